@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import random
+import resource
 import sqlite3
-import struct
 from contextlib import closing
 from pathlib import Path
 
@@ -19,7 +17,6 @@ from dpsql.engines.duckdb.attached_source import OpenedSource
 from dpsql.engines.duckdb.catalog import declared_catalog, read_catalog
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
-from dpsql.engines.duckdb.tables.views import _SQL
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema, loads
 from dpsql.session import open_session
@@ -101,6 +98,25 @@ def test_folders_hold_the_values_of_columns(tmp_path: Path) -> None:
     assert rows_of(schema_of(tmp_path, f'table = "visits"\n{columns}')) == found
     assert rows_of(schema_of(tmp_path, f'table = "visits/*/year=2021"\n{columns}')) == found[1:]
     assert rows_of(schema_of(tmp_path, f'table = "visits/*/year=2021/*.parquet"\n{columns}')) == found[1:]
+
+
+def test_the_process_holds_more_files_than_a_shell_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "OWN_PROCESS", True)
+    (tmp_path / "t").mkdir()
+    for number in range(400):
+        (tmp_path / "t" / f"{number}.csv").write_text(f"id\n{number}\n")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    declared = (
+        HEAD.format(source=tmp_path, ledger=tmp_path / "l")
+        + 'table = "t"\n[tables.t.columns]\nid = { type = "integer" }'
+    )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 300), hard))
+    try:
+        session = open_session(loads(declared))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert abs(int(session.execute("SELECT COUNT(*) FROM t").rows[0][0]) - 400) < 5
+    session.close()
 
 
 @pytest.mark.parametrize("own_process", [False, True])
@@ -242,45 +258,6 @@ def test_what_a_schema_says_of_its_files_is_checked(tmp_path: Path) -> None:
                 HEAD.format(source="d", ledger="l")
                 + f"csv = {{ {wrong} }}\n[tables.t.columns]\nid = {{ type = 'integer' }}"
             )
-
-
-def test_files_of_one_table_that_differ_are_refused(tmp_path: Path) -> None:
-    copy("SELECT 1 AS id, 1 AS x, 'a' AS only", tmp_path / "t" / "a.parquet")
-    copy("SELECT 1.5 AS x, 2 AS id", tmp_path / "t" / "b.parquet")
-    columns = '[tables.t.columns]\nid = { type = "integer" }\n'
-    columns = f'table = "t"\n{columns}'
-    assert rows_of(schema_of(tmp_path, columns)) == [(1,), (2,)]
-    session = loads(HEAD.format(source=tmp_path, ledger=tmp_path / "l") + columns + 'x = { type = "integer" }')
-    for own in (False, True):
-        with pytest.raises(SchemaError, match="column x: is not in all files of the table with one type"):
-            open_session(session.model_copy(update={"engine": session.engine.model_copy(update={"process": own})}))
-
-
-def test_codes_that_are_stored_as_double_are_integers_where_all_are_whole(tmp_path: Path) -> None:
-    columns = '[tables.t.columns]\nid = { type = "integer" }\ncode = { type = "integer", values = [0, 1] }'
-    copy("SELECT i::DOUBLE AS id, CASE i WHEN 1 THEN 0.0 WHEN 2 THEN 1.0 WHEN 3 THEN 'nan'::DOUBLE END::DOUBLE AS code "
-         "FROM range(1, 5) r(i)", tmp_path / "t.parquet")  # fmt: skip
-    assert rows_of(schema_of(tmp_path / "t.parquet", columns)) == [(1, 0), (2, 1), (3, None), (4, None)]
-    for wrong in ("0.5", "'inf'", "9007199254740994"):
-        copy(f"SELECT 1 AS id, {wrong}::DOUBLE AS code", tmp_path / "t.parquet")
-        with pytest.raises(SchemaError, match="column code: is declared integer and stored as DOUBLE"):
-            open_session(schema_of(tmp_path / "t.parquet", columns))
-    with pytest.raises(SchemaError, match="declare it as integer where"):
-        schema_of(tmp_path / "t.parquet", columns.replace('"integer", values', '"double", values'))
-
-
-def test_a_code_is_read_alike_for_every_double_and_fails_for_none() -> None:
-    chance = random.Random(17)
-    doubles = [struct.unpack("<d", chance.randbytes(8))[0] for _ in range(5000)]
-    whole = [float(chance.getrandbits(53) >> chance.choice([0, 30, 50])) * chance.choice([1, -1]) for _ in range(5000)]
-    with duckdb.connect() as connection:
-        connection.execute("CREATE TABLE t AS SELECT unnest(?::DOUBLE[]) AS x, false AS whole", [[*doubles, math.inf]])
-        connection.execute("INSERT INTO t SELECT unnest(?::DOUBLE[]), true", [[*whole, 2.0**53, -(2.0**53), -0.0]])
-        sql = _SQL["its whole number"].format("x")
-        counted = f"SELECT count(DISTINCT x), count(DISTINCT {sql}), count(*) = count({sql}) FROM t WHERE whole"
-        one, two, none_is_null = connection.execute(counted).fetchone() or (0, 1, False)
-        assert one == two and none_is_null
-        assert connection.execute(f"SELECT count({sql}) FROM t WHERE abs(x) > 9007199254740992").fetchone() == (0,)
 
 
 def test_a_view_is_refused_with_the_way_that_works(tmp_path: Path) -> None:

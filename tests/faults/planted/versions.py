@@ -14,6 +14,7 @@ EXECUTION = "dpsql/session/execution.py"
 
 COPIED = "tests/engines/test_copied_tables.py"
 FILES = "tests/engines/test_source_files.py"
+CHECKS = "tests/engines/test_table_checks.py"
 
 FAULTS = (
     Fault(
@@ -57,14 +58,14 @@ FAULTS = (
         OPENED,
         "            require_codes(self._connected, self._source)\n",
         "",
-        (f"{FILES}::test_codes_that_are_stored_as_double_are_integers_where_all_are_whole",),
+        (f"{CHECKS}::test_codes_that_are_stored_as_double_are_integers_where_all_are_whole",),
     ),
     Fault(
         "the files of one table may have other columns",
         OPENED,
         "        require_alike(self._connected, self._source)\n",
         "",
-        (f"{FILES}::test_files_of_one_table_that_differ_are_refused",),
+        (f"{CHECKS}::test_files_of_one_table_that_differ_are_refused",),
     ),
     Fault(
         "an SQLite file is read while a program writes to it",

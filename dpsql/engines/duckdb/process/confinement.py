@@ -35,6 +35,7 @@ def confine(parent: int, read: Sequence[str], limits: ResourceLimits) -> None:
     """
     _die_with(parent)
     os.umask(0o077)
+    _open_many_files()
     _limit("RLIMIT_CORE", 0)
     _limit("RLIMIT_FSIZE", limits.spill)
     if limits.memory is not None:
@@ -55,6 +56,15 @@ def _die_with(parent: int) -> None:
         call(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if os.name == "posix" and os.getppid() != parent:
         os._exit(1)  # it died before the kernel was told
+
+
+def _open_many_files() -> None:
+    """Hold as many files open as the system lets this user: a table may have thousands."""
+    with suppress(ImportError, AttributeError, ValueError, OSError):
+        import resource
+
+        _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _limit(name: str, most: int) -> None:
