@@ -53,6 +53,7 @@ class CsvText:
 
     delimiter: str = ","
     quote: str = '"'
+    skip: int = 0
     header: bool = True
     encoding: str = "utf-8"
     decimal: str = "."

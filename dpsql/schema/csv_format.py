@@ -14,6 +14,7 @@ class CsvFormat(BaseModel):
 
     delimiter: str = Field(default=",", description="The one character between two fields.")
     quote: str = Field(default='"', description="The one character around a field; twice within one it is itself.")
+    skip: int = Field(default=0, ge=0, le=1000, strict=True, description="How many lines stand before the first.")
     header: bool = Field(default=True, strict=True, description="Whether the first line holds the columns' names.")
     encoding: Literal["utf-8", "latin-1", "utf-16"] = Field(default="utf-8", description="How letters are stored.")
     decimal: Literal[".", ","] = Field(default=".", description="What stands before the decimals of a number.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -16,10 +17,12 @@ from hypothesis import strategies as st
 from test_source_files import HEAD, rows_of, schema_of
 
 from dpsql.engines.duckdb import opening
+from dpsql.engines.duckdb.catalog import declared_catalog, read_catalog
 from dpsql.engines.duckdb.tables import views
+from dpsql.engines.files.guessed_types import with_guesses
 from dpsql.engines.files.held_files import HeldFiles
 from dpsql.errors import OperationalError, SchemaError
-from dpsql.schema import loads
+from dpsql.schema import draft, loads
 from dpsql.session import open_session
 
 COLUMNS = '[tables.t.columns]\nid = { type = "integer" }\n'
@@ -118,6 +121,32 @@ def test_marks_formats_and_encodings_are_those_that_are_declared(tmp_path: Path)
     (tmp_path / "u.csv").write_text("1,5\n2,6\n")
     named = COLUMNS.replace('"integer"', '"integer", column = "column1"')
     assert rows_of(schema_of(tmp_path / "u.csv", f"csv = {{ header = false }}\n{named}")) == [(5,), (6,)]
+
+
+@pytest.mark.parametrize(
+    ("written", "rows"),
+    [
+        (",a,b\n0,1,NA\n1,2,3.5\n", [(0, 1, None), (1, 2, 3.5)]),
+        ("\ufeffid;name\r\n1;Zoë\r\n", [(1, "Zoë")]),
+        ("id,größe\n1,süß\n".encode("latin-1"), [(1, "süß")]),
+        ("1,2.5\n2,3.5\n", [(1, 2.5), (2, 3.5)]),
+        ("# exported in 2020\nid,x\n1,5\n", [(1, 5)]),
+        ('id,text\n1,"a, ""b"" c"\n2,"two\nlines"\n', [(1, 'a, "b" c'), (2, "two\nlines")]),
+        ("id,x\n1,5\n2,unknown\n", [(1, "5"), (2, "unknown")]),
+    ],
+)
+def test_what_the_draft_guesses_of_a_file_is_how_it_is_read(
+    tmp_path: Path, written: str | bytes, rows: list[tuple[object, ...]]
+) -> None:
+    (tmp_path / "t.csv").write_bytes(written if isinstance(written, bytes) else written.encode())
+    text = draft(with_guesses(read_catalog(tmp_path / "t.csv")))
+    unit = re.search(r"\[tables.t.columns\]\n(\w+) =", text)
+    assert unit is not None
+    filled = re.sub(r'# unit = "[^"]*"', f'unit = "t.{unit[1]}"', text)
+    for line in ("# epsilon", "# delta", "# max_rows_per_unit"):
+        filled = filled.replace(line, line[2:])
+    schema = loads(filled)
+    assert rows_of(schema.with_catalog(declared_catalog(schema))) == rows
 
 
 def test_how_a_file_is_written_is_not_guessed_from_what_stands_in_it(tmp_path: Path) -> None:

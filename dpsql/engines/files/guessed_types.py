@@ -131,6 +131,7 @@ def _written(found: Mapping[str, Any], encoding: str) -> dict[str, object]:
     return {
         "delimiter": found["Delimiter"],
         "quote": '"' if found["Quote"] == "(empty)" else found["Quote"],
+        "skip": int(found["SkipRows"]),
         "header": bool(found["HasHeader"]),
         "encoding": encoding,
         "decimal": "," if "decimal_separator" in more else ".",

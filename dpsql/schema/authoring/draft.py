@@ -203,7 +203,9 @@ def _value(value: object) -> str:
     """A value as TOML writes it."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"[{', '.join(map(_value, value))}]"
-    return str(value).lower() if isinstance(value, bool) else _quoted(str(value))
+    if isinstance(value, bool | int):
+        return str(value).lower()
+    return _quoted(str(value))
 
 
 def _quoted(text: str) -> str:

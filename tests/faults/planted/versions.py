@@ -34,7 +34,7 @@ FAULTS = (
     Fault(
         "how CSV is written is guessed from its rows",
         "dpsql/engines/duckdb/tables/copies.py",
-        'auto_detect = false, header = {str(csv_text.header).lower()}, "\n'
+        'auto_detect = false, skip = {csv_text.skip}, "\n        f"header = {str(csv_text.header).lower()}, "\n'
         '        f"delim = {quoted(csv_text.delimiter)}, quote = {quote}, escape = {quote}, strict_mode = true, ',
         'auto_detect = true, header = {str(csv_text.header).lower()}, "\n        f"',
         (f"{COPIED}::test_how_a_file_is_written_is_not_guessed_from_what_stands_in_it",),

@@ -53,6 +53,8 @@ def csv_names(place: str, packed: bool, csv_text: CsvText) -> list[str]:
     encoding = {"utf-8": "utf-8-sig", "latin-1": "latin-1", "utf-16": "utf-16"}[csv_text.encoding]
     with gzip.open(place) if packed else open(place, "rb") as opened:  # noqa: PTH123 (a descriptor's own name)
         lines = TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
+        for _ in range(csv_text.skip):
+            lines.readline()
         first = next(csv.reader(lines, delimiter=csv_text.delimiter, quotechar=csv_text.quote, strict=True), None)
     if not first or any("\N{REPLACEMENT CHARACTER}" in name for name in first):
         raise csv.Error("no line that can be read")
@@ -65,7 +67,8 @@ def csv_rows(file: TableFile, names: Sequence[str], csv_text: CsvText) -> str:
     nulls = ", ".join(map(quoted, csv_text.nulls))
     quote = quoted(csv_text.quote)
     return (
-        f"read_csv({quoted(file.place)}, auto_detect = false, header = {str(csv_text.header).lower()}, "
+        f"read_csv({quoted(file.place)}, auto_detect = false, skip = {csv_text.skip}, "
+        f"header = {str(csv_text.header).lower()}, "
         f"delim = {quoted(csv_text.delimiter)}, quote = {quote}, escape = {quote}, strict_mode = true, "
         f"null_padding = false, ignore_errors = false, encoding = {quoted(csv_text.encoding)}, "
         f"compression = '{'gzip' if file.packed else 'none'}', max_line_size = {_LONGEST}, nullstr = [{nulls}], "
