@@ -99,7 +99,7 @@ class Schema(BaseModel):
     def source_path(self) -> Path:
         """The file or the folder in which all data of the source lie; SchemaError where the source is an address."""
         place = self.source_pattern
-        while re.search(r"[*?\[\]{}]", place.name) and not place.exists():
+        while re.search(r"[*?\[\]{}]", str(place)) and not place.exists():
             place = place.parent
         return place
 

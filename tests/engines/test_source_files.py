@@ -79,6 +79,19 @@ def test_a_folder_has_a_table_for_each_file_and_each_subfolder(tmp_path: Path) -
     assert names_of(tmp_path / "people.csv") == ["people"]
 
 
+def test_the_ledger_of_a_glob_is_beside_the_files(tmp_path: Path) -> None:
+    copy("SELECT i AS id FROM range(300) r(i)", tmp_path / "d" / "2020" / "day.parquet")
+    copy("SELECT i AS id FROM range(300, 500) r(i)", tmp_path / "d" / "2021" / "day.parquet")
+    declared = (
+        HEAD.format(source=tmp_path / "d" / "*" / "day.parquet", ledger="")
+        + '[tables.t.columns]\nid = { type = "integer" }'
+    )
+    session = open_session(loads(declared.replace('ledger = ""', "")))
+    assert abs(int(session.execute("SELECT COUNT(*) FROM t").rows[0][0]) - 500) < 5
+    session.close()
+    assert (tmp_path / "d" / "dpsql.ledger").exists()
+
+
 def test_parts_of_one_table_are_one_table(tmp_path: Path) -> None:
     for number in range(3):
         copy(f"SELECT {number} AS id", tmp_path / "visits" / f"part-{number:05}.parquet")

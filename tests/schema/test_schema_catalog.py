@@ -303,7 +303,7 @@ def test_check_and_draft_say_what_a_limit_costs(tmp_path: Path) -> None:
     file.write_text(SHOP.replace("delta = 0", "delta = 1e-6").replace("2000", "20"))
     said = "\n".join(map(str, check(file, _source, error_of=count_error)))
     assert "table visits, max_rows_per_unit: with 20 rows per people.id a count is ± 392, with 5 ± 98" in said
-    assert "table people, max_rows_per_unit: with 1 rows per people.id a count is ± 20" in said
+    assert "table people, max_rows_per_unit: with 1 row per people.id a count is ± 20" in said
     text = draft(read_catalog(tmp_path / "shop.duckdb"), error_of=count_error)
     assert "answers = 40" in text and "# With epsilon = 1 a count is ± 56 with 1, ± 282 with 5" in text
 

@@ -149,7 +149,8 @@ def _errors(schema: Schema, error_of: Callable[[Privacy, int], float]) -> Iterat
         if table.public or rows is None:
             continue
         fewer = "" if rows == 1 else f", with {max(rows // 4, 1)} ± {error_of(schema.privacy, max(rows // 4, 1)):,.0f}"
-        said = f"with {rows} rows per {schema.privacy.unit} a count is ± {error_of(schema.privacy, rows):,.0f}{fewer}"
+        many = "1 row" if rows == 1 else f"{rows} rows"
+        said = f"with {many} per {schema.privacy.unit} a count is ± {error_of(schema.privacy, rows):,.0f}{fewer}"
         yield Finding("note", f"table {name}, max_rows_per_unit", said)
 
 
