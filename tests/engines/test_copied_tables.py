@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import os
 import re
 import sqlite3
@@ -162,6 +163,15 @@ def test_a_file_that_is_no_csv_is_refused(tmp_path: Path, text: str | bytes) -> 
         open_session(schema_of(tmp_path / "t.csv", f'{COLUMNS}x = {{ type = "text" }}'))
 
 
+def test_a_packed_file_that_is_cut_is_refused(tmp_path: Path) -> None:
+    packed = gzip.compress(b"id,x\n" + b"".join(b"%d,%d\n" % (number, number * 7919 % 1000) for number in range(9000)))
+    (tmp_path / "t.csv.gz").write_bytes(packed)
+    assert len(rows_of(schema_of(tmp_path / "t.csv.gz", f'{COLUMNS}x = {{ type = "integer" }}'))) == 9000
+    (tmp_path / "t.csv.gz").write_bytes(packed[: len(packed) // 2])
+    with pytest.raises((SchemaError, OperationalError)):
+        open_session(schema_of(tmp_path / "t.csv.gz", f'{COLUMNS}x = {{ type = "integer" }}'))
+
+
 def test_two_texts_of_a_unit_never_become_one(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,x\n7,7\n007,007\n")
     with pytest.raises(SchemaError, match="column id: tells units or rows apart, and two texts of it are one value"):
@@ -171,8 +181,6 @@ def test_two_texts_of_a_unit_never_become_one(tmp_path: Path) -> None:
 
 
 def test_many_files_and_packed_ones_are_one_table(tmp_path: Path) -> None:
-    import gzip
-
     (tmp_path / "t" / "y=1").mkdir(parents=True)
     (tmp_path / "t" / "a.csv").write_text("x,id\n5,1\n")
     with gzip.open(tmp_path / "t" / "y=1" / "b.csv.gz", "wt") as file:

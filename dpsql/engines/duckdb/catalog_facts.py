@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -118,7 +119,7 @@ def _csv_facts(path: str, csv_text: CsvText, packed: bool) -> list[ValueRows]:
     """The names of the columns of a CSV file, from its first line; it says nothing of their types."""
     try:
         return [[(name, "") for name in csv_names(path, packed, csv_text)]]
-    except (OSError, EOFError, UnicodeError, csv.Error):
+    except (OSError, EOFError, zlib.error, csv.Error):
         raise NotOpened from None
 
 

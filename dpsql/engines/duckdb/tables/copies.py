@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import gzip
 import sqlite3
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from io import TextIOWrapper
@@ -44,7 +45,7 @@ def copy_csv(connection: duckdb.DuckDBPyConnection, source: DataSource, table: s
     try:
         parts = [_part(table, stored, file) for file in stored.files or ()]
         _copy(connection, source, table, place, " UNION ALL ".join(parts))
-    except (duckdb.InvalidInputException, duckdb.ConversionException, csv.Error, UnicodeError):
+    except (duckdb.InvalidInputException, duckdb.ConversionException, csv.Error, EOFError, zlib.error):
         raise NotCsv(table, "") from None
 
 
