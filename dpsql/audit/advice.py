@@ -19,6 +19,7 @@ from dpsql.privacy.ledger import ledger_path
 from dpsql.schema import Schema
 from dpsql.schema import check as find
 from dpsql.session import statements_paid_for
+from dpsql.session.pricing.budget_findings import budget_findings
 
 #: Ends of names by which columns tell that they name somebody.
 _NAMES_SOMEBODY = ("_id", "_key", "_no", "_number", "id", "email", "user", "account")
@@ -31,7 +32,7 @@ def advice(path: Path, schema: Schema) -> CheckGroup:
         AuditCheck(
             finding.where, "failed" if finding.level == "error" else "note", _LEVELS[finding.level] + finding.message
         )
-        for finding in find(path, catalog_of, statements_paid_for)
+        for finding in find(path, catalog_of, budget_findings)
     ]
     checks += [*_unit(schema), *_noise(schema), *_files(schema)]
     return CheckGroup(

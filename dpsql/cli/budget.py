@@ -39,6 +39,7 @@ PICTURE = click.Path(dir_okay=False, path_type=Path)
 @SCHEMA
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
 @click.option("--group", type=click.IntRange(min=1, max=10_000), help="The promise to a group of this many units.")
+@click.option("--details", "with_details", is_flag=True, help="What is left and was spent in ε, ρ and δ too.")
 @click.option("--history", is_flag=True, help="Every statement that was paid for.")
 @click.option("--by-statement", is_flag=True, help="Each statement once: how often it was paid for, and at which cost.")
 @click.option("--analyst", help="The history and the statements of this analyst only.")
@@ -49,6 +50,7 @@ def budget(
     schema: Path,
     as_json: bool,
     group: int | None,
+    with_details: bool,
     history: bool,
     by_statement: bool,
     analyst: str | None,
@@ -56,14 +58,14 @@ def budget(
 ) -> None:
     """Show the budget of a database: the total, each analyst's part, what is left, and what it was spent on."""
     from dpsql.schema import load
-    from dpsql.session import count_costs, open_accountant
+    from dpsql.session import open_accountant
 
     declared = load(schema)
     accountant, price = open_accountant(declared), declared.privacy.query_epsilon
     entries = list(accountant.ledger.history())
-    whole, found = accountant.remaining(), holders(accountant, entries, count_costs(declared))
+    whole, found = accountant.remaining(), holders(accountant, entries, declared.privacy)
     if chart is not None:
-        draw(declared.name, accountant, entries, chart, f"one statement: {uses(found, price)}")
+        draw(declared.name, accountant, entries, chart, found, _one_answer(found))
     asked = [entry for entry in entries if analyst in (None, entry.analyst)]
     if as_json:
         data = report(accountant, whole, found) | group_report(accountant, whole, group)
@@ -73,16 +75,25 @@ def budget(
         return
     click.echo(_heading(declared, whole))
     for holder in found:
-        click.echo(_line(holder, price))
-    click.echo(f"{'lifetime':<16} {whole.lifetime}; {_counted(found[0].statements_ever)}, "
-               f"{_said_cost(whole.lifetime.spent)} spent")  # fmt: skip
+        click.echo(_line(holder))
+        if with_details:
+            click.echo(_details(holder, price))
+    spent = f", {_said_cost(whole.lifetime.spent)} spent" if with_details else ""
+    click.echo(f"{'lifetime':<16} {whole.lifetime}; {_counted(found[0].statements_ever)}{spent}")
     if group is not None:
         click.echo(_group_line(group, accountant.group(group), whole))
-    click.echo(f"{'one statement':<16} {uses(found, price)}")
+    click.echo(f"{'one answer':<16} {_one_answer(found)}")
+    if with_details:
+        click.echo(f"{'':<16} {uses(found, price)}")
+
+    def takes(cost: Cost) -> str:
+        part = whole.standings[0].answers_left(cost).part
+        return f"{part:<9}" + (f" {_said_cost(cost)} " if with_details else "")
+
     for entry in asked if history else ():
-        click.echo(_history_line(entry))
+        click.echo(_history_line(entry, takes(entry.cost)))
     for statement in statements_of(asked) if by_statement else ():
-        click.echo(_statement_line(statement))
+        click.echo(_statement_line(statement, takes(statement.cost)))
     if not asked and (history or by_statement):
         click.echo("nothing was paid for" + ("" if analyst is None else f" by {plain(analyst)}"))
     if chart is not None:
@@ -104,21 +115,32 @@ def _group_line(size: int, promise: Guarantee, left: RemainingBudget) -> str:
     return f"a group of {size}: {said} in each window, {lifetime} over its lifetime"
 
 
-def _line(holder: BudgetHolder, price: Fraction) -> str:
+def _line(holder: BudgetHolder) -> str:
+    whose = "" if holder.cap is not None else ", no cap of its own"
+    answers = holder.next.answers
+    return f"{plain(holder.name):<16} {bar(answers.share)} {answers.said('')}{whose}; {_counted(holder.statements)}"
+
+
+def _details(holder: BudgetHolder, price: Fraction) -> str:
+    """What is left of ε, and was spent, in every measure."""
     cap = "no cap of its own" if holder.cap is None else f"of {_said(holder.cap)}"
-    return (
-        f"{plain(holder.name):<16} {bar(holder.share)} ε = {_said(holder.left)} left, {cap}; "
-        f"{_more(holder.next, price)}; "
-        f"{_counted(holder.statements)}, {_said_cost(holder.spent)} spent"
-    )
+    spent = f"{_said_cost(holder.spent)} spent"
+    return f"{'':<16} ε = {_said(holder.left)} left, {cap}; {_more(holder.next, price)}; {spent}"
 
 
 def _more(following: NextCount, price: Fraction) -> str:
     """How many more counts are admitted as they are asked, and by the wider noise where those are a quarter more."""
-    by_laplace = following.by_laplace or 0
-    worth = by_laplace > following.statements and 4 * by_laplace >= 5 * following.statements
+    by_laplace, left = following.by_laplace or 0, following.answers.left
+    worth = by_laplace > left and 4 * by_laplace >= 5 * left
     others = f" ({by_laplace} with Laplace noise)" if worth else ""
-    return f"{following.statements} more at ε = {_said(price)}{others}"
+    return f"{left} more at ε = {_said(price)}{others}"
+
+
+def _one_answer(holders: list[BudgetHolder]) -> str:
+    """What a count takes of the total and of each cap."""
+    first, *others = holders
+    caps = [f"{each.next.own.part} of the cap of {plain(each.name)}" for each in others if each.cap is not None]
+    return f"such as a count of units, takes {', '.join([f'{first.next.own.part} of the budget', *caps])}"
 
 
 def uses(holders: list[BudgetHolder], price: Fraction) -> str:
@@ -127,7 +149,7 @@ def uses(holders: list[BudgetHolder], price: Fraction) -> str:
         each.cap: f"{_said(each.next.share * each.cap)} of ε = {_said(each.cap)}"
         + (f" (ρ = {_said(each.holds)})" if each.holds and each.next.cost.epsilon is None else "")
         for each in holders
-        if each.cap is not None and each.next.statements
+        if each.cap is not None and each.next.answers.left
     }
     following = holders[0].next
     cost, noise = following.cost, following.noise.capitalize()
@@ -135,14 +157,14 @@ def uses(holders: list[BudgetHolder], price: Fraction) -> str:
     return first + (f"; it takes {', '.join(taken.values())}" if taken else "")
 
 
-def _history_line(entry: Entry) -> str:
+def _history_line(entry: Entry, takes: str) -> str:
     statement = plain(" ".join(entry.statement.split()))
-    return f"{entry.seq:>5}  {entry.at}  {plain(entry.analyst)}  {_said_cost(entry.cost)}  {statement}"
+    return f"{entry.seq:>5}  {entry.at}  {plain(entry.analyst)}  {takes} {statement}"
 
 
-def _statement_line(statement: StatementSpending) -> str:
+def _statement_line(statement: StatementSpending, takes: str) -> str:
     who = ", ".join(map(plain, statement.analysts))
-    return f"{statement.times:>5} ×  {_said_cost(statement.cost)}  {who}  {plain(statement.text)}"
+    return f"{statement.times:>5} ×  {takes} {who}  {plain(statement.text)}"
 
 
 def _counted(statements: int) -> str:

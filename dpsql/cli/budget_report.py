@@ -11,15 +11,15 @@ from dpsql.cli.query import as_numbers
 from dpsql.output import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from fractions import Fraction
 
     from dpsql.privacy.accountant import Accountant
     from dpsql.privacy.budget import Budget
-    from dpsql.privacy.filter import FilterState, RemainingBudget
+    from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
     from dpsql.privacy.window import Refresh
+    from dpsql.schema import Privacy
     from dpsql.schema.privacy import Noise
 
 
@@ -54,32 +54,39 @@ def _sum(costs: list[Cost]) -> Cost:
     return total
 
 
-def draw(name: str, accountant: Accountant, entries: list[Entry], path: Path, caption: str) -> None:
+def draw(
+    name: str, accountant: Accountant, entries: list[Entry], path: Path, holders: list[BudgetHolder], caption: str
+) -> None:
     """Write a picture of what everybody and each analyst had used after each charge; DataError where it cannot be.
 
-    What is drawn is what the schema's accountant adds up, as a part of ε. Where the budget is renewed, each window's
-    stairs begin at the bottom. The caption stands below.
+    It counts in the answers of the holder's next count. Where the budget is renewed, each window's stairs begin at the
+    bottom. The caption stands below.
     """
     from dpsql.output.spending_plot import SpendingCurve, draw_spending
 
-    def spending(holder: str, limit: Budget, paid: list[Entry]) -> SpendingCurve:
-        used = [(at, _used(standing)) for at, standing in standing_after(paid, limit, accountant.refresh)]
-        return SpendingCurve(holder, used, float(limit.epsilon))
+    first, *others = holders
+
+    def spending(holder: BudgetHolder, limit: Budget, paid: list[Entry]) -> SpendingCurve:
+        most, cost = holder.next.own.total, holder.next.cost
+        after = standing_after(paid, limit, accountant.refresh)
+        used = [(at, most - standing.affordable(cost)) for at, standing in after]
+        return SpendingCurve(plain(holder.name), used, most)
 
     left = accountant.remaining()
     when = "" if left.window is None else f"\n{accountant.refresh}; lifetime: {left.lifetime}"
-    analysts = sorted({entry.analyst for entry in entries})
+    curves = [
+        spending(
+            each,
+            accountant.caps.get(each.name, accountant.budget),
+            [entry for entry in entries if entry.analyst == each.name],
+        )
+        for each in others
+        if any(entry.analyst == each.name for entry in entries)
+    ]
     draw_spending(
         f"{name}: the budget of all its analysts{when}",
-        spending("all", accountant.budget, entries),
-        [
-            spending(
-                plain(each),
-                accountant.caps.get(each, accountant.budget),
-                [entry for entry in entries if entry.analyst == each],
-            )
-            for each in analysts
-        ],
+        spending(first, accountant.budget, entries),
+        curves,
         path,
         caption,
     )
@@ -104,22 +111,20 @@ def standing_after(entries: list[Entry], limit: Budget, refresh: Refresh | None)
     return found
 
 
-def _used(standing: FilterState) -> float:
-    return float(standing.budget.epsilon - standing.epsilon)
-
-
 @dataclass(frozen=True)
 class NextCount:
     """A count of units at the schema's price: its noise and cost, how many more are admitted, and the next one's share.
 
-    The noise is the one that it has where nobody asks for another. ``by_laplace`` is how many are admitted where
-    Laplace noise is asked for; None where that is the noise anyway, or is not allowed. The share is of the holder's own
+    ``answers`` are those of the tightest budget, ``own`` those of the holder's own. The noise is the one that it has
+    where nobody asks for another. ``by_laplace`` is how many are admitted where Laplace noise is asked for; None where
+    that is the noise anyway, or is not allowed. The share is of the holder's own
     budget, from 0 to 1; of the total where there is no cap.
     """
 
     noise: Noise
     cost: Cost
-    statements: int
+    answers: AnswersLeft
+    own: AnswersLeft
     share: Fraction
     by_laplace: int | None
 
@@ -145,17 +150,15 @@ class BudgetHolder:
     next: NextCount
 
 
-def holders(accountant: Accountant, entries: list[Entry], costs: Mapping[Noise, Cost]) -> list[BudgetHolder]:
-    """Everybody first, then each analyst who has a cap or has asked, by name; ``costs`` is of one more count."""
+def holders(accountant: Accountant, entries: list[Entry], privacy: Privacy) -> list[BudgetHolder]:
+    """Everybody first, then each analyst who has a cap or has asked, by name."""
     return [
-        _holder(accountant, name, entries, costs)
+        _holder(accountant, name, entries, privacy)
         for name in (None, *sorted({*accountant.caps, *(entry.analyst for entry in entries)}))
     ]
 
 
-def _holder(
-    accountant: Accountant, name: str | None, entries: list[Entry], priced: Mapping[Noise, Cost]
-) -> BudgetHolder:
+def _holder(accountant: Accountant, name: str | None, entries: list[Entry], privacy: Privacy) -> BudgetHolder:
     from fractions import Fraction
 
     left, spent = accountant.remaining(name), accountant.spent(name)
@@ -168,16 +171,21 @@ def _holder(
     return BudgetHolder(
         "all" if name is None else name, None if cap is None else cap.epsilon, left.epsilon, left.share, costs[0], now,
         costs[1], len(asked), own.budget.rho_total,
-        max(own.budget.rho_total - own.spent.rho, Fraction(0)), _next(left, priced),
+        max(own.budget.rho_total - own.spent.rho, Fraction(0)), _next(left, privacy),
     )  # fmt: skip
 
 
-def _next(left: RemainingBudget, priced: Mapping[Noise, Cost]) -> NextCount:
-    """One more count by the noise that it has, which a budget may not admit at all: a cap without δ no Gaussian's."""
-    noise, cost = next(iter(priced.items()))
-    now, other = left.standings[-1], None if noise == "laplace" else priced.get("laplace")
+def _next(left: RemainingBudget, privacy: Privacy) -> NextCount:
+    """One more count by the noise that it has where nobody asks for another."""
+    from dpsql.session.pricing.noise_choice import count_cost, ordinary_noise, usual_costs
+
+    price = privacy.query_epsilon
+    noise = ordinary_noise(privacy, price, left)
+    cost, now = count_cost(privacy, noise, price), left.standings[-1]
+    other = count_cost(privacy, "laplace", price) if noise != "laplace" in usual_costs(privacy, price) else None
     by_laplace = None if other is None else left.affordable(other)
-    return NextCount(noise, cost, left.affordable(cost), now.share - now.after(cost).share, by_laplace)
+    share = now.share - now.after(cost).share
+    return NextCount(noise, cost, left.answers_left(cost), now.answers_left(cost), share, by_laplace)
 
 
 def report(accountant: Accountant, left: RemainingBudget, holders: list[BudgetHolder]) -> dict[str, object]:
@@ -206,7 +214,8 @@ def report(accountant: Accountant, left: RemainingBudget, holders: list[BudgetHo
                 "next": {
                     "noise": holder.next.noise,
                     "cost": _numbers(holder.next.cost),
-                    "statements": holder.next.statements,
+                    "statements": holder.next.answers.left,
+                    "of_statements": holder.next.answers.total,
                     "share": float(holder.next.share),
                     "statements_by_laplace": holder.next.by_laplace,
                 },

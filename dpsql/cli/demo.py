@@ -143,8 +143,9 @@ def _print_schema(out: Console, schema: Schema, connection: Connection) -> None:
     out.print(
         Text.assemble("Protected: all rows of one ", (privacy.unit, "bold"), ", in every table that leads to it.")
     )
-    budget = f"Budget: ε = {shown(privacy.epsilon)}, δ = {shown(privacy.delta)}; a statement costs ε = "
-    out.print(Text(f"{budget}{shown(privacy.query_epsilon)} unless it says otherwise."))
+    answers = connection.explain("SELECT COUNT(*) FROM patients").answers
+    pays = "" if answers is None else f", which pays for {answers.total} answers such as a count"
+    out.print(Text(f"Budget: ε = {shown(privacy.epsilon)}, δ = {shown(privacy.delta)}{pays}."))
     out.print(Text("Ledger: in a temporary folder for this demo, so that it runs from a read-only installation.\n"))
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("table", "rows", "of one patient", "columns"):
@@ -166,11 +167,11 @@ def _print_answer(
     out.print(Text(f"{number}  {question.asked}", style="bold"))
     out.print(Padding(Text(question.sql, style="cyan"), (0, 0, 0, 3)))
     out.print(Padding(_answers(cursor, truth), (0, 0, 0, 3)))
-    left = connection.remaining
-    free = explanation.stored or explanation.affordable is None
-    price = "price nothing" if free else f"price ε = {shown(explanation.epsilon)}"
-    share = f"left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}"
-    out.print(Padding(Text.assemble(f"{price:<16}", (bar(left.share), "green"), f" {share}"), (0, 0, 1, 3)))
+    free = explanation.answers is None or explanation.stored
+    answers = connection.answers_left if free else connection.remaining.answers_left(explanation.cost)
+    part = "free" if free else f"this one took {answers.part}"
+    left = answers.said("" if free else "like this")
+    out.print(Padding(Text.assemble(f"{part:<20}", (bar(answers.share), "green"), f" {left}"), (0, 0, 1, 3)))
 
 
 def _answers(cursor: Cursor, truth: list[tuple[object, ...]] | None) -> Table:

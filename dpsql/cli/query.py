@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from dpsql.cli.options import ANALYST, SCHEMA, SETTING, price
 
 if TYPE_CHECKING:
     from dpsql.dbapi.connection import Workload
+    from dpsql.postprocessing import Price
     from dpsql.privacy.filter import RemainingBudget
     from dpsql.privacy.window import Lifetime
     from dpsql.session.explain import Explanation
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     metavar="NUMBER",
     help="The price; the schema says it by default.",
 )
+@click.option("--details", "with_details", is_flag=True, help="Say prices in ε, ρ and δ too.")
 @click.option("--target-error", metavar="TARGET", help="Pay what reaches it, such as 200 or '5 %'.")
 @SETTING
 @ANALYST
@@ -43,6 +44,7 @@ def query(
     style: str,
     intervals: bool,
     epsilon: Decimal | None,
+    with_details: bool,
     target_error: str | None,
     settings: tuple[str, ...],
     analyst: str,
@@ -50,7 +52,7 @@ def query(
 ) -> None:
     """Answer one SQL statement on the database that the file SCHEMA describes.
 
-    The rows go to standard output; what they cost, what is left and what is to be known of them go to standard error.
+    The rows go to standard output; what they took, what is left and what is to be known of them go to standard error.
     """
     if style == "parquet" and file is None:
         raise click.UsageError("Parquet is not text; name a file with -o FILE.")
@@ -68,7 +70,9 @@ def query(
                            f"{explanation.missing_below} units are withheld; conditions of the statement may leave out "
                            "others", err=True)  # fmt: skip
         if explanation is not None:
-            click.echo(said_price(explanation, connection.remaining, cursor.price.charged), err=True)
+            click.echo(connection.paid_for(cursor), err=True)
+            if with_details:
+                click.echo(details(cursor.price, connection.remaining), err=True)
         for notice in cursor.notices:
             click.echo(notice, err=True)
 
@@ -157,29 +161,22 @@ def workload_data(workload: Workload) -> str:
     )
 
 
-def said_price(explanation: Explanation, left: RemainingBudget, charged: Fraction) -> str:
-    """The price, what is left and how many more such statements that admits, in one line.
+def details(price: Price, left: RemainingBudget) -> str:
+    """What an answer was charged in ε, ρ and δ, what it promises by itself, and what is left of both."""
+    from dpsql.privacy.measure import alone, shown
 
-    Where a target took two charges, a pilot's and that of a better answer, no number is said.
-    """
-    from dpsql.privacy.measure import shown
-
-    if explanation.stored:
-        price = "no price: paid for already"
-    else:
-        public = explanation.affordable is None
-        price = "no price: public data" if public else f"price ε = {shown(charged)}"
-    more = ""
-    if explanation.affordable is not None and charged in (0, explanation.epsilon):
-        count = left.affordable(explanation.cost)
-        more = f"; {count} more such {'statement' if count == 1 else 'statements'}"
-    share = f"({float(left.share):.0%}){left.renewed}"
-    return f"{price}   left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)} {share}{more}"
+    left_of = f"left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}"
+    if not price.charged:
+        return left_of
+    promise = alone(price.cost, left.standings[0].budget.delta)
+    by_itself = "" if promise is None else f"; alone {promise}"
+    charged = f"price ε = {shown(price.charged)}, charged ρ = {shown(price.cost.rho)}, δ = {shown(price.cost.delta)}"
+    return f"{charged}{by_itself}; {left_of}"
 
 
 def as_data(explanation: Explanation) -> str:
     """The explanation as JSON, its exact figures as plain numbers."""
-    left = explanation.remaining
+    left, answers, promise = explanation.remaining, explanation.answers, explanation.alone
     return json.dumps(
         {
             "engine_sql": explanation.engine_sql,
@@ -202,6 +199,10 @@ def as_data(explanation: Explanation) -> str:
             "confidence": explanation.confidence,
             "price": {name: float(getattr(explanation, name)) for name in ("epsilon", "rho", "delta")},
             "stored": explanation.stored,
+            "alone": None
+            if promise is None
+            else {name: float(getattr(promise, name)) for name in ("epsilon", "delta")},
+            "answers": None if answers is None else {"left": answers.left, "total": answers.total},
             "left": {"epsilon": float(left.epsilon), "delta": float(left.delta), "statements": explanation.affordable},
             "lifetime": as_numbers(left.lifetime),
             "renewed_on": None if left.renewal is None else f"{left.renewal}",

@@ -60,10 +60,10 @@ def check(ctx: click.Context, schema: Path) -> None:
     from dpsql.engines.opening import catalog_of
     from dpsql.schema import Finding, load
     from dpsql.schema import check as find
-    from dpsql.session import statements_paid_for
     from dpsql.session.limit_errors import count_error
+    from dpsql.session.pricing.budget_findings import budget_findings
 
-    findings = find(schema, catalog_of, statements_paid_for, count_error)
+    findings = find(schema, catalog_of, budget_findings, count_error)
     if not any(finding.level == "error" for finding in findings) and ledger_is_with_data(load(schema)):
         findings.append(Finding("note", "ledger", LEDGER_WITH_DATA))
     for finding in findings:

@@ -19,7 +19,7 @@ from dpsql.errors import DataError, InterfaceError
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.planning.workload import Offer
     from dpsql.planning.workload import PricedWorkload as Priced
-    from dpsql.privacy.filter import RemainingBudget
+    from dpsql.privacy.filter import AnswersLeft, RemainingBudget
     from dpsql.schema import Schema
     from dpsql.session import Session
     from dpsql.session.explain import Explanation
@@ -107,6 +107,16 @@ class Connection:
     def remaining(self) -> RemainingBudget:
         """What is left of the budget for this analyst: ``epsilon``, ``delta``, ``share``."""
         return self._with_session(lambda session: session.remaining)
+
+    @property
+    def answers_left(self) -> AnswersLeft:
+        """How many answers at this connection's price are ``left``, of how many in ``total`` where nothing is spent."""
+        return self._with_session(lambda session: session.ordinary_answers(session.remaining))
+
+    def paid_for(self, cursor: Cursor) -> str:
+        """What the cursor's answer took and what is left, such as ``this one took 1/36; 35 of 36 answers … left``."""
+        price = cursor.price
+        return self._with_session(lambda session: session.paid_for(price))
 
     @property
     def epsilon(self) -> Fraction:

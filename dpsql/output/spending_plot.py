@@ -19,11 +19,11 @@ LINE = 110
 
 @dataclass(frozen=True)
 class SpendingCurve:
-    """The ε that one analyst, or all, had used after each charge, and the limit."""
+    """What one holder of a budget had used after each charge, in answers, and the most that it may use."""
 
     name: str
-    used: Sequence[tuple[datetime, float]]
-    most: float
+    used: Sequence[tuple[datetime, int]]
+    most: int
 
 
 def draw_spending(
@@ -50,11 +50,12 @@ def draw_spending(
     for holder in (total, *analysts):
         times, used = [at for at, _ in holder.used], [used for _, used in holder.used]
         strong = {"color": "black", "linewidth": 2} if holder is total else {}
-        (stair,) = axes.step([times[0], *times, end], [0.0, *used, used[-1]], where="post", **strong)
+        (stair,) = axes.step([times[0], *times, end], [0, *used, used[-1]], where="post", **strong)
         stairs.append(stair)
         if holder is total or holder.most < total.most:
             axes.axhline(holder.most, color=stair.get_color(), linestyle=":", linewidth=1)
-    axes.set(title=title.replace("$", r"\$"), ylabel="ε used (dotted: the limit)", ylim=(0, total.most * 1.05))
+    axes.set(title=title.replace("$", r"\$"), ylabel="answers used (dotted: the limit)")
+    axes.set_ylim(0, max(total.most, 1) * 1.05)
     locator = AutoDateLocator()
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(ConciseDateFormatter(locator))

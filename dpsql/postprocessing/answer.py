@@ -33,6 +33,7 @@ from dpsql.postprocessing.intervals.result_intervals import (
 )
 from dpsql.postprocessing.possible_values import column_ranges, shown_within
 from dpsql.postprocessing.sandbox import PublicRows, Sandbox, column_types
+from dpsql.privacy.measure import FREE, Cost
 from dpsql.release.grouping_sets import CubeTable, cube_table
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.schema import Schema
@@ -50,11 +51,13 @@ ResultRows: TypeAlias = list[tuple[Any, ...]]
 class Price:
     """The ε that was charged for an answer now, and whether it was taken from answers already paid for.
 
-    Of a workload it is the statement's part of what the block was charged, in proportion to the statement's own price.
+    ``cost`` is what the ledger was charged. Of a workload ``charged`` is the statement's part of what the block was
+    charged, in proportion to the statement's own price, and ``cost`` is free: the block has one for all.
     """
 
     charged: Fraction
     stored: bool = False
+    cost: Cost = FREE
 
 
 #: The price of what reads no private table.

@@ -30,6 +30,52 @@ def admits(budget: Budget, spent: Cost, cost: Cost, tallied: Fraction = Fraction
 
 
 @dataclass(frozen=True)
+class AnswersLeft:
+    """How many answers of one cost a budget admits now, of how many where nothing is spent: what people count in.
+
+    ``str()`` says it of answers that cost what a statement does.
+
+    >>> print(AnswersLeft(35, 36), AnswersLeft(0, 1), AnswersLeft(0, 0), sep=", ")
+    35 of 36 answers like this left, 0 of 1 answer like this left, no budget for an answer like this
+    >>> AnswersLeft(35, 36).part, AnswersLeft(0, 1).part
+    ('1/36', 'all')
+    """
+
+    left: int
+    total: int
+
+    @property
+    def part(self) -> str:
+        """The part of the whole budget that one such answer takes, rounded up to one of as many equal parts."""
+        return f"1/{self.total:,}" if self.total > 1 else "all" if self.total else "more than all"
+
+    @property
+    def takes(self) -> str:
+        """What one such answer takes, in words."""
+        return f"this one takes {self.part}"
+
+    @property
+    def took(self) -> str:
+        """What one such answer took and what is left, in words."""
+        return f"this one took {self.part}; {self}"
+
+    @property
+    def share(self) -> Fraction:
+        """What is left, from 0 to 1."""
+        return Fraction(self.left, self.total) if self.total else Fraction(0)
+
+    def said(self, answers: str = "like this") -> str:
+        """What is left in words; ``answers`` says which answers are counted, and may be empty."""
+        which = f" {answers}" if answers else ""
+        if not self.total:
+            return f"no budget for an answer{which}"
+        return f"{self.left:,} of {self.total:,} {'answer' if self.total == 1 else 'answers'}{which} left"
+
+    def __str__(self) -> str:
+        return self.said()
+
+
+@dataclass(frozen=True)
 class FilterState:
     """One filter in use: whose it is (None: everybody's, else an analyst's cap), its budget and what was spent.
 
@@ -66,6 +112,10 @@ class FilterState:
     def delta(self) -> Fraction:
         """What is left for the thresholds of group keys."""
         return max(self.budget.delta_selection - self.spent.delta, Fraction(0))
+
+    def answers_left(self, cost: Cost) -> AnswersLeft:
+        """How many more releases of this cost the filter admits, of how many where nothing is spent."""
+        return AnswersLeft(self.affordable(cost), FilterState(self.holder, self.budget, FREE).affordable(cost))
 
     def after(self, cost: Cost) -> FilterState:
         """The same filter once a release of this cost was charged."""
@@ -155,13 +205,25 @@ class RemainingBudget:
         """How many more statements of this cost are admitted, if nobody else asks."""
         return min(standing.affordable(cost) for standing in self.standings)
 
-    def shares_after(self, cost: Cost) -> tuple[Fraction, ...] | None:
-        """What would be left of each budget after a charge, from 0 to 1; None where one does not admit it."""
+    def answers_left(self, cost: Cost) -> AnswersLeft:
+        """How many more statements of this cost are admitted, if nobody else asks, of how many where nothing is spent.
+
+        It is said of the budget that admits the fewest; of the analyst's cap where that admits as few as the total.
+        """
+        return min((each.answers_left(cost) for each in reversed(self.standings)), key=lambda answers: answers.left)
+
+    def after(self, cost: Cost) -> RemainingBudget | None:
+        """What would be left after a charge; None where a budget does not admit it."""
         if cost == FREE:
-            return tuple(standing.share for standing in self.standings)
+            return self
         if not all(admits(each.budget, each.spent, cost, each.tallied) for each in self.standings):
             return None
-        return tuple(standing.after(cost).share for standing in self.standings)
+        return replace(self, standings=tuple(standing.after(cost) for standing in self.standings))
+
+    def shares_after(self, cost: Cost) -> tuple[Fraction, ...] | None:
+        """What would be left of each budget after a charge, from 0 to 1; None where one does not admit it."""
+        after = self.after(cost)
+        return None if after is None else tuple(standing.share for standing in after.standings)
 
     @property
     def renewal(self) -> date | None:

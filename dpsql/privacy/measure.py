@@ -76,6 +76,27 @@ class Guarantee:
     epsilon: Fraction
     delta: Fraction
 
+    def __str__(self) -> str:
+        pair = shown(self.epsilon) if not self.delta else f"({shown(self.epsilon)}, {shown(self.delta)})"
+        return f"{pair}-DP"
+
+
+def alone(cost: Cost, delta: Fraction) -> Guarantee | None:
+    """What a release of this cost promises by itself, at a total of δ where it is no pure one; None where δ is 0.
+
+    It is what a reader may take a price for, which is no guarantee: Gaussian noise at a price of 1 has ρ = 1/2.
+
+    >>> found = alone(Cost(None, Fraction(1, 2)), Fraction(1, 10**6))
+    >>> round(float(found.epsilon), 1), float(found.delta)
+    (5.2, 1e-06)
+    """
+    if cost.epsilon is not None:
+        return Guarantee(cost.epsilon, cost.delta)
+    if not delta:
+        return None
+    converted = delta - cost.delta if cost.delta < delta else delta
+    return Guarantee(epsilon_of_rho(cost.rho, converted), cost.delta + converted)
+
 
 def exact(value: object, name: str = "epsilon") -> Fraction:
     """The positive number that a person wrote, as the fraction that they meant.

@@ -23,7 +23,7 @@ COMMANDS = (
     CommandHelp(("dn",), "", "schemas"),
     CommandHelp(("l",), "", "databases: this one"),
     CommandHelp(("conninfo",), "", "which database, and as whom"),
-    CommandHelp(("budget",), "", "what is left, and what this session spent"),
+    CommandHelp(("budget",), "[details]", "what is left, in answers; with details in ε, ρ and δ too"),
     CommandHelp(("cost",), "[SQL]", "the price and the expected error of a statement, at no cost"),
     CommandHelp(("explain",), "[SQL]", "all that is known of a statement before it runs, at no cost"),
     CommandHelp(("chart",), "[COLUMN]", "the last result, or the statement before it, drawn with error bars"),

@@ -114,7 +114,9 @@ def _conninfo(repl: ReplSession, command: BackslashCommand) -> None:
 
 
 def _budget(repl: ReplSession, command: BackslashCommand) -> None:
-    for line in budget_lines(repl.session, repl.paid, repl.statements):
+    if command.argument not in ("", "details"):
+        raise DataError("write \\budget, or \\budget details")
+    for line in budget_lines(repl.session, repl.paid, repl.statements, bool(command.argument)):
         repl.screen.says(line)
 
 

@@ -21,6 +21,7 @@ class PriceList:
         self._lines: list[tuple[object, ...]] = []
         self._seen: set[tuple[str, Fraction]] = set()
         self.epsilon, self._cost = Fraction(0), FREE
+        self._takes = "nothing"
 
     def add(self, plan: Plan, price: Fraction, remaining: RemainingBudget) -> None:
         """Add a statement at its price; BudgetExhausted where the budget does not admit it behind those before it.
@@ -32,21 +33,23 @@ class PriceList:
         self._seen.add(again)
         self.epsilon, self._cost = self.epsilon + price, self._cost + cost
         figures = (float(each) for each in (price, cost.rho, cost.delta, self.epsilon))
-        self._lines.append((" ".join(plan.text.split()), *figures))
+        takes = remaining.answers_left(cost).part if price else "nothing"
+        self._lines.append((" ".join(plan.text.split()), takes, *figures))
+        self._takes = remaining.answers_left(self._cost).part if self.epsilon else "nothing"
         if price:
             for standing in remaining.standings:
                 standing.require(self._cost)
 
     @property
     def rows(self) -> OutputRows:
-        """The statements with their prices, and the sum up to each."""
-        return OutputRows.exact(["statement", "epsilon", "rho", "delta", "epsilon_so_far"], self._lines)
+        """The statements with the part of the budget that each takes, its price, and the sum up to each."""
+        return OutputRows.exact(["statement", "takes", "epsilon", "rho", "delta", "epsilon_so_far"], self._lines)
 
     @property
     def said(self) -> str:
         """What all of them cost, in words."""
         count = "1 statement" if len(self._lines) == 1 else f"{len(self._lines)} statements"
-        return f"{count}, ε = {shown(self.epsilon)} in all; nothing was run"
+        return f"{count}, which {'takes' if len(self._lines) == 1 else 'take'} {self._takes} in all; nothing was run"
 
 
 def require_within(limit: Fraction | None, paid: Fraction, price: Fraction) -> None:

@@ -200,7 +200,7 @@ class ReplSession:
         display = self.display
         count = len(found.result.rows) if display.footer else None
         seconds = found.seconds if display.timing else None
-        said = price_line(count, found.result.price, found.private, self.session.remaining, seconds)
+        said = price_line(count, found.result.price, found.private, self.session, seconds)
         self.screen.says(said, "price")
         for notice in found.result.notices:
             self.screen.says(notice, "price")
@@ -221,9 +221,11 @@ class ReplSession:
         if not self.screen.interactive:
             cost = f"the statement costs ε = {shown(price)}, which is above ε = {shown(ask)}"
             raise BudgetExhausted(f"{cost}, and nobody is there to be asked")
-        for standing in self.session.remaining.standings:
+        remaining = self.session.remaining
+        for standing in remaining.standings:
             standing.require(plan.cost)
-        if not self.screen.confirms(f"This costs ε = {shown(price)}; {left(self.session.remaining)}. Pay?"):
+        answers = remaining.answers_left(plan.cost)
+        if not self.screen.confirms(f"This one takes {answers.part}; {answers}{remaining.renewed}. Pay?"):
             raise PriceDeclined
 
     def _complain(self, error: Error, piece: InputPiece, source: str) -> None:
@@ -231,7 +233,7 @@ class ReplSession:
         said = str(error) if isinstance(error, PriceDeclined) else complaint(error, self._asked)
         self.screen.says(where + said, "error")
         if isinstance(error, ExecutionFailed | QueryCancelled | PostProcessingFailed | PostProcessingStopped):
-            self.screen.says(left(self.session.remaining), "price")
+            self.screen.says(left(self.session), "price")
         self.failure = self.failure or error
         if not self.screen.interactive and (self.rules.stop or isinstance(error, QueryCancelled)):
             self.over = True

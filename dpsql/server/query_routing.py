@@ -12,7 +12,6 @@ from dpsql.errors import Error, LedgerError, Refused, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
-from dpsql.privacy.measure import shown
 from dpsql.schema.types import TYPES
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.command import QueryText
@@ -131,14 +130,11 @@ class QueryRouter:
         for notice in result.notices:
             self._noted(notice)
         price = result.price
-        if price.stored:
-            self._told("answered from answers already paid for, cost 0", price.charged)
-        elif price.charged:
-            rest = ""
+        if price.stored or price.charged:
+            said = "free: answered before, and paid for once" if price.stored else "this one is paid for"
             with suppress(LedgerError):  # the answer is there, and is not lost with what is left
-                left = self._session.remaining
-                rest = f", left {shown(left.epsilon)} of {shown(left.budget.epsilon)}{left.renewed}"
-            self._told(f"charged ε = {shown(price.charged)}{rest}", price.charged)
+                said = self._session.paid_for(price)
+            self._told(said, price.charged)
 
     def _located(self, query: QueryText, action: Callable[[], T]) -> T:
         try:

@@ -17,6 +17,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Offer, PricedWorkload
 from dpsql.planning.workload.offers import OfferStatus
 from dpsql.postprocessing import Price, Result
+from dpsql.privacy.measure import FREE
 from dpsql.release.clipping_report import left_out
 from dpsql.release.released_tables import NOTHING, Released
 from dpsql.session.answer_store import PaidRelease
@@ -50,7 +51,8 @@ class PlanAnswering:
         with scope.sandbox() as postprocessor:
             rows = postprocessor.run(plan, paid.released)
         own = plan.price if charged is None else charged
-        price = Price(own if plan.cores and not paid.stored else Fraction(0), paid.stored)
+        bought = bool(plan.cores) and not paid.stored
+        price = Price(own if bought else Fraction(0), paid.stored, plan.cost if bought and charged is None else FREE)
         notices = (*plan.notices, *taken_as_given(plan), *rows.notices)
         if plan.cores:
             notices = (*notices, *many_candidates(plan, paid.released), *left_out(plan, paid.released))

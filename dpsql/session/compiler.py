@@ -19,6 +19,7 @@ from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.plan_cache import PlanCache
+from dpsql.session.pricing.noise_choice import chosen_noise, ordinary_answers, usual_costs
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import StatementSettings
 from dpsql.session.request.statement_settings import allowed_price, budget_row
@@ -31,6 +32,7 @@ from dpsql.sql.emit import Dialect
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.parser.constant_datetimes import clock, names_clock, with_time
+from dpsql.sql.parser.googlesql import names_clause
 from dpsql.sql.parser.parameter_types import parameter_types
 from dpsql.sql.parser.parse import MALFORMED, Statement, parse
 from dpsql.sql.suggest.hint import with_hint
@@ -41,7 +43,7 @@ class Compiler:
 
     The accountant is asked only for the remaining budget. ``sizes`` gives the sizes of public tables, which bound how
     far joins multiply rows. Plans are written in the SQL of the engine's ``dialect``. A plan is taken from the cache
-    ``plans``, if there is one, unless the statement names the current time or the budget.
+    ``plans``, if there is one, unless the statement names the current time, the budget or a price.
     """
 
     def __init__(
@@ -64,13 +66,16 @@ class Compiler:
             StatementError, Refused: The statement is not answered; the hint says what to write instead.
         """
 
+        noise = self._noise(settings.mechanism, settings.epsilon)
+
         def make() -> Plan:
             with self._compiling(text) as sandbox:
-                return self._plan(statement or parse(text), tuple(parameters), settings, sandbox)
+                return self._plan(statement or parse(text), tuple(parameters), settings, noise, sandbox)
 
-        if self._plans is None or names_budget(text) or names_clock(text):
+        if self._plans is None or names_budget(text) or names_clock(text) or names_clause(text):
             return make()
-        return self._plans.plan(text, parameters, settings, self.frontend_options, self._sizes.version, make)
+        chosen = replace(settings, mechanism=noise)
+        return self._plans.plan(text, parameters, chosen, self.frontend_options, self._sizes.version, make)
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
         """The parsed statement and the types of its parameters; ``types`` holds those that the client declares."""
@@ -83,14 +88,20 @@ class Compiler:
         statement: Statement,
         parameters: tuple[object, ...],
         settings: StatementSettings,
+        noise: Noise,
         sandbox: PostProcessor,
     ) -> Plan:
-        statement, schema = self._with_constants(statement), self._with_noise(settings.mechanism)
-        privacy, delta = schema.privacy, self._accountant.budget.delta_selection
-        query = bind(
-            statement, schema, parameters, sandbox.types, self.frontend_options, settings.empty_groups, self._sizes
-        )
+        statement, delta = self._with_constants(statement, settings), self._accountant.budget.delta_selection
+
+        def bound(noise: Noise) -> tuple[Privacy, Query]:
+            schema = self._with_noise(noise)
+            return schema.privacy, bind(statement, schema, parameters, sandbox.types, self.frontend_options,
+                                        settings.empty_groups, self._sizes)  # fmt: skip
+
+        privacy, query = bound(noise)
         price = settings.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
+        if query.own_epsilon is not None and noise != (noise := self._noise(settings.mechanism, price)):
+            privacy, query = bound(noise)
         reports = settings.clipping == "report" and not query.probe
         beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())
         cores = plan_cores(query, self._dialect, privacy, price, delta, beside)
@@ -100,14 +111,25 @@ class Compiler:
             price, cores
         )
 
-    def _with_constants(self, statement: Statement) -> Statement:
+    def _with_constants(self, statement: Statement, settings: StatementSettings) -> Statement:
         """The statement with the remaining budget and the current time filled in as constants."""
         if names_budget(statement.text):
-            row = budget_row(self._analyst, self._accountant.remaining(self._analyst))
+            left, privacy = (
+                self._accountant.remaining(self._analyst),
+                self._schema.privacy.with_noise(settings.mechanism),
+            )
+            row = budget_row(self._analyst, left, ordinary_answers(privacy, settings.epsilon, left))
             statement = replace(statement, tree=with_budget(statement.tree, row))
         if names_clock(statement.text):
             statement = replace(statement, tree=with_time(statement.tree, clock()))
         return statement
+
+    def _noise(self, wanted: Noise, price: Fraction) -> Noise:
+        """The noise of a statement at a price: the one that is wanted, or else the one that leaves more statements."""
+        privacy = self._schema.privacy.with_noise(wanted)
+        if privacy.mechanism != "auto" or len(usual_costs(privacy, price)) == 1:
+            return privacy.mechanism
+        return chosen_noise(privacy, price, self._accountant.remaining(self._analyst))
 
     def _with_noise(self, noise: Noise) -> Schema:
         privacy = self._schema.privacy.with_noise(noise)

@@ -25,8 +25,8 @@ from dpsql.planning.explanation import (
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing.possible_values import ranges
-from dpsql.privacy.filter import RemainingBudget
-from dpsql.privacy.measure import Cost, shown
+from dpsql.privacy.filter import AnswersLeft, RemainingBudget
+from dpsql.privacy.measure import Cost, Guarantee, alone, shown
 from dpsql.session.pricing.expected_errors import ColumnError, expected, place_of
 from dpsql.session.pricing.price_search import Errors, ReachedGoal
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
@@ -61,7 +61,7 @@ class Explanation:
     epsilon: Fraction
     cost: Cost
     remaining: RemainingBudget
-    affordable: int | None
+    answers: AnswersLeft | None
     confidence: float
     levels: tuple[str, ...] = ()
     stored: bool = False
@@ -71,6 +71,16 @@ class Explanation:
     within: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+
+    @property
+    def affordable(self) -> int | None:
+        """How many more such statements the budget admits; None of what reads public tables only."""
+        return None if self.answers is None else self.answers.left
+
+    @property
+    def alone(self) -> Guarantee | None:
+        """What the statement promises by itself, at the δ of the whole budget; its price is no such promise."""
+        return alone(self.cost, self.remaining.standings[0].budget.delta)
 
     @property
     def rho(self) -> Fraction:
@@ -122,14 +132,16 @@ class Explanation:
             lines += self.reached.lines
         if self.missing_below is not None:
             lines.append(f"groups of fewer than about {self.missing_below} units will be missing")
-        if not self.cells and self.missing_below is None:
+        if self.answers is None:
             return "\n".join([*lines, "price: nothing, for it reads public tables only"])
-        cost = f" (charged: ρ = {shown(self.rho)}, δ = {shown(self.delta)})"
-        left = self.remaining
-        free = "nothing, for it was paid for already; otherwise " if self.stored else ""
-        lines.append(f"price: {free}ε = {shown(self.epsilon)}{cost}")
-        lines.append(f"left: ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}; "
-                     f"{self.affordable} more such statements{left.renewed}")  # fmt: skip
+        left, free = self.remaining, "nothing, for it was paid for already; otherwise " if self.stored else ""
+        lines += [
+            f"takes: {free}{self.answers.part} of the budget; {self.answers}{left.renewed}",
+            f"price: ε = {shown(self.epsilon)} (charged: ρ = {shown(self.rho)}, δ = {shown(self.delta)})",
+            f"left: ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}",
+        ]
+        if self.alone is not None:
+            lines.append(f"alone: {self.alone}; the budget is the guarantee, a price is none")
         return "\n".join(lines)
 
 
@@ -182,7 +194,7 @@ def explain(
         plan.price if plan.cores else Fraction(0),
         plan.cost,
         remaining,
-        remaining.affordable(plan.cost) if plan.cores else None,
+        remaining.answers_left(plan.cost) if plan.cores else None,
         plan.confidence,
         tuple(_levels(plan, cube) for cube in plan.cubes),
         stored,

@@ -1,28 +1,26 @@
 """Opens sessions: the engine, the accountant and the shared ledger; and tells how many statements the budget admits.
 
-Proved in ``docs/proofs/execution.md`` and ``docs/proofs/accountant.md``.
+Proved in ``docs/proofs/execution.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
-from dpsql.planning.calibration import mechanism
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import SMALLEST_SHARE, Budget
 from dpsql.privacy.filter import FilterState
 from dpsql.privacy.ledger import NAMELESS, DatabaseNames, Ledger, LedgerIdentity, ledger_path, names_of
-from dpsql.privacy.measure import FREE, Cost, shown
-from dpsql.schema import Schema, load
-from dpsql.schema.privacy import Noise
+from dpsql.privacy.measure import FREE, shown
+from dpsql.schema import Privacy, Schema, load
+from dpsql.schema.privacy import Analyst, Noise
 from dpsql.session.answer_store import AnswerStore
+from dpsql.session.pricing.noise_choice import usual_costs
 from dpsql.session.session import Session
-from dpsql.sql.analysis.contribution import Norm, counted_once, norm_of
 
 
 def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: str | Path | None = None) -> Session:
@@ -60,7 +58,7 @@ def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Account
     """Open the accountant of a database on the ledger that all sessions share."""
     at = ledger_of(schema, ledger)
     journal = Ledger.open(at.place, at.belongs, at.names)
-    return Accountant(journal, _total(schema), _caps(schema), schema.privacy.refresh)
+    return Accountant(journal, total_budget(schema), _caps(schema), schema.privacy.refresh)
 
 
 @dataclass(frozen=True)
@@ -86,24 +84,12 @@ def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
 
     The numbers are lower bounds. Raises SchemaError where `open_accountant` does.
     """
-    whole = FilterState(None, _total(schema), FREE)
-    return {noise: whole.affordable(cost) for noise, cost in usual_costs(schema).items()}
+    whole, privacy = FilterState(None, total_budget(schema), FREE), schema.privacy
+    costs = usual_costs(privacy, privacy.query_epsilon)
+    return {noise: whole.affordable(cost) for noise, cost in costs.items()}
 
 
-def usual_costs(schema: Schema) -> Mapping[Noise, Cost]:
-    """For each noise that the schema allows, the most that a statement at its price with declared keys costs.
-
-    The default noise comes first.
-    """
-    price, wanted = schema.privacy.query_epsilon, schema.privacy.mechanism
-    costs: dict[Noise, Cost] = {}
-    if schema.privacy.delta and not _total(schema).rule.adds_pure:
-        costs["gaussian"] = Cost(None, price**2 / 2)
-    costs["laplace"] = Cost(price, price**2 / 2)
-    return {noise: cost for noise, cost in costs.items() if wanted in ("auto", noise)}
-
-
-def _total(schema: Schema) -> Budget:
+def total_budget(schema: Schema) -> Budget:
     """The budget of the whole database.
 
     Raises SchemaError if it does not hold the statements that the owner fixed beforehand, or if the price of a
@@ -115,11 +101,13 @@ def _total(schema: Schema) -> Budget:
 
 
 def _caps(schema: Schema) -> Mapping[str, Budget]:
-    privacy, rule = schema.privacy, schema.privacy.accountant
-    return {
-        name: Budget(cap.epsilon or privacy.epsilon, privacy.delta if cap.delta is None else cap.delta, rule=rule)
-        for name, cap in schema.analysts.items()
-    }
+    return {name: capped(analyst, schema.privacy) for name, analyst in schema.analysts.items()}
+
+
+def capped(analyst: Analyst, privacy: Privacy) -> Budget:
+    """The cap of an analyst as a budget; DataError where the accountant needs a δ that it has not."""
+    delta = privacy.delta if analyst.delta is None else analyst.delta
+    return Budget(analyst.epsilon or privacy.epsilon, delta, rule=privacy.accountant)
 
 
 def _require_price(schema: Schema, total: Budget) -> None:
@@ -136,18 +124,3 @@ def _require_fixed_statements_fit(schema: Schema, total: Budget) -> None:
     unfit = total.rule.unfit(total.promise)
     if unfit is not None:
         raise schema.error([f"accountant: {unfit}"])
-
-
-def count_costs(schema: Schema) -> Mapping[Noise, Cost]:
-    """For each noise that the schema allows, what a count of units costs at the schema's price.
-
-    The default noise comes first. With Gaussian noise every statement with declared keys costs the same; with Laplace
-    noise the ρ depends on the statement.
-    """
-    privacy = schema.privacy
-    norms: dict[Noise, Norm] = {"gaussian": "l2"} if norm_of(privacy) == "l2" else {}
-    norms |= {} if privacy.mechanism == "gaussian" else {"laplace": "l1"}
-    return {
-        noise: mechanism(counted_once(norm), norm, privacy.neighbours, privacy.query_epsilon, Fraction(1)).cost
-        for noise, norm in norms.items()
-    }

@@ -13,11 +13,11 @@ from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, DataError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import PricedWorkload, priced
-from dpsql.postprocessing import PostProcessors, Result
+from dpsql.postprocessing import PostProcessors, Price, Result
 from dpsql.privacy.accountant import Accountant
-from dpsql.privacy.filter import RemainingBudget
+from dpsql.privacy.filter import AnswersLeft, RemainingBudget
 from dpsql.privacy.ledger import Ledger
-from dpsql.privacy.measure import exact
+from dpsql.privacy.measure import FREE, Cost, exact
 from dpsql.schema import Noise, Schema
 from dpsql.session import request
 from dpsql.session.answer_store import AnswerStore
@@ -30,6 +30,7 @@ from dpsql.session.explain import priced as cost_lines
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.prepared_statement import PreparedStatement, described
 from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
+from dpsql.session.pricing.noise_choice import ordinary_cost
 from dpsql.session.pricing.target_plans import TargetPlanner, after, first_only
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import SETTINGS, StatementSettings
@@ -95,6 +96,23 @@ class Session:
     def remaining(self) -> RemainingBudget:
         """What is left of the budget for this analyst: of the total, or of the analyst's cap."""
         return self._accountant.remaining(self.analyst)
+
+    def ordinary_cost(self, left: RemainingBudget) -> Cost:
+        """What an ordinary answer costs, in which people count: a count of units at the session's price and noise."""
+        privacy = self._schema.privacy.with_noise(self._settings.mechanism)
+        return ordinary_cost(privacy, self._settings.epsilon, left)
+
+    def ordinary_answers(self, left: RemainingBudget) -> AnswersLeft:
+        """How many ordinary answers are left, of how many where nothing is spent."""
+        return left.answers_left(self.ordinary_cost(left))
+
+    def paid_for(self, price: Price) -> str:
+        """What an answer took, and what is left, in the words of all front ends."""
+        left = self.remaining
+        if price.cost == FREE:
+            free = f"free: {'answered before, and paid for once' if price.stored else 'no private row was read'}"
+            return f"{free}; {self.ordinary_answers(left).said('')}{left.renewed}"
+        return f"{left.answers_left(price.cost).took}{left.renewed}"
 
     @property
     def settings(self) -> StatementSettings:
@@ -193,7 +211,7 @@ class Session:
                 return (
                     status_rows.lines(name, [self._settings.shown(name)])
                     if name in SETTINGS
-                    else status_rows.budget(self.remaining)
+                    else self._shown_budget(self.remaining)
                 )
             case request.TransactionControl():
                 return Result((), [], [])
@@ -272,6 +290,9 @@ class Session:
     def is_paid(self, plan: Plan) -> bool:
         """Whether the plan's release is in the answer store, so that it is free."""
         return self._execution.is_paid(plan)
+
+    def _shown_budget(self, left: RemainingBudget) -> Result:
+        return status_rows.budget(left, self.ordinary_answers(left))
 
     def interrupt(self) -> None:
         """Cancel the running statement from another thread; it raises QueryCancelled in its own."""

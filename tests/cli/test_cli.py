@@ -19,7 +19,7 @@ def test_settings_are_made_before_the_statement_and_what_they_tell_goes_beside_t
     count = "SELECT SUM(bmi) AS s FROM patients"
     found = dpsql("query", NAFLD, count, "--set", "dpsql.clipping=report", "--set", "dpsql.epsilon = 0.25")
     assert (found.code, found.out.splitlines()[0].strip()) == (0, "s")
-    assert found.err.startswith("price ε = 0.25 ") and "bmi outside of" in found.err
+    assert found.err.startswith("this one took 1/5; 4 of 5 answers like this left\n") and "bmi outside of" in found.err
     assert "outside of" not in dpsql("query", NAFLD, count).err
     laplace = dpsql("explain", NAFLD, count, "--set", "dpsql.mechanism=laplace", "--set", "dpsql.target_error=± 9000")
     assert laplace.code == 0 and "Laplace" in laplace.out
@@ -34,17 +34,19 @@ def test_a_setting_and_a_statement_are_two(dpsql: Dpsql) -> None:
 
 
 def test_the_price_can_be_chosen(dpsql: Dpsql) -> None:
-    assert "price ε = 0.025" in dpsql("query", NAFLD, BY_SEX, "--epsilon", "0.025").err
+    assert dpsql("query", NAFLD, BY_SEX, "--epsilon", "0.025").err.startswith("this one took 1/587; 586 of 587 ")
+    detailed = dpsql("query", NAFLD, BY_SEX, "--epsilon", "0.03", "--details").err
+    assert "price ε = 0.03, charged ρ = 0.00045, δ = 0; alone (0.1" in detailed
     assert "price: ε = 0.3" in dpsql("explain", NAFLD, BY_SEX, "--epsilon", "0.3").out
     for wrong in ("0", "-1", "abc", "nan", "inf", "1e99", "1e-30"):
         assert dpsql("query", NAFLD, BY_SEX, "--epsilon", wrong).code == 2
-    assert "no price: public data" in dpsql("query", NAFLD, "SELECT name FROM conditions").err
+    assert "free: no private row was read; 3" in dpsql("query", NAFLD, "SELECT name FROM conditions").err
 
 
 def test_settings_have_no_price(dpsql: Dpsql) -> None:
     found = dpsql("query", NAFLD, "SHOW dpsql.budget", "--format", "csv")
     assert found.out.splitlines()[0] == (
-        "epsilon_left,epsilon_total,delta_left,share_left,lifetime_epsilon,lifetime_delta,renewed_on"
+        "answers_left,answers_total,share_left,lifetime_epsilon,lifetime_delta,renewed_on"
     )
     assert found.err == ""
     assert dpsql("query", NAFLD, "BEGIN") == Run(0, "", "")
@@ -60,6 +62,7 @@ def test_each_kind_of_failure_has_its_code(dpsql: Dpsql, checkout: Path) -> None
     assert dpsql("query", "wrong.toml", "SELECT 1").code == 2
     (checkout / "wrong.toml").write_text((checkout / NAFLD).read_text().replace("dpsql/data/nafld", "nowhere"))
     assert dpsql("query", "wrong.toml", "SELECT 1").code == 2
+    assert dpsql("query", NAFLD, BY_SEX, "--epsilon", "2").code == 0
     spent = dpsql("query", NAFLD, BY_SEX, "--epsilon", "3")
     assert (spent.code, spent.out) == (4, "") and "the statement costs ε = 3" in spent.err
     (checkout / "dpsql" / "data" / "nafld" / "dpsql.ledger").write_text("damaged")

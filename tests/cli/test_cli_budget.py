@@ -34,14 +34,17 @@ def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
     found = dpsql("budget", NAFLD, "--history", "--group", "3").out.splitlines()
     assert found[0] == "nafld: unit patients.patient_id, ε = 3, δ = 0.000001"
     assert [line.split()[0] for line in found[1:4]] == ["all", "ada", "bob"]
-    assert "2 statements" in found[1] and "of 1;" in found[2] and "no cap" in found[3]
-    assert found[4].startswith("lifetime         ε = 3, δ = 0.000001; 2 statements, ρ = 0.01")
+    assert found[1].endswith(" 34 of 36 answers left; 2 statements")
+    assert found[2].endswith(" 9 of 10 answers left; 1 statement")
+    assert found[3].endswith(" 34 of 36 answers left, no cap of its own; 1 statement")
+    assert found[4] == "lifetime         ε = 3, δ = 0.000001; 2 statements"
     assert found[5].startswith("a group of 3: ε = 9")
-    assert "; 34 more at ε = 0.1; 2 statements" in found[1] and "; 3 more at ε = 0.1; 1 statement" in found[2]
-    takes = "it takes 0.08170 of ε = 3 (ρ = 0.1836), 0.2072 of ε = 1 (ρ = 0.02413)"
-    said = "a count of units at ε = 0.1 has Gaussian noise and is charged as ρ = 0.005, δ = 0"
-    assert found[6] == f"one statement    {said}; {takes}"
-    assert [BY_SEX in line for line in found[7:]] == [True, True]
+    takes = "takes 1/36 of the budget, 1/10 of the cap of ada"
+    assert found[6] == f"one answer       such as a count of units, {takes}"
+    assert [BY_SEX in line and " 1/3" in line for line in found[7:]] == [True, True]
+    details = dpsql("budget", NAFLD, "--details", "--history").out
+    assert "ρ = 0.005" in details and "it takes 0.08170 of ε = 3 (ρ = 0.1836), 0.1 of ε = 1" in details
+    assert not any("ρ" in line for line in found)
     report = json.loads(dpsql("budget", NAFLD, "--json", "--history", "--group", "2").out)
     assert [holder["cap"] for holder in report["holders"]] == [3.0, 1.0, None]
     assert report["group"]["epsilon"] == 6.0 and [entry["analyst"] for entry in report["history"]] == ["ada", "bob"]
@@ -94,7 +97,7 @@ def test_the_budget_says_what_one_more_statement_takes_and_how_many_are_admitted
         else:
             assert expected["rho"] is None
     assert ada()["next"]["statements"] == 0
-    assert "0 more at ε = 0.1" in dpsql("budget", NAFLD).out.splitlines()[2]
+    assert " 0 of " in dpsql("budget", NAFLD).out.splitlines()[2]
     with connect(NAFLD, analyst="ada") as connection, pytest.raises(BudgetExhausted):
         connection.execute("SELECT COUNT(*) FROM patients WHERE age > 70")
 
@@ -106,40 +109,41 @@ def test_query_says_how_many_more_such_statements_are_admitted(dpsql: Dpsql, che
 
     def said(text: str) -> str:
         (line,) = dpsql("query", NAFLD, text, "--analyst", "ada").err.splitlines()
-        return line.rpartition(")")[2]
+        return line.rpartition("; ")[2]
 
     def admitted() -> int:
         return int(json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][1]["next"]["statements"])
 
-    assert admitted() == 4
-    for left, words in ((3, "3 more such statements"), (2, "2 more such statements"), (1, "1 more such statement"),
-                        (0, "0 more such statements")):  # fmt: skip
+    assert admitted() == 10
+    for left in range(9, -1, -1):
         text = f"SELECT COUNT(*) FROM patients WHERE age > {left + 20}"
-        assert said(text) == said(text) == f"; {words}" and admitted() == left
-    assert said("SELECT COUNT(*) FROM conditions") == ""
+        assert said(text) == f"{left} of 10 answers like this left" and admitted() == left
+        assert said(text) == f"{left} of 10 answers left"
+    assert said("SELECT COUNT(*) FROM conditions") == "0 of 10 answers left"
     assert dpsql("query", NAFLD, "SELECT COUNT(*) FROM labs", "--analyst", "ada").code == 4
 
 
 def test_such_statements_are_those_of_the_price_that_was_paid(dpsql: Dpsql) -> None:
-    dpsql("query", NAFLD, "SELECT COUNT(*) FROM patients", "--epsilon", "0.4")
+    dpsql("query", NAFLD, "SELECT COUNT(*) FROM patients", "--epsilon", "0.4", "--set", "dpsql.mechanism=gaussian")
     said = dpsql("query", NAFLD, "SELECT COUNT(*) FROM labs", "--epsilon", "0.01").err
     with connect(NAFLD) as connection:
         assert connection.explain("SELECT COUNT(*) FROM labs").affordable == 20
-        assert f"; {connection.remaining.affordable(Cost(None, Fraction(1, 20_000)))} more such statements\n" in said
-    said = dpsql("query", NAFLD, "SELECT AVG(bmi) AS b FROM patients", "--target-error", "0.04").err.splitlines()[0]
-    assert not said.startswith("price ε = 0.1 ") and said.endswith("%)")  # a pilot, and a better answer
+        left = connection.remaining.affordable(Cost(None, Fraction(1, 20_000)))
+        assert said == f"this one took 1/3,671; {left:,} of 3,671 answers like this left\n"
+    said = dpsql("query", NAFLD, "SELECT AVG(bmi) AS b FROM patients", "--target-error", "0.04", "--details").err
+    assert not said.startswith("this one took 1/36") and "price ε = 0.1," not in said  # a pilot, and a better answer
 
 
-def test_a_cap_without_delta_admits_no_count_unless_laplace_noise_is_asked_for(dpsql: Dpsql, checkout: Path) -> None:
+def test_a_cap_without_delta_admits_counts_with_laplace_noise(dpsql: Dpsql, checkout: Path) -> None:
     with (checkout / NAFLD).open("a") as schema:
         schema.write("\n[analysts.ada]\nepsilon = 1\ndelta = 0\n")
     ada = json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][1]
     assert (ada["next"]["noise"], ada["next"]["statements"], ada["next"]["statements_by_laplace"]) == (
-        "gaussian",
-        0,
+        "laplace",
         10,
+        None,
     )
-    assert "; 0 more at ε = 0.1 (10 with Laplace noise); 0 statements" in dpsql("budget", NAFLD).out
+    assert " 10 of 10 answers left; 0 statements" in dpsql("budget", NAFLD).out
 
 
 @pytest.mark.parametrize(("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])

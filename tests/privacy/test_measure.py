@@ -21,6 +21,7 @@ from dpsql.privacy.measure import (
     FREE,
     GRID,
     Cost,
+    alone,
     epsilon_of_rho,
     epsilon_of_rho_standard,
     exact,
@@ -190,6 +191,31 @@ def test_a_written_number_is_taken_as_meant(written: object, meant: Fraction) ->
 def test_what_is_no_positive_number_is_refused(written: object) -> None:
     with pytest.raises(DataError):
         exact(written)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.fractions(min_value=Fraction(1, 100), max_value=3, max_denominator=300),
+    st.sampled_from([Fraction(0), Fraction("1e-8"), Fraction("9e-7")]),
+    st.booleans(),
+)
+def test_what_a_release_promises_alone_is_a_filter_of_its_own(price: Fraction, leak: Fraction, pure: bool) -> None:
+    """A budget of just that promise, split as is said, admits the release; one of a little less ε does not."""
+    cost, delta = Cost(price if pure else None, price**2 / 2, leak), Fraction("1e-6")
+    found = alone(cost, delta)
+    assert found is not None and found.delta == (leak if pure else delta)
+    assert not pure or found.epsilon == price
+    if not pure:
+        share = (delta - leak) / delta
+        assert admits(Budget(found.epsilon * (1 + Fraction(1, 10**9)), found.delta, share), FREE, cost)
+        assert not admits(Budget(found.epsilon * Fraction(999, 1000), found.delta, share), FREE, cost)
+
+
+def test_a_price_is_no_guarantee() -> None:
+    """Gaussian noise at a price of 1 is (5.2, 10⁻⁶)-DP; without a δ it promises nothing."""
+    gaussian = Cost(None, Fraction(1, 2))
+    assert str(alone(gaussian, Fraction("1e-6"))) == "(5.222, 0.000001)-DP" and alone(gaussian, Fraction(0)) is None
+    assert str(alone(Cost(Fraction(1), Fraction(1, 2)), Fraction("1e-6"))) == "1-DP"
 
 
 def test_figures_of_any_size_can_be_shown() -> None:

@@ -23,7 +23,7 @@ def paid(dpsql: Dpsql) -> int:
 def test_results_and_prices_go_to_streams_of_their_own(dpsql: Dpsql) -> None:
     found = dpsql(NAFLD, "-c", BY_SEX, "-c", "SELECT name FROM conditions LIMIT 1", "--intervals")
     assert found.code == 0 and found.out.count(" ± ") == 4 and "ε" not in found.out
-    assert found.err.splitlines()[0].startswith("2 rows · cost ε = 0.1 · ε = 2.9")
+    assert found.err.splitlines()[0].startswith("2 rows · this one took 1/36 · 35 of 36")
     assert found.err.splitlines()[1].startswith("1 row · free: no private row was read")
     assert dpsql(NAFLD, "-q", "-c", "SELECT 1").err == ""
 
@@ -71,7 +71,7 @@ def test_an_error_shows_the_place_the_reason_and_the_way_out(dpsql: Dpsql) -> No
 
 def test_each_kind_of_failure_has_its_code(dpsql: Dpsql, checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert dpsql(NAFLD, "-c", "SELEC").code == 1
-    assert dpsql(NAFLD, "-c", BY_SEX, "--epsilon", "3").code == 4
+    assert dpsql(NAFLD, "-c", BY_SEX, "--epsilon", "3", "-c", "SELECT COUNT(*) FROM labs").code == 4
     assert dpsql(NAFLD, "-c", "SELECT 1; SELEC; " + BY_SEX).code == 1
     assert dpsql(NAFLD, "-c", "SELECT 1", "--format", "parquet").code == 2
     assert dpsql(NAFLD, "-c", "SELECT 1", "--format", "nonsense").code == 2
@@ -104,9 +104,10 @@ def test_a_dry_run_tells_prices_and_pays_nothing(dpsql: Dpsql, checkout: Path) -
     found = dpsql(NAFLD, "--dry-run", "--format", "csv", stdin=sql)
     rows = list(csv.DictReader(io.StringIO(found.out)))
     assert [row["epsilon"] for row in rows] == ["0.0", "0.1", "0.2", "0.0"] and rows[-1]["epsilon_so_far"] == "0.3"
-    assert found.code == 0 and found.err.startswith("4 statements, ε = 0.3 in all; nothing was run")
+    assert found.code == 0 and found.err.startswith("4 statements, which take 1/7 in all; nothing was run")
+    assert [row["takes"] for row in rows] == ["nothing", "1/36", "1/9", "nothing"]
     assert not (checkout / "no.csv").exists() and paid(dpsql) == 0
-    assert dpsql(NAFLD, "--dry-run", "--epsilon", "0.5", "-c", f"{BY_SEX}; SELECT COUNT(*) FROM labs").code == 4
+    assert dpsql(NAFLD, "--dry-run", "--epsilon", "2", "-c", f"{BY_SEX}; SELECT COUNT(*) FROM labs").code == 4
     assert dpsql(NAFLD, "--dry-run", "--max-cost", "0.15", "-c", f"{BY_SEX}; SELECT COUNT(*) FROM labs").code == 4
     assert dpsql(NAFLD, "--dry-run", "-c", "SELECT bmi FROM patients").code == 1
     assert paid(dpsql) == 0
@@ -115,7 +116,7 @@ def test_a_dry_run_tells_prices_and_pays_nothing(dpsql: Dpsql, checkout: Path) -
 def test_what_was_paid_for_is_free_and_said_to_be(dpsql: Dpsql) -> None:
     first, again = dpsql(NAFLD, "-c", BY_SEX), dpsql(NAFLD, "--max-cost", "0.01", "--ask-above", "0.01", "-c", BY_SEX)
     assert again.code == 0 and again.out == first.out and paid(dpsql) == 1
-    assert "2 rows · free: answered before, and paid for once · ε = 2.9" in again.err
+    assert "2 rows · free: answered before, and paid for once · 35 of 36 answers left\n" in again.err
     assert "0.0" in dpsql(NAFLD, "--dry-run", "--format", "csv", "-c", BY_SEX).out.split(",")
     assert "free now, for it was paid for already" in dpsql(NAFLD, "-c", f"\\cost {BY_SEX}").err
 

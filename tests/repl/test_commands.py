@@ -48,7 +48,7 @@ def test_copy_pays_once_and_only_if_the_file_can_be_written(repl: ReplSession, c
     repl.feed(f"\\copy ({BY_SEX}) TO 'x.tsv' WITH (FORMAT csv, HEADER true);\n\\copy conditions TO y.parquet")
     assert (checkout / "x.tsv").read_text().splitlines()[0] == "male,bmi,bmi_low,bmi_high,n,n_low,n_high"
     assert repl.paid == Fraction(1, 10) and (checkout / "y.parquet").stat().st_size > 0
-    assert "cost ε = 0.1" in capsys.readouterr().out
+    assert "this one took 1/36" in capsys.readouterr().out
 
 
 def test_prices_are_told_at_no_cost(repl: ReplSession, capsys: Capture) -> None:
@@ -57,14 +57,15 @@ def test_prices_are_told_at_no_cost(repl: ReplSession, capsys: Capture) -> None:
         "\\cost SELECT AVG(nothing) FROM labs\n"
     )
     out = capsys.readouterr().out
-    assert "price ε = 0.1" in out and "n    ± " in out and "engine SQL" in out and "free: it reads public" in out
+    assert "this one takes 1/36; 36 of 36 answers like this left" in out and "n    ± " in out
+    assert "engine SQL" in out and "free: it reads public" in out
     assert repl.session.remaining.share == 1 and "42703" in out
 
 
 def test_the_budget_says_what_this_session_paid(repl: ReplSession, capsys: Capture) -> None:
     repl.feed(f"{BY_SEX}; \\budget")
     out = capsys.readouterr().out
-    assert "this session paid ε = 0.1 in 1 statement\n" in out and "█" in out
+    assert "this session paid for 1 statement\n" in out and "35 of 36 answers left\n" in out and "█" in out
 
 
 def test_settings_are_shown_changed_and_checked(repl: ReplSession, capsys: Capture) -> None:
@@ -135,7 +136,7 @@ def test_a_price_above_the_limit_is_asked_about(
 
     monkeypatch.setattr(repl.screen, "confirms", no)
     repl.feed(f"\\pset ask 0.05\nSELECT 1; {BY_SEX};")
-    assert len(asked) == 1 and "This costs ε = 0.1; ε = 3 of 3 left" in asked[0]
+    assert len(asked) == 1 and "This one takes 1/36; 36 of 36 answers like this left" in asked[0]
     assert session.remaining.share == 1 and "nothing was charged" in capsys.readouterr().out
     monkeypatch.setattr(repl.screen, "confirms", lambda _: True)
     repl.feed("\\g")

@@ -126,9 +126,8 @@ def test_the_ledger_agrees_with_what_many_clients_saw(serve: Callable[..., Serve
                     answer = client.query(text)
                 else:
                     answer = client.extended(codec.Parse(query=text), codec.Describe(), codec.Bind(), codec.Execute())
-                prices = [notice for notice in notices(answer) if "charged ε" in notice]
+                prices = [notice for notice in notices(answer) if "this one took" in notice]
                 assert len(prices) == int("COUNT" in text)
-                assert not prices or f"ε = 0.{2 * number + 101}," in prices[0]
                 assert len(rows(answer)) == int("nope" not in text)
                 told += len(prices)
         return told

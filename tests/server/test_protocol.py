@@ -14,7 +14,7 @@ from dpsql.server.protocol import codec
 from dpsql.server.protocol.codec import Bind, Close, Describe, Execute, Flush, Parse, Sync
 
 _NEW = itertools.count()
-CHARGED = ["dpsql: charged ε = 1"]
+CHARGED = ["dpsql: this one took 1/1,585"]
 
 
 def count() -> str:
@@ -23,7 +23,7 @@ def count() -> str:
 
 
 def prices(messages: list[codec.Message]) -> list[str]:
-    return [notice.partition(",")[0] for notice in notices(messages)]
+    return [notice.partition(";")[0] for notice in notices(messages)]
 
 
 def test_a_start_tells_settings_key_and_state(client: Client) -> None:
@@ -40,7 +40,7 @@ def test_a_simple_query_is_charged_once_and_says_so(client: Client, spent: Calla
     assert names(answer) == "RowDescription DataRow DataRow DataRow CommandComplete ReadyForQuery"
     assert [row[0] for row in rows(answer)] == [b"f", b"m", None]
     assert tags(answer) == ["SELECT 3"]
-    assert notices(answer)[0].startswith("dpsql: charged ε = 1, left 99")
+    assert notices(answer)[0].startswith("dpsql: this one took 1/1,585; 1,5")
     assert spent() == 1
 
 
@@ -48,7 +48,7 @@ def test_an_answer_that_was_paid_for_is_free(client: Client, spent: Callable[[],
     text = count()
     first, again = client.query(text), client.extended(Parse(query=text), Bind(), Execute())
     assert rows(first) == rows(again)
-    assert notices(again) == ["dpsql: answered from answers already paid for, cost 0"]
+    assert notices(again)[0].startswith("dpsql: free: answered before, and paid for once; 1,5")
     assert spent() == 1
 
 

@@ -41,7 +41,7 @@ def test_a_target_prices_the_statements(client: Client, spent: Callable[[], int]
     client.query("SET dpsql.target_error = 2")
     said = notices(client.query(COUNT.format(2)))
     assert any("to reach ± 2: n ± " in notice for notice in said)
-    assert any("charged ε = " in notice and "charged ε = 1," not in notice for notice in said)
+    assert any("this one took 1/" in notice and "1/1,585;" not in notice for notice in said)
     assert spent() == 1
     client.query("SET dpsql.most_epsilon = 0.01")
     assert error(client.query(COUNT.format(3)))["C"] == "53400"

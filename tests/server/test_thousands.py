@@ -40,8 +40,8 @@ _REFUSED = {
     "SELECT FROM FROM": "42601",
     "SELECT * FROM nowhere": "42P01",
 }
-_CHARGED = re.compile(r"dpsql: charged ε = ([0-9.]+), left")
-_STORED = "dpsql: answered from answers already paid for, cost 0"
+_CHARGED = re.compile(r"dpsql: this one took (?:1/[0-9,]+|all); ")
+_STORED = "dpsql: free: answered before, and paid for once; "
 
 
 @dataclass(frozen=True)
@@ -90,17 +90,19 @@ def served(schema: Path) -> Iterator[int]:
     assert not any(word in line for line in log for word in ("Traceback", "a fault of dpsql", "SELECT COUNT"))
 
 
-def ask(client: Client, text: str, extended: bool) -> Answer:
+def ask(client: Client, text: str, extended: bool, mine: Fraction) -> Answer:
+    """What the client is told; ``mine`` is what its statements cost."""
     if extended:
         messages = client.extended(codec.Parse(query=text), codec.Bind(), codec.Describe(), codec.Execute())
     else:
         messages = client.query(text)
     said = notices(messages)
-    charged = [Fraction(found[1]) for found in map(_CHARGED.match, said) if found]
-    assert len(charged) + said.count(_STORED) <= 1, said
+    charged = [mine for notice in said if _CHARGED.match(notice)]
+    stored = [notice for notice in said if notice.startswith(_STORED)]
+    assert len(charged) + len(stored) <= 1, said
     states = [message.fields["C"] for message in messages if isinstance(message, codec.ErrorResponse)]
     assert len(states) <= 1, states
-    return Answer(sum(charged, Fraction(0)), _STORED in said, states[0] if states else None, rows(messages))
+    return Answer(sum(charged, Fraction(0)), bool(stored), states[0] if states else None, rows(messages))
 
 
 def talk(port: int, number: int) -> Told:
@@ -121,7 +123,7 @@ def talk(port: int, number: int) -> Told:
                 kind, text = "refused", dice.choice(list(_REFUSED))
             else:
                 kind, text = "free", dice.choice(_FREE)
-            answer = ask(client, text, extended)
+            answer = ask(client, text, extended, mine)
             poor = capped and answer.sqlstate == "53400"
             match kind:
                 case "own":
@@ -165,8 +167,8 @@ def leave(port: int, number: int) -> tuple[Counter[str], Counter[str]]:
                 with suppress(Hung):
                     other.receive()
             messages = client.until(codec.ReadyForQuery)
-            said = [found[1] for found in map(_CHARGED.match, notices(messages)) if found]
-            assert said in ([], ["0.1"]) and (len(said) == 1) == (len(rows(messages)) == 1)
+            said = [notice for notice in notices(messages) if _CHARGED.match(notice)]
+            assert len(said) <= 1 and (len(said) == 1) == (len(rows(messages)) == 1)
             told[text] += len(said)
     return sent, told
 

@@ -108,12 +108,14 @@ def test_a_pure_budget_has_no_gaussian_noise(tmp_path: Path) -> None:
     database.close()
 
 
-def test_an_analyst_without_a_delta_asks_for_laplace_noise(tmp_path: Path) -> None:
+def test_an_analyst_without_a_delta_has_laplace_noise(tmp_path: Path) -> None:
     database = opened(tmp_path, lines="[analysts.eve]\nepsilon = 2\ndelta = 0\n")
     session = database.session("eve")
+    assert noises(session) == {Laplace}
+    session.execute("SET dpsql.mechanism = gaussian")
     with pytest.raises(BudgetExhausted, match=r"SET dpsql\.mechanism = laplace"):
         session.execute(COUNT)
-    session.execute("SET dpsql.mechanism = laplace")
+    session.execute("RESET dpsql.mechanism")
     assert session.execute(COUNT).price.charged == 1
     database.close()
 

@@ -101,8 +101,10 @@ def test_what_was_paid_for_before_leaves_at_once_and_so_does_what_costs_nothing(
 @pytest.mark.parametrize("text", [f"{ONE} WHERE ward > 1", "SELECT name FROM patients", "SELEC"])
 def test_what_is_refused_or_not_affordable_leaves_at_once(tmp_path: Path, text: str) -> None:
     world = World(tmp_path, epsilon="1")  # of which one statement at 1 is more than zCDP admits
+    session = world.session()
+    session.mechanism = "gaussian"
     with pytest.raises((BudgetExhausted, StatementError, Refused)):
-        world.session().execute(text)
+        session.execute(text)
     assert not world.clock.slept
     world.database.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,6 +15,7 @@ from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.schema import Schema, check, load, loads
 from dpsql.session import open_accountant, statements_paid_for
+from dpsql.session.pricing.budget_findings import budget_findings
 
 SCHEMA = """
 name = "clinic"
@@ -78,20 +80,60 @@ def test_what_is_said_is_admitted(privacy: str, expected: dict[str, int], tmp_pa
         assert said <= admitted <= said + 2  # the rho of one Laplace cell is a little below the price's
 
 
-def test_the_owner_is_told_what_the_default_noise_pays_for_and_what_another_would(tmp_path: Path) -> None:
+def _told(file: Path, privacy: str, caps: str = "") -> list[str]:
+    file.write_text(SCHEMA.format(privacy, 1).replace("[tables.patients]\n", f"{caps}\n[tables.patients]\n", 1))
+    return [str(each) for each in check(file, paid_for=budget_findings) if "query_epsilon = " in each.message]
+
+
+def test_the_owner_is_told_how_many_answers_are_paid_for(tmp_path: Path) -> None:
     file = tmp_path / "clinic.toml"
-    file.write_text(SCHEMA.format("epsilon = 1\ndelta = 1e-6", 1))
-    said = [str(each) for each in check(file, paid_for=statements_paid_for)]
-    assert said[0].startswith("note: privacy: epsilon pays for at least 4 statements at the default query_epsilon; ")
-    assert said[0].endswith('with mechanism = "laplace", whose noise is wider, for 10')
-    file.write_text(SCHEMA.format("epsilon = 3\ndelta = 1e-6", 1))
-    assert str(check(file, paid_for=statements_paid_for)[0]).endswith(
-        "at least 36 statements at the default query_epsilon"
-    )
+    assert _told(file, "epsilon = 3\ndelta = 1e-6") == [
+        "note: privacy, epsilon: 3 pays for 36 answers at query_epsilon = 0.1, with Gaussian noise"
+    ]
+    assert _told(file, "epsilon = 1\ndelta = 1e-6") == [
+        "note: privacy, epsilon: 1 pays for 10 answers at query_epsilon = 0.1, with Laplace noise"
+    ]
+
+
+def test_a_budget_or_a_cap_that_pays_for_nothing_is_an_error_and_few_answers_a_warning_with_what_would_help(
+    tmp_path: Path,
+) -> None:
+    file, three = tmp_path / "clinic.toml", "epsilon = 3\ndelta = 1e-6"
+    (nothing,) = _told(file, 'epsilon = 0.4\ndelta = 1e-6\nmechanism = "gaussian"')
+    assert nothing.startswith("error: privacy, epsilon: 0.4 pays for no answer at query_epsilon = 0.1; query_epsilon")
+    _, cap = _told(file, three, "[analysts.ada]\nepsilon = 0.05")
+    assert cap == ("error: analysts, ada, epsilon: 0.05 pays for no answer at query_epsilon = 0.1; "
+                   "query_epsilon = 0.005 or epsilon = 1 pays for 10")  # fmt: skip
+    _, cap = _told(file, three, "[analysts.ada]\nepsilon = 0.5")
+    assert cap == ("loose: analysts, ada, epsilon: 0.5 pays for 5 answers at query_epsilon = 0.1, with Laplace noise; "
+                   "query_epsilon = 0.05 or epsilon = 1 pays for 10")  # fmt: skip
+    (few,) = _told(file, "epsilon = 0.9\ndelta = 0")
+    assert few.endswith("query_epsilon = 0.09 or epsilon = 1 pays for 10")
+
+
+@pytest.mark.parametrize("accountant", ["hybrid", "basic", "zcdp", "rdp"])
+@pytest.mark.parametrize("epsilon", ["0.4", "1.3"])
+def test_the_figure_that_would_help_helps(accountant: str, epsilon: str, tmp_path: Path) -> None:
+    """What is advised pays for ten answers, and a little less does not."""
+    file, rule = tmp_path / "clinic.toml", f'delta = 1e-6\naccountant = "{accountant}"'
+    said = _told(file, f"epsilon = 2\n{rule}", f"[analysts.ada]\nepsilon = {epsilon}")[-1]
+    if "10 answers" in said or said.startswith("note"):
+        return
+    price, cap = (Fraction(found) for found in re.findall(r"epsilon = ([0-9.]+)(?= or| pays for 10)", said))
+    for larger, fewer in ((price, False), (price * Fraction(103, 100), True)):
+        text = SCHEMA.replace("query_epsilon = 0.1", f"query_epsilon = {float(larger)}")
+        schema = loads(text.format(f"epsilon = {epsilon}\n{rule}", 1))
+        assert (max(statements_paid_for(schema).values()) < 10) is fewer
+    for larger, fewer in ((cap, False), (cap * Fraction(97, 100), True)):
+        schema = _schema(f"epsilon = {float(larger)}\n{rule}")
+        assert (max(statements_paid_for(schema).values()) < 10) is fewer
 
 
 def test_laplace_noise_pays_for_more_in_tpch() -> None:
-    assert statements_paid_for(load("schemas/tpch.toml")) == {"gaussian": 12, "laplace": 20}
+    declared = load("schemas/tpch.toml")
+    free = declared.model_copy(update={"privacy": declared.privacy.model_copy(update={"mechanism": "auto"})})
+    assert statements_paid_for(declared) == {"gaussian": 12}
+    assert statements_paid_for(free) == {"gaussian": 12, "laplace": 20}
 
 
 @pytest.mark.parametrize(("epsilon", "price"), [(1, "0.05"), (3, "0.13"), (10, "0.31")])
@@ -110,7 +152,7 @@ def test_statements_that_are_fixed_and_do_not_fit_are_an_error_of_the_check(tmp_
     file.write_text(SCHEMA.format(named, 1))
     with pytest.raises(SchemaError, match="it holds 20"):
         statements_paid_for(_schema(named))
-    (finding,) = check(file, paid_for=statements_paid_for)
+    (finding,) = check(file, paid_for=budget_findings)
     assert finding.level == "error" and "it holds 20" in finding.message
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from typing import Literal
@@ -12,7 +12,7 @@ from dpsql.schema.catalog import Catalog
 from dpsql.schema.load import load
 from dpsql.schema.model import Schema
 from dpsql.schema.names import fold
-from dpsql.schema.privacy import Noise, Privacy
+from dpsql.schema.privacy import Privacy
 from dpsql.schema.table import Table
 
 #: Above these a promise is weak, or a limit drowns the answers in noise.
@@ -35,13 +35,13 @@ class Finding:
 def check(
     path: str | PathLike[str],
     read_catalog: Callable[[Schema], Catalog] | None = None,
-    paid_for: Callable[[Schema], Mapping[Noise, int]] | None = None,
+    paid_for: Callable[[Schema], Iterable[Finding]] | None = None,
     error_of: Callable[[Privacy, int], float] | None = None,
 ) -> list[Finding]:
     """What the owner should mend, weigh or know in a schema file; compared with its source where one is read.
 
     Nothing is computed from the data: ``read_catalog`` sees names, types and keys alone. ``paid_for`` says how many
-    statements the budget admits with which noise, or SchemaError why it is none; ``error_of`` what a count's error is
+    answers the budget and the caps pay for, or SchemaError why there is no budget; ``error_of`` what a count's error is
     where so many rows of a unit count.
     """
     try:
@@ -49,11 +49,11 @@ def check(
         catalog = None if read_catalog is None else read_catalog(schema)
         if catalog is not None:
             schema = schema.with_catalog(catalog)
-        statements = {} if paid_for is None else paid_for(schema)
+        answers = () if paid_for is None else paid_for(schema)
     except SchemaError as error:
         places = (line.partition(": ") for line in str(error).splitlines())
         return [Finding("error", where, message) for where, _, message in places]
-    findings = [*_statements(schema, statements), *_privacy(schema)]
+    findings = [*answers, *_privacy(schema)]
     for name, table in schema.tables.items():
         findings += _public(name, table) if table.public else _private(schema, name, table)
     if error_of is not None:
@@ -61,17 +61,6 @@ def check(
     if catalog is not None:
         findings += _unproved_keys(schema, catalog)
     return findings
-
-
-def _statements(schema: Schema, paid_for: Mapping[Noise, int]) -> Iterator[Finding]:
-    """How many statements are paid for, and by which noise more would be."""
-    if not paid_for:
-        return
-    statements = paid_for["gaussian" if "gaussian" in paid_for else "laplace"]
-    said = f"epsilon pays for at least {statements} statements at the default query_epsilon"
-    wider = paid_for.get("laplace", 0)
-    more = f'; with mechanism = "laplace", whose noise is wider, for {wider}' if wider > statements else ""
-    yield Finding("note", "privacy", said + more)
 
 
 def _privacy(schema: Schema) -> Iterator[Finding]:

@@ -90,7 +90,8 @@ def first_only(result: Result, refusal: Error) -> Result:
 
 def after(first: Result, second: Result) -> Result:
     """The better answer, with what was charged for both."""
-    price = Price(first.price.charged + second.price.charged, second.price.stored and first.price.stored)
+    paid, then = first.price, second.price
+    price = Price(paid.charged + then.charged, then.stored and paid.stored, paid.cost + then.cost)
     return replace(second, price=price)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from dpsql.errors import DataError
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
-from dpsql.privacy.filter import RemainingBudget
+from dpsql.privacy.filter import AnswersLeft, RemainingBudget
 from dpsql.privacy.measure import exact
 from dpsql.schema import Privacy
 from dpsql.schema.privacy import Noise
@@ -150,20 +150,21 @@ def _written(wanted: str | float) -> str:
     return format(wanted, "f").rstrip("0").rstrip(".") if wanted % 1 else str(int(wanted))
 
 
-def budget_row(analyst: str, left: RemainingBudget) -> BudgetRow:
-    """The row of the table ``dpsql.budget``."""
+def budget_row(analyst: str, left: RemainingBudget, answers: AnswersLeft) -> BudgetRow:
+    """The row of the table ``dpsql.budget``; ``answers`` are the ordinary ones that are left."""
     total = left.budget
-    return BudgetRow(analyst, float(total.epsilon), float(left.epsilon), float(total.delta), float(left.delta),
-                     float(left.share), *_lifetime(left))  # fmt: skip
+    return BudgetRow(
+        analyst, answers.left, answers.total, float(total.epsilon), float(left.epsilon), float(total.delta),
+        float(left.delta), float(left.share), *_lifetime(left),
+    )  # fmt: skip
 
 
-def budget(left: RemainingBudget) -> Result:
-    """The result of SHOW dpsql.budget."""
-    columns = (OutputColumn("epsilon_left", "DOUBLE"), OutputColumn("epsilon_total", "DOUBLE"),
-               OutputColumn("delta_left", "DOUBLE"), OutputColumn("share_left", "DOUBLE"),
-               OutputColumn("lifetime_epsilon", "DOUBLE"), OutputColumn("lifetime_delta", "DOUBLE"),
-               OutputColumn("renewed_on", "DATE"))  # fmt: skip
-    row = (float(left.epsilon), float(left.budget.epsilon), float(left.delta), float(left.share), *_lifetime(left))
+def budget(left: RemainingBudget, answers: AnswersLeft) -> Result:
+    """The result of SHOW dpsql.budget; ``answers`` are the ordinary ones that are left."""
+    columns = (OutputColumn("answers_left", "BIGINT"), OutputColumn("answers_total", "BIGINT"),
+               OutputColumn("share_left", "DOUBLE"), OutputColumn("lifetime_epsilon", "DOUBLE"),
+               OutputColumn("lifetime_delta", "DOUBLE"), OutputColumn("renewed_on", "DATE"))  # fmt: skip
+    row = (answers.left, answers.total, float(left.share), *_lifetime(left))
     return Result(columns, [row], [(None,) * len(row)])
 
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from dpsql.schema import fold
 from dpsql.sql.ir.refusal import refuse
 
-_TYPES = {"analyst": "text", "renewed_on": "date"}
+_TYPES = {"analyst": "text", "answers_left": "bigint", "answers_total": "bigint", "renewed_on": "date"}
 _NAMED = re.compile(r'dpsql"?\s*\.\s*"?budget', re.IGNORECASE)
 
 
@@ -19,10 +19,13 @@ _NAMED = re.compile(r'dpsql"?\s*\.\s*"?budget', re.IGNORECASE)
 class BudgetRow:
     """The one row of the table: the analyst's budget, or the database's where that is tighter.
 
-    ``lifetime_epsilon`` is NULL where none holds, ``renewed_on`` where the budget never is.
+    The answers are counts of units at the price of the session. ``lifetime_epsilon`` is NULL where none holds,
+    ``renewed_on`` where the budget never is.
     """
 
     analyst: str
+    answers_left: int
+    answers_total: int
     epsilon_total: float
     epsilon_left: float
     delta_total: float
@@ -42,9 +45,9 @@ def with_budget(tree: exp.Expr, row: BudgetRow) -> exp.Expr:
     """The tree with the row in the place of the table, which stands for itself and beside nothing else.
 
     >>> from sqlglot import parse_one
-    >>> row = BudgetRow("ada", 3.0, 2.5, 1e-06, 1e-06, 0.8, 3.0, 1e-06, None)
+    >>> row = BudgetRow("ada", 29, 36, 3.0, 2.5, 1e-06, 1e-06, 0.8, 3.0, 1e-06, None)
     >>> with_budget(parse_one("SELECT share_left FROM dpsql.budget"), row).sql()[:60]
-    "SELECT share_left FROM (VALUES (CAST('ada' AS TEXT), CAST('3"
+    "SELECT share_left FROM (VALUES (CAST('ada' AS TEXT), CAST('2"
     """
     tables = list(tree.find_all(exp.Table))
     wanted = [each for each in tables if fold(each.db) == "dpsql" and fold(each.name) == "budget" and not each.catalog]

@@ -19,6 +19,11 @@ _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET})
 
 
+def names_clause(text: str) -> bool:
+    """Whether the text may have the clause, and so a price of its own."""
+    return "differential_privacy" in text.lower()
+
+
 def marked(tokens: list[Token]) -> list[Token]:
     """The tokens with the clause as a first item of the SELECT list, and bounds as a function around the argument.
 

@@ -7,11 +7,44 @@ from planted.finders import PRICE, claims
 
 FAULTS = (
     Fault(
-        "the budget counts statements by the noise that it admits, not by the one that they have",
-        "dpsql/cli/budget_report.py",
-        "    noise, cost = next(iter(priced.items()))\n",
-        "    noise, cost = next((e for e in priced.items() if left.affordable(e[1])), next(iter(priced.items())))\n",
-        ("tests/session/test_count_costs.py::test_as_many_are_admitted_as_the_budget_says",),
+        "the noise that is chosen is one that the budget or a cap refuses",
+        "dpsql/session/pricing/noise_choice.py",
+        '        return "laplace" if gaussian is None else "gaussian"\n',
+        '        return "gaussian"\n',
+        (
+            "tests/session/pricing/test_noise_choice.py::test_what_any_noise_pays_for_is_answered",
+            "tests/session/pricing/test_noise_choice.py::test_an_analyst_with_a_cap_is_answered_by_its_own_currency",
+        ),
+    ),
+    Fault(
+        "the noise is chosen by the total alone, whatever a cap holds",
+        "dpsql/session/pricing/noise_choice.py",
+        'laplace.affordable(ordinary["laplace"])',
+        'laplace.standings[0].affordable(ordinary["laplace"]) * (len(laplace.standings) == 1)',
+        (
+            "tests/session/pricing/test_noise_choice.py::test_as_many_ordinary_statements_are_answered_as_by_the_better_noise",
+        ),
+    ),
+    Fault(
+        "a spent budget asks for answers that were paid for with another noise",
+        "dpsql/session/pricing/noise_choice.py",
+        'return "gaussian" if any(each.spent.epsilon is None for each in left.standings) else "laplace"',
+        'return "gaussian"',
+        ("tests/session/pricing/test_noise_choice.py::test_an_analyst_with_a_cap_is_answered_by_its_own_currency",),
+    ),
+    Fault(
+        "answers are counted of what is left, so that they never add up",
+        "dpsql/privacy/filter.py",
+        "FilterState(self.holder, self.budget, FREE).affordable(cost))",
+        "self.affordable(cost))",
+        ("tests/session/pricing/test_noise_choice.py::test_answers_add_up",),
+    ),
+    Fault(
+        "what a statement promises alone forgets the δ of its thresholds",
+        "dpsql/privacy/measure.py",
+        "    converted = delta - cost.delta if cost.delta < delta else delta\n",
+        "    converted = delta\n",
+        ("tests/privacy/test_measure.py::test_what_a_release_promises_alone_is_a_filter_of_its_own",),
     ),
     Fault(
         "a count is taken to be of one step, whose Laplace noise has more rho",

@@ -80,23 +80,26 @@ def test_the_budget_is_a_table(session: Session, table: str) -> None:
     entries = len(list(session.accountant.ledger.history()))
     found = session.execute(f"SELECT * FROM {table}")
     assert [column.name for column in found.columns] == [
-        "analyst", "epsilon_total", "epsilon_left", "delta_total", "delta_left", "share_left",
+        "analyst", "answers_left", "answers_total",
+        "epsilon_total", "epsilon_left", "delta_total", "delta_left", "share_left",
         "lifetime_epsilon", "lifetime_delta", "renewed_on",
     ]  # fmt: skip
     left = session.remaining
-    assert found.rows == [("ada", 1000.0, float(left.epsilon), 1e-6, float(left.delta), float(left.share),
+    answers = session.ordinary_answers(left)
+    assert found.rows == [("ada", answers.left, answers.total,
+                           1000.0, float(left.epsilon), 1e-6, float(left.delta), float(left.share),
                            1000.0, 1e-6, None)]  # fmt: skip
     assert len(list(session.accountant.ledger.history())) == entries
 
 
 def test_the_budget_is_that_of_now(session: Session) -> None:
-    text = "SELECT epsilon_left, epsilon_left / epsilon_total AS share FROM dpsql.budget WHERE analyst = ?"
+    text = "SELECT answers_left, epsilon_left / epsilon_total AS share FROM dpsql.budget WHERE analyst = ?"
     prepared = session.prepare(text)
     assert prepared.parameters == ("VARCHAR",)
     before = session.answer(prepared.plan(["ada"])).rows[0][0]
     session.execute("SELECT COUNT(*) FROM patients WHERE ward = 2")
     after = session.answer(prepared.plan(["ada"])).rows[0][0]
-    assert isinstance(before, float) and isinstance(after, float) and after < before
+    assert isinstance(before, int) and after == before - 1
     assert session.answer(prepared.plan(["bob"])).rows == []
 
 

@@ -1,0 +1,89 @@
+"""Which noise a statement gets where nobody names one, and what an ordinary statement costs with which noise.
+
+Proved in ``docs/proofs/accountant.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from fractions import Fraction
+
+from dpsql.errors import DatabaseError
+from dpsql.planning.calibration import mechanism
+from dpsql.privacy.filter import AnswersLeft, RemainingBudget
+from dpsql.privacy.measure import Cost
+from dpsql.schema import Privacy, Schema
+from dpsql.schema.privacy import Noise
+from dpsql.sql.analysis.contribution import Norm, counted_once
+
+#: How many more ordinary statements Laplace noise must leave than Gaussian noise, which is 1.4 times as narrow.
+MORE = Fraction(11, 10)
+
+
+def usual_costs(privacy: Privacy, price: Fraction) -> Mapping[Noise, Cost]:
+    """For each noise that the owner allows, the most that a statement at this price with declared keys costs."""
+    costs: dict[Noise, Cost] = {}
+    if privacy.delta and not privacy.adds_pure:
+        costs["gaussian"] = Cost(None, price**2 / 2)
+    costs["laplace"] = Cost(price, price**2 / 2)
+    return {noise: cost for noise, cost in costs.items() if privacy.mechanism in ("auto", noise)}
+
+
+def count_cost(privacy: Privacy, noise: Noise, price: Fraction) -> Cost:
+    """What a count of units costs: the ordinary answer, in which people count a budget.
+
+    With Gaussian noise every statement with declared keys costs the same; with Laplace noise the ρ depends on the
+    statement.
+    """
+    norm: Norm = "l2" if noise == "gaussian" else "l1"
+    return mechanism(counted_once(norm), norm, privacy.neighbours, price, Fraction(1)).cost
+
+
+def count_costs(schema: Schema) -> Mapping[Noise, Cost]:
+    """For each noise that the schema allows, what a count of units costs at the schema's price."""
+    privacy = schema.privacy
+    price = privacy.query_epsilon
+    return {noise: count_cost(privacy, noise, price) for noise in usual_costs(privacy, price)}
+
+
+def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Noise:
+    """The noise that goes on to pay for more statements at the owner's price; Gaussian noise if in doubt.
+
+    Where neither is paid for any more, it is the one that was paid for before, whose answers may be in the store. The
+    choice depends on the schema, the price and what was charged so far, and on nothing else.
+    """
+    costs = usual_costs(privacy, price)
+    if len(costs) == 1:
+        return next(iter(costs))
+    gaussian, laplace = (left.after(costs[noise]) for noise in ("gaussian", "laplace"))
+    if gaussian is None and laplace is None:
+        return "gaussian" if any(each.spent.epsilon is None for each in left.standings) else "laplace"
+    if gaussian is None or laplace is None:
+        return "laplace" if gaussian is None else "gaussian"
+    ordinary = usual_costs(privacy, privacy.query_epsilon)
+    by_gaussian, by_laplace = gaussian.affordable(ordinary["gaussian"]), laplace.affordable(ordinary["laplace"])
+    return "laplace" if by_laplace > MORE * by_gaussian else "gaussian"
+
+
+def ordinary_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Noise:
+    """The noise of a statement at this price: the one that is named, or else the one that is chosen."""
+    return chosen_noise(privacy, price, left) if privacy.mechanism == "auto" else privacy.mechanism
+
+
+def ordinary_cost(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Cost:
+    """What an ordinary answer costs, in which people count: a count of units at this price.
+
+    At the owner's price where a statement at this one is refused.
+    """
+    with suppress(DatabaseError):
+        cost = count_cost(privacy, ordinary_noise(privacy, price, left), price)
+        left.budget.require_price(cost)
+        return cost
+    price = privacy.query_epsilon
+    return count_cost(privacy, ordinary_noise(privacy, price, left), price)
+
+
+def ordinary_answers(privacy: Privacy, price: Fraction, left: RemainingBudget) -> AnswersLeft:
+    """How many ordinary answers are left, of how many where nothing is spent."""
+    return left.answers_left(ordinary_cost(privacy, price, left))
