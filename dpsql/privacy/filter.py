@@ -149,6 +149,7 @@ class FilterState:
         if cost.epsilon is None and (not self.budget.delta or self.budget.rule.adds_pure):
             why = "a δ" if not self.budget.delta else "an accountant that adds up zCDP"
             raise BudgetExhausted(f"Gaussian noise needs {why} and {whose} has none; SET dpsql.mechanism = laplace")
+        said = str(self.answers_left(cost))
         price = f"ε = {shown(price_of(cost))}" + (f" (ρ = {shown(cost.rho)})" if self.budget.delta else "")
         left = f"ε = {shown(self.epsilon)} of {shown(self.budget.epsilon)}"
         if self.budget.delta:
@@ -156,8 +157,8 @@ class FilterState:
                 left += f" (ρ = {shown(max(self.budget.rho_total - self.spent.rho, Fraction(0)))})"
             largest = self.budget.rule.largest_price(self.budget.promise, self.total, cost)
             left += f" left, of which one statement can take ε = {shown(largest)}"
-            raise BudgetExhausted(f"the statement costs {price} and {whose} has {left}")
-        raise BudgetExhausted(f"the statement costs {price} and {whose} has {left} left")
+            raise BudgetExhausted(f"{said}: the statement costs {price} and {whose} has {left}")
+        raise BudgetExhausted(f"{said}: the statement costs {price} and {whose} has {left} left")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Proved in ``docs/proofs/execution.md`` and ``docs/proofs/accuracy.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -175,7 +175,24 @@ class Session:
     @cancellable
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The plan of a statement; nothing is charged and no private row is read."""
-        return self._targets.priced(self._compiler.plan(text, parameters, self._settings), self._settings)
+        return self._planned(lambda settings: self._compiler.plan(text, parameters, settings))
+
+    def _planned(self, compiled: Callable[[StatementSettings], Plan]) -> Plan:
+        """The plan at the price of the session's target, if it has one.
+
+        Where that price is refused and nobody names the noise, it is asked of Laplace noise, which may be paid for.
+        """
+        try:
+            return self._targets.priced(compiled(self._settings), self._settings)
+        except BudgetExhausted:
+            if self._settings.mechanism != "auto":
+                raise
+            settings = replace(self._settings, mechanism="laplace")
+            try:
+                return self._targets.priced(compiled(settings), settings)
+            except BudgetExhausted:
+                pass
+            raise
 
     @cancellable
     def prepare(self, text: str, types: Sequence[str | None] = ()) -> PreparedStatement:
@@ -190,7 +207,7 @@ class Session:
             return self._compiler.plan(text, values, self._settings, statement)
 
         def plan(values: tuple[object, ...]) -> Plan:
-            return self._targets.priced(compiled(values), self._settings)
+            return self._planned(lambda settings: self._compiler.plan(text, values, settings, statement))
 
         return PreparedStatement(text, found, described(found, compiled), plan)
 
@@ -276,11 +293,11 @@ class Session:
         """
         text, behind = request.with_goal(text)
         goal = goal or behind
-        plan, reached = self._compiler.plan(text, parameters, self._settings), None
-        pricing = self._targets.pricing
+        pricing, reached = self._targets.pricing, None
         if goal is None:
-            plan = self._targets.priced(plan, self._settings)
+            plan = self._planned(lambda settings: self._compiler.plan(text, parameters, settings))
         else:
+            plan = self._compiler.plan(text, parameters, self._settings)
             reached = pricing.reach(plan, goal)
             if reached.epsilon is not None and reached.share is not None:
                 plan = plan.at(reached.epsilon)

@@ -6,10 +6,11 @@ Proved in ``docs/proofs/accuracy.md``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.errors import StatementError
+from dpsql.errors import Refused, StatementError
 from dpsql.planning.estimators.estimate import interval
 from dpsql.planning.estimators.histogram import ClippingBound, TopValues, ValueCounts
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
@@ -168,7 +169,9 @@ class Pricing:
         """The largest price of three digits that the budget admits now, or that of the plan if it admits no other."""
 
         def admitted(price: Fraction) -> bool:
-            return price <= self.largest and self._share(plan.at(price).cost) is not None
+            with suppress(Refused):  # noise beyond exact sampling, where nothing is left
+                return price <= self.largest and self._share(plan.at(price).cost) is not None
+            return False
 
         beyond = least(
             lambda price: not admitted(price), float(min(self.largest, max(self.remaining.epsilon, plan.price)))

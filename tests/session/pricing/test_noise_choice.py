@@ -184,6 +184,19 @@ def test_a_third_of_a_full_budget_is_answered_at_once(tmp_path: Path) -> None:
             assert connection.execute(clause.format(price)).price.charged == Fraction(price)
 
 
+def test_a_target_that_only_laplace_noise_reaches_within_the_budget_is_bought(tmp_path: Path) -> None:
+    """± 3.2 takes ε = 0.61 of Gaussian noise, whose ρ is more than the budget holds, or 0.93 of Laplace noise."""
+    database = open_database(_schema(tmp_path, ""))
+    session = database.session()
+    session.target_error = 3.2
+    assert "Laplace" in str(session.explain(COUNT.format(1)))
+    assert Fraction(9, 10) < session.execute(COUNT.format(1)).price.charged < 1
+    session.mechanism = "gaussian"
+    with pytest.raises(BudgetExhausted, match="the budget does not admit it"):
+        session.execute(COUNT.format(2))
+    database.close()
+
+
 def test_a_statement_that_names_its_price_has_the_noise_of_that_price(tmp_path: Path) -> None:
     database = open_database(_schema(tmp_path, ""))
     clause = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = {}) COUNT(*) FROM patients"
