@@ -8,9 +8,8 @@ import pytest
 
 from dpsql.errors import SchemaError
 from dpsql.schema import Privacy, loads
-from dpsql.session import statements_paid_for
+from dpsql.session import count_costs, statements_paid_for
 from dpsql.session.limit_errors import count_error
-from dpsql.session.opening import count_costs
 
 SCHEMA = """
 name = "shop"

@@ -111,6 +111,26 @@ def test_a_budget_or_a_cap_that_pays_for_nothing_is_an_error_and_few_answers_a_w
     assert few.endswith("query_epsilon = 0.09 or epsilon = 1 pays for 10")
 
 
+@pytest.mark.parametrize("delta", ["0", "1e-6"])
+def test_who_says_how_many_answers_is_told_how_many_help(delta: str, tmp_path: Path) -> None:
+    file = tmp_path / "clinic.toml"
+    text = SCHEMA.format(f"epsilon = 3\ndelta = {delta}", 1)
+    text = text.replace("[tables.patients]\n", "[analysts.ada]\nepsilon = 0.5\n[tables.patients]\n", 1)
+
+    def told(answers: int) -> list[str]:
+        file.write_text(text.replace("query_epsilon = 0.1", f"answers = {answers}"))
+        return [str(each) for each in check(file, paid_for=budget_findings) if "query_epsilon = " in each.message]
+
+    few, _ = told(4)
+    assert few.startswith("loose: privacy, epsilon: 3 pays for 4 answers") and few.endswith(
+        "; answers = 10 pays for 10"
+    )
+    _, cap = told(20)
+    found = re.search(r"; answers = (\d+) or epsilon = [0-9.]+ pays for 10$", cap)
+    assert found is not None and cap.startswith("loose: analysts, ada, epsilon: 0.5 pays for ")
+    assert " pays for 1" in told(int(found[1]))[1] and " pays for 9 " in told(int(found[1]) - 2)[1]
+
+
 @pytest.mark.parametrize("accountant", ["hybrid", "basic", "zcdp", "rdp"])
 @pytest.mark.parametrize("epsilon", ["0.4", "1.3"])
 def test_the_figure_that_would_help_helps(accountant: str, epsilon: str, tmp_path: Path) -> None:

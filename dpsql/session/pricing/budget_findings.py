@@ -64,7 +64,13 @@ def _advice(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None
         return _answers(privacy, price, *((wider, None) if cap is None else (total, wider)))[0] >= FEW
 
     cheaper = _before(few, price)
-    if cheaper is not None:
+    if privacy.answers is not None and cap is None:
+        yield f"answers = {FEW}"
+        return
+    if cheaper is not None and privacy.answers is not None:
+        cost = next(iter(usual_costs(privacy, cheaper).values()))  # by which the price of so many answers is found
+        yield f"answers = {FilterState(None, total, FREE).affordable(cost) + 1}"
+    elif cheaper is not None:
         yield f"query_epsilon = {plain(cheaper)}"
     if cap is None or enough(total.epsilon):
         larger = least(enough, float((cap or total).epsilon))

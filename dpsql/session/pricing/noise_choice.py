@@ -11,8 +11,10 @@ from fractions import Fraction
 
 from dpsql.errors import DatabaseError
 from dpsql.planning.calibration import mechanism
-from dpsql.privacy.filter import AnswersLeft, RemainingBudget
-from dpsql.privacy.measure import Cost
+from dpsql.privacy.budget import Budget
+from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.window import Lifetime
 from dpsql.schema import Privacy, Schema
 from dpsql.schema.privacy import Noise
 from dpsql.sql.analysis.contribution import Norm, counted_once
@@ -50,8 +52,9 @@ def count_costs(schema: Schema) -> Mapping[Noise, Cost]:
 def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Noise:
     """The noise that goes on to pay for more statements at the owner's price; Gaussian noise if in doubt.
 
-    Where neither is paid for any more, it is the one that was paid for before, whose answers may be in the store. The
-    choice depends on the schema, the price and what was charged so far, and on nothing else.
+    Where the owner says how many answers there shall be, more of them are no reason for wider noise. Where neither is
+    paid for any more, it is the one that was paid for before, whose answers may be in the store. The choice depends on
+    the schema, the price and what was charged so far, and on nothing else.
     """
     costs = usual_costs(privacy, price)
     if len(costs) == 1:
@@ -63,7 +66,21 @@ def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> No
         return "laplace" if gaussian is None else "gaussian"
     ordinary = usual_costs(privacy, privacy.query_epsilon)
     by_gaussian, by_laplace = gaussian.affordable(ordinary["gaussian"]), laplace.affordable(ordinary["laplace"])
+    if privacy.answers is not None and by_gaussian + 1 >= privacy.answers - _spent(privacy, left):
+        return "gaussian"
     return "laplace" if by_laplace > MORE * by_gaussian else "gaussian"
+
+
+def _spent(privacy: Privacy, left: RemainingBudget) -> Fraction:
+    """What everybody has spent of ε, in statements at the owner's price."""
+    return (left.standings[0].spent.epsilon or Fraction(0)) / privacy.query_epsilon
+
+
+def noise_of_full_budget(privacy: Privacy) -> Noise:
+    """The noise of an ordinary statement where nothing is spent yet and no cap binds."""
+    total = Budget(privacy.epsilon, privacy.delta, rule=privacy.accountant)
+    whole = RemainingBudget((FilterState(None, total, FREE),), Lifetime(total, 1, FREE))
+    return ordinary_noise(privacy, privacy.query_epsilon, whole)
 
 
 def ordinary_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Noise:

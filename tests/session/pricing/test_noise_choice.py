@@ -73,6 +73,17 @@ def test_the_noise_that_pays_for_more_is_chosen_also_under_a_cap(
     assert answered(privacy, left, [TENTH]) == statements == ordinary_answers(privacy, TENTH, left).total
 
 
+@pytest.mark.parametrize(("epsilon", "answers"), [("1", 10), ("1", 40), ("2", 17), ("3", 36), ("3", 10)])
+def test_who_asks_for_so_many_answers_gets_them_with_the_narrower_noise(epsilon: str, answers: int) -> None:
+    """And an analyst whose cap would pay for fewer gets Laplace noise."""
+    privacy = Privacy(unit="t.id", epsilon=Fraction(epsilon), delta=MICRO, answers=answers)
+    price, left = privacy.query_epsilon, whole(privacy)
+    assert chosen_noise(privacy, price, left) == "gaussian"
+    assert answers <= answered(privacy, left, [price]) <= answers + 2
+    capped = whole(privacy, 3 * price)
+    assert chosen_noise(privacy, price, capped) == "laplace" and answered(privacy, capped, [price]) == 3
+
+
 def test_a_cap_without_delta_gets_laplace_noise() -> None:
     privacy = promise(Fraction(3))
     assert chosen_noise(privacy, TENTH, whole(privacy, Fraction(2), Fraction(0))) == "laplace"
