@@ -233,6 +233,21 @@ def test_a_file_that_is_written_while_it_is_copied_is_not_opened(
         open_session(schema)
 
 
+@pytest.mark.parametrize("own_process", [False, True])
+def test_an_answer_is_not_given_again_for_another_reading_of_the_same_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_process: bool
+) -> None:
+    monkeypatch.setattr(opening, "OWN_PROCESS", own_process)
+    (tmp_path / "t.csv").write_text("id,net,gross\n" + "".join(f"{n},1,9\n" for n in range(500)))
+    found = []
+    for column in ("net", "net", "gross"):
+        columns = f'{COLUMNS}paid = {{ type = "integer", bounds = [0, 10], column = "{column}" }}'
+        session = open_session(loads(HEAD.format(source=tmp_path / "t.csv", ledger=tmp_path / "l") + columns))
+        found.append(session.execute("SELECT SUM(paid) FROM t").rows[0][0])
+        session.close()
+    assert found[0] == found[1] and abs(int(found[0]) - 500) < 50 and abs(int(found[2]) - 4500) < 50
+
+
 @pytest.mark.parametrize("kind", ["csv", "folder", "sqlite"])
 def test_the_next_statement_reads_the_next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     monkeypatch.setattr(opening, "OWN_PROCESS", True)

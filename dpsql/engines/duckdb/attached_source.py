@@ -19,7 +19,7 @@ from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.engines.duckdb.tables.checks import require_alike, require_codes
 from dpsql.engines.duckdb.tables.quoting import quoted
 from dpsql.engines.duckdb.tables.views import attach
-from dpsql.engines.files.held_files import DESCRIPTORS, FileState, HeldFiles
+from dpsql.engines.files.held_files import DESCRIPTORS, FileState, HeldFiles, reading_version
 from dpsql.engines.files.parquet_integrity import is_whole
 from dpsql.engines.source import (
     CoreSql,
@@ -72,6 +72,7 @@ class OpenedSource:
     ) -> None:
         self.held = HeldFiles() if held is None else held
         self.connection: duckdb.DuckDBPyConnection | None = None
+        self._reading = reading_version(source)
         with suppress(duckdb.Error, OSError):
             self._source = self.held.source(source)
             self.connection = connect(CONFIG | _limits(source.limits))
@@ -153,7 +154,7 @@ class OpenedSource:
     @property
     def version(self) -> str:
         """The version of the data that is open."""
-        return self.held.version
+        return self.held.version + self._reading
 
     @property
     def states(self) -> tuple[FileState, ...]:

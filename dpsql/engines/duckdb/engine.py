@@ -46,7 +46,7 @@ from dpsql.sql.emit.duckdb import DUCKDB
 
 
 class DuckDBEngine:
-    """The owner's data in a DuckDB file or a folder of Parquet; ``opens`` opens them, in this process or another."""
+    """The owner's data in a database file, or in files of rows; ``opens`` opens them, in this process or another."""
 
     dialect: Final[Dialect] = DUCKDB
 

@@ -13,12 +13,13 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from dpsql.engines.files.tables import files_of, partition_of
-from dpsql.engines.source import DataSource, StoredTable, TableFile
+from dpsql.engines.source import RFC_4180, DataSource, StoredTable, TableFile
 
 
 class FileState(NamedTuple):
@@ -58,6 +59,25 @@ def files_version(files: Sequence[Path]) -> str | None:
     except (OSError, RuntimeError):
         return None
     return json.dumps(found)
+
+
+def reading_version(source: DataSource) -> str:
+    """What the schema says of how the files are read, where it says more than names and types; else nothing.
+
+    Answers that are kept under one reading are not those of another one.
+    """
+    mapped = {
+        name: [
+            table.place if table.kind == "database" else "",
+            [column.path for column in table.columns],
+            asdict(table.csv),
+        ]
+        for name, table in sorted(source.tables.items())
+        if table.csv != RFC_4180
+        or (table.kind == "database" and table.place != name)
+        or any(column.path != (column.name,) for column in table.columns)
+    }
+    return sha256(json.dumps(mapped).encode()).hexdigest() if mapped else ""
 
 
 def source_files(source: DataSource) -> list[Path]:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Generic, Protocol, TypeVar
 
-from dpsql.engines.files.held_files import FileState, faults_of, files_version, source_files, states
+from dpsql.engines.files.held_files import FileState, faults_of, files_version, reading_version, source_files, states
 from dpsql.engines.source import DataCursor, DataSource, ValueRows
 from dpsql.errors import InterfaceError, OperationalError, incident_number, statement_incident
 from dpsql.errors.deadline import GLANCE, is_over
@@ -114,7 +114,8 @@ class Versions(Generic[O]):
     @property
     def version(self) -> str | None:
         """The version of the files as they are now; None where one of them cannot be looked at."""
-        return files_version(source_files(self._source))
+        found = files_version(source_files(self._source))
+        return None if found is None else found + reading_version(self._source)
 
     def hold(self, opening: Callable[[], None] = _nothing) -> VersionHold[O]:
         """The version of now, to be left; where it is not open yet, ``opening`` is called before that is begun.

@@ -47,6 +47,13 @@ FAULTS = (
         (f"{COPIED}::test_a_file_is_copied_only_once_a_write_to_it_would_show",),
     ),
     Fault(
+        "an answer is given again for another reading of the same files",
+        HELD,
+        "sha256(json.dumps(mapped).encode()).hexdigest() if mapped else",
+        "sha256(json.dumps(mapped).encode()).hexdigest() if not mapped else",
+        (f"{COPIED}::test_an_answer_is_not_given_again_for_another_reading_of_the_same_file",),
+    ),
+    Fault(
         "a decimal of CSV is rounded",
         "dpsql/engines/duckdb/tables/texts.py",
         "[0-9]{{0,{digits[2]}}}0*",
