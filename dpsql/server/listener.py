@@ -98,7 +98,7 @@ class Server:
         require_safe(host, self._policy)
         self._crowd, self._unfinished = Connections(self._limits), PartialMessageSpace(self._limits.unfinished)
         self._observer = observer or StatementObserver()
-        self._observer.begin(lambda: self.connected, database.accountant.remaining)
+        self._observer.begin(lambda: self.connected, database.accountant.remaining, database.answers_left)
         self._numbers = itertools.count(1)
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()

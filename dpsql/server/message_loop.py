@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
 from dpsql.errors import statement_incident
-from dpsql.privacy.filter import RemainingBudget
+from dpsql.privacy.filter import AnswersLeft, RemainingBudget
 from dpsql.server.commands.parser import read
 from dpsql.server.commands.tokens import SplitStatement, pieces
 from dpsql.server.connection_settings import ConnectionSettings
@@ -32,8 +32,13 @@ if TYPE_CHECKING:
 class StatementObserver:
     """An observer of statements that ignores them. Its methods are called from the threads of all connections."""
 
-    def begin(self, connected: Callable[[], int], remaining: Callable[[], RemainingBudget]) -> None:
-        """The server begins: the functions give the number of clients and the remaining budget."""
+    def begin(
+        self,
+        connected: Callable[[], int],
+        remaining: Callable[[], RemainingBudget],
+        answers: Callable[[], AnswersLeft],
+    ) -> None:
+        """The server begins: the functions give the number of clients, the remaining budget and that in answers."""
 
     def refused(self, sqlstate: str) -> None:
         """A connection was refused, before or at its login."""

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from dpsql.errors import Error, InterfaceError
-from dpsql.privacy.filter import RemainingBudget
+from dpsql.privacy.filter import AnswersLeft, RemainingBudget
 from dpsql.server.message_loop import StatementObserver
 
 try:
@@ -42,6 +42,8 @@ class Metrics(StatementObserver):
                                   registry=self._registry)  # fmt: skip
         self._connected = gauge("dpsql_connections", "Connections that are logged in.")
         self._share = gauge("dpsql_budget_left_share", "What is left of the whole budget, from 0 to 1.")
+        self._answers = gauge("dpsql_budget_left_answers", "Answers at the schema's price that are left.")
+        self._of_answers = gauge("dpsql_budget_answers", "Answers at the schema's price in the whole budget.")
         self._left = gauge("dpsql_budget_left_epsilon", "What is left of epsilon.")
         self._total = gauge("dpsql_budget_epsilon", "The epsilon of the whole budget.")
         try:
@@ -51,19 +53,29 @@ class Metrics(StatementObserver):
         #: Where the figures are served, also where 0 was asked for.
         self.port = self._http.server_port
 
-    def begin(self, connected: Callable[[], int], remaining: Callable[[], RemainingBudget]) -> None:
-        """Ask for both at each scrape; the budget is left out while the ledger cannot be read."""
+    def begin(
+        self,
+        connected: Callable[[], int],
+        remaining: Callable[[], RemainingBudget],
+        answers: Callable[[], AnswersLeft],
+    ) -> None:
+        """Ask for all of them at each scrape; the budget is left out while the ledger cannot be read."""
 
-        def left(of: Callable[[RemainingBudget], float]) -> float:
-            try:
-                return of(remaining())
-            except Error:  # the ledger cannot be read at the moment
-                return float("nan")
+        def told(figure: Callable[[], float]) -> Callable[[], float]:
+            def asked() -> float:
+                try:
+                    return figure()
+                except Error:  # the ledger cannot be read at the moment
+                    return float("nan")
+
+            return asked
 
         self._connected.set_function(connected)
-        self._share.set_function(lambda: left(lambda now: float(now.share)))
-        self._left.set_function(lambda: left(lambda now: float(now.epsilon)))
-        self._total.set_function(lambda: left(lambda now: float(now.budget.epsilon)))
+        self._share.set_function(told(lambda: float(remaining().share)))
+        self._answers.set_function(told(lambda: answers().left))
+        self._of_answers.set_function(told(lambda: answers().total))
+        self._left.set_function(told(lambda: float(remaining().epsilon)))
+        self._total.set_function(told(lambda: float(remaining().budget.epsilon)))
 
     def refused(self, sqlstate: str) -> None:
         """Count a refused connection, and a failed login if it is one."""

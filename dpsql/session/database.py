@@ -8,11 +8,13 @@ from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
 from dpsql.postprocessing import PostProcessors
 from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.filter import AnswersLeft
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.execution import timed_rows
 from dpsql.session.opening import declared_schema, open_answers
 from dpsql.session.plan_cache import PlanCache
+from dpsql.session.pricing.noise_choice import ordinary_answers
 from dpsql.sql.ir.frontend_options import PEOPLE, TOOLS, FrontendOptions
 
 __all__ = ["PEOPLE", "TOOLS", "Database", "FrontendOptions", "open_database"]
@@ -45,6 +47,11 @@ class Database:
             self._schema, self._engine, self._accountant, analyst, postprocessors=self._postprocessors,
             answers=self._answers, frontend_options=frontend_options, plans=self._plans,
         )  # fmt: skip
+
+    def answers_left(self) -> AnswersLeft:
+        """How many ordinary answers the whole budget has left, of how many where nothing is spent."""
+        privacy = self._schema.privacy
+        return ordinary_answers(privacy, privacy.query_epsilon, self._accountant.remaining())
 
     def close(self) -> None:
         """Close the engine, the sandboxes and the ledger; charges stay."""

@@ -53,6 +53,8 @@ def test_what_is_served_is_what_happened(
         assert told["dpsql_budget_epsilon"] == float(left.budget.epsilon)
         assert told["dpsql_budget_left_epsilon"] == float(left.epsilon) < told["dpsql_budget_epsilon"]
         assert told["dpsql_budget_left_share"] == float(left.share)
+        answers = server.database.answers_left()
+        assert told["dpsql_budget_left_answers"] == answers.left <= told["dpsql_budget_answers"] == answers.total
 
 
 def test_a_ledger_that_cannot_be_read_leaves_the_other_figures(
