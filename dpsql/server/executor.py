@@ -213,8 +213,8 @@ class Executor:
         return CopyOut(options, rows.rows, described.columns)
 
     def _show(self, name: str | None) -> DescribedQuery:
-        if name == "dpsql.budget":
-            return self._answers.describe(command.QueryText("SHOW dpsql.budget"))
+        if name in ("tables", "dpsql.budget"):
+            return self._answers.describe(command.QueryText(f"SHOW {name}"))
         if name is None:
             every = ("name", "setting", "description")
             columns = tuple(WireColumn(each, postgres_types.TEXT) for each in every)

@@ -142,7 +142,7 @@ def _declared(oid: int) -> PostgresType | None:
     """The type that a client declares; None if it leaves the type open."""
     if oid in (0, postgres_types.UNKNOWN.oid):
         return None
-    kind = by_oid(oid)
+    kind = postgres_types.TEXT if oid == postgres_types.REFCURSOR else by_oid(oid)
     if kind is None:
         raise WireError("0A000", f"parameters of the type with the number {oid} are not supported")
     return kind

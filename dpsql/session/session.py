@@ -224,6 +224,8 @@ class Session:
             case request.Set(name=name, value=value):
                 self.set(name, value)
                 return Result((), [], [])
+            case request.Show(name="tables"):
+                return status_rows.lines("name", sorted(self.schema.tables))
             case request.Show(name=name):
                 return (
                     status_rows.lines(name, [self._settings.shown(name)])

@@ -40,6 +40,18 @@ def test_adbc_parameters_and_objects(server: Server) -> None:
     assert schema.names[:3] == ["patient_id", "age", "male"]
 
 
+def test_adbc_parameters_are_texts(server: Server) -> None:
+    """ADBC asks for the types in no order, and may take that of the names of cursors for that of texts."""
+    with adbc_driver_postgresql.dbapi.connect(server.url()) as connection, connection.cursor() as cursor:
+        with server.charges(1):
+            few = f"SELECT COUNT(*) AS n FROM labs WHERE test = $1 AND day > {-8000 - server.fresh()}"
+            cursor.execute(few, ("hdl",))
+            assert 30_000 < cursor.fetchone()[0] < 500_000
+        with server.charges(0):
+            cursor.execute("SELECT name FROM conditions WHERE diagnosis = $1", ("htn",))
+            assert len(cursor.fetchall()) == 1
+
+
 def test_connectorx(server: Server) -> None:
     for protocol in ("binary", "csv", "cursor", "simple"):
         with server.charges(1):

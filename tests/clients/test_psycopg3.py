@@ -230,6 +230,40 @@ def test_shapes_of_rows_cost_nothing(private: Server) -> None:
             assert [column.name for column in cursor.description or ()][:3] == ["patient_id", "age", "male"]
 
 
+def test_names_with_their_database(server: Server) -> None:
+    """Tools write the database before the schema."""
+    number = server.fresh()
+    with psycopg.connect(server.libpq()) as connection, server.charges(1):
+        name = f"{server.database}.public.patients"
+        for text in (
+            f"SELECT COUNT(*) AS n FROM {name} WHERE {name}.followup_days >= -{number}",
+            f'SELECT COUNT(*) AS n FROM "{server.database}"."public"."patients" p WHERE p.followup_days >= -{number}',
+        ):
+            assert near((connection.execute(text).fetchone() or (0,))[0])
+        with pytest.raises(psycopg.Error):
+            connection.execute("SELECT COUNT(*) FROM other.public.patients")
+
+
+def test_quoted_numbers(server: Server) -> None:
+    """PHP, Grafana and drivers that write values into the text put all of them in quotes."""
+    number = server.fresh()
+    with psycopg.connect(server.libpq()) as connection, server.charges(1):
+        quoted = f"age IN ('50', '60') AND male = 't' AND followup_days >= '-{number}'"
+        found = connection.execute(f"SELECT COUNT(*) AS n FROM patients WHERE {quoted}").fetchone()
+        assert (found or (0,))[0] > 100
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation) as raised:
+            connection.execute("SELECT COUNT(*) FROM patients WHERE age > 'old'")
+        assert raised.value.diag.message_primary == 'invalid input syntax for type bigint: "old"'
+        assert raised.value.diag.statement_position == "43"
+
+
+def test_the_tables_are_shown(private: Server) -> None:
+    with psycopg.connect(private.libpq()) as connection, private.charges(0):
+        cursor = connection.execute("SHOW TABLES")
+        assert [column.name for column in cursor.description or ()] == ["name"]
+        assert cursor.fetchall() == [("conditions",), ("diagnoses",), ("labs",), ("patients",)]
+
+
 def test_the_budget_is_told(private: Server) -> None:
     with psycopg.connect(private.libpq()) as connection:
         notices: list[str | None] = []

@@ -371,3 +371,13 @@ def test_what_a_connection_does_not_have_cannot_be_set(connection: dpsql.Connect
     with pytest.raises(AttributeError, match="epsion"):
         connection.epsion = 5  # type: ignore[attr-defined]
     connection.epsilon = 0.2
+
+
+def test_the_tables_are_shown_and_names_have_their_database(connection: dpsql.Connection) -> None:
+    tables = connection.execute("SHOW TABLES")
+    assert tables.description is not None and tables.description[0][0] == "name"
+    assert tables.fetchall() == [("conditions",), ("diagnoses",), ("labs",), ("patients",)]
+    assert connection.execute("SELECT COUNT(*) > 3 AS n FROM nafld.public.conditions").fetchall() == [(True,)]
+    assert connection.explain("SELECT COUNT(nafld.public.labs.day) FROM nafld.public.labs") is not None
+    with pytest.raises(dpsql.StatementError):
+        connection.explain("SELECT COUNT(*) FROM other.public.labs")

@@ -151,6 +151,11 @@ def test_commands_work_without_a_person(dpsql: Dpsql) -> None:
     assert dpsql(NAFLD, "-c", "\\e").err == "\\e needs a terminal\n"
 
 
+def test_the_tables_are_shown(dpsql: Dpsql) -> None:
+    found = dpsql(NAFLD, "-c", "show tables;")
+    assert found.code == 0 and all(name in found.out for name in ("conditions", "diagnoses", "labs", "patients"))
+
+
 def test_colours_are_for_terminals(dpsql: Dpsql) -> None:
     found = dpsql(NAFLD, "-c", BY_SEX, "-c", "SELEC")
     assert "\x1b" not in found.out + found.err

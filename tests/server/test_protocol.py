@@ -172,13 +172,13 @@ def test_names_of_statements_and_portals(client: Client) -> None:
 
 
 def test_a_refusal_says_where_why_and_what_to_write(client: Client) -> None:
-    fields = error(client.query("SELECT COUNT(*),\n  nope FROM patients"))
+    fields = error(client.query("SELECT COUNT(*),\n  AVG(bmy) FROM patients"))
     assert fields["S"] == fields["V"] == "ERROR"
     assert fields["C"] == "42703"
     assert fields["H"].startswith("Write instead: SELECT")
     assert fields["D"].startswith("E_")
     position = int(fields["P"])
-    assert "SELECT COUNT(*),\n  nope FROM patients"[position - 1 :].startswith("nope")
+    assert "SELECT COUNT(*),\n  AVG(bmy) FROM patients"[position - 1 :].startswith("bmy")
 
 
 def test_the_words_of_the_engine_inside_stay_inside(client: Client) -> None:

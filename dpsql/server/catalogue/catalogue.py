@@ -64,8 +64,9 @@ class Catalogue:
         A statement that names the catalogue and cannot be parsed is claimed too; `run` refuses it. Constants and
         ordinary functions of them (``SELECT 1``) are left to the session, which answers them for free too.
         """
-        if _SHOW.fullmatch(text) is not None:
-            return not text.lower().split()[1].startswith("dpsql")
+        shown = _SHOW.fullmatch(text)
+        if shown is not None:
+            return shown[1].lower() != "tables" and not shown[1].lower().startswith("dpsql")
         return _QUERY.match(text) is not None and _is_claimed(text, self._store)
 
     def describe(self, text: str) -> tuple[CatalogueColumn, ...]:

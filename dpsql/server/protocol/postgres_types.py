@@ -85,6 +85,10 @@ class WireColumn:
     modifier: int = -1
 
 
+#: The type of the names of cursors, which are texts; some clients declare it for any text.
+REFCURSOR = 1790
+
+
 def by_oid(oid: int) -> PostgresType | None:
     """The type with that OID, if dpsql knows it."""
     return _BY_OID.get(oid)

@@ -45,7 +45,7 @@ class Set:
 
 @dataclass(frozen=True)
 class Show:
-    """SHOW of a setting, or of the budget."""
+    """SHOW of a setting, of the budget, or of the names of the tables."""
 
     name: str
 

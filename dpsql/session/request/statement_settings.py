@@ -115,7 +115,7 @@ SETTINGS: Mapping[str, Setting] = {
     "dpsql.empty_groups": Setting("empty_groups", "show", _empty_groups, lambda those: those.empty_groups),
 }
 #: What SHOW knows.
-SHOWN = ("dpsql.budget", *SETTINGS)
+SHOWN = ("tables", "dpsql.budget", *SETTINGS)
 
 
 def allowed(settings: StatementSettings, privacy: Privacy) -> StatementSettings:

@@ -18,6 +18,7 @@ from dpsql.sql.binder.cut import Cut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
 from dpsql.sql.binder.pushdown import narrowed
 from dpsql.sql.binder.schema_answers import is_probe
+from dpsql.sql.binder.scope import without_database
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery, Describe
 from dpsql.sql.binder.sources.series import with_listed_series
 from dpsql.sql.emit.measurement.key_domain import many_keys_notices
@@ -86,7 +87,7 @@ def bind(
     options = statement.options
     require_values(statement.tree, parameters)
     tree, values = with_lists(statement.tree, parameters)
-    tree = with_listed_series(tree, values)
+    tree = without_database(with_listed_series(tree, values), schema.name)
     if frontend_options.names == "postgres":
         tree = folded_names(tree)
     schema = schema if options is None else options.tightened(schema)

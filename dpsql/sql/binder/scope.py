@@ -18,14 +18,34 @@ SCHEMAS = ("main", "public")
 CATALOGUES = ("information_schema", "pg_catalog")
 
 
+def without_database(tree: exp.Expr, database: str) -> exp.Expr:
+    """The tree with names of this database without it: ``shop.public.orders`` is ``public.orders``.
+
+    >>> without_database(exp.maybe_parse("SELECT shop.public.t.a FROM Shop.public.t"), "shop").sql()
+    'SELECT public.t.a FROM public.t'
+    """
+    named = [node for node in tree.find_all(exp.Table, exp.Column) if _is_of(node, database)]
+    if not named:
+        return tree
+    copy = tree.copy()
+    for node in [node for node in copy.find_all(exp.Table, exp.Column) if _is_of(node, database)]:
+        node.set("catalog", None)
+    return copy
+
+
+def _is_of(node: exp.Expr, database: str) -> bool:
+    name = node.args.get("catalog")
+    return isinstance(name, exp.Identifier) and fold(name.name) == fold(database)
+
+
 def require_known_schema(node: exp.Column | exp.Table) -> None:
-    """Refuse a name with a catalogue, or with a schema that is none of the two that clients know."""
+    """Refuse a name of another database, or with a schema that is none of the two that clients know."""
     if node.args.get("catalog") or (node.args.get("db") and fold(node.args["db"].name) not in SCHEMAS):
         code = "E_COLUMN" if isinstance(node, exp.Column) else "E_TABLE"
         if node.args.get("db") and fold(node.args["db"].name) in CATALOGUES:
             reason = "information_schema and pg_catalog are answered by `dpsql serve`, and not beside other tables"
             refuse(code, reason, node)
-        refuse(code, "names have no catalogue, and no schema but public or main", node)
+        refuse(code, "names have no database but this one, and no schema but public or main", node)
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,7 @@ _PLAIN: Mapping[str, Row] = {
 }  # fmt: skip
 #: Relations without facts that rows are put into, or that functions look into.
 _EARLY = frozenset(
-    f"pgc.pg_{name}" for name in "database description shdescription roles settings statistic_ext".split()
+    f"pgc.pg_{name}" for name in "database depend description shdescription roles settings statistic_ext".split()
 )
 _TYPE_NAMES = (
     (

@@ -186,6 +186,20 @@ _SIZES = (
         (f"pg_{name}_size(o__)", "CASE WHEN o__ IS NULL THEN NULL ELSE CAST(0 AS BIGINT) END")
         for name in "relation total_relation table indexes database tablespace".split()
     ),
+    (
+        "pg_index_column_has_property(o__, n__, p__)",
+        """CASE WHEN o__ IS NULL OR n__ IS NULL THEN NULL ELSE
+        p__ IN ('asc', 'nulls_last', 'orderable', 'returnable', 'search_array', 'search_nulls') END""",
+    ),
+    (
+        "pg_index_has_property(o__, p__)",
+        "CASE WHEN o__ IS NULL THEN NULL ELSE p__ IN ('clusterable', 'index_scan', 'bitmap_scan', 'backward_scan') END",
+    ),
+    (
+        "pg_indexam_has_property(o__, p__)",
+        """CASE WHEN o__ IS NULL THEN NULL ELSE
+        p__ IN ('can_order', 'can_unique', 'can_multi_col', 'can_exclude', 'can_include') END""",
+    ),
     ("pg_relation_size(o__, f__)", "CASE WHEN o__ IS NULL THEN NULL ELSE CAST(0 AS BIGINT) END"),
     (
         "pg_size_pretty(q__)",

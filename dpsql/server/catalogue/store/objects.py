@@ -143,9 +143,18 @@ class CatalogueObjects:
             indisprimary=primary, indkey=places, indcollation=[self.storages[each].collation for each in types],
             indclass=[self.classes[each] for each in types], indoption=[0] * len(columns),
         )  # fmt: skip
+        constraint = self.oid("constraint", title)
         self._add(
-            "pg_constraint", oid=self.oid("constraint", title), conname=title, contype="p" if primary else "u",
-            conrelid=relation, conindid=index, conkey=places,
+            "pg_constraint", oid=constraint, conname=title, contype="p" if primary else "u", conrelid=relation,
+            conindid=index, conkey=places,
+        )  # fmt: skip
+        self._depends((_CLASS, index), (_CONSTRAINT, constraint), "i")
+
+    def _depends(self, row: tuple[int, int], on: tuple[int, int], kind: str) -> None:
+        """Let the row of a relation depend on another, as drivers find the index behind a foreign key."""
+        self._add(
+            "pg_depend", classid=row[0], objid=row[1], objsubid=0, refclassid=on[0], refobjid=on[1], refobjsubid=0,
+            deptype=kind,
         )  # fmt: skip
 
     def _references(self, name: str, table: Table, tables: Mapping[str, int]) -> None:
@@ -155,13 +164,19 @@ class CatalogueObjects:
                 continue
             title = f"{name}_{column}_fkey"
             equal = [self.equals[OIDS[column_type(table.columns[column].type)[0]]]]
+            constraint = self.oid("constraint", title)
+            self._depends((_CONSTRAINT, constraint), (_CLASS, self._keys[parent, (parent_column,)]), "n")
             self._add(
-                "pg_constraint", oid=self.oid("constraint", title), conname=title, contype="f", conrelid=tables[name],
+                "pg_constraint", oid=constraint, conname=title, contype="f", conrelid=tables[name],
                 conindid=self._keys[parent, (parent_column,)], confrelid=tables[parent], confupdtype="a",
                 confdeltype="a", confmatchtype="s", conkey=_places(table, (column,)),
                 confkey=_places(self.schema.tables[parent], (parent_column,)), conpfeqop=equal, conppeqop=equal,
                 conffeqop=equal,
             )  # fmt: skip
+
+
+#: The relations of which rows depend on each other, by their numbers: `pg_class` and `pg_constraint`.
+_CLASS, _CONSTRAINT = 1259, 2606
 
 
 def _places(table: Table, columns: tuple[str, ...]) -> list[int]:

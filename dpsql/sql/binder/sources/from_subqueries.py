@@ -159,7 +159,7 @@ class PrivateRows:
     def _source(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> tuple[BoundRelation, str]:
         match node:
             case exp.Table() if isinstance(node.this, exp.Identifier):
-                only(node, "this", "alias", "db", code="E_TABLE", what="this form of a table")
+                only(node, "this", "alias", "db", "catalog", code="E_TABLE", what="this form of a table")
                 name = fold(node.name)
                 cte = None if node.db else ctes.get(name)
                 if cte is not None:
