@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
-from dpsql.schema.types import TYPES, engine_kind
-from dpsql.sql.parser.parameter_types import read_value
+from dpsql.sql.parser.parameter_types import read_value, stand_ins
 
 #: Texts that stand for a value while columns are described: some functions take only the name of a unit.
 TEXTS = ("", "day", "1")
@@ -50,16 +49,3 @@ def described(parameters: Sequence[str], plan: Callable[[tuple[object, ...]], Pl
             refusal = refusal or error
     assert refusal is not None
     raise refusal
-
-
-def stand_ins(parameters: Sequence[str], text: str) -> tuple[object, ...]:
-    """A stand-in value of each parameter's type; ``text`` for the texts."""
-    return tuple(_stand_in(kind, place, text) for place, kind in enumerate(parameters, 1))
-
-
-def _stand_in(kind: str, place: int, text: str) -> object:
-    """A stand-in value of the type; later parameters get larger values, so that ranges are not empty."""
-    if kind.endswith("[]"):
-        return [_stand_in(kind.removesuffix("[]"), place, text)]
-    known = engine_kind(kind)
-    return text if known is None else TYPES[known].stand_in(place, text)

@@ -20,9 +20,10 @@ from dpsql.privacy.accountant import Charge
 from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
-from dpsql.session.prepared_statement import TEXTS, stand_ins
+from dpsql.session.prepared_statement import TEXTS
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.ir.frontend_options import PEOPLE, TOOLS
+from dpsql.sql.parser.parameter_types import stand_ins
 
 #: What people and tools may ask, in the order in which a statement of the journal is tried.
 _MANNERS = (PEOPLE, TOOLS)

@@ -172,6 +172,19 @@ def _refuse(place: int, kinds: Sequence[str]) -> NoReturn:
     refuse("E_PARAM", f"parameter {place + 1} is used as {names}; CAST it where it stands, or use two parameters")
 
 
+def stand_ins(parameters: Sequence[str], text: str) -> tuple[object, ...]:
+    """A stand-in value of each parameter's type; ``text`` for the texts."""
+    return tuple(_stand_in(kind, place, text) for place, kind in enumerate(parameters, 1))
+
+
+def _stand_in(kind: str, place: int, text: str) -> object:
+    """A stand-in value of the type; later parameters get larger values, so that ranges are not empty."""
+    if kind.endswith("[]"):
+        return [_stand_in(kind.removesuffix("[]"), place, text)]
+    known = engine_kind(kind)
+    return text if known is None else TYPES[known].stand_in(place, text)
+
+
 def read_value(value: object, kind: str | None) -> object:
     """The value in the Python type that belongs to DuckDB's ``kind``; InvalidText where the text is none of them.
 

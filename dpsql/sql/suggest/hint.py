@@ -20,6 +20,8 @@ from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import Describe
 from dpsql.sql.ir.refusal import place
 from dpsql.sql.parser.googlesql import IS_UNIT
+from dpsql.sql.parser.parameter import PLACE
+from dpsql.sql.parser.parameter_types import parameter_types, stand_ins
 from dpsql.sql.parser.parse import Statement, parse
 from dpsql.sql.postprocess.functions import reads_interval_ends
 from dpsql.sql.suggest.aggregates import aggregate_at, aggregates_instead
@@ -63,10 +65,14 @@ def with_hint(
         return refusal
     if refusal.code == "E_SHELL" and isinstance(refusal, StatementError):
         return _with_names(refusal, tree, schema, describe, fanout)
+    try:
+        values = stand_ins(parameter_types(tree, schema), "1")
+    except DatabaseError:
+        return refusal
 
     def tried(changed: exp.Expr) -> DatabaseError | None:
         try:
-            bind(Statement(changed, text), schema, (), describe, fanout=fanout)
+            bind(Statement(changed, text), schema, values, describe, fanout=fanout)
         except DatabaseError as error:
             return error
         except SqlglotError:
@@ -77,8 +83,8 @@ def with_hint(
         demand.replace(exp.true())
     found = _Search(tried, schema).answered(tree, refusal)
     named = None if found is None else with_own_names(found, schema)
-    hint = None if named is None else described(named)
-    if hint is None or not _is_answered(hint, schema, describe, fanout):
+    hint = None if named is None else described(_as_marked(named, text))
+    if hint is None or not _is_answered(hint, schema, values, describe, fanout):
         return refusal
     return _with(refusal, hint, refusal.position)
 
@@ -87,10 +93,19 @@ def _with(refusal: Diagnosed, hint: str | None, position: Position | None) -> Di
     return type(refusal)(refusal.code, refusal.reason, hint=hint, position=position, sqlstate=refusal.sqlstate)
 
 
-def _is_answered(hint: str, schema: Schema, describe: Describe, fanout: Fanout) -> bool:
+def _as_marked(tree: exp.Expr, text: str) -> exp.Expr:
+    """The tree with its parameters as the text has them: as $1, or as ?."""
+    if "$" not in text:
+        return tree
+    for mark in list(tree.find_all(exp.Placeholder)):
+        mark.replace(exp.Var(this=f"${mark.meta[PLACE] + 1}"))
+    return tree
+
+
+def _is_answered(hint: str, schema: Schema, values: tuple[object, ...], describe: Describe, fanout: Fanout) -> bool:
     try:
         statement = parse(hint)
-        bind(statement, schema, (), describe, fanout=fanout)
+        bind(statement, schema, values, describe, fanout=fanout)
     except (DatabaseError, SqlglotError):
         return False
     return not reads_interval_ends(statement.tree)

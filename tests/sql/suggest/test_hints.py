@@ -39,10 +39,10 @@ def nafld(tmp_path_factory: pytest.TempPathFactory) -> Session:
     return planning_session("nafld", tmp_path_factory.mktemp("hints") / "hints.ledger")
 
 
-def hint_of(session: Session, text: str) -> str | None:
+def hint_of(session: Session, text: str, values: tuple[object, ...] = ()) -> str | None:
     """What is suggested; None where nothing is, or where the statement is answered."""
     try:
-        session.plan(text)
+        session.plan(text, values)
     except (Refused, StatementError) as refusal:
         return refusal.hint
     except DatabaseError:
@@ -145,10 +145,25 @@ def test_a_hint_keeps_the_question(nafld: Session, text: str) -> None:
                 "GROUP BY ws_device ORDER BY stddev_ws_price LIMIT 3 /* STDDEV(ws_price) for MAD(ws_price) */"
             ),
         ),
+        (
+            "SELECT ws_price FROM web_sales WHERE ws_price > $2 AND ws_device = $1",
+            (
+                "SELECT COUNT(*) FROM web_sales WHERE ws_price > $2 AND ws_device = $1 "
+                "/* the number of the rows, not the rows */"
+            ),
+        ),
+        (
+            "SELECT MAD(ws_price) AS m FROM web_sales WHERE ws_device IN (?, ?)",
+            (
+                "SELECT STDDEV(ws_price) AS stddev_ws_price FROM web_sales WHERE ws_device IN (?, ?) "
+                "/* STDDEV(ws_price) for MAD(ws_price) */"
+            ),
+        ),
         ("SELECT SUM(ws_device) AS ws_price FROM web_sales ORDER BY ws_price", None),
         ("SELECT COUNT(*) FROM web_sales WHERE ws_device = 3 AND ws_price > 10", None),
     ],
 )
 def test_what_is_changed_is_said_and_named(retail: Session, text: str, hint: str | None) -> None:
     """A name that a table has as well might mean either in what reads it: then nothing is suggested."""
-    assert hint_of(retail, text) == hint
+    values = ("a", "b") if "?" in text else ("a", 3) if "$" in text else ()
+    assert hint_of(retail, text, values) == hint
