@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 ValueRows: TypeAlias = Sequence[tuple[Any, ...]]
 
 
-SourceKind: TypeAlias = Literal["duckdb", "sqlite", "files"]
+SourceKind: TypeAlias = Literal["database", "sqlite", "files"]
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def test_after_a_fault_of_duckdb_the_data_are_open_again(tmp_path: Path, monkeyp
     with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
         connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
     path, limits = str(tmp_path / "moments.duckdb"), ResourceLimits(spill=10**6)
-    data = LocalData(DataSource(path, "duckdb", {}, (), {"moments": ("at",)}, limits))
+    data = LocalData(DataSource(path, "database", {}, (), {"moments": ("at",)}, limits))
     first, one = data.connection, 'SELECT {} FROM "source"."main"."moments" AS "t0"'
     read = frozenset({"moments"})
     text, count = (CoreSql(one.format(each), read, frozenset()) for each in ('length(CAST("at" AS TEXT))', "count(*)"))

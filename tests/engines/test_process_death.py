@@ -117,7 +117,7 @@ def test_a_moment_before_all_others_ends_at_most_its_own_statement(tmp_path: Pat
     pq.write_table(pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet")
     with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
         connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
-    made = ProcessData(DataSource(str(tmp_path / "moments.duckdb"), "duckdb", {}, (), {}))
+    made = ProcessData(DataSource(str(tmp_path / "moments.duckdb"), "database", {}, (), {}))
     one = 'SELECT {} FROM "source"."main"."moments" AS "t0"'
     text, count = (
         CoreSql(one.format(each), frozenset({"moments"}), frozenset())

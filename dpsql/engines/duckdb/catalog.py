@@ -40,7 +40,7 @@ def read_catalog(source: str | Path, read: CatalogReader = facts) -> Catalog:
     path = Path(source).expanduser()
     _require_source(str(source), path)
     match source_kind(path):
-        case "duckdb":
+        case "database":
             return _duckdb_file(source, path, read)
         case "sqlite":
             return _sqlite_file(source, path, read)
@@ -73,7 +73,7 @@ def source_kind(path: Path) -> SourceKind:
     with suppress(OSError), path.open("rb") as file:
         if file.read(len(_SQLITE)) == _SQLITE:
             return "sqlite"
-    return "duckdb"
+    return "database"
 
 
 def file_kind(place: str) -> Literal["parquet", "csv"]:
@@ -135,7 +135,7 @@ def _require_source(said: str, path: Path) -> None:
 
 def _duckdb_file(source: str | Path, path: Path, read: CatalogReader) -> Catalog:
     try:
-        columns, tables, views, constraints, macros, fields = read(str(path), "duckdb", CsvText())
+        columns, tables, views, constraints, macros, fields = read(str(path), "database", CsvText())
     except NotOpened:
         raise SchemaError(f"{source}: {_why_not_a_database(path)}") from None
     found = []

@@ -54,7 +54,7 @@ CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
 def source_facts(path: str, kind: str, csv_text: CsvText = RFC_4180) -> list[ValueRows]:
     """What the catalogue of a file of the kind says; NotOpened where it is none."""
     match kind:
-        case "duckdb":
+        case "database":
             return _database_facts(path)
         case "sqlite":
             return _sqlite_facts(path)
@@ -68,7 +68,7 @@ def source_facts(path: str, kind: str, csv_text: CsvText = RFC_4180) -> list[Val
 
 def held_facts(path: str, kind: str, csv_text: CsvText, held: HeldFiles) -> list[ValueRows]:
     """The facts of the file at the path, which is held from now on; NotOpened where it is none."""
-    is_database = kind in ("duckdb", "sqlite")
+    is_database = kind in ("database", "sqlite")
     try:
         places = [held.place(str(file)) for file in (with_journal(Path(path).resolve()) if is_database else [path])]
     except OSError:

@@ -47,7 +47,8 @@ class Toy(Dialect):
         ">=": binary(exp.GTE), "is not distinct from": binary(exp.NullSafeEQ), "is null": is_null, "in": is_in,
         "and": binary(exp.And), "or": binary(exp.Or), "not": negation, "coalesce": first_known, "nullif": unless,
         "+": binary(exp.Add), "-": binary(exp.Sub), "*": binary(exp.Mul), "/": divided, "negate": opposite,
-        "abs": call("ABS"), "length": call("LENGTH"),
+        "abs": call("ABS"), "length": call("LENGTH"), "strlen": lambda text: call("LENGTH")(exp.cast(text, "blob")),
+        "left": lambda text, most: call("SUBSTR")(text, node.integer(1), most),
     }  # fmt: skip
     source: Path = ("", "source")
     derived: Path = ("", "derived")

@@ -33,7 +33,7 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DataSource, name: str)
     Parquet files, and tables with columns that are stored otherwise than they are read, are views under that name; the
     DuckDB file behind such views is attached as ``stored``. What stands in CSV or in SQLite is copied into tables.
     """
-    if source.kind == "duckdb":
+    if source.kind == "database":
         if file_name(source) == "source":
             connection.execute(f"ATTACH {quoted(source.path)} AS {name} (READ_ONLY)")
             return
@@ -56,7 +56,7 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DataSource, name: str)
 
 def file_name(source: DataSource) -> str | None:
     """The name under which the engine holds the DuckDB file of a source; None where that is no DuckDB file."""
-    if source.kind != "duckdb":
+    if source.kind != "database":
         return None
     return "source" if all(_is_as_declared(*each) for each in source.tables.items()) else "stored"
 
