@@ -72,6 +72,7 @@ class Lineage:
     Args:
         public: the columns of the public tables that the statement reads.
         chosen: the columns of each released table whose noise is not drawn again as it is: truth values, maps, MIN …
+            None where origins alone are asked for; then all columns are said to be chosen.
         visit: is called once for each SELECT, inner ones first.
     """
 
@@ -82,7 +83,7 @@ class Lineage:
         visit: SelectVisitor | None = None,
     ) -> None:
         self._public, self._chosen, self._visit = public, chosen or {}, visit
-        self._places, self._visited = dict[int, int](), set[int]()
+        self._origins_alone = chosen is None
         self.tables: list[str] = []
 
     def query(self, query: exp.Expr, names: Sequence[str] = (), around: ColumnScope | None = None) -> QueryColumns:
@@ -111,13 +112,13 @@ class Lineage:
         sources = [self._source(node, select, ways, around) for node in nodes]
         items = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
         scope = ColumnScope(sources, items, any(each.chosen_rows for each in sources), around)
-        for nested in own_nodes(select):
+        for nested in own_nodes(select) if self._origins_alone else ():
             if isinstance(nested, exp.Query) and not any(nested is node for node in nodes):
                 self.query(nested, (), scope)
-        if self._visit is not None and id(select) not in self._visited:
-            self._visited.add(id(select))
+        if self._visit is not None:
             self._visit(select, scope, ways)
-        scope = replace(scope, chosen_rows=scope.chosen_rows or chooses_rows(select, scope, self._subquery))
+        if not self._origins_alone and chooses_rows(select, scope, self._subquery):
+            scope = replace(scope, chosen_rows=True)
         found = QueryColumns(self._columns(select, scope), scope.chosen_rows)
         if select.args.get("distinct") is not None and any(each.dependence for each in found.columns or ()):
             found = found.with_chosen_rows()
@@ -141,7 +142,7 @@ class Lineage:
                 return None
             else:
                 name = fold(item.alias_or_name) or f"column{place}"
-                known = dependence_of(item, scope, self._subquery)
+                known = Dependence.CHOSEN if self._origins_alone else dependence_of(item, scope, self._subquery)
                 found.append(SourceColumn(name, known, origin_of(item.unalias(), scope)))
         return tuple(found)
 
@@ -163,8 +164,8 @@ class Lineage:
         pivoted = bool(node.args.get("pivots")) and not before_pivot
         match node:
             case exp.Table() if node.db == "released":
-                place = self._places.setdefault(id(node), len(self.tables))
-                self.tables += [node.name] * (place == len(self.tables))
+                self.tables.append(node.name)
+                place = len(self.tables) - 1
                 ways[place] = (here,)
                 return Source(name, place=place, chosen=self._chosen.get(node.name, ()))
             case exp.Table() if not pivoted and not names:
@@ -188,7 +189,8 @@ class Lineage:
     def _pivoted(self, select: exp.Select, names: Sequence[str]) -> QueryColumns | None:
         """The columns of ``SELECT * FROM (…) PIVOT …``: those that it groups by keep their names."""
         source = select.args.get("from_")
-        if source is None or select.args.get("joins") or list(select.expressions) != [exp.Star()]:
+        alone = list(select.expressions) == [exp.Star()] and not select.args.get("joins")
+        if source is None or not alone or self._origins_alone:
             return None
         pivots = source.this.args.get("pivots") or []
         found = self._source(source.this, select, RowPaths(), None, before_pivot=True)

@@ -53,3 +53,23 @@ def test_what_noise_chooses_is_seen_in_the_text(text: str) -> None:
 def test_of_a_table_whose_columns_are_not_known_nothing_is_known() -> None:
     query = sqlglot.parse_one("SELECT * FROM released.core0 AS core0", dialect="duckdb")
     assert Lineage({}, {}).query(query).columns is None
+
+
+@pytest.mark.parametrize("chosen", [None, {"core0": ["a2"]}])
+def test_a_subquery_is_followed_about_as_often_as_it_stands_there(
+    chosen: dict[str, list[str]] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the time would double with each subquery inside of another."""
+    followed: list[int] = []
+    query = Lineage.query
+
+    def counted(self: Lineage, tree: sqlglot.exp.Expr, *more: object) -> object:
+        followed.append(1)
+        return query(self, tree, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Lineage, "query", counted)
+    text = "n"
+    for _ in range(10):
+        text = f"n + (SELECT SUM({text}) FROM {GROUPS} WHERE k > 2)"
+    Lineage({}, chosen).query(sqlglot.parse_one(f"SELECT {text} FROM {GROUPS}", dialect="duckdb"))
+    assert 11 <= len(followed) <= 60
