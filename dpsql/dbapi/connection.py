@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, SupportsIndex, TypeVar
@@ -156,6 +157,21 @@ class Connection:
             session.target_error = target
 
         self._with_session(set_target)
+
+    @property
+    def intervals(self) -> bool:
+        """Whether answers have ``x_low`` and ``x_high`` behind each column ``x`` with intervals.
+
+        ``SET dpsql.intervals = on`` changes it too.
+        """
+        return self._with_session(lambda session: session.settings.intervals)
+
+    @intervals.setter
+    def intervals(self, intervals: bool) -> None:
+        def set_intervals(session: Session) -> None:
+            session.settings = replace(session.settings, intervals=bool(intervals))
+
+        self._with_session(set_intervals)
 
     @property
     def schema(self) -> Schema:

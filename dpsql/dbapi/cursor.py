@@ -64,6 +64,11 @@ class Cursor:
         return list(self._rows().intervals)
 
     @property
+    def has_interval_columns(self) -> bool:
+        """Whether the rows have ``x_low`` and ``x_high`` among their columns, as ``SET dpsql.intervals = on`` asks."""
+        return self._rows().has_ends
+
+    @property
     def price(self) -> Price:
         """The ε that the statement was ``charged``, 0 if it was free; ``stored`` if it came from the answer store.
 
@@ -148,7 +153,11 @@ class Cursor:
         """Make a frame of the remaining rows; if that fails, the rows can still be fetched."""
         result, start = self._rows(), self._next
         named = [(column.name, column.type) for column in result.columns]
-        frame = make(columns_of(named, result.rows[start:], result.intervals[start:] if intervals else ()))
+        frame = make(
+            columns_of(
+                named, result.rows[start:], result.intervals[start:] if intervals and not result.has_ends else ()
+            )
+        )
         self._next = len(result.rows)
         return frame
 

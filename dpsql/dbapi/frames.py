@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import DataError, NotSupportedError
-from dpsql.planning.result_columns import end_type, result_type
+from dpsql.planning.result_columns import end_type, result_type, unused_name
 
 if TYPE_CHECKING:
     import pandas
@@ -55,14 +55,6 @@ def columns_of(
                 types.append(end_type(sql_type))
                 values.append(tuple(None if end is None else end[side] for end in ends))
     return FrameColumns(tuple(names), tuple(types), tuple(values))
-
-
-def unused_name(name: str, taken: Sequence[str]) -> str:
-    """The name, with a number appended if another column has it already, in whatever case."""
-    number, found = 1, name
-    while found.lower() in (each.lower() for each in taken):
-        found, number = f"{name}_{number}", number + 1
-    return found
 
 
 def require(*packages: str) -> None:

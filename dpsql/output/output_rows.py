@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from dpsql.dbapi.frames import unused_name
-from dpsql.planning.result_columns import end_type, result_type
+from dpsql.planning.result_columns import end_type, result_type, unused_name
 
 if TYPE_CHECKING:
     from dpsql.dbapi import Cursor
@@ -19,12 +18,16 @@ Row: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True)
 class OutputRows:
-    """Rows to be written; ``intervals`` has (low, high) for each estimated cell, and None for the others."""
+    """Rows to be written; ``intervals`` has (low, high) for each estimated cell, and None for the others.
+
+    ``has_ends`` tells that the ends of intervals are columns already.
+    """
 
     names: tuple[str, ...]
     types: tuple[str, ...]
     rows: Sequence[Row]
     intervals: Sequence[tuple[CellInterval | None, ...]]
+    has_ends: bool = False
 
     @classmethod
     def of_cursor(cls, cursor: Cursor) -> OutputRows:
@@ -33,13 +36,15 @@ class OutputRows:
         intervals = cursor.intervals
         rows = cursor.fetchall()
         names, types = tuple(each[0] for each in described), tuple(each[1] for each in described)
-        return cls(names, types, rows, intervals[len(intervals) - len(rows) :])
+        bars = intervals[len(intervals) - len(rows) :]
+        return cls(names, types, rows, bars, cursor.has_interval_columns if described else False)
 
     @classmethod
     def of_result(cls, result: Result) -> OutputRows:
         """The rows of a session's result."""
         names = tuple(column.name for column in result.columns)
-        return cls(names, tuple(column.type for column in result.columns), result.rows, result.intervals)
+        types = tuple(column.type for column in result.columns)
+        return cls(names, types, result.rows, result.intervals, result.has_ends)
 
     @classmethod
     def exact(cls, names: Sequence[str], rows: Sequence[Row]) -> OutputRows:
@@ -60,6 +65,8 @@ class OutputRows:
 
     def with_ends(self) -> OutputRows:
         """These rows with columns ``x_low`` and ``x_high`` after each estimated column ``x``."""
+        if self.has_ends:
+            return self
         names: list[str] = []
         types: list[str] = []
         barred = self.estimated
@@ -67,7 +74,7 @@ class OutputRows:
             names += [name, f"{name}_low", f"{name}_high"] if bar else [name]
             types += [kind, *[end_type(kind)] * 2] if bar else [kind]
         rows = [tuple(_spread(row, ends, barred)) for row, ends in zip(self.rows, self.intervals, strict=True)]
-        return OutputRows(tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows))
+        return OutputRows(tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows), True)
 
     def apart(self) -> OutputRows:
         """These rows with unique column names: a repeated name gets a number.
@@ -78,7 +85,7 @@ class OutputRows:
         names: list[str] = []
         for name in self.names:
             names.append(unused_name(name, names))
-        return OutputRows(tuple(names), self.types, self.rows, self.intervals)
+        return OutputRows(tuple(names), self.types, self.rows, self.intervals, self.has_ends)
 
 
 def _side(kind: str) -> str:

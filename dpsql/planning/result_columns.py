@@ -5,7 +5,7 @@ All clients read one record for each type. Proved in ``docs/proofs/execution.md`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
@@ -217,3 +217,11 @@ def is_number(sql_type: str) -> bool:
     """
     found = result_type(sql_type)
     return found is not None and found.has_intervals
+
+
+def unused_name(name: str, taken: Sequence[str]) -> str:
+    """The name, with a number appended if another column has it already, in whatever case."""
+    number, found = 1, name
+    while found.lower() in (each.lower() for each in taken):
+        found, number = f"{name}_{number}", number + 1
+    return found

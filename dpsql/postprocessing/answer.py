@@ -66,13 +66,17 @@ UNCHARGED = Price(Fraction(0))
 
 @dataclass(frozen=True)
 class Result:
-    """What the analyst gets: rows, the names and types of their columns, and an interval for each cell that has one."""
+    """What the analyst gets: rows, the names and types of their columns, and an interval for each cell that has one.
+
+    ``has_ends`` tells that the ends of intervals are columns of the rows, too (``SET dpsql.intervals = on``).
+    """
 
     columns: tuple[OutputColumn, ...]
     rows: list[tuple[object, ...]]
     intervals: list[tuple[CellInterval | None, ...]]
     price: Price = UNCHARGED
     notices: tuple[str, ...] = ()
+    has_ends: bool = False
 
 
 @dataclass(frozen=True)

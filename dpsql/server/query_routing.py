@@ -16,7 +16,7 @@ from dpsql.schema.types import TYPES
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.command import QueryText
 from dpsql.server.protocol import postgres_types
-from dpsql.server.protocol.error_response import error_fields
+from dpsql.server.protocol.error_response import StalePlanError, error_fields
 from dpsql.server.protocol.portals import Outcome, PortalRows
 from dpsql.server.protocol.postgres_types import PostgresType, WireColumn, by_name
 from dpsql.server.statement_cancellation import StatementCancellation
@@ -88,12 +88,13 @@ class QueryRouter:
     def _priced(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
         if "?" not in query.text and "$" not in query.text:
             planned = self._session.plan(query.text)
-            return DescribedQuery((), _columns(planned.columns), lambda _: self._answered(query, self._planned))
+            columns = self._session.columns(planned)
+            return DescribedQuery((), _columns(columns), lambda _: self._answered(query, columns, self._planned))
         prepared = self._session.prepare(query.text, [_duckdb_name(kind) for kind in declared])
         return DescribedQuery(
             _kinds(declared, prepared.parameters),
             _columns(prepared.columns),
-            lambda values: self._answered(query, lambda _: prepared.plan(values)),
+            lambda values: self._answered(query, prepared.columns, lambda _: prepared.plan(values)),
         )
 
     def _introspected(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
@@ -113,11 +114,18 @@ class QueryRouter:
     def _planned(self, query: QueryText) -> Plan:
         return self._session.plan(query.text)
 
-    def _answered(self, query: QueryText, planned: Callable[[QueryText], Plan]) -> Outcome:
-        """Plan and run a query: the only place in the server where something is charged."""
+    def _answered(
+        self, query: QueryText, described: Sequence[OutputColumn], planned: Callable[[QueryText], Plan]
+    ) -> Outcome:
+        """Plan and run a query: the only place in the server where something is charged.
+
+        Raises WireError (0A000) before the charge if dpsql.intervals was changed after the query was ``described``.
+        """
 
         def answered() -> Outcome:
             plan = planned(query)
+            if len(self._session.columns(plan)) != len(described):
+                raise StalePlanError
             self._cancellation.check()
             result = self._session.answer(plan)
             self._tell(result)

@@ -39,12 +39,14 @@ class PreparedStatement:
         return self.planned(tuple(read_value(value, kind) for value, kind in zip(values, types, strict=False)))
 
 
-def described(parameters: Sequence[str], plan: Callable[[tuple[object, ...]], Plan]) -> tuple[OutputColumn, ...]:
-    """The columns of a query, planned with stand-in values; raises the refusal if none of them is answered."""
+def described(
+    parameters: Sequence[str], columns: Callable[[tuple[object, ...]], tuple[OutputColumn, ...]]
+) -> tuple[OutputColumn, ...]:
+    """The columns of a query with stand-in values; raises the refusal if none of them is answered."""
     refusal: DatabaseError | None = None
     for text in TEXTS if "VARCHAR" in parameters else TEXTS[:1]:
         try:
-            return plan(stand_ins(parameters, text)).columns
+            return columns(stand_ins(parameters, text))
         except DatabaseError as error:
             refusal = refusal or error
     assert refusal is not None

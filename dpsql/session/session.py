@@ -12,8 +12,10 @@ from fractions import Fraction
 from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, DataError
 from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import OutputColumn
 from dpsql.planning.workload import PricedWorkload, priced
 from dpsql.postprocessing import PostProcessors, Price, Result
+from dpsql.postprocessing.interval_columns import columns_with_intervals, with_interval_columns
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.filter import AnswersLeft, RemainingBudget
 from dpsql.privacy.ledger import Ledger
@@ -194,6 +196,10 @@ class Session:
                 pass
             raise
 
+    def columns(self, plan: Plan) -> tuple[OutputColumn, ...]:
+        """The columns of a plan's answer; those of the ends of intervals are among them where the settings say so."""
+        return columns_with_intervals(plan) if self._settings.intervals else plan.columns
+
     @cancellable
     def prepare(self, text: str, types: Sequence[str | None] = ()) -> PreparedStatement:
         """Parse a text once and find its parameter types and columns; nothing is charged or read.
@@ -209,7 +215,7 @@ class Session:
         def plan(values: tuple[object, ...]) -> Plan:
             return self._planned(lambda settings: self._compiler.plan(text, values, settings, statement))
 
-        return PreparedStatement(text, found, described(found, compiled), plan)
+        return PreparedStatement(text, found, described(found, lambda values: self.columns(compiled(values))), plan)
 
     @cancellable
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
@@ -251,7 +257,8 @@ class Session:
     def first(self, plan: Plan) -> tuple[Result, Plan | None]:
         """The answer to a plan and, if it is a pilot, the plan of a better answer where the budget admits one."""
         result, released = self._answering.answer(plan)
-        return self._targets.better(plan, result, released, self._settings)
+        result, better = self._targets.better(plan, result, released, self._settings)
+        return self._with_interval_columns(plan, result), better
 
     @cancellable
     def second(self, first: Result, better: Plan) -> Result:
@@ -260,7 +267,7 @@ class Session:
             result, _ = self._answering.answer(better)
         except BudgetExhausted as refusal:
             return first_only(first, refusal)
-        return after(first, result)
+        return after(first, self._with_interval_columns(better, result))
 
     @cancellable
     def workload(self, statements: Sequence[WorkloadStatement], delta: Fraction | None = None) -> PricedWorkload:
@@ -283,7 +290,8 @@ class Session:
             BudgetExhausted: The budget does not admit the block; nothing is charged and nothing is read.
             DataError: The accountant is not valid for this workload.
         """
-        return self._batch.run(workload, accountant)
+        results = self._batch.run(workload, accountant)
+        return [self._with_interval_columns(plan, result) for plan, result in zip(workload.plans, results, strict=True)]
 
     @cancellable
     def explain(self, text: str, parameters: Sequence[object] = (), goal: AccuracyGoal | None = None) -> Explanation:
@@ -312,6 +320,9 @@ class Session:
 
     def _shown_budget(self, left: RemainingBudget) -> Result:
         return status_rows.budget(left, self.ordinary_answers(left))
+
+    def _with_interval_columns(self, plan: Plan, result: Result) -> Result:
+        return with_interval_columns(plan, result) if self._settings.intervals else result
 
     def interrupt(self) -> None:
         """Cancel the running statement from another thread; it raises QueryCancelled in its own."""

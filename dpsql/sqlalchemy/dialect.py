@@ -23,11 +23,11 @@ from dpsql.sqlalchemy.compiler import DpsqlCompiler, DpsqlIdentifierPreparer, Dp
 from dpsql.sqlalchemy.reflection import SCHEMA, Reflection
 
 _FORM = "write dpsql:///path/to/schema.toml?analyst=ada (three slashes, four where the path starts with one)"
-_KNOWN = ("analyst", "ledger")
+_KNOWN = ("analyst", "ledger", "intervals")
 
 
 def place_of(url: URL) -> dict[str, Any]:
-    """The arguments of ``dpsql.connect`` in the URL.
+    """The arguments of ``dpsql.connect`` in the URL, and whether answers have the ends of intervals as columns.
 
     >>> from sqlalchemy import make_url
     >>> place_of(make_url("dpsql:///schemas/nafld.toml?analyst=ada"))
@@ -43,6 +43,8 @@ def place_of(url: URL) -> dict[str, Any]:
     said = {name: value for name, value in url.query.items() if isinstance(value, str)}
     if len(said) < len(url.query) or (url.username and "analyst" in said):
         raise ArgumentError(f"a dpsql address names each option once; {_FORM}")
+    if said.get("intervals", "on") not in ("on", "off"):
+        raise ArgumentError("a dpsql address says intervals=on or intervals=off")
     by_name = {"analyst": url.username} if url.username else {}
     return {"schema": url.database, **by_name, **said}
 
@@ -83,6 +85,21 @@ class EpsilonCharacteristic(ConnectionCharacteristic):
         return dbapi_conn.epsilon
 
 
+class IntervalsCharacteristic(ConnectionCharacteristic):
+    """``execution_options(dpsql_intervals=True)``; the pool resets it to what the URL says."""
+
+    __slots__ = ()
+
+    def reset_characteristic(self, dialect: Dialect, dbapi_conn: DBAPIConnection) -> None:
+        dbapi_conn.intervals = dialect.intervals  # type: ignore[attr-defined]
+
+    def set_characteristic(self, dialect: Dialect, dbapi_conn: DBAPIConnection, value: Any) -> None:
+        dbapi_conn.intervals = value
+
+    def get_characteristic(self, dialect: Dialect, dbapi_conn: DBAPIConnection) -> Any:
+        return dbapi_conn.intervals
+
+
 class DpsqlDialect(Reflection, DefaultDialect):
     """dpsql for SQLAlchemy: SELECT and reflection; DDL and DML are compiled by SQLAlchemy and refused by dpsql."""
 
@@ -94,7 +111,11 @@ class DpsqlDialect(Reflection, DefaultDialect):
     max_identifier_length = 255
     colspecs = {types.Numeric: ExactNumeric, types.Float: types.Float}  # noqa: RUF012  # SQLAlchemy's own declaration is not a ClassVar
     connection_characteristics = immutabledict(
-        {**DefaultDialect.connection_characteristics, "dpsql_epsilon": EpsilonCharacteristic()}
+        {
+            **DefaultDialect.connection_characteristics,
+            "dpsql_epsilon": EpsilonCharacteristic(),
+            "dpsql_intervals": IntervalsCharacteristic(),
+        }
     )
 
     supports_statement_cache = True
@@ -114,7 +135,7 @@ class DpsqlDialect(Reflection, DefaultDialect):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._databases = Databases()
+        self._databases, self.intervals = Databases(), False
 
     @classmethod
     def import_dbapi(cls) -> ModuleType:
@@ -134,7 +155,10 @@ class DpsqlDialect(Reflection, DefaultDialect):
     def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
         """A connection to the database, which the engine opens once, so that connecting again is cheap."""
         database = self._databases.opened(cparams.pop("schema"), cparams.pop("ledger", None))
+        self.intervals = cparams.pop("intervals", "off") == "on"
         connection: DBAPIConnection = self.loaded_dbapi.connect(database, **cparams)
+        if self.intervals:
+            connection.intervals = True
         return connection
 
     @classmethod

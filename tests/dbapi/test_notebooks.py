@@ -62,6 +62,57 @@ def test_polars_reads_in_batches_and_without_rows(engine: sa.Engine) -> None:
     assert empty.schema == {"diagnosis": pl.String, "name": pl.String, "chapter": pl.String}
 
 
+ENDS = ["male", "n", "n_low", "n_high", "bmi", "bmi_low", "bmi_high", "kg", "kg_low", "kg_high"]
+
+
+def test_pandas_reads_intervals_where_the_address_the_engine_or_the_connection_asks(checkout: Path) -> None:
+    asked = sa.create_engine(f"{URL}&intervals=on")
+    frame = pd.read_sql(BY_SEX, asked)
+    assert list(frame.columns) == ENDS and ((frame.n_low < frame.n) & (frame.n < frame.n_high)).all()
+    plain = sa.create_engine(URL)
+    pd.testing.assert_frame_equal(pd.read_sql(BY_SEX, plain.execution_options(dpsql_intervals=True)), frame)
+    assert list(pd.read_sql(BY_SEX, plain).columns) == ["male", "n", "bmi", "kg"]
+    with plain.connect() as connection:
+        connection.exec_driver_sql("SET dpsql.intervals = on")
+        assert list(pd.read_sql(BY_SEX, connection).columns) == ENDS
+    with asked.connect().execution_options(dpsql_intervals=False) as connection:
+        assert list(pd.read_sql(BY_SEX, connection).columns) == ["male", "n", "bmi", "kg"]
+    assert list(pd.read_sql(BY_SEX, asked).columns) == ENDS
+    with pytest.raises(sa.exc.ArgumentError, match="intervals=on or intervals=off"):
+        sa.create_engine(f"{URL}&intervals=perhaps").connect()
+
+
+def test_a_select_of_sqlalchemy_has_them_by_name(checkout: Path) -> None:
+    engine = sa.create_engine(f"{URL}&intervals=on")
+    patients = sa.Table("patients", sa.MetaData(), autoload_with=engine)
+    select = sa.select(patients.c.male, sa.func.count().label("n")).group_by(patients.c.male)
+    with engine.connect() as connection:
+        for row in connection.execute(select):
+            assert row.n_low < row.n < row.n_high and isinstance(row.male, bool)
+
+
+def test_frames_have_each_end_once(checkout: Path) -> None:
+    with dpsql.connect("schemas/nafld.toml", "ada") as connection:
+        connection.intervals = True
+        assert list(connection.execute(BY_SEX).fetchdf(intervals=True).columns) == ENDS
+        connection.intervals = False
+        assert list(connection.execute(BY_SEX).fetchdf(intervals=True).columns) == ENDS
+
+
+def test_the_magic_of_jupysql_shows_intervals(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLOOMBER_STATS_ENABLED", "false")
+    from IPython.testing.globalipapp import get_ipython, start_ipython
+
+    shell = start_ipython() or get_ipython()
+    shell.run_line_magic("load_ext", "sql")
+    shell.run_line_magic("config", "SqlMagic.feedback = 0")
+    shell.run_line_magic("sql", URL)
+    shell.run_line_magic("sql", "SET dpsql.intervals = on")
+    assert list(shell.run_line_magic("sql", BY_SEX).DataFrame().columns) == ENDS
+    shell.run_line_magic("sql", f"{URL}&intervals=on")
+    assert list(shell.run_line_magic("sql", BY_SEX).DataFrame().columns) == ENDS
+
+
 def test_the_example_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLOOMBER_STATS_ENABLED", "false")
     notebook = nbformat.read(PROJECT / "docs" / "examples" / "nafld.ipynb", as_version=4)

@@ -17,7 +17,7 @@ from dpsql.planning.result_columns import CellInterval, IntervalEndColumns, Outp
 from dpsql.postprocessing.intervals import row_intervals
 from dpsql.postprocessing.intervals.arithmetic import aggregates_read
 from dpsql.postprocessing.intervals.lineage import TracedQuery
-from dpsql.postprocessing.intervals.resampling import MOST_RESAMPLED_ROWS, AnyReleasedTable, chosen_columns
+from dpsql.postprocessing.intervals.resampling import MOST_RESAMPLED_ROWS, AnyReleasedTable, chosen_columns, has_noise
 from dpsql.postprocessing.intervals.row_intervals import computed_intervals, is_smooth
 from dpsql.postprocessing.possible_values import ends_within, possible_of
 from dpsql.postprocessing.sandbox import Sandbox, column_types
@@ -47,6 +47,13 @@ def output_columns(described: Sequence[tuple[str, str]], traced: TracedQuery | N
 def has_intervals(columns: Sequence[OutputColumn]) -> bool:
     """Whether some column of the result gets intervals; then the shell numbers the released rows behind each row."""
     return any(column.aggregate is not None or column.computed is not None for column in columns)
+
+
+def may_have_interval(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> bool:
+    """Whether a column that is read off one released row may have intervals, whatever is released."""
+    if column.aggregate is not None:
+        return has_noise(tables[column.table], column.aggregate)
+    return column.computed is not None and not _is_chosen(column, tables[column.table])
 
 
 def intervals(
@@ -153,7 +160,11 @@ def missing_intervals(
     if alone and many:
         why = f"what is computed of released rows has intervals on at most {row_intervals.MOST_ROWS:,} rows"
         said.append(_said(plan, alone, f"{why}; ask for fewer groups at a time"))
-    chosen = [] if many else [place for place in alone if _is_chosen(plan.columns[place], tables)]
+    chosen = (
+        []
+        if many
+        else [place for place in alone if _is_chosen(plan.columns[place], tables[plan.columns[place].table].shape)]
+    )
     chosen += () if resampling is None else resampling.without
     if chosen:
         why = ("noise chooses what is shown (by a rank, MAX, MIN or a condition on released numbers) or cannot be "
@@ -162,10 +173,10 @@ def missing_intervals(
     return tuple(said)
 
 
-def _is_chosen(column: OutputColumn, tables: Mapping[str, AnyReleasedTable]) -> bool:
+def _is_chosen(column: OutputColumn, shape: Core | Cube) -> bool:
     """Whether noise chooses what the column computes of several aggregates of one row."""
     assert column.computed is not None
-    chosen = tuple(chosen_columns(tables[column.table].shape))
+    chosen = tuple(chosen_columns(shape))
     return len(aggregates_read(column.computed)) > 1 and not is_smooth(column.computed, chosen)
 
 

@@ -33,6 +33,19 @@ class WireError(Error):
         self.sqlstate, self.hint = sqlstate, hint
 
 
+class StalePlanError(WireError):
+    """The columns are no longer those that a prepared statement was described with; drivers then prepare it again.
+
+    They know it by the function that raises it in PostgreSQL, which is a field of the response.
+    """
+
+    routine = "RevalidateCachedQuery"
+
+    def __init__(self) -> None:
+        hint = "dpsql.intervals was changed; prepare the statement again, or DEALLOCATE ALL."
+        super().__init__("0A000", "cached plan must not change result type", hint)
+
+
 def error_fields(error: Exception, text: str = "", start: int = 0, severity: str = "ERROR") -> dict[str, str]:
     """The fields of an error in the statement ``text``, which starts at character ``start`` of what the client sent.
 
@@ -51,6 +64,8 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
                 fields["H"] = f"Write instead: {error.hint}"
             if error.position is not None and error.code != "E_SHELL":
                 fields["P"] = str(start + _offset(text, error.position.line, error.position.column) + 1)
+        case StalePlanError():
+            fields |= {"C": error.sqlstate, "M": str(error), "H": str(error.hint), "R": error.routine}
         case WireError():
             fields |= {"C": error.sqlstate, "M": str(error)} | ({"H": error.hint} if error.hint else {})
         case CommandSyntaxError():

@@ -31,7 +31,7 @@ class StatementSettings:
     A plan depends on these settings, the text, the schema and earlier releases, and on nothing else. Each statement
     costs ``epsilon`` or, with a ``target_error``, what its intervals need: at most ``most_epsilon``, where None stands
     for `MOST_TIMES` the epsilon. ``clipping`` says whether clipped amounts are reported as well, ``empty_groups`` which
-    groups without rows are shown.
+    groups without rows are shown. ``intervals`` says whether the ends of intervals are columns of the answers.
     """
 
     epsilon: Fraction
@@ -40,6 +40,7 @@ class StatementSettings:
     most_epsilon: Fraction | None = None
     clipping: Clipping = "silent"
     empty_groups: EmptyGroups = "auto"
+    intervals: bool = False
 
     @property
     def most(self) -> Fraction:
@@ -99,6 +100,12 @@ def _empty_groups(text: str) -> str:
     return text.lower()
 
 
+def _switch(text: str) -> bool:
+    if text.lower() not in ("on", "off", "true", "false", "yes", "no", "1", "0"):
+        raise ValueError("write on or off")
+    return text.lower() in ("on", "true", "yes", "1")
+
+
 def _plain(value: Fraction) -> str:
     return str(float(value)).removesuffix(".0")
 
@@ -113,6 +120,7 @@ SETTINGS: Mapping[str, Setting] = {
     "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda those: _plain(those.most)),
     "dpsql.clipping": Setting("clipping", "report", _clipping, lambda those: those.clipping),
     "dpsql.empty_groups": Setting("empty_groups", "show", _empty_groups, lambda those: those.empty_groups),
+    "dpsql.intervals": Setting("intervals", "on", _switch, lambda those: "on" if those.intervals else "off"),
 }
 #: What SHOW knows.
 SHOWN = ("tables", "dpsql.budget", *SETTINGS)

@@ -31,8 +31,15 @@ FAULTS = (
         "describing a statement on the wire runs it",
         "dpsql/server/query_routing.py",
         "            planned = self._session.plan(query.text)\n",
-        "            planned = self._session.plan(query.text)\n            self._answered(query, self._planned)\n",
+        "            planned = self._session.plan(query.text)\n            self._session.answer(planned)\n",
         (f"{WIRE}_protocol.py::test_describing_costs_nothing_and_executing_costs_once",),
+    ),
+    Fault(
+        "a statement is charged though its columns are no longer those that were described",
+        "dpsql/server/query_routing.py",
+        "            if len(self._session.columns(plan)) != len(described):\n",
+        "            if False:\n",
+        ("tests/clients/test_wire_intervals.py::test_a_statement_that_was_described_without_them_is_not_charged",),
     ),
     Fault(
         "a fault of the server tells what Python said",
