@@ -22,6 +22,14 @@ class Chart:
     width: int
 
 
+def with_band(measure: str, label: str) -> list[dict[str, Any]]:
+    """The measure and both ends of its interval, named as Superset names a forecast, which it draws as a band."""
+    ends = {"": measure, "__yhat_lower": f"DP_INTERVAL_LOW({measure})", "__yhat_upper": f"DP_INTERVAL_HIGH({measure})"}
+    return [
+        {"expressionType": "SQL", "sqlExpression": sql, "label": f"{label}{suffix}"} for suffix, sql in ends.items()
+    ]
+
+
 def charts(patients: int, diagnoses: int, labs_by_date: int) -> tuple[Chart, ...]:
     """The charts of the dashboard, as people fill their forms in."""
     mean = {"expressionType": "SQL", "sqlExpression": "AVG(bmi)", "label": "Mean BMI"}
@@ -35,8 +43,9 @@ def charts(patients: int, diagnoses: int, labs_by_date: int) -> tuple[Chart, ...
         "x_axis_sort": "count", "x_axis_sort_asc": True, "show_legend": False, "order_desc": True, "show_value": True,
     }  # fmt: skip
     line = {
-        "x_axis": "measured", "time_grain_sqla": "P1Y", "metrics": ["count"], "groupby": ["test"], "row_limit": 1000,
-        "adhoc_filters": [period], "rich_tooltip": True, "show_legend": True, "markerEnabled": True,
+        "x_axis": "measured", "time_grain_sqla": "P1Y", "metrics": with_band("COUNT(*)", "Measurements"),
+        "groupby": [], "row_limit": 1000, "adhoc_filters": [period], "rich_tooltip": True, "show_legend": True,
+        "markerEnabled": True,
     }  # fmt: skip
     table = {
         "query_mode": "aggregate", "groupby": ["male"], "metrics": ["count", mean, died], "row_limit": 100,
@@ -46,7 +55,7 @@ def charts(patients: int, diagnoses: int, labs_by_date: int) -> tuple[Chart, ...
         Chart("Patients", "big_number_total", patients, {"metric": "count", "y_axis_format": ",d"}, 4),
         Chart("Women and men", "table", patients, table, 8),
         Chart("Diagnoses", "echarts_timeseries_bar", diagnoses, bars, 6),
-        Chart("Measurements by year", "echarts_timeseries_line", labs_by_date, line, 6),
+        Chart("Measurements by year, with 95 % intervals", "echarts_timeseries_line", labs_by_date, line, 6),
     )
 
 

@@ -235,6 +235,14 @@ def test_sql_lab_executes(superset: Superset, nafld: Server, datasets: Datasets)
     assert len(answer["data"]) == 2
 
 
+def test_sql_lab_shows_the_ends_of_intervals_where_the_uri_asks(superset: Superset, nafld: Server) -> None:
+    database = superset.add_database("with intervals", f"{nafld.url()}?options=-c%20dpsql.intervals%3Don")
+    with nafld.charges(1):
+        answer = superset.executed(database, "SELECT died, AVG(weight) AS kg FROM patients GROUP BY died")
+    assert [column["name"] for column in answer["columns"]] == ["died", "kg", "kg_low", "kg_high"]
+    assert all(row["kg_low"] < row["kg"] < row["kg_high"] for row in answer["data"])
+
+
 def test_sql_lab_reads_public_tables_in_full_for_nothing(superset: Superset, nafld: Server, datasets: Datasets) -> None:
     with nafld.charges(0):
         answer = superset.executed(datasets.database, "SELECT * FROM conditions ORDER BY name")
