@@ -17,8 +17,8 @@ class CommandHelp:
 
 
 COMMANDS = (
-    CommandHelp(("d",), "[PATTERN]", "tables, or the columns of those that fit"),
-    CommandHelp(("dt",), "[PATTERN]", "tables"),
+    CommandHelp(("d", "schema"), "[PATTERN]", "tables, or the columns of those that fit"),
+    CommandHelp(("dt", "tables"), "[PATTERN]", "tables"),
     CommandHelp(("df",), "[PATTERN]", "functions that are allowed"),
     CommandHelp(("dn",), "", "schemas"),
     CommandHelp(("l",), "", "databases: this one"),
@@ -41,7 +41,7 @@ COMMANDS = (
     CommandHelp(("pset",), "[OPTION [VALUE]]", "show or change a setting: format, intervals, ask, pager …"),
     CommandHelp(("watch",), "", "refused", "each round would spend budget; run the statement again when you need it"),
     CommandHelp(("?", "h", "help"), "", "this list"),
-    CommandHelp(("q", "quit"), "", "leave; so does Ctrl-D"),
+    CommandHelp(("q", "quit", "exit"), "", "leave; so does Ctrl-D"),
 )
 
 #: Commands that use the statement in front of them, or end it.

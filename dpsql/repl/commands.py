@@ -63,6 +63,7 @@ def _style_of(options: str, file: Path) -> str:
 
 
 _KEYS: Final = (
+    "A dot at the beginning of a line does what a backslash does: .tables, .schema patients, .help, .exit",
     "Statements end with ;         F3 lets Enter run a line without it",
     "Ctrl-C stops a statement      F4 switches to the keys of vi, and back",
     "docs/sql.md says which SQL is answered",

@@ -36,7 +36,7 @@ class SchemaCompleter(Completer):
         from dpsql.session.request.completion_words import SHOWN
 
         before = split(document.text_before_cursor)[1]
-        if document.current_line_before_cursor.lstrip().startswith("\\"):
+        if _is_command(document, before):
             yield from self._of_command(document, complete_event)
             return
         setting = _SETTING.match(before)
@@ -114,10 +114,10 @@ class SchemaCompleter(Completer):
             for command in COMMANDS:
                 for each in command.names:
                     if each.startswith(name):
-                        yield Completion(f"\\{each}", -len(line), display_meta=command.help)
+                        yield Completion(f"{line[0]}{each}", -len(line), display_meta=command.help)
             return
         match name:
-            case "d" | "dt":
+            case "d" | "dt" | "schema" | "tables":
                 yield from _matching(rest, self._schema.tables, "table")
             case "pset":
                 yield from _of_pset(rest)
@@ -129,6 +129,12 @@ class SchemaCompleter(Completer):
                 yield from self._of_statement(rest, rest)
             case _:
                 return
+
+
+def _is_command(document: Document, before: str) -> bool:
+    """Whether the cursor stands in a command: behind a backslash, or behind a dot that begins a statement."""
+    line = document.current_line_before_cursor.lstrip()
+    return line.startswith("\\") or (line.startswith(".") and before.strip() in ("", "."))
 
 
 def _of_pset(rest: str) -> Iterator[Completion]:

@@ -1,4 +1,7 @@
-"""Splits input into statements, which end with a semicolon, and backslash commands, which end with their line."""
+"""Splits input into statements, which end with a semicolon, and backslash commands, which end with their line.
+
+A line that begins with a dot, as in SQLite's and DuckDB's terminals, is the command of that name: ``.tables``.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ _QUIET = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
 _MARK = re.compile(rf"(?P<quiet>{_QUIET})|(?P<end>;)|(?P<command>\\)|(?P<open>['\"]|/\*)", re.DOTALL)
 _NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+", re.DOTALL)
 _COMMAND = re.compile(r"\\(\?|[A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
+_DOT_COMMAND = re.compile(r"\.([A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
 
 _LISTING = re.compile(r'SHOW\s+(?:ALL\s+)?TABLES|DESC(?:RIBE)?\s+((?:\w+\.)?\w+|"[^"]+")', re.IGNORECASE)
 
@@ -43,10 +47,17 @@ def split(text: str) -> tuple[list[InputPiece], str]:
     ([SqlStatement(text="SELECT ';'", line=1)], 'SELECT 1')
     >>> split("\\\\d patients\\n")
     ([BackslashCommand(name='d', argument='patients', line=1, before='')], '')
+    >>> split(".tables")
+    ([BackslashCommand(name='tables', argument='', line=1, before='')], '')
     """
     pieces: list[InputPiece] = []
     start = place = 0
-    while (mark := _MARK.search(text, place)) is not None:
+    while True:
+        while place == start and (dot := _DOT_COMMAND.match(text, _blank(text, start))) is not None:
+            pieces.append(BackslashCommand(dot[1], _argument(dot), _line(text, dot.start())))
+            start = place = dot.end()
+        if (mark := _MARK.search(text, place)) is None:
+            break
         if mark["open"]:
             break
         place = mark.end()
@@ -58,11 +69,14 @@ def split(text: str) -> tuple[list[InputPiece], str]:
             if command is None:
                 continue
             before = _bare(text[start : mark.start()])
-            argument = command[2].strip().removesuffix(";").rstrip()
-            pieces.append(BackslashCommand(command[1], argument, _line(text, mark.start()), before))
+            pieces.append(BackslashCommand(command[1], _argument(command), _line(text, mark.start()), before))
             start = place = command.end()
     rest = text[start:]
     return pieces, "" if _NOTHING.fullmatch(rest) else rest
+
+
+def _argument(command: re.Match[str]) -> str:
+    return command[2].strip().removesuffix(";").rstrip()
 
 
 def whole(text: str) -> list[InputPiece]:

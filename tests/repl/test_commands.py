@@ -23,6 +23,18 @@ def test_every_command_of_the_help_is_done_or_refused() -> None:
     assert all(find(name) is command for command in COMMANDS for name in command.names)
 
 
+def test_a_dot_does_what_a_backslash_does(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed("\\dt\n")
+    tables = capsys.readouterr().out
+    repl.feed(".tables\n")
+    assert capsys.readouterr().out == tables and "patients" in tables
+    repl.feed(".help")
+    assert "\\cost" in (listed := capsys.readouterr().out) and ".tables" in listed
+    repl.feed(".schema patients\n.tabels\n.exit\n")
+    out = capsys.readouterr().out
+    assert "bmi" in out and "try \\tables" in out and repl.over
+
+
 def test_the_last_result_is_drawn_and_written_at_no_cost(repl: ReplSession, capsys: Capture, checkout: Path) -> None:
     repl.feed(BY_SEX)
     before = repl.session.remaining
