@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from dpsql.dbapi.connection import Connection
-from dpsql.dbapi.cursor import Cursor, Row
+from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.pep249 import (
     BINARY,
     DATETIME,
@@ -27,6 +27,8 @@ from dpsql.dbapi.pep249 import (
     TypeObject,
     with_dpsql_errors,
 )
+from dpsql.dbapi.query_result import QueryResult
+from dpsql.dbapi.row import Interval, Row
 from dpsql.errors import InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
@@ -50,6 +52,8 @@ __all__ = [
     "Date",
     "DateFromTicks",
     "Described",
+    "Interval",
+    "QueryResult",
     "Row",
     "Time",
     "TimeFromTicks",

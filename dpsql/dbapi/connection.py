@@ -15,6 +15,8 @@ from dpsql import errors
 from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.parameters import Parameters, bound
 from dpsql.dbapi.pep249 import with_dpsql_errors
+from dpsql.dbapi.query_result import QueryResult
+from dpsql.dbapi.table_list import table_list
 from dpsql.errors import DataError, InterfaceError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
@@ -216,6 +218,15 @@ class Connection:
     def execute(self, text: str, parameters: Parameters = ()) -> Cursor:
         """A new cursor on which the statement was run."""
         return self.cursor().execute(text, parameters)
+
+    def sql(self, text: str, parameters: Parameters = ()) -> QueryResult:
+        """The whole answer to a statement: named rows, ``df()``, ``arrow()``, ``pl()``, and a table in notebooks."""
+        return QueryResult(self.execute(text, parameters)._answer())
+
+    @property
+    def tables(self) -> QueryResult:
+        """The tables that statements may name, each with its columns; this is free and reads no private row."""
+        return QueryResult(table_list(self.schema))
 
     def cursor(self) -> Cursor:
         """A new cursor on this connection; all cursors share its session."""

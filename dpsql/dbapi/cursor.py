@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from dpsql.dbapi.frames import FrameColumns, columns_of, require
 from dpsql.dbapi.parameters import Parameters, bound
 from dpsql.dbapi.pep249 import Described, described
+from dpsql.dbapi.row import Row
 from dpsql.errors import InterfaceError, ProgrammingError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
@@ -22,7 +23,6 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
     from dpsql.planning.result_columns import CellInterval
     from dpsql.postprocessing import Price, Result
 
-Row: TypeAlias = tuple[object, ...]
 Frame = TypeVar("Frame")
 
 
@@ -194,9 +194,17 @@ class Cursor:
         return self.connection._with_session(lambda session: session.execute(plain, values))
 
     def _take(self, size: int) -> list[Row]:
-        rows = self._rows().rows[self._next : self._next + max(size, 0)]
+        result, start = self._rows(), self._next
+        end = start + max(size, 0)
+        names = tuple(column.name for column in result.columns)
+        pairs = zip(result.rows[start:end], result.intervals[start:end], strict=True)
+        rows = [Row(row, names, bars) for row, bars in pairs]
         self._next += len(rows)
         return rows
+
+    def _answer(self) -> Result:
+        assert self._result is not None
+        return self._result
 
     def _rows(self) -> Result:
         self._require_open()

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import cast
 
+from dpsql.dbapi.formatting import cell, plain
 from dpsql.errors import DataError
-from dpsql.output.formatting import cell, plain
 from dpsql.output.output_rows import OutputRows
 
 #: A value is drawn as a bar from 0; where all lie close together far from 0, as a point on a shorter scale.

@@ -15,9 +15,9 @@ from typing import Final
 
 import click
 
+from dpsql.dbapi.formatting import cell, plain, visible
 from dpsql.errors import DataError
 from dpsql.output.chart import chart
-from dpsql.output.formatting import cell, plain, visible
 from dpsql.output.output_rows import OutputRows
 
 #: What cli_helpers calls each style.

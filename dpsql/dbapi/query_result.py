@@ -1,0 +1,120 @@
+"""What ``connection.sql`` gives: an answer that is there whole, as named rows, as frames, and as a table to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+from dpsql.dbapi.display import html_table, text_table
+from dpsql.dbapi.frames import FrameColumns, columns_of, require
+from dpsql.dbapi.row import Row
+from dpsql.errors import DataError
+
+if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+    import pandas
+    import polars
+    import pyarrow
+
+    from dpsql.planning.result_columns import CellInterval
+    from dpsql.postprocessing import Price, Result
+
+T = TypeVar("T")
+
+
+class QueryResult:
+    """The answer to one statement, which was charged when it was made; reading it again costs nothing.
+
+    ``str()`` is a table of text, and a notebook shows the rows with their error bars.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self._result = result
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self._result.columns)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """DuckDB's names of the types of the columns."""
+        return tuple(column.type for column in self._result.columns)
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows, whose values have names and intervals."""
+        names, result = self.columns, self._result
+        return [Row(row, names, bars) for row, bars in zip(result.rows, result.intervals, strict=True)]
+
+    @property
+    def intervals(self) -> list[tuple[CellInterval | None, ...]]:
+        """For each row, the interval (low, high) of each cell; None for a cell that is exact or has no interval."""
+        return list(self._result.intervals)
+
+    @property
+    def price(self) -> Price:
+        """The ε that the statement was ``charged``, 0 if it was free; ``stored`` if it came from the answer store."""
+        return self._result.price
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Notices about the answer, such as where it differs from what the words ask for."""
+        return self._result.notices
+
+    def one(self) -> Row:
+        """The only row; raises DataError if there are more or none."""
+        if len(self) != 1:
+            raise DataError(f"the answer has {len(self)} rows, not one")
+        return self.rows[0]
+
+    def rows_as(self, make: Callable[..., T]) -> list[T]:
+        """The rows as values of a class of yours, called with the names of the columns: a dataclass, a NamedTuple."""
+        return [make(**row.asdict()) for row in self.rows]
+
+    def df(self, *, intervals: bool = False) -> pandas.DataFrame:
+        """The rows as a pandas data frame; with ``intervals``, ``x_low`` and ``x_high`` follow each estimate ``x``."""
+        require("pandas")
+        from dpsql.dbapi.frames import pandas_frame
+
+        return pandas_frame(self._by_column(intervals))
+
+    def arrow(self, *, intervals: bool = False) -> pyarrow.Table:
+        """The rows as an Arrow table; with ``intervals``, ``x_low`` and ``x_high`` follow each estimate ``x``."""
+        require("pyarrow")
+        from dpsql.dbapi.frames import arrow_table
+
+        return arrow_table(self._by_column(intervals))
+
+    def pl(self, *, intervals: bool = False) -> polars.DataFrame:
+        """The rows as a polars data frame; with ``intervals``, ``x_low`` and ``x_high`` follow each estimate ``x``."""
+        require("polars", "pyarrow")
+        from dpsql.dbapi.frames import polars_frame
+
+        return polars_frame(self._by_column(intervals))
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self._result.rows)
+
+    def __getitem__(self, place: int) -> Row:
+        names, result = self.columns, self._result
+        return Row(result.rows[place], names, result.intervals[place])
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return text_table(self._result)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return html_table(self._result)
+
+    def _by_column(self, intervals: bool) -> FrameColumns:
+        result = self._result
+        named = [(column.name, column.type) for column in result.columns]
+        return columns_of(named, result.rows, result.intervals if intervals and not result.has_ends else ())
