@@ -83,6 +83,7 @@ def query(
 @click.option("--workload", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="Price the statements of a file as one block, by every accountant.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--verbose", is_flag=True, help="Say all that is known: engine SQL, cells and noise, too.")
 @click.option("--epsilon", callback=price, metavar="NUMBER", help="The price; the schema says it by default.")
 @click.option("--to-reach", metavar="TARGET", help="What reaches it: 5%, 200, '5 % OF 4000', 'n 200, s 5 %'.")
 @SETTING
@@ -92,6 +93,7 @@ def explain(
     sql: str | None,
     workload: Path | None,
     as_json: bool,
+    verbose: bool,
     epsilon: Decimal | None,
     to_reach: str | None,
     settings: tuple[str, ...],
@@ -112,7 +114,7 @@ def explain(
             priced = connection.workload(statements_of_file(workload))
             click.echo(workload_data(priced) if as_json else str(priced))
             return
-        explanation = connection.explain(sql, to_reach=to_reach)
+        explanation = connection.explain(sql, to_reach=to_reach, verbose=verbose)
     click.echo(as_data(explanation) if as_json else str(explanation))
 
 

@@ -180,15 +180,25 @@ class Connection:
         """The owner's schema, all of it public: tables, columns, types, keys and the budget."""
         return self._session.schema
 
-    def explain(self, text: str, parameters: Parameters = (), *, to_reach: str | None = None) -> Explanation:
+    def explain(
+        self,
+        text: str,
+        parameters: Parameters = (),
+        *,
+        to_reach: str | None = None,
+        verbose: bool = False,
+    ) -> Explanation:
         """What a statement would cost and how exact it would be; this is free and reads no private row.
 
         Args:
             to_reach: A target such as ``"5 %"``, ``"± 200"`` or ``"n 200, s 5 % OF 4000"``. The plan that reaches it is
                 explained, and ``reached`` has its price.
+            verbose: Whether ``str()`` of it, and a notebook, say all that EXPLAIN PRIVACY does: engine SQL, cells and
+                noise, too.
         """
         plain, values = bound(text, parameters)
-        return self._with_session(lambda session: session.explain(plain, values, _goal(to_reach)))
+        found = self._with_session(lambda session: session.explain(plain, values, _goal(to_reach)))
+        return replace(found, verbose=verbose)
 
     def workload(
         self, statements: Sequence[str | tuple[str, Parameters]], *, delta: Fraction | float | None = None

@@ -74,6 +74,9 @@ class AnswersLeft:
     def __str__(self) -> str:
         return self.said()
 
+    def _repr_html_(self) -> str:
+        return f'<progress max="1" value="{float(self.share):.4f}"></progress> {self}'
+
 
 @dataclass(frozen=True)
 class FilterState:
@@ -248,6 +251,11 @@ class RemainingBudget:
                 if self.renewal is None or not all(admits(each.budget, FREE, cost) for each in self.standings):
                     raise
                 raise BudgetExhausted(f"{refusal}; the budget is renewed on {self.renewal} (UTC)") from None
+
+    def _repr_html_(self) -> str:
+        share = float(self.share)
+        figures = f"ε = {shown(self.epsilon)} of {shown(self.budget.epsilon)}, δ = {shown(self.delta)} for keys"
+        return f'<progress max="1" value="{share:.4f}"></progress> {share:.0%} left: {figures}{self.renewed}'
 
     def __repr__(self) -> str:
         return f"Remaining(epsilon={float(self.epsilon):.4g}, delta={float(self.delta):.4g})"

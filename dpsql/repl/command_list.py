@@ -25,7 +25,7 @@ COMMANDS = (
     CommandHelp(("conninfo",), "", "which database, and as whom"),
     CommandHelp(("budget",), "[details]", "what is left, in answers; with details in ε, ρ and δ too"),
     CommandHelp(("cost",), "[SQL]", "the price and the expected error of a statement, at no cost"),
-    CommandHelp(("explain",), "[SQL]", "all that is known of a statement before it runs, at no cost"),
+    CommandHelp(("explain",), "[verbose] [SQL]", "price, errors, what is hidden; verbose: SQL and noise, too"),
     CommandHelp(("chart",), "[COLUMN]", "the last result, or the statement before it, drawn with error bars"),
     CommandHelp(("g",), "", "run the statement before it, or the last one again"),
     CommandHelp(("gx",), "", "the same, with one record under the other"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -127,7 +128,10 @@ def _cost(repl: ReplSession, command: BackslashCommand) -> None:
 
 
 def _explain(repl: ReplSession, command: BackslashCommand) -> None:
-    repl.screen.result(f"{repl.explained(_statement(repl, command))}\n", repl.display.pager)
+    word, _, rest = command.argument.partition(" ")
+    verbose = word.lower() == "verbose"
+    text = _statement(repl, replace(command, argument=rest.strip()) if verbose else command)
+    repl.screen.result(f"{replace(repl.explained(text), verbose=verbose)}\n", repl.display.pager)
 
 
 def _chart(repl: ReplSession, command: BackslashCommand) -> None:

@@ -126,7 +126,8 @@ class SchemaCompleter(Completer):
             case "i" | "o" | "e":
                 yield from self._paths.get_completions(Document(rest), event)
             case "cost" | "explain" | "copy":
-                yield from self._of_statement(rest, rest)
+                words = re.sub(r"^verbose\s+", "", rest, flags=re.IGNORECASE) if name == "explain" else rest
+                yield from self._of_statement(words, words)
             case _:
                 return
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from html import escape
 
 from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
 from dpsql.planning.estimators.histogram import ClippingBound, TopValues, ValueCounts
@@ -27,6 +28,7 @@ from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.filter import AnswersLeft, RemainingBudget
 from dpsql.privacy.measure import Cost, Guarantee, alone, shown
+from dpsql.session.explanation_summary import MOST_LINES, html_summary, summary
 from dpsql.session.pricing.expected_errors import ColumnError, expected, place_of
 from dpsql.session.pricing.price_search import Errors, ReachedGoal
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
@@ -34,9 +36,11 @@ from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.interval import Interval
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
-    """A plan in words and figures; ``str()`` is what EXPLAIN PRIVACY prints.
+    """A plan in words and figures.
+
+    ``str()`` and ``repr()`` are what EXPLAIN PRIVACY prints or, unless ``verbose``, the `summary` of it.
 
     Attributes:
         half_widths: For each result column that is an aggregate, half the expected width of its interval, in words.
@@ -50,6 +54,7 @@ class Explanation:
             earlier release of the same cores, whose price is ``known``.
         reached: The price that reaches a goal, if one was asked about.
         given: What the intervals of the answer take as given.
+        unit: The privacy unit, as the schema names it.
     """
 
     engine_sql: tuple[str, ...]
@@ -71,6 +76,8 @@ class Explanation:
     within: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
+    unit: str = "unit"
+    verbose: bool = True
 
     @property
     def affordable(self) -> int | None:
@@ -108,6 +115,16 @@ class Explanation:
         return tuple(found)
 
     def __str__(self) -> str:
+        return self.whole() if self.verbose else "\n".join(summary(self))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>" if self.verbose else html_summary(self)
+
+    def whole(self) -> str:
+        """All that is known: engine SQL, cells, noise, expected errors, groups and price, as EXPLAIN PRIVACY prints."""
         lines = [f"engine SQL:\n{sql}" for sql in self.engine_sql]
         lines += [f"derived{place}, made of released rows:\n{sql}" for place, sql in enumerate(self.derived_sql)]
         lines += [
@@ -145,17 +162,18 @@ class Explanation:
         return "\n".join(lines)
 
 
-def priced(explanation: Explanation, as_json: bool) -> list[str]:
-    """The lines of PostgreSQL's EXPLAIN, with the price in ε as the cost, followed by the lines of EXPLAIN PRIVACY.
+def priced(explanation: Explanation, as_json: bool, verbose: bool) -> list[str]:
+    """The lines of PostgreSQL's EXPLAIN, with the price in ε as the cost, followed by a summary or, verbose, by all.
 
     The first line, and the JSON, have PostgreSQL's form: ``(cost=first..whole rows=… width=…)``.
     """
     price = Fraction(0) if explanation.stored else explanation.epsilon
+    said = explanation.whole().splitlines() if verbose else summary(explanation, MOST_LINES - 1)
     if as_json:
         node = {"Node Type": "Private Answer", "Startup Cost": 0.0, "Total Cost": float(price),
                 "Plan Rows": 0, "Plan Width": 0}  # fmt: skip
-        return [json.dumps([{"Plan": node, "dpsql": str(explanation).splitlines()}], ensure_ascii=False, indent=2)]
-    return [f"Private Answer  (cost=0.00..{shown(price)} rows=0 width=0)", *str(explanation).splitlines()]
+        return [json.dumps([{"Plan": node, "dpsql": said}], ensure_ascii=False, indent=2)]
+    return [f"Private Answer  (cost=0.00..{shown(price)} rows=0 width=0)", *said]
 
 
 def explain(
@@ -164,6 +182,7 @@ def explain(
     stored: bool = False,
     likely: tuple[Errors, Fraction | None] | None = None,
     reached: ReachedGoal | None = None,
+    unit: str = "unit",
 ) -> Explanation:
     """Explain a plan.
 
@@ -172,6 +191,7 @@ def explain(
         stored: Whether the answer is in the store already.
         likely: The expected errors of the columns, and the price of the earlier answer that they come from.
         reached: The price that reaches a goal, if one was asked about.
+        unit: The privacy unit, as the schema names it.
     """
     sure = expected(plan)
     errors, known = likely or (sure, None)
@@ -204,6 +224,7 @@ def explain(
         tuple(_within(each) for each in ranges(plan)),
         groups_said(plan),
         taken_as_given(plan),
+        unit,
     )
 
 

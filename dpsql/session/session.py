@@ -224,9 +224,9 @@ class Session:
             case request.Select(text=text):
                 return self.answer(self.plan(text, parameters))
             case request.ExplainPrivacy(text=text, goal=goal):
-                return status_rows.lines("EXPLAIN PRIVACY", str(self.explain(text, parameters, goal)).splitlines())
-            case request.Explain(text=text, json=as_json):
-                return status_rows.lines("QUERY PLAN", cost_lines(self.explain(text, parameters), as_json))
+                return status_rows.lines("EXPLAIN PRIVACY", self.explain(text, parameters, goal).whole().splitlines())
+            case request.Explain(text=text, json=as_json, verbose=verbose):
+                return status_rows.lines("QUERY PLAN", cost_lines(self.explain(text, parameters), as_json, verbose))
             case request.Set(name=name, value=value):
                 self.set(name, value)
                 return Result((), [], [])
@@ -311,7 +311,8 @@ class Session:
             reached = pricing.reach(plan, goal)
             if reached.epsilon is not None and reached.share is not None:
                 plan = plan.at(reached.epsilon)
-        return explain(plan, pricing.remaining, self.is_paid(plan), pricing.likely(plan), reached)
+        unit = str(self._schema.privacy.unit)
+        return explain(plan, pricing.remaining, self.is_paid(plan), pricing.likely(plan), reached, unit)
 
     @cancellable
     def is_paid(self, plan: Plan) -> bool:

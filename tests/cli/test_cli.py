@@ -21,7 +21,8 @@ def test_settings_are_made_before_the_statement_and_what_they_tell_goes_beside_t
     assert (found.code, found.out.splitlines()[0].strip()) == (0, "s")
     assert found.err.startswith("this one took 1/5; 4 of 5 answers like this left\n") and "bmi outside of" in found.err
     assert "outside of" not in dpsql("query", NAFLD, count).err
-    laplace = dpsql("explain", NAFLD, count, "--set", "dpsql.mechanism=laplace", "--set", "dpsql.target_error=± 9000")
+    settings = ("--set", "dpsql.mechanism=laplace", "--set", "dpsql.target_error=± 9000")
+    laplace = dpsql("explain", NAFLD, count, "--verbose", *settings)
     assert laplace.code == 0 and "Laplace" in laplace.out
     assert (wrong := dpsql("query", NAFLD, count, "--set", "dpsql.clipping")).code == 2 and "NAME=VALUE" in wrong.err
     assert (wrong := dpsql("query", NAFLD, count, "--set", "work_mem=1")).code == 1 and "dpsql.mechanism" in wrong.err
@@ -83,7 +84,9 @@ def test_explain_reads_nothing(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) ->
         raise AssertionError("explain answered")
 
     monkeypatch.setattr(Session, "answer", fail)
-    assert "one unit changes it by at most" in dpsql("explain", NAFLD, BY_SEX).out
+    assert "one unit changes it by at most" in dpsql("explain", NAFLD, BY_SEX, "--verbose").out
+    brief = dpsql("explain", NAFLD, BY_SEX).out.splitlines()
+    assert len(brief) <= 12 and "error of n, with 95 %: ± 3" in "\n".join(brief)
     report = json.loads(dpsql("explain", NAFLD, BY_SEX, "--json").out)
     assert report["price"]["epsilon"] == 0.1 and len(report["cells"]) >= 2
     assert [column["name"] for column in report["columns"]] == ["male", "bmi", "n"]

@@ -65,7 +65,7 @@ def test_a_column_has_its_interval_beside_a_second_core(connection: dpsql.Connec
     text = "SELECT male, COUNT(*) AS n, (SELECT COUNT(*) FROM patients) AS whole FROM patients GROUP BY male"
     cursor = connection.execute(text)
     assert [[each is None for each in row] for row in cursor.intervals] == [[True, False, False]] * 2
-    assert "column n: ±" in str(connection.explain(text))
+    assert "column n: ±" in str(connection.explain(text, verbose=True))
 
 
 def test_description_and_type_objects(connection: dpsql.Connection) -> None:

@@ -122,6 +122,50 @@ def test_tables_are_listed_at_no_cost(connection: dpsql.Connection) -> None:
     assert "patients" in str(connection.tables) and connection.remaining == before
 
 
+WIDE = "SELECT " + ", ".join(f"AVG(CASE WHEN age > {age} THEN bmi END) AS a{age}" for age in range(20, 34))
+
+
+@pytest.mark.parametrize(
+    ("text", "to_reach"),
+    [
+        (BY_SEX, None), (f"{WIDE} FROM patients", None), ("SELECT COUNT(*) FROM labs GROUP BY day", "20"),
+        ("SELECT test, COUNT(*) AS n, MEDIAN(value), STDDEV(value), CORR(value, day) FROM labs GROUP BY test", None),
+        ("SELECT COUNT(*) FROM patients WHERE bmi > (SELECT AVG(bmi) FROM patients)", None),
+        ("SELECT COUNT(*) FROM conditions", None),
+    ],
+)  # fmt: skip
+def test_an_explanation_is_a_dozen_lines_unless_all_is_asked(
+    connection: dpsql.Connection, text: str, to_reach: str | None
+) -> None:
+    brief = connection.explain(text, to_reach=to_reach)
+    lines = str(brief).splitlines()
+    assert lines[0].startswith(("takes: ", "price: nothing")) and len(lines) <= 12 and "SELECT" not in str(brief)
+    whole = connection.explain(text, to_reach=to_reach, verbose=True)
+    goal = "" if to_reach is None else f" TO REACH ± {to_reach}"
+    rows = connection.execute(f"EXPLAIN PRIVACY {text}{goal}").fetchall()
+    assert str(whole) == "\n".join(line for (line,) in rows)
+    assert brief._repr_html_().count("<tr>") == len(lines) and whole._repr_html_().startswith("<pre>")
+
+
+def test_an_explanation_says_price_error_and_what_is_hidden(connection: dpsql.Connection) -> None:
+    said = str(connection.explain("SELECT day, COUNT(*) AS n FROM labs GROUP BY day"))
+    order = [said.index(words) for words in (
+        "takes: 1/36 of the budget; 36 of 36 answers", "price: ε = 0.1", "alone: ", "error of n, with 95 %: ± ",
+        "hidden: any one patients.patient_id", "by at most 60",
+        "groups of fewer than about ", "EXPLAIN VERBOSE",
+    )]  # fmt: skip
+    assert order == sorted(order)
+    connection.execute("SELECT COUNT(*) FROM patients")
+    assert "paid for already" in str(connection.explain("SELECT COUNT(*) FROM patients")).splitlines()[0]
+
+
+def test_the_budget_is_a_bar_in_notebooks(connection: dpsql.Connection) -> None:
+    answers = connection.answers_left._repr_html_()
+    assert answers == '<progress max="1" value="1.0000"></progress> 36 of 36 answers like this left'
+    shown = connection.remaining._repr_html_()
+    assert shown.startswith('<progress max="1" value="1.0000"></progress> 100% left: ε = 3 of 3')
+
+
 TYPED = """
 from datetime import date
 from typing import NamedTuple

@@ -46,6 +46,17 @@ def test_the_last_result_is_drawn_and_written_at_no_cost(repl: ReplSession, caps
     assert repl.session.remaining == before and repl.statements == 1
 
 
+def test_explain_is_short_and_verbose_says_all(repl: ReplSession, capsys: Capture) -> None:
+    repl.feed(f"\\explain {BY_SEX}\n")
+    brief = capsys.readouterr().out
+    assert len(brief.splitlines()) <= 12 and "takes: " in brief.splitlines()[0] and "engine SQL:" not in brief
+    repl.feed(f"\\explain verbose {BY_SEX}\n{BY_SEX} \\explain VERBOSE\n")
+    assert capsys.readouterr().out.count("engine SQL:") == 2
+    repl.feed(f"EXPLAIN {BY_SEX};EXPLAIN VERBOSE {BY_SEX};")
+    said = capsys.readouterr().out
+    assert said.startswith("Private Answer") and said.count("engine SQL:") == 1 and repl.paid == 0
+
+
 def test_chart_before_anything_was_asked(repl: ReplSession, capsys: Capture) -> None:
     repl.feed("\\chart")
     assert "ask something first" in capsys.readouterr().out

@@ -133,9 +133,9 @@ def test_a_connection_has_it_too(tmp_path: Path) -> None:
         assert connection.mechanism == "auto"
         connection.mechanism = "laplace"
         assert connection.execute("SHOW dpsql.mechanism").fetchall() == [("laplace",)]
-        assert "Laplace" in str(connection.explain(COUNT))
+        assert "Laplace" in str(connection.explain(COUNT, verbose=True))
         connection.mechanism = None
-        assert connection.mechanism == "auto" and "Gaussian" in str(connection.explain(COUNT))
+        assert connection.mechanism == "auto" and "Gaussian" in str(connection.explain(COUNT, verbose=True))
         with pytest.raises(dpsql.DataError):
             connection.mechanism = "wide"
         assert connection.epsilon == Fraction(1)

@@ -29,10 +29,14 @@ class ExplainPrivacy:
 
 @dataclass(frozen=True)
 class Explain:
-    """EXPLAIN of a query: its price as PostgreSQL shows the cost of a plan, in text or in JSON."""
+    """EXPLAIN of a query: its price as PostgreSQL shows the cost of a plan, in text or in JSON, and a summary.
+
+    With ``verbose`` it says all that EXPLAIN PRIVACY does.
+    """
 
     text: str
     json: bool = False
+    verbose: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,7 @@ def read(text: str) -> Request:
     >>> read("EXPLAIN PRIVACY SELECT COUNT(*) FROM t")
     ExplainPrivacy(text=' SELECT COUNT(*) FROM t', goal=None)
     >>> read("EXPLAIN (VERBOSE, FORMAT json) SELECT 1")
-    Explain(text=' SELECT 1', json=True)
+    Explain(text=' SELECT 1', json=True, verbose=True)
     """
     explain = _EXPLAIN.match(text)
     if explain is not None:
@@ -99,7 +103,7 @@ def read(text: str) -> Request:
     scan(without_idle_prefixes(text))
     price = _PRICE.match(text)
     if price is not None:
-        return Explain(text[price.end() :], _wants_json(price[1]))
+        return Explain(text[price.end() :], *_explain_options(price[1]))
     setting = _SET.fullmatch(text)
     if setting is not None:
         return _set(setting[1].lower(), None if setting[2].lower() == "default" else setting[2].strip("'"))
@@ -176,11 +180,11 @@ def _another_behind() -> StatementError:
     return StatementError("E_MULTI", "send one statement at a time: first the SET, then what follows it")
 
 
-def _wants_json(options: str) -> bool:
-    """Whether EXPLAIN answers in JSON; other formats, and ANALYZE, are refused."""
+def _explain_options(options: str) -> tuple[bool, bool]:
+    """Whether EXPLAIN answers in JSON, and whether it is verbose; other formats, and ANALYZE, are refused."""
     listed = options.strip()
     words = listed[1:-1].split(",") if listed.startswith("(") else listed.split()
-    form = "text"
+    form, verbose = "text", False
     for word in words:
         option = _OPTION.fullmatch(word)
         if option is None:
@@ -190,6 +194,8 @@ def _wants_json(options: str) -> bool:
             raise Refused("E_STMT", "EXPLAIN ANALYZE would run the statement, and it would be paid for; use EXPLAIN")
         if name == "format":
             form = value
+        if name == "verbose":
+            verbose = value not in ("false", "off", "0")
     if form not in ("text", "json"):
         raise StatementError("E_STMT", "EXPLAIN answers in FORMAT TEXT or JSON")
-    return form == "json"
+    return form == "json", verbose

@@ -46,9 +46,17 @@ def test_explain_tells_the_price_where_tools_look_for_it(session: Session, words
     assert session.remaining == before
 
 
+@pytest.mark.parametrize("words", ["EXPLAIN VERBOSE", "EXPLAIN (VERBOSE)", "EXPLAIN (verbose on, FORMAT text)"])
+def test_verbose_says_all_that_explain_privacy_does(session: Session, words: str) -> None:
+    _, *said = session.execute(f"{words} {COUNT}").rows
+    assert said == session.execute(f"EXPLAIN PRIVACY {COUNT}").rows and said[0] == ("engine SQL:",)
+
+
 def test_explain_in_json(session: Session) -> None:
     ((text,),) = session.execute(f"EXPLAIN (FORMAT JSON) {COUNT}").rows
     (found,) = json.loads(str(text))
+    ((whole,),) = session.execute(f"EXPLAIN (VERBOSE, FORMAT JSON) {COUNT}").rows
+    assert found["dpsql"][0].startswith("takes: ") and "engine SQL:" in json.loads(str(whole))[0]["dpsql"]
     assert found["Plan"]["Total Cost"] == 0.25 and found["Plan"]["Startup Cost"] == 0
 
 
