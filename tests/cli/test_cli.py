@@ -118,7 +118,7 @@ def test_schema_commands(dpsql: Dpsql, checkout: Path) -> None:
     drafted = dpsql("schema", "init", "dpsql/data/nafld")
     assert drafted.code == 0 and "[tables.patients]" in drafted.out
     checked = dpsql("schema", "check", NAFLD)
-    assert checked.code == 0 and "note: privacy: epsilon pays for" in checked.out
+    assert checked.code == 0 and "note: privacy, epsilon: 3 pays for 36 answers" in checked.out
     (checkout / "wrong.toml").write_text("name = 5")
     wrong = dpsql("schema", "check", "wrong.toml")
     assert wrong.code == 2 and wrong.out.startswith("error: ")
