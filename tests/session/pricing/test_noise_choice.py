@@ -181,7 +181,7 @@ def test_an_analyst_with_a_cap_is_answered_by_its_own_currency(cap: str, count: 
         with pytest.raises(BudgetExhausted):
             connection.execute(COUNT.format(count))
         assert connection.execute(COUNT.format(0)).price.stored  # what was paid for stays free
-        assert "Laplace" in str(connection.explain(COUNT.format(0)))
+        assert "Laplace" in str(connection.explain(COUNT.format(0), verbose=True))
 
 
 def test_a_third_of_a_full_budget_is_answered_at_once(tmp_path: Path) -> None:
