@@ -72,7 +72,7 @@ class Lineage:
     Args:
         public: the columns of the public tables that the statement reads.
         chosen: the columns of each released table whose noise is not drawn again as it is: truth values, maps, MIN …
-            None where origins alone are asked for; then all columns are said to be chosen.
+            None where origins are asked for, and all columns are said to be chosen; else no origin is told.
         visit: is called once for each SELECT, inner ones first.
     """
 
@@ -143,7 +143,8 @@ class Lineage:
             else:
                 name = fold(item.alias_or_name) or f"column{place}"
                 known = Dependence.CHOSEN if self._origins_alone else dependence_of(item, scope, self._subquery)
-                found.append(SourceColumn(name, known, origin_of(item.unalias(), scope)))
+                origin = origin_of(item.unalias(), scope) if self._origins_alone else None
+                found.append(SourceColumn(name, known, origin))
         return tuple(found)
 
     def _set_operation(self, query: exp.SetOperation, around: ColumnScope | None) -> QueryColumns:
