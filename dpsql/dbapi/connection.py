@@ -17,7 +17,7 @@ from dpsql.dbapi.parameters import Parameters, bound
 from dpsql.dbapi.pep249 import with_dpsql_errors
 from dpsql.dbapi.query_result import QueryResult
 from dpsql.dbapi.table_list import table_list
-from dpsql.errors import DataError, InterfaceError
+from dpsql.errors import DataError, InterfaceError, LedgerError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.planning.workload import Offer
@@ -231,7 +231,10 @@ class Connection:
 
     def sql(self, text: str, parameters: Parameters = ()) -> QueryResult:
         """The whole answer to a statement: named rows, ``df()``, ``arrow()``, ``pl()``, and a table in notebooks."""
-        return QueryResult(self.execute(text, parameters)._answer())
+        cursor, took = self.execute(text, parameters), ""
+        with suppress(LedgerError):  # the answer is there, and is not lost with what is left
+            took = self.paid_for(cursor) if cursor.description else ""
+        return QueryResult(cursor._answer(), took)
 
     @property
     def tables(self) -> QueryResult:

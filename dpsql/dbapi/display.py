@@ -42,8 +42,11 @@ def text_table(result: Result) -> str:
     return "\n".join([*lines, *_below(result)])
 
 
-def html_table(result: Result) -> str:
-    """The rows as HTML: each estimate has its error in figures and as a bar on a scale that its column shares."""
+def html_table(result: Result, took: str) -> str:
+    """The rows as HTML: each estimate has its error in figures and as a bar on a scale that its column shares.
+
+    Below stands what the answer ``took`` of the budget, and the notices.
+    """
     if not result.columns:
         return "<p>done</p>"
     scales = [_scale(result, place) for place in range(len(result.columns))]
@@ -60,7 +63,7 @@ def html_table(result: Result) -> str:
             cells.append(f'<td style="{style}">{escape(text)}</td>')
             cells.append("" if scale is None else f"<td>{_error_bar(value, bar, scale)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
-    below = "".join(f"<p><small>{escape(line)}</small></p>" for line in _below(result))
+    below = "".join(f"<p><small>{escape(line)}</small></p>" for line in [*_below(result), *filter(None, [took])])
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{below}"
 
 

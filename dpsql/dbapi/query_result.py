@@ -24,11 +24,11 @@ T = TypeVar("T")
 class QueryResult:
     """The answer to one statement, which was charged when it was made; reading it again costs nothing.
 
-    ``str()`` is a table of text, and a notebook shows the rows with their error bars.
+    ``str()`` is a table of text, and a notebook shows the rows with their error bars, and ``took`` below.
     """
 
-    def __init__(self, result: Result) -> None:
-        self._result = result
+    def __init__(self, result: Result, took: str = "") -> None:
+        self._result, self._took = result, took
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -55,6 +55,11 @@ class QueryResult:
     def price(self) -> Price:
         """The ε that the statement was ``charged``, 0 if it was free; ``stored`` if it came from the answer store."""
         return self._result.price
+
+    @property
+    def took(self) -> str:
+        """What the answer took of the budget and what was left then, in words; empty where that is not known."""
+        return self._took
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -112,7 +117,7 @@ class QueryResult:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return html_table(self._result)
+        return html_table(self._result, self._took)
 
     def _by_column(self, intervals: bool) -> FrameColumns:
         result = self._result

@@ -105,6 +105,13 @@ def test_a_person_sees_a_table(connection: dpsql.Connection) -> None:
     assert "no interval in any row of n" in str(noisy)
 
 
+def test_an_answer_says_what_it_took(connection: dpsql.Connection) -> None:
+    first, again = connection.sql(BY_SEX), connection.sql(BY_SEX)
+    assert first.took == "this one took 1/36; 35 of 36 answers like this left" and first.took in first._repr_html_()
+    assert again.took == "free: answered before, and paid for once; 35 of 36 answers left"
+    assert connection.sql("SET dpsql.epsilon = 0.2").took == "" == connection.tables.took
+
+
 def test_a_notebook_shows_error_bars(connection: dpsql.Connection) -> None:
     shown = connection.sql(f"SELECT '<b>' AS x, * FROM ({BY_SEX})")._repr_html_()
     assert shown.count("<svg") == 4 and shown.count("<path") == 4 and "±" in shown

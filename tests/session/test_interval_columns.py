@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dpsql.output import OutputRows, as_text
 from dpsql.session import Session, open_session
 
 #: Statements, and the columns that have intervals: released, computed of one row, of several, dates, under ROLLUP.
@@ -90,3 +91,10 @@ def test_the_setting_is_off_at_first_and_is_on_or_off(session: Session) -> None:
     assert session.execute("SHOW dpsql.intervals").rows == [("off",)]
     with pytest.raises(Exception, match="write on or off"):
         session.execute("SET dpsql.intervals = perhaps")
+
+
+def test_what_is_written_has_each_end_once(session: Session) -> None:
+    session.set("dpsql.intervals", "on")
+    rows = OutputRows.of_result(session.execute("SELECT COUNT(*) AS n FROM patients"))
+    assert as_text(rows, "csv", intervals=True).startswith("n,n_low,n_high\n")
+    assert rows.estimated == (True, False, False)
