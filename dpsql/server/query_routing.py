@@ -138,8 +138,10 @@ class QueryRouter:
         for notice in result.notices:
             self._noted(notice)
         price = result.price
-        if price.stored or price.charged:
-            said = "free: answered before, and paid for once" if price.stored else "this one is paid for"
+        if price.stored:  # said without asking the ledger: dashboards draw such answers again and again
+            self._told("free: answered before, and paid for once", price.charged)
+        elif price.charged:
+            said = "this one is paid for"
             with suppress(LedgerError):  # the answer is there, and is not lost with what is left
                 said = self._session.paid_for(price)
             self._told(said, price.charged)

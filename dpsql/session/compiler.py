@@ -19,7 +19,7 @@ from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.plan_cache import PlanCache
-from dpsql.session.pricing.noise_choice import chosen_noise, ordinary_answers, usual_costs
+from dpsql.session.pricing.noise_choice import chosen_noise, is_settled, ordinary_answers, usual_costs
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import StatementSettings
 from dpsql.session.request.statement_settings import allowed_price, budget_row
@@ -52,7 +52,7 @@ class Compiler:
     ) -> None:  # fmt: skip
         self._schema, self._accountant, self._analyst = schema, accountant, analyst
         self.frontend_options, self._scopes, self._plans = frontend_options, scopes, plans
-        self._sizes, self._dialect = sizes, dialect
+        self._sizes, self._dialect, self._settled = sizes, dialect, False
 
     def plan(
         self, text: str, parameters: Sequence[object], settings: StatementSettings, statement: Statement | None = None
@@ -129,7 +129,11 @@ class Compiler:
         privacy = self._schema.privacy.with_noise(wanted)
         if privacy.mechanism != "auto" or len(usual_costs(privacy, price)) == 1:
             return privacy.mechanism
-        return chosen_noise(privacy, price, self._accountant.remaining(self._analyst))
+        if self._settled:
+            return "gaussian"
+        left = self._accountant.remaining(self._analyst)
+        self._settled = is_settled(left)
+        return chosen_noise(privacy, price, left)
 
     def _with_noise(self, noise: Noise) -> Schema:
         privacy = self._schema.privacy.with_noise(noise)

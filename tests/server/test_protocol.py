@@ -48,7 +48,7 @@ def test_an_answer_that_was_paid_for_is_free(client: Client, spent: Callable[[],
     text = count()
     first, again = client.query(text), client.extended(Parse(query=text), Bind(), Execute())
     assert rows(first) == rows(again)
-    assert notices(again)[0].startswith("dpsql: free: answered before, and paid for once; 1,5")
+    assert notices(again) == ["dpsql: free: answered before, and paid for once"]
     assert spent() == 1
 
 

@@ -41,7 +41,7 @@ _REFUSED = {
     "SELECT * FROM nowhere": "42P01",
 }
 _CHARGED = re.compile(r"dpsql: this one took (?:1/[0-9,]+|all); ")
-_STORED = "dpsql: free: answered before, and paid for once; "
+_STORED = "dpsql: free: answered before, and paid for once"
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,15 @@ def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> No
     return "laplace" if by_laplace > MORE * by_gaussian else "gaussian"
 
 
+def is_settled(left: RemainingBudget) -> bool:
+    """Whether Gaussian noise is chosen from now on, whatever is charged later, so that nobody needs to ask again.
+
+    Every filter has a release without ε, which ends the sum of ε for good; by the sum of ρ both noises cost the same.
+    """
+    by_rho = all(each.spent.epsilon is None and not each.budget.is_tallied for each in left.standings)
+    return left.window is None and by_rho
+
+
 def _spent(privacy: Privacy, left: RemainingBudget) -> Fraction:
     """What everybody has spent of ε, in statements at the owner's price."""
     return (left.standings[0].spent.epsilon or Fraction(0)) / privacy.query_epsilon

@@ -23,7 +23,7 @@ from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.window import Lifetime
 from dpsql.schema import Privacy
 from dpsql.session.database import open_database
-from dpsql.session.pricing.noise_choice import MORE, chosen_noise, ordinary_answers, usual_costs
+from dpsql.session.pricing.noise_choice import MORE, chosen_noise, is_settled, ordinary_answers, usual_costs
 
 MICRO = Fraction("1e-6")
 TENTH = Fraction(1, 10)
@@ -119,6 +119,8 @@ def test_what_any_noise_pays_for_is_answered(
     costs = usual_costs(privacy, price)
     if any(left.after(cost) is not None for cost in costs.values()):
         assert left.after(costs[chosen_noise(privacy, price, left)]) is not None
+    if is_settled(left):
+        assert chosen_noise(privacy, price, left) == "gaussian"
 
 
 @settings(max_examples=60, deadline=None)
