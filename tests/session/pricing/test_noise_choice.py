@@ -183,7 +183,7 @@ def test_an_analyst_with_a_cap_is_answered_by_its_own_currency(cap: str, count: 
         with pytest.raises(BudgetExhausted):
             connection.execute(COUNT.format(count))
         assert connection.execute(COUNT.format(0)).price.stored  # what was paid for stays free
-        assert "Laplace" in str(connection.explain(COUNT.format(0), verbose=True))
+        assert connection.explain(COUNT.format(0)).cells[0].noise == "discrete Laplace"
 
 
 def test_a_third_of_a_full_budget_is_answered_at_once(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_target_that_only_laplace_noise_reaches_within_the_budget_is_bought(tm
     database = open_database(_schema(tmp_path, ""))
     session = database.session()
     session.target_error = 3.2
-    assert "Laplace" in str(session.explain(COUNT.format(1)))
+    assert session.explain(COUNT.format(1)).cells[0].noise == "discrete Laplace"
     assert Fraction(9, 10) < session.execute(COUNT.format(1)).price.charged < 1
     session.mechanism = "gaussian"
     with pytest.raises(BudgetExhausted, match="the budget does not admit it"):
