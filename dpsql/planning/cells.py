@@ -12,7 +12,7 @@ from typing import assert_never
 
 from dpsql.planning.cell_list import CellList, ValuePair
 from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, PresenceEstimate, SingleCell
-from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate, TopValues, ValueCounts
+from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate, PresentValues, TopValues, ValueCounts
 from dpsql.planning.estimators.moments import moment
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.schema import SqlType
@@ -72,7 +72,7 @@ class CellChoice:
         read = [
             each
             for each in self.estimates
-            if isinstance(each, QuantileEstimate | ValueCounts | TopValues | ClippingBound)
+            if isinstance(each, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues)
         ]
         return tuple(each for each in read if each.histogram == histogram)
 
@@ -144,6 +144,10 @@ class _Chooser:
                 if measure is Measure.FREQUENCIES:
                     return ValueCounts(place, aggregate.values)
                 return TopValues(place, aggregate.values, aggregate.most)
+            case Measure.PRESENT_VALUES:
+                assert aggregate.joined is not None
+                place = cells.histogram(Frequencies(_argument(aggregate), aggregate.values, condition))
+                return PresentValues(place, aggregate.values, aggregate.joined)
             case Measure.SIZE:
                 places = tuple(range(len(aggregate.values)))
                 place = cells.histogram(Frequencies(_argument(aggregate), places, condition, sizes=True))
@@ -186,6 +190,7 @@ def _centred(aggregate: Aggregate) -> list[tuple[Expression, Expression | None]]
         case (
             Measure.ROWS | Measure.UNITS | Measure.DISTINCT | Measure.SUM | Measure.EVIDENCE_FOR
             | Measure.EVIDENCE_AGAINST | Measure.QUANTILES | Measure.FREQUENCIES | Measure.MOST_FREQUENT | Measure.SIZE
+            | Measure.PRESENT_VALUES
         ):  # fmt: skip
             return []
         case _:
@@ -210,6 +215,8 @@ def aggregate_type(aggregate: Aggregate) -> str:
             return f"{value}[]" if aggregate.ranks.listed else value
         case ResultRule.COUNT_BY_VALUE:
             return f"MAP({SANDBOX.type_name(_argument(aggregate).type).upper()}, BIGINT)"
+        case ResultRule.TEXT:
+            return "VARCHAR"
         case ResultRule.VALUE:
             return SANDBOX.type_name(_argument(aggregate).type).upper()
         case ResultRule.LIST_OF_VALUES:

@@ -17,6 +17,7 @@ from dpsql.planning.estimators.histogram import (
     ClippingBound,
     FrequencyEstimate,
     MeasuredHistogram,
+    PresentValues,
     TopValues,
     ValueCounts,
 )
@@ -122,7 +123,7 @@ class CorePlan:
     def arithmetic(self, place: int) -> Estimate:
         """How an aggregate is read off cells; quantiles and frequencies are not."""
         estimate = self.estimates[place]
-        assert not isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound)
+        assert not isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues)
         return estimate
 
     def shows_its_group(self, place: int) -> bool:

@@ -21,8 +21,10 @@ from dpsql.planning.estimators.histogram import (
     ClippingBound,
     FrequencyEstimate,
     MeasuredHistogram,
+    PresentValues,
     TopValues,
     ValueCounts,
+    least_present,
     picked,
     read,
 )
@@ -152,8 +154,11 @@ def _read(
     ``grown`` are the histograms of each row.
     """
     estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
-    if isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound):
-        found = [_read_histogram(estimate, each[estimate.histogram], sql_type) for each in grown]
+    if isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues):
+        least = Fraction(0)
+        if isinstance(estimate, PresentValues):
+            least = least_present(plan.histograms[estimate.histogram], len(estimate.values))
+        found = [_read_histogram(estimate, each[estimate.histogram], sql_type, least) for each in grown]
         return tuple(zip(*found, strict=True)) if found else ((), (), ())  # type: ignore[return-value]
     nothing: Sequence[None] = [None] * (len(cells[0]) if cells else 0)
     if plan.selection is not None and plan.shows_its_group(place):
@@ -166,9 +171,9 @@ def _read(
 
 
 def _read_histogram(
-    estimate: QuantileEstimate | FrequencyEstimate, grown: ReleasedHistogram, sql_type: str
+    estimate: QuantileEstimate | FrequencyEstimate, grown: ReleasedHistogram, sql_type: str, least: Fraction
 ) -> tuple[object, ConfidenceInterval | None, QuantileCurve | None]:
-    """What is read off one row's histogram."""
+    """What is read off one row's histogram; ``least`` is the least count of a present value."""
     if isinstance(estimate, QuantileEstimate):
         assert isinstance(grown, NoisyDistribution | ChosenQuantiles)
         return _read_ranks(estimate.ranks, grown, sql_type)
@@ -176,7 +181,7 @@ def _read_histogram(
         assert isinstance(estimate, TopValues | ClippingBound)
         return picked(estimate, grown.places), None, None
     assert isinstance(grown, tuple) and not isinstance(estimate, ClippingBound)
-    return read(estimate, grown), None, None
+    return read(estimate, grown, least), None, None
 
 
 def _read_ranks(

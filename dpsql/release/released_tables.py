@@ -22,7 +22,7 @@ from dpsql.planning.estimators.estimate import (
     linear,
     simulated,
 )
-from dpsql.planning.estimators.histogram import ClippingBound, TopValues, ValueCounts
+from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval, LinearForm
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
 from dpsql.planning.plan import CorePlan
@@ -122,7 +122,9 @@ class ReleasedTable:
         self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
     ) -> NDArray[np.float64]:
         """An aggregate on drawn cells; what is no number is not drawn."""
-        if isinstance(self.plan.estimates[place], ValueCounts | TopValues | ClippingBound | QuantileEstimate):
+        if isinstance(
+            self.plan.estimates[place], ValueCounts | TopValues | ClippingBound | PresentValues | QuantileEstimate
+        ):
             return np.full(count, np.nan)
         return simulated(self.plan.arithmetic(place), cells, halves)
 

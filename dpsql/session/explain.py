@@ -8,7 +8,7 @@ from fractions import Fraction
 from html import escape
 
 from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
-from dpsql.planning.estimators.histogram import ClippingBound, TopValues, ValueCounts
+from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
 from dpsql.planning.estimators.moment_intervals import typical_half_width
 from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.estimators.quantiles import QuantileEstimate
@@ -265,6 +265,8 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
             return f"told from {2 * halves[count]:.4g} rows on"
         case QuantileEstimate(histogram=place, ranks=ranks):
             return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank"
+        case PresentValues(histogram=place, values=values):
+            return f"told from {float(least_present(core.histograms[place], len(values))):.4g} rows of a value on"
         case ValueCounts(histogram=place) | TopValues(histogram=place) | ClippingBound(histogram=place):
             return frequency_width(core.histograms[place], plan.confidence)
 

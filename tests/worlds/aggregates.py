@@ -60,7 +60,7 @@ class AggregateWriter:
         )
         value = self._draws.pick(*few, *made)
         return self._draws.pick("HISTOGRAM({})", "HISTOGRAM({})", "MODE({})", "MODE() WITHIN GROUP (ORDER BY {})",
-                                "APPROX_TOP_K({}, 2)").format(value)  # fmt: skip
+                                "APPROX_TOP_K({}, 2)", "STRING_AGG(DISTINCT {}, ', ')").format(value)  # fmt: skip
 
     def unit_aggregate(self, scope: list[Seen]) -> tuple[str, str, bool]:
         number = self._scalars.number(scope, 1)

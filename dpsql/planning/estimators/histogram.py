@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from dpsql.planning.calibration import VALUE_SHARE, peeling, ranking, scan, tree
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
+from dpsql.privacy.key_thresholds import beyond
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.mechanism.exponential import TopKPeeling
@@ -20,8 +21,8 @@ from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
-from dpsql.sql.ir.core import Frequencies, Ranks
-from dpsql.sql.ir.expression import Scalar
+from dpsql.sql.ir.core import Frequencies, JoinedText, Ranks
+from dpsql.sql.ir.expression import TEXT, Scalar
 
 #: A map as DuckDB's client takes it.
 ValueMap: TypeAlias = dict[str, list[object]]
@@ -52,16 +53,42 @@ class ClippingBound:
     values: tuple[Scalar, ...]
 
 
-FrequencyEstimate: TypeAlias = ValueCounts | TopValues | ClippingBound
+@dataclass(frozen=True, slots=True)
+class PresentValues:
+    """The values whose noisy counts are clearly above 0, as one text."""
+
+    histogram: int
+    values: tuple[Scalar, ...]
+    joined: JoinedText
 
 
-def read(frequent: ValueCounts | TopValues, counts: Sequence[Fraction]) -> object:
-    """What is released of noisy counts, one for each value."""
+FrequencyEstimate: TypeAlias = ValueCounts | TopValues | ClippingBound | PresentValues
+#: How often at most a list of present values has one that no row has.
+ABSENT_SHOWN = Fraction(1, 20)
+
+
+def read(frequent: ValueCounts | TopValues | PresentValues, counts: Sequence[Fraction], least: Fraction) -> object:
+    """What is released of noisy counts, one for each value; a value is present from the count ``least`` on."""
     if isinstance(frequent, ValueCounts):
         return counted(frequent.values, counts)
+    if isinstance(frequent, PresentValues):
+        return joined(frequent, [place for place, count in enumerate(counts) if count >= least])
     order = sorted(range(len(counts)), key=lambda place: -counts[place])
     found = [frequent.values[place] for place in order]
     return found[0] if frequent.most is None else found[: frequent.most]
+
+
+def joined(frequent: PresentValues, present: Sequence[int]) -> str | None:
+    """The present values in their order, joined; None where there is none, as SQL has it of no rows."""
+    found: list[Any] = [frequent.values[place] for place in present]
+    texts = [str(TEXT.facts.constant(TEXT, value)) for value in sorted(found, reverse=frequent.joined.descending)]
+    return frequent.joined.separator.join(texts) if texts else None
+
+
+def least_present(histogram: MeasuredHistogram, values: int) -> Fraction:
+    """The least noisy count of a present value: noise alone seldom reaches it for any of so many values."""
+    assert isinstance(histogram.mechanism, TreeMechanism)
+    return beyond(histogram.mechanism.node, values, ABSENT_SHOWN) * histogram.contribution.step
 
 
 def picked(frequent: TopValues | ClippingBound, places: Sequence[int]) -> object:

@@ -16,7 +16,7 @@ from typing import assert_never, cast
 import numpy as np
 
 from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, PresenceEstimate, SingleCell
-from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate, TopValues, ValueCounts
+from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate, PresentValues, TopValues, ValueCounts
 from dpsql.planning.estimators.least_squares import DENSE, MeasuredLevel, cell_variance, spread_half_width, spreads
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.moments import MomentEstimate
@@ -142,7 +142,7 @@ def has_interval(plan: Plan, number: int) -> bool:
         case QuantileEstimate(histogram=number, ranks=ranks):
             bins = core.histograms[number].contribution.bins
             return not ranks.listed and bins is not None and bins.axis == "number"
-        case PresenceEstimate() | ValueCounts() | TopValues() | ClippingBound():
+        case PresenceEstimate() | ValueCounts() | TopValues() | ClippingBound() | PresentValues():
             return False
         case SingleCell() | CentredSum() | MeanEstimate() | MomentEstimate():
             return True

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dpsql.errors import Refused, StatementError
 from dpsql.planning.estimators.estimate import interval
-from dpsql.planning.estimators.histogram import ClippingBound, TopValues, ValueCounts
+from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
 from dpsql.planning.explanation import rank_width
@@ -59,7 +59,7 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
         drawn: list[QuantileCurve | None] = []
         for place, estimate in enumerate(core.estimates):
             curve, factor = table.curves[row][place], grown[place]
-            if isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound):
+            if isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues):
                 wider = None if curve is None else replace(curve, points=_stretched(curve.points, factor))
                 has = table.intervals[row][place] is not None and wider is not None
                 found.append((wider.points[0], wider.points[2]) if has and wider is not None else None)

@@ -103,6 +103,14 @@ TOP_K = _frequent(
     "top k", "approx_top_k", "APPROX_TOP_K(x, 3)", Measure.MOST_FREQUENT, ResultRule.LIST_OF_VALUES, EVERYTHING
 )
 
+#: The values that occur, of those that are public.
+STRING_AGG = AggregateFunction(
+    name="string_agg", spellings=("string_agg", "group_concat", "listagg"),
+    examples=("STRING_AGG(DISTINCT x, ', ')",), arguments=Arguments.LISTED, measure=Measure.PRESENT_VALUES,
+    result=ResultRule.TEXT, possible=EVERYTHING, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
+    clamps=False, ignores_repeated_rows=False, is_resampled=False, per_unit=None,
+)  # fmt: skip
+
 
 def _dispersion(
     statistic: Statistic, spellings: tuple[str, ...], examples: tuple[str, ...], form: Dispersion
@@ -186,7 +194,7 @@ CLIP = AggregateFunction(
 )  # fmt: skip
 
 AGGREGATE_FUNCTIONS = (
-    COUNT, UNITS, COUNT_DISTINCT, SUM, AVG, MIN, MAX, QUANTILE_CONT, QUANTILE_DISC, MODE, HISTOGRAM, TOP_K,
+    COUNT, UNITS, COUNT_DISTINCT, SUM, AVG, MIN, MAX, QUANTILE_CONT, QUANTILE_DISC, MODE, HISTOGRAM, TOP_K, STRING_AGG,
     STDDEV_SAMP, STDDEV_POP, VAR_SAMP, VAR_POP, CORR, COVAR_SAMP, COVAR_POP, REGR_SLOPE, REGR_INTERCEPT, REGR_R2,
     REGR_COUNT, REGR_AVGX, REGR_AVGY, REGR_SXX, REGR_SYY, REGR_SXY, EVERY, SOME, CLIP,
 )  # fmt: skip

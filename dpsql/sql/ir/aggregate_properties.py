@@ -41,6 +41,7 @@ class Measure(Enum):
     QUANTILES = auto()  #: values at ranks
     FREQUENCIES = auto()  #: a count for each value
     MOST_FREQUENT = auto()  #: the values with the largest counts
+    PRESENT_VALUES = auto()  #: the values whose counts are clearly above 0
     SIZE = auto()  #: a size that few rows exceed
 
 
@@ -90,6 +91,7 @@ class ResultRule(Enum):
     VALUE = auto()
     LIST_OF_VALUES = auto()
     COUNT_BY_VALUE = auto()
+    TEXT = auto()
     SIZE = auto()
 
 

@@ -27,13 +27,21 @@ class Ranks:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinedText:
+    """How values become one text: what stands between two, and whether the greatest comes first."""
+
+    separator: str
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate:
     """One private aggregate as the analyst wrote it.
 
     COUNT(*) and a count of units have no argument; a truth value has a condition for its argument. ``other`` is the
     second argument of a statistic of pairs; quantiles have ranks. Frequencies have the public values of their argument;
-    ``most`` is the k of APPROX_TOP_K. A size has for its argument the place of a row's size among sizes, and these as
-    values.
+    ``most`` is the k of APPROX_TOP_K, and ``joined`` tells how STRING_AGG joins them. A size has for its argument the
+    place of a row's size among sizes, and these as values.
     """
 
     function: AggregateFunction
@@ -43,6 +51,7 @@ class Aggregate:
     ranks: Ranks | None = None
     values: tuple[Scalar, ...] = ()
     most: int | None = None
+    joined: JoinedText | None = None
 
 
 @dataclass(frozen=True, slots=True)

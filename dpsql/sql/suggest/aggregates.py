@@ -16,7 +16,7 @@ _SPREAD = "kurtosis kurtosis_pop skewness mad".split()
 _ERROR = ["sem"]
 _MULTIPLIED = "product geomean geometric_mean".split()
 _VALUES = (
-    "entropy approx_count_distinct any_value arbitrary string_agg group_concat listagg array_agg list array_unique_agg "
+    "entropy approx_count_distinct any_value arbitrary array_agg list array_unique_agg "
     "first last bitstring_agg bit_and bit_or bit_xor bitwise_and_agg bitwise_or_agg bitwise_xor_agg arg_min arg_max "
     "argmin argmax min_by max_by arg_min_null arg_max_null"
 ).split()
@@ -56,6 +56,11 @@ def aggregates_instead(call: exp.Expr, code: str) -> Iterator[exp.Expr]:
     argument = _argument(call)
     if code == "E_BOUNDS" and argument is not None and isinstance(call, exp.AggFunc):
         yield _within_bounds(call, argument)
+    if isinstance(call, exp.GroupConcat) and not isinstance(call.this, exp.Distinct) and argument is not None:
+        separator = call.args.get("separator")
+        between = None if separator is None else separator.copy()
+        yield exp.GroupConcat(this=exp.Distinct(expressions=[argument.copy()]), separator=between)
+        yield exp.Count(this=exp.Distinct(expressions=[argument.copy()]))
     nearest = _nearest(call)
     if nearest is not None:
         yield nearest

@@ -44,7 +44,7 @@ def as_another_question(query: exp.Expr) -> None:
 
 
 def _piece(node: exp.Expr) -> str:
-    text = STATEMENT.write(node)
+    text = _written(node)
     return text if len(text) <= _LONGEST_PIECE else f"{text[: _LONGEST_PIECE - 4]} ..."
 
 
@@ -57,7 +57,22 @@ def described(tree: exp.Expr) -> str:
     """
     said = dict.fromkeys(node.meta[_SAID] for node in tree.walk() if _SAID in node.meta)
     words = re.sub(r"[^ -~]", "?", "; ".join(said)).replace("*/", "* /").replace("/*", "/ *")
-    return f"{STATEMENT.write(tree)} /* {words} */" if words else STATEMENT.write(tree)
+    return f"{_written(tree)} /* {words} */" if words else _written(tree)
+
+
+def _written(node: exp.Expr) -> str:
+    """The SQL of the node, in which STRING_AGG has its usual name.
+
+    >>> _written(STATEMENT.parse("SELECT STRING_AGG(DISTINCT x, ', ') FROM t"))
+    "SELECT STRING_AGG(DISTINCT x, ', ') FROM t"
+    """
+
+    def called(part: exp.Expr) -> exp.Expr:
+        if not isinstance(part, exp.GroupConcat) or isinstance(part.this, exp.Order):
+            return part
+        return exp.Anonymous(this="STRING_AGG", expressions=[each for each in part.args.values() if each])
+
+    return STATEMENT.write(node.copy().transform(called))
 
 
 def with_own_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -91,7 +106,7 @@ def _is_other(node: exp.Expr) -> bool:
 def _name(item: exp.Alias, select: exp.Select) -> str:
     """A name for the column that says what it is now, and that no other column of the SELECT has."""
     taken = {fold(each.alias_or_name) for each in select.expressions}
-    told = re.sub(r"[^a-z0-9]+", "_", STATEMENT.write(item.this).lower()).strip("_")
+    told = re.sub(r"[^a-z0-9]+", "_", _written(item.this).lower()).strip("_")
     plain = told if told[:1].isalpha() and len(told) <= _LONGEST_NAME else f"{fold(item.alias)}_instead"
     plain = re.sub(r"[^a-z0-9_]", "_", plain)
     number, name = 1, plain

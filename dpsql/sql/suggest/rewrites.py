@@ -150,7 +150,7 @@ def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     items: list[exp.Expr] = []
     found: list[exp.Expr] = []
     for item in tree.expressions:
-        value = frequent_value(item.unalias())
+        value = None if _joins_all(item.unalias()) else frequent_value(item.unalias())
         items += [item] if value is None else [value.copy(), exp.Count(this=exp.Star())]
         found += [] if value is None or value in found else [value]
     if not found:
@@ -159,6 +159,12 @@ def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     counted = ", ".join(STATEMENT.write(value) for value in found)
     marked(items[-1], f"a row for each {counted} with its COUNT(*)", other=True)
     return tree.group_by(*found, copy=False)
+
+
+def _joins_all(node: exp.Expr) -> bool:
+    """Whether the node is a STRING_AGG of all values, for which one of different values is nearer."""
+    call = node.this if isinstance(node, exp.Filter) else node
+    return isinstance(call, exp.GroupConcat) and call.find(exp.Distinct) is None
 
 
 def _without_inner_limits(tree: exp.Expr, schema: Schema) -> exp.Expr | None:

@@ -14,7 +14,16 @@ PRESENCE = "dpsql/planning/plan.py"
 EMPTY = "dpsql/sql/binder/empty_groups.py"
 SHARES = "dpsql/planning/budget_split.py"
 
+VALUES = "tests/planning/estimators/test_present_values.py::test"
+
 FAULTS = (
+    Fault(
+        "the threshold of one value is used for all that a text may have",
+        "dpsql/planning/estimators/histogram.py",
+        "beyond(histogram.mechanism.node, values, ABSENT_SHOWN)",
+        "beyond(histogram.mechanism.node, 1, ABSENT_SHOWN)",
+        (f"{VALUES}_a_value_that_no_row_has_is_seldom_shown",),
+    ),
     Fault(
         "the threshold of one group is used for all",
         PRESENCE,

@@ -16,7 +16,7 @@ from dpsql.sql.binder.aggregates.aggregate import _WITHOUT_FORM
 from dpsql.sql.ir import aggregate
 from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS, function_named
 from dpsql.sql.ir.aggregate_properties import AggregateFunction, MomentSums, Statistic
-from dpsql.sql.suggest.rewrites import _BUILDS
+from dpsql.sql.suggest.aggregates import _BUILDS
 
 PACKAGE = Path(dpsql.__file__).parent
 #: Where names of functions stand that are not private aggregates: of released rows, of the catalogue, of an engine.

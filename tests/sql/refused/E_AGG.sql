@@ -5,8 +5,8 @@ SELECT SUM(DISTINCT age) FROM patients
 
 -- schema: nafld
 SELECT STRING_AGG(test, ',') FROM labs
--- says: STRING_AGG has no private form here; docs/sql.md lists the aggregates that have (line 1, column 19)
--- instead: SELECT COUNT(DISTINCT test) FROM labs /* COUNT(DISTINCT test) for LISTAGG(test, ',') */
+-- says: STRING_AGG joins different values here; write STRING_AGG(DISTINCT x, ', ') (line 1, column 19)
+-- instead: SELECT STRING_AGG(DISTINCT test, ',') FROM labs /* STRING_AGG(DISTINCT test, ',') for STRING_AGG(test, ',') */
 
 -- schema: nafld
 SELECT KURTOSIS(bmi) FROM patients

@@ -75,7 +75,7 @@ def _arguments(call: exp.Expr, wanted: int) -> list[exp.Expr]:
 #: Aggregates without a private form that sqlglot has no node for; a refusal calls them by their name.
 _WITHOUT_FORM = frozenset(
     "any_value arbitrary arg_min_null arg_max_null bitstring_agg product mad entropy kurtosis kurtosis_pop skewness "
-    "reservoir_quantile list array_agg group_concat string_agg histogram_exact first last min_by max_by argmin argmax "
+    "reservoir_quantile list array_agg histogram_exact first last min_by max_by argmin argmax "
     "max_n min_n sem weighted_avg geomean geometric_mean approx_count_distinct bit_and bit_or bit_xor "
     "count_star".split()
 )

@@ -1,4 +1,4 @@
-"""HISTOGRAM, MODE and APPROX_TOP_K: how often each of the public values of an expression occurs.
+"""HISTOGRAM, MODE, APPROX_TOP_K and STRING_AGG: how often each of the public values of an expression occurs.
 
 Proved in ``docs/proofs/frequencies.md``.
 """
@@ -9,10 +9,10 @@ from sqlglot import exp
 
 from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE, column_values, values
 from dpsql.sql.binder.expressions.reader import Reader
-from dpsql.sql.ir.aggregate import MODE, function_named
+from dpsql.sql.ir.aggregate import MODE, STRING_AGG, function_named
 from dpsql.sql.ir.aggregate_properties import Arguments
-from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import Case, ColumnRef, Expression, Literal, Scalar
+from dpsql.sql.ir.core import Aggregate, JoinedText
+from dpsql.sql.ir.expression import TEXT, Case, ColumnRef, Expression, Literal, Scalar
 from dpsql.sql.ir.refusal import called, only, refuse
 
 
@@ -27,6 +27,8 @@ def frequent_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
         condition = reader.condition(node.expression.this)
     if isinstance(call, exp.WithinGroup):
         return _ordered_mode(call, condition, reader)
+    if isinstance(call, exp.GroupConcat):
+        return _joined_values(call, condition, reader)
     value, most = _arguments(call, reader)
     argument, function = reader.read(value), function_named(call)
     assert function is not None
@@ -42,6 +44,28 @@ def _ordered_mode(call: exp.WithinGroup, condition: Expression | None, reader: R
     only(ordered, "this", "desc", "nulls_first", code="E_AGG", what="this order")
     argument = reader.read(ordered.this)
     return Aggregate(MODE, argument, condition, values=_listed(argument, call.this))
+
+
+def _joined_values(call: exp.GroupConcat, condition: Expression | None, reader: Reader) -> Aggregate:
+    """STRING_AGG(DISTINCT x, ', ' ORDER BY x)."""
+    only(call, "this", "separator", code="E_AGG", what=f"this form of {called(call)}")
+    inner, order = call.this, None
+    if isinstance(inner, exp.Order):
+        inner, order = inner.this, inner
+    if not isinstance(inner, exp.Distinct) or len(inner.expressions) != 1:
+        refuse("E_AGG", f"{called(call)} joins different values here; write {called(call)}(DISTINCT x, ', ')", call)
+    (value,) = inner.expressions
+    argument, separator = reader.read(value), call.args.get("separator")
+    between = Literal(",", TEXT) if separator is None else reader.read(separator)
+    if not isinstance(between, Literal) or not isinstance(between.value, str):
+        refuse("E_AGG", f"{called(call)} takes a constant text between the values", call)
+    ordered = [] if order is None else order.expressions
+    if len(ordered) > 1 or any(reader.read(each.this) != argument for each in ordered):
+        refuse("E_AGG", f"{called(call)} with DISTINCT is ordered by its own value", call)
+    for each in ordered:
+        only(each, "this", "desc", "nulls_first", code="E_AGG", what="this order")
+    joined = JoinedText(between.value, any(each.args.get("desc") for each in ordered))
+    return Aggregate(STRING_AGG, argument, condition, values=_listed(argument, call), joined=joined)
 
 
 def _arguments(call: exp.Expr, reader: Reader) -> tuple[exp.Expr, int | None]:
@@ -73,6 +97,7 @@ def frequent_value(node: exp.Expr) -> exp.Expr | None:
         order = call.expression
         return order.expressions[0].this if isinstance(order, exp.Order) else None
     value: exp.Expr | None = next(iter(call.expressions), None) if isinstance(call, exp.Anonymous) else call.this
+    value = value.this if isinstance(value, exp.Order) else value
     return next(iter(value.expressions), None) if isinstance(value, exp.Distinct) else value
 
 
