@@ -50,7 +50,6 @@ SELECT name FROM conditions a WHERE NOT EXISTS (SELECT 1 FROM conditions b WHERE
 SELECT UPPER(LEFT(name, 1)) || LOWER(SUBSTRING(name, 2)) AS tidy, LENGTH(name) AS letters, REVERSE(diagnosis) AS backwards FROM conditions ORDER BY tidy
 
 -- A series
--- refused: E_TABLE
 SELECT i FROM generate_series(1, 5) AS t(i)
 
 -- What parentheses of set operations hold together

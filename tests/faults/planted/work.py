@@ -65,7 +65,7 @@ FAULTS = (
     Fault(
         "any number of counts is as much work as one",
         LIMITS,
-        " + steps_of_order(work.ordered, lengths)",
+        " + steps_of_order(work.ordered, lengths) + work.listed",
         "",
         (f"{PUBLIC_TEXTS}::test_each_count_of_different_values_is_work_of_its_own",),
     ),
@@ -82,6 +82,20 @@ FAULTS = (
         "    if made > _MOST_MADE:",
         "    if False:",
         (f"{PUBLIC_TEXTS}::test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit",),
+    ),
+    Fault(
+        "a subquery of public rows is read once, whatever rows are outside",
+        MODULE,
+        "            inner = self._multiplied(made, self._public_relation(relation))\n",
+        "            return\n",
+        (PRODUCTS,),
+    ),
+    Fault(
+        "a row is compared with any number of values at once",
+        MODULE,
+        "    work.listed = sum(len(each.values) for each in core.aggregates)\n",
+        "",
+        (f"{PUBLIC_TEXTS}::test_a_row_is_compared_with_each_value_that_is_listed",),
     ),
     Fault(
         "texts that are counted are not kept",

@@ -62,3 +62,11 @@ def test_public_texts_that_are_pairs_are_counted() -> None:
     assert plan_of(_long(20), text).cores
     with pytest.raises(Refused, match=r"at most 30,000,000 are made"):
         plan_of(_long(300_000), text)
+
+
+def test_a_row_is_compared_with_each_value_that_is_listed() -> None:
+    listed = ", ".join(f"({number})" for number in range(300))
+    rows = f"FROM people p, (VALUES {listed}) AS a(x), (VALUES {listed}) AS b(x) WHERE a.x <> b.x"
+    assert plan_of(hand_world(), f"SELECT HISTOGRAM((a.x + b.x) % 5) {rows}").cores
+    with pytest.raises(Refused, match=r"at most 30,000,000 are made"):
+        plan_of(hand_world(), f"SELECT HISTOGRAM((a.x + b.x) % 700) {rows}")

@@ -131,7 +131,7 @@ def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> Non
     """All cores of a statement together make few enough."""
     made = []
     for work, lengths in zip(works, known, strict=True):
-        each = steps(work.computed, lengths) + steps_of_order(work.ordered, lengths)
+        each = steps(work.computed, lengths) + steps_of_order(work.ordered, lengths) + work.listed
         made.append((work.most.rows * each, each, work))
     if sum(whole for whole, _, _ in made) > MOST_STEPS:
         _, each, work = max(made, key=lambda found: found[0])

@@ -82,6 +82,7 @@ def unit_work(core: Core, fanout: Fanout) -> UnitWork:
     work = UnitWork(fanout)
     arguments = [part for each in core.aggregates for part in (each.argument, each.other, each.condition)]
     work.evaluate(work.relation(core.relation), [*core.keys, *(part for part in arguments if part is not None)])
+    work.listed = sum(len(each.values) for each in core.aggregates)
     work.ordered += core.keys
     work.ordered += [
         each.argument for each in core.aggregates if each.argument is not None and not each.function.is_additive
@@ -94,7 +95,8 @@ class UnitWork:
 
     ``held`` are the private tables in it whose rows must be limited first; ``most`` is the largest product of rows, and
     ``computed`` what is computed of rows, as often as something groups, counts or compares it; ``ordered`` are those of
-    which the engine finds equal ones, or an order. ``repeats`` is true where a private row may stand in as many rows as
+    which the engine finds equal ones, or an order, and ``listed`` is how many values rows are compared with to be
+    counted by them. ``repeats`` is true where a private row may stand in as many rows as
     its unit has in another table.
     """
 
@@ -105,6 +107,7 @@ class UnitWork:
         self.most = _ONE
         self.computed: list[Expression] = []
         self.ordered: list[Expression] = []
+        self.listed = 0
         self.repeats = False
 
     def relation(self, relation: Relation) -> RowBound:
@@ -179,15 +182,16 @@ class UnitWork:
     # -- subqueries in expressions -----------------------------------------------------------------------------------
 
     def _read(self, made: RowBound, subquery: Subquery) -> None:
-        """A subquery reads its rows once where it only asks for those with the row's own values, else for each row."""
+        """A subquery that only asks for rows with the row's own values reads private rows, and one public table, once;
+        all others read theirs for each row."""
         relation, by_value = subquery.relation, _asks_by_value(subquery.relation, subquery.aggregate)
         if unit_of(relation) is not None:
             inner, self.repeats = self.relation(relation), True
-        elif by_value:
+            inner = inner if by_value else self._multiplied(made, inner)
+        elif by_value and [type(step.source) for step in join_order(relation).steps] in ([Scan], [Constants]):
             return
         else:
-            inner = self._public_relation(relation)
-        inner = inner if by_value else self._multiplied(made, inner)
+            inner = self._multiplied(made, self._public_relation(relation))
         arguments = () if subquery.aggregate is None else (subquery.aggregate.argument, subquery.aggregate.condition)
         self.evaluate(inner, [part for part in arguments if part is not None])
 
