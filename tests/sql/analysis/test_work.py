@@ -167,7 +167,7 @@ def test_what_would_make_too_many_rows_is_refused(text: str) -> None:
         ("SELECT COUNT(*) FROM people p CROSS JOIN places c", 5),
         ("SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM places c WHERE c.code > p.word) > 1", 5),
         ("SELECT COUNT(*) FROM visits v JOIN places c ON c.code = v.word", 6),
-        ("SELECT COUNT(*) FROM visits WHERE (SELECT COUNT(d.code) FROM places c, places d WHERE c.code = word) > 1", 30),
+        ("SELECT COUNT(*) FROM visits WHERE (SELECT COUNT(d.code) FROM places c, places d WHERE c.code=word) > 1", 30),
         ("SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid)", 1),
         ("SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid AND w.id < v.id)", 9),
     ],
