@@ -27,6 +27,7 @@ source = "{source}"
 unit = "guests.id"
 epsilon = 100000
 query_epsilon = 200
+mechanism = "gaussian"
 delta = 1e-6
 [tables.guests]
 max_rows_per_unit = 1

@@ -18,6 +18,7 @@ unit = "customer.c_id"
 epsilon = 1e20
 delta = 1e-6
 query_epsilon = {epsilon}
+mechanism = "gaussian"
 [tables.customer]
 key = "c_id"
 max_rows_per_unit = 1

@@ -44,7 +44,7 @@ def undeclared(folder: Path, privacy: str = "") -> Session:
 @pytest.mark.parametrize("privacy", ["", 'neighbours = "replace"'])
 def test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release(tmp_path: Path, privacy: str) -> None:
     """Σ distance²/(2·variance) over the pairs is what the plan's releases cost in ρ."""
-    session = undeclared(tmp_path, privacy)
+    session = undeclared(tmp_path, f'mechanism = "gaussian"\n{privacy}')
     for text in (
         "SELECT COUNT(*), SUM(age), AVG(age) FROM people",
         "SELECT member, COUNT(*), AVG(age) FROM people GROUP BY member",
