@@ -21,6 +21,7 @@ unit = "people.person"
 epsilon = 1e20
 delta = 1e-6
 query_epsilon = 1e8
+mechanism = "gaussian"
 keep_answers = false
 [tables.days]
 public = true
