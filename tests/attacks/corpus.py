@@ -57,6 +57,9 @@ ANSWERED: dict[str, str] = {
         ("F01-function-006", "M-function-001", "M-function-002"), "the time is public, and a constant of the statement"
     ),
     **dict.fromkeys(("D02-meta-009", "D02-meta-011"), "EXPLAIN is the price, as EXPLAIN PRIVACY is; nothing is run"),
+    **dict.fromkeys(("D01-tablefn-062", "D01-tablefn-063"), "a series of constants is the list that it stands for"),
+    "M-limits-003": "one statement may have 128 aggregates",
+    "D02-meta-006": "the names of the tables, which the schema says",
     "M-function-005": "a constant pattern, matched in time that grows with the text alone",
     "M-function-006": "a constant pattern, matched in time that grows with the text alone",
     "M-setop-007": "INTERSECT of units is taken within each unit",
