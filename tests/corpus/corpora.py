@@ -166,6 +166,8 @@ def loose_schema(name: str, source: Path, epsilon: str = "1e12", price: str = "1
         (r"^max_rows_per_unit = (60|14)$", r"max_rows_per_unit = \g<1>0"),
     ):
         text = re.sub(pattern, loose, text, flags=re.MULTILINE)
+    if "\nmechanism = " not in text:
+        text = text.replace(f"query_epsilon = {price}", f'query_epsilon = {price}\nmechanism = "gaussian"')
     return loads(text)
 
 
