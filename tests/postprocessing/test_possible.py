@@ -96,9 +96,12 @@ def test_what_may_be_of_either_sign_is_shown_as_it_is(session: Session) -> None:
 
 
 def _alike(row: tuple[object, ...], shown: tuple[object, ...]) -> bool:
-    """Whether nothing is moved; a deviation of subnormal numbers is as far off as their squares are rounded."""
+    """Whether nothing is moved by more than values are rounded before they are added up: the average of a constant is
+    moved to the constant. A deviation of subnormal numbers is as far off as their squares are rounded."""
     pairs = [(a, b) for a, b in zip(row, shown, strict=True) if repr(a) != repr(b)]
-    return all(isinstance(a, float) and isinstance(b, float) and abs(a - b) < 1e-280 for a, b in pairs)
+    return all(
+        isinstance(a, float) and isinstance(b, float) and abs(a - b) < max(1e-280, abs(b) * 1e-7) for a, b in pairs
+    )
 
 
 @pytest.mark.parametrize("chunk", range(2))
