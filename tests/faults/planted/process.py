@@ -76,7 +76,7 @@ FAULTS = (
         '        with swallowed("reading"):\n            rows = self._rows(stage, derived)\n',
         "        try:\n            rows = self._rows(stage, derived)\n        except Exception as error:\n"
         "            from dpsql.errors import StatementError\n\n"
-        "            if type(error).__name__ == 'Died':\n                raise StatementError('E_EXEC', 'died', "
+        "            if type(error).__name__ == 'ProcessDied':\n                raise StatementError('E_EXEC', 'died', "
         "sqlstate='57P02') from None\n",
         (f"{DEATH}::test_its_death_is_the_constant_error_and_is_paid_for",),
     ),
