@@ -111,7 +111,7 @@ def _of_estimate(core: CorePlan, estimate: Estimate | QuantileEstimate | Frequen
         case TopValues():
             return math.inf
         case _:
-            return MOST_ROWS * max(map(float, core.steps))
+            return MOST_ROWS * max(map(float, core.steps), default=math.inf)  # STRING_AGG leaves out what few rows have
 
 
 def _of_moment(estimate: MomentEstimate) -> float:
