@@ -74,7 +74,7 @@ TABLES = {
     "clicks": "SELECT i % 300 AS id, DATE '2024-02-01' + (i % 59)::INTEGER AS at FROM range(900) t(i)",
     "places": "SELECT * FROM (VALUES ('p', 'north'), ('q', 'south'), ('r', 'west')) AS t(place, region)",
 }
-PROMISES = {"L1": "delta = 0", "L2": "delta = 1e-6"}
+PROMISES = {"L1": "delta = 0", "L2": 'delta = 1e-6\nmechanism = "gaussian"'}
 #: What admits many statements priced 10⁸: under zCDP each costs half of the square.
 BUDGETS = {"L1": "1e15", "L2": "1e20"}
 
