@@ -17,7 +17,13 @@ from world_session import session_on, without_noise
 
 from dpsql.errors import DatabaseError
 from dpsql.planning.estimators.estimate import Estimate
-from dpsql.planning.estimators.histogram import FrequencyEstimate, MeasuredHistogram, TopValues, ValueCounts
+from dpsql.planning.estimators.histogram import (
+    FrequencyEstimate,
+    MeasuredHistogram,
+    PresentValues,
+    TopValues,
+    ValueCounts,
+)
 from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.plan import CorePlan, Plan
@@ -92,7 +98,7 @@ def _differences(plan: Plan, rows: list[tuple[Any, ...]], plain: list[tuple[Any,
 def _tolerance(plan: Plan, column: int) -> float:
     """How far a column may be off: half a step for each row of what its cells add up, two bins of its histogram.
 
-    The most frequent of equally frequent values is any of them.
+    The most frequent of equally frequent values is any of them, and values that few rows have are not present.
     """
     core, place = plan.cores[plan.columns[column].core], plan.columns[column].aggregate
     if place is None or plan.cubes:  # a level's core has some of the cube's aggregates, in an order of its own
@@ -108,10 +114,10 @@ def _of_estimate(core: CorePlan, estimate: Estimate | QuantileEstimate | Frequen
             return _bin(core.histograms[histogram], ranks.continuous)
         case ValueCounts():
             return 0.0
-        case TopValues():
+        case TopValues() | PresentValues():
             return math.inf
         case _:
-            return MOST_ROWS * max(map(float, core.steps), default=math.inf)  # STRING_AGG leaves out what few rows have
+            return MOST_ROWS * max(map(float, core.steps))
 
 
 def _of_moment(estimate: MomentEstimate) -> float:

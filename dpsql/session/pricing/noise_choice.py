@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.errors import DatabaseError
@@ -52,6 +53,7 @@ def count_costs(schema: Schema) -> Mapping[Noise, Cost]:
 def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Noise:
     """The noise that goes on to pay for more statements at the owner's price; Gaussian noise if in doubt.
 
+    Laplace noise that was chosen goes on while it pays for as many, so that what was said to be left is left.
     Where the owner says how many answers there shall be, more of them are no reason for wider noise. Where neither is
     paid for any more, it is the one that was paid for before, whose answers may be in the store. The choice depends on
     the schema, the price and what was charged so far, and on nothing else.
@@ -68,7 +70,17 @@ def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> No
     by_gaussian, by_laplace = gaussian.affordable(ordinary["gaussian"]), laplace.affordable(ordinary["laplace"])
     if privacy.answers is not None and by_gaussian + 1 >= privacy.answers - _spent(privacy, left):
         return "gaussian"
-    return "laplace" if by_laplace > MORE * by_gaussian else "gaussian"
+    if by_laplace > MORE * by_gaussian:
+        return "laplace"
+    return "laplace" if by_laplace >= by_gaussian and _began_with_laplace(privacy, price, left) else "gaussian"
+
+
+def _began_with_laplace(privacy: Privacy, price: Fraction, left: RemainingBudget) -> bool:
+    """Whether something was paid for, and Laplace noise was chosen before that."""
+    if not any(each.spent.epsilon for each in left.standings):
+        return False
+    unspent = tuple(FilterState(each.holder, each.budget, FREE) for each in left.standings)
+    return chosen_noise(privacy, price, replace(left, standings=unspent)) == "laplace"
 
 
 def is_settled(left: RemainingBudget) -> bool:

@@ -72,9 +72,16 @@ FAULTS = (
     Fault(
         "texts of public tables are short where rows are multiplied",
         LIMITS,
-        "    return work.computed if work.most.rows > 1 or any(",
-        "    return work.computed if any(",
+        "    return work.computed if work.most.rows > 1 or texts_made",
+        "    return work.computed if texts_made",
         (f"{PUBLIC_TEXTS}::test_public_texts_that_are_pairs_are_counted",),
+    ),
+    Fault(
+        "texts of public tables are looked for in what is computed last",
+        "dpsql/sql/analysis/work/row_cost.py",
+        "    return [each for each in _within(expressions) if each.type.kind",
+        "    return [each for each in expressions if each.type.kind",
+        (f"{PUBLIC_TEXTS}::test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit",),
     ),
     Fault(
         "any number of texts may be made of those of public tables",

@@ -36,6 +36,7 @@ def test_rows_with_long_public_texts_are_fewer() -> None:
         "DISTINCT a.region || a.region || v.word) FROM visits v JOIN places a ON a.code = v.word",
         "DISTINCT (SELECT MAX(region) FROM places a WHERE a.code = v.word) || v.word) FROM visits v",
         "DISTINCT LOWER(a.region)) FROM visits v JOIN places a ON a.code = v.word",
+        "*) FROM visits v JOIN places a ON a.code = v.word WHERE LENGTH(LOWER(a.region)) + 1 > 5",
     ],
 )
 def test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit(made: str) -> None:

@@ -24,7 +24,7 @@ ALIKE = (
     "SELECT generate_series(2, 4) AS a, 5 AS b",
     "SELECT * FROM generate_series(TIMESTAMP '2020-01-31', '2020-06-30', '1 day')",
     "SELECT * FROM generate_series(TIMESTAMP '2020-01-01', TIMESTAMP '2020-06-30', '1 month') AS month",
-    "SELECT * FROM generate_series(TIMESTAMP '2020-01-02', TIMESTAMP '2020-01-01', INTERVAL '-90 minutes') AS t(at)",
+    "SELECT * FROM generate_series(TIMESTAMP '2020-01-02', TIMESTAMP '2020-01-01', INTERVAL '-90 minutes') AS t(m)",
     "SELECT CAST(generate_series(TIMESTAMP '2020-02-01', TIMESTAMP '2020-03-01', '1 week') AS DATE) AS day",
     "WITH days AS (SELECT generate_series(1, 5) AS day) SELECT day FROM days WHERE day > '2'",
     "SELECT * FROM unnest(ARRAY[1, 2]) AS u(x), generate_series(1, 2) AS g WHERE x = g",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import sqlglot
 from untouched import planning_session
 
 from dpsql.errors import DatabaseError, Refused, StatementError
@@ -14,6 +15,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
     return planning_session("nafld", tmp_path_factory.mktemp("clipped") / "sums.ledger")
 
 
+OLDEST = "30.0.1"
 CLIPPED = "SUM(DP_CLIP(value)) FILTER (WHERE day > 3)"
 SIZE = "(value) FILTER(WHERE day > 3)"
 TOTALS = "(SELECT patient_id, DP_CLIP(value) FILTER (WHERE day > 3) AS t FROM labs GROUP BY patient_id) AS u"
@@ -55,8 +57,14 @@ def test_a_suggestion_is_answered_and_finds_the_size_of_the_rows_that_are_added_
 
 
 def test_a_suggestion_under_rollup_is_answered(session: Session) -> None:
-    """Older parsers write a ROLLUP beside a key otherwise; then another statement is suggested."""
-    session.plan(suggestion(session, f"SELECT test, {CLIPPED} AS s FROM labs GROUP BY ROLLUP (test)"))
+    """The oldest parser writes a ROLLUP beside a key otherwise, which is another question: then nothing is suggested."""
+    refused = f"SELECT test, {CLIPPED} AS s FROM labs GROUP BY ROLLUP (test)"
+    if sqlglot.__version__ == OLDEST:
+        with pytest.raises(Refused) as caught:
+            session.plan(refused)
+        assert caught.value.hint is None
+    else:
+        session.plan(suggestion(session, refused))
 
 
 @pytest.mark.parametrize(

@@ -22,13 +22,14 @@ from dpsql.sql.analysis.work.row_cost import (
     repeats_declared,
     steps,
     steps_of_order,
+    texts_made,
 )
 from dpsql.sql.analysis.work.rows import Fanout, UnitWork, unit_work
 from dpsql.sql.analysis.work.truncation import NOT_CUT, TextLengths, held
 from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import ColumnRef, Expression, parts
+from dpsql.sql.ir.expression import Expression
 from dpsql.sql.ir.refusal import refuse
 
 #: What one unit's rows may become in any step of a core.
@@ -116,8 +117,7 @@ def _require_few_rows(work: UnitWork) -> None:
 
 def _of_public_texts(work: UnitWork) -> list[Expression]:
     """What is computed, where it matters how long texts of public tables are: rows are multiplied, or texts made."""
-    made = (part for each in work.computed for part in (each, *parts(each)) if not isinstance(part, ColumnRef))
-    return work.computed if work.most.rows > 1 or any(part.type.kind == "text" for part in made) else []
+    return work.computed if work.most.rows > 1 or texts_made(work.computed) else []
 
 
 def _require_few_public_characters(work: UnitWork, known: Known) -> None:

@@ -50,9 +50,14 @@ def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNO
     return sum(_ORDERED * (1 + length // CHARACTERS) for _, length in texts)
 
 
+def texts_made(expressions: Iterable[Expression]) -> list[Expression]:
+    """The texts that are made of others, at whatever depth."""
+    return [each for each in _within(expressions) if each.type.kind == "text" and not isinstance(each, ColumnRef)]
+
+
 def characters_made(expressions: Collection[Expression], known: Known) -> int:
     """The most characters of all texts that are made of texts of known lengths, and that several keep of one."""
-    made = [each for each in _within(expressions) if each.type.kind == "text" and not isinstance(each, ColumnRef)]
+    made = texts_made(expressions)
     kept = [each for each in expressions if each.type.kind == "text"]
     return sum(_length(each, known) for each in [*made, *kept[1:]] if not known.keys().isdisjoint(_within([each])))
 
@@ -189,8 +194,8 @@ def repeats_declared(expressions: Collection[Expression]) -> bool:
     The data may hold other values there, of whatever length.
     """
     outputs = [each for each in expressions if isinstance(each, ColumnRef) and is_declared(each)]
-    made = (each for each in _within(expressions) if each.type.kind == "text" and not isinstance(each, ColumnRef))
-    return len(outputs) > len(set(outputs)) or any(is_declared(column) for each in made for column in columns(each))
+    made = (column for each in texts_made(expressions) for column in columns(each))
+    return len(outputs) > len(set(outputs)) or any(map(is_declared, made))
 
 
 def is_declared(column: ColumnRef) -> bool:
