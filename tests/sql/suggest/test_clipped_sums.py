@@ -57,7 +57,7 @@ def test_a_suggestion_is_answered_and_finds_the_size_of_the_rows_that_are_added_
 
 
 def test_a_suggestion_under_rollup_is_answered(session: Session) -> None:
-    """The oldest parser writes a ROLLUP beside a key otherwise, which is another question: then nothing is suggested."""
+    """The oldest parser writes a ROLLUP beside a key otherwise, another question: nothing is suggested."""
     refused = f"SELECT test, {CLIPPED} AS s FROM labs GROUP BY ROLLUP (test)"
     if sqlglot.__version__ == OLDEST:
         with pytest.raises(Refused) as caught:
