@@ -25,7 +25,7 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from dpsql.engines.exact import CoreRows, ExactRows  # noqa: E402
+from dpsql.engines.exact_rows import CoreRows, ExactRows  # noqa: E402
 from dpsql.planning.plan import Plan  # noqa: E402
 from dpsql.release.noise_addition import release  # noqa: E402
 from dpsql.release.released_tables import NOTHING, Released  # noqa: E402

@@ -23,7 +23,7 @@ import numpy as np
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
-from dpsql.engines.exact import CoreRows, ExactRows  # noqa: E402
+from dpsql.engines.exact_rows import CoreRows, ExactRows  # noqa: E402
 from dpsql.planning.estimators.estimate import value  # noqa: E402
 from dpsql.planning.estimators.quantiles import QuantileEstimate  # noqa: E402
 from dpsql.planning.explanation import rank_width  # noqa: E402

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing.intervals.row_intervals import computed_intervals

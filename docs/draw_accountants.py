@@ -11,9 +11,9 @@ from pathlib import Path
 
 from dpsql.privacy.accountants.advanced import AdvancedComposition, advanced
 from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.composition_rule import CompositionRule
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.renyi import Renyi, renyi_of, renyi_total
-from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import FilterState

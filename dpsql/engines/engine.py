@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Protocol, TypeAlias
 
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.sql.emit import Dialect

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from dpsql.errors import Refused
 from dpsql.planning.calibration import key_threshold, mechanism
-from dpsql.planning.cells import COUNTS, EVIDENCE_SHARE, CellChoice, choose_cells
+from dpsql.planning.cell_choice import COUNTS, EVIDENCE_SHARE, CellChoice, choose_cells
 from dpsql.planning.estimators.histogram import measured_histogram
 from dpsql.planning.plan import APPEARS, CorePlan, GroupPresence, MeasuredCell
 from dpsql.schema import Privacy

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from dpsql.planning.cells import EVIDENCE_SHARE
+from dpsql.planning.cell_choice import EVIDENCE_SHARE
 from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.estimators.histogram import MeasuredHistogram, target
 from dpsql.planning.plan import CorePlan, GroupPresence, Plan

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dpsql.engines.duckdb.in_memory import CAREFUL, close_instance, open_instance
 from dpsql.errors import StatementError
-from dpsql.planning.cells import aggregate_type
-from dpsql.planning.estimators.columns import columns
+from dpsql.planning.cell_choice import aggregate_type
+from dpsql.planning.estimators.columnar_rows import columns
 from dpsql.postprocessing.sandbox_errors import failed, unfit
 from dpsql.release.grouping_sets import CubeTable
 from dpsql.release.released_tables import ReleasedTable

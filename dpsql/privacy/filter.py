@@ -10,7 +10,7 @@ from datetime import date
 from fractions import Fraction
 
 from dpsql.errors import BudgetExhausted
-from dpsql.privacy.accountants.rule import ChargedTotal, price_of
+from dpsql.privacy.accountants.composition_rule import ChargedTotal, price_of
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.measure import FREE, Cost, shown
 from dpsql.privacy.window import Lifetime, Window

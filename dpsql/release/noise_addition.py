@@ -12,10 +12,9 @@ from fractions import Fraction
 from operator import itemgetter
 from typing import Any, TypeAlias, assert_never
 
-from dpsql.engines.exact import CoreRows, ExactRows
-from dpsql.planning.cells import aggregate_type
-from dpsql.planning.estimators.columns import ColumnarRows, IntervalColumn, StepColumn, as_type
-from dpsql.planning.estimators.estimate_columns import read_column
+from dpsql.engines.exact_rows import CoreRows, ExactRows
+from dpsql.planning.cell_choice import aggregate_type
+from dpsql.planning.estimators.columnar_rows import ColumnarRows, IntervalColumn, StepColumn, as_type
 from dpsql.planning.estimators.histogram import (
     ChosenQuantiles,
     ClippingBound,
@@ -30,6 +29,7 @@ from dpsql.planning.estimators.histogram import (
 )
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import NoisyDistribution, QuantileCurve, QuantileEstimate
+from dpsql.planning.estimators.vectorised_estimates import read_column
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices

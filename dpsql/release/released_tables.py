@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.columns import ColumnarRows, StepColumn, column, rows_at
+from dpsql.planning.estimators.columnar_rows import ColumnarRows, StepColumn, column, rows_at
 from dpsql.planning.estimators.estimate import (
     AverageForms,
     CentredSum,

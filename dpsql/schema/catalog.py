@@ -12,8 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
-from dpsql.schema.names import checked_name, fold
-from dpsql.schema.plain_names import plain_name
+from dpsql.schema.names import checked_name, fold, plain_name
 from dpsql.schema.table import Column, Table
 from dpsql.schema.types import SqlType, Stored
 

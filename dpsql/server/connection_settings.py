@@ -81,7 +81,7 @@ class ConnectionSettings(Mapping[str, str]):
     def shown(self, name: str) -> str:
         """The setting as SHOW writes it: a duration in the longest unit that divides it.
 
-        >>> chooser = type("SessionSettings", (), {"choices": None})()
+        >>> chooser = type("SessionSettings", (), {"settings": None})()
         >>> settings = ConnectionSettings("ada", chooser, lambda _: None)
         >>> for written in ("300ms", "5000", "120s", "0"):
         ...     settings.set("statement_timeout", written); print(settings.shown("statement_timeout"))

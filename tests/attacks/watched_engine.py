@@ -7,7 +7,7 @@ from typing import Any
 
 from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, DuckDBVersion
 from dpsql.engines.engine import DerivedRows
-from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema

@@ -21,7 +21,7 @@ from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.engine import DerivedRows
-from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.engines.source import Data, DataSource
 from dpsql.planning.plan import CorePlan
 from dpsql.session import Session, open_accountant

@@ -13,7 +13,7 @@ from databases import CANARIES, clinic
 
 import dpsql
 from dpsql.engines.duckdb.engine import DuckDBReading
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.exact_rows import ExactRows
 from dpsql.errors import ExecutionFailed, InternalError, LedgerError
 from dpsql.session import Session, open_session
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.exact_rows import ExactRows
 
 ROWS = ExactRows([[("CANARY_7f3a", 1)]])
 

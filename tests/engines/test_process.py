@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from databases import clinic
 from own_process import ONE, QUICK, process_of
-from test_cross_check import TAMPERED
+from test_emitted_sql_check import TAMPERED
 from test_engine_errors import STATEMENTS
 from test_lockdown import HOSTILE, WRITES
 

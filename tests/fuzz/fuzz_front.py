@@ -18,7 +18,7 @@ import atheris
 
 with atheris.instrument_imports(include=["dpsql"]):
     from dpsql.cli.demo import SCHEMA
-    from dpsql.engines.duckdb.cross_check import require_planned
+    from dpsql.engines.duckdb.emitted_sql_check import require_planned
     from dpsql.errors import DatabaseError, InternalError
     from dpsql.planning.plan import Plan
     from dpsql.session import Session, open_session

@@ -14,9 +14,9 @@ from textbook_composition import gaussian_delta
 
 from dpsql.privacy.accountants.advanced import AdvancedComposition
 from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.composition_rule import CompositionRule
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho

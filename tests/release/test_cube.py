@@ -17,7 +17,7 @@ from world_session import session_on, without_noise
 from worlds import Column, Table, World
 
 from dpsql.errors import Refused
-from dpsql.planning.estimators.columns import as_type
+from dpsql.planning.estimators.columnar_rows import as_type
 from dpsql.planning.estimators.least_squares import MeasuredLevel, consistent
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Laplace

@@ -15,7 +15,7 @@ import mpmath
 import pytest
 from scipy import stats
 
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import APPEARS, CorePlan, GroupPresence, MeasuredCell
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.release.noise_addition import release

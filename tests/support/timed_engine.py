@@ -7,7 +7,7 @@ from typing import Any
 
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.engine import DerivedRows, Engine, EngineVersion, PlanReading
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema

@@ -18,7 +18,7 @@ from dpsql.engines.duckdb.attached_source import put_derived
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.engine import core_sqls, derived_table, tables_of
 from dpsql.engines.engine import DerivedRows
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.privacy.key_thresholds import KeyThreshold

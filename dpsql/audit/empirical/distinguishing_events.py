@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from dpsql.audit.empirical.confidence import greatest, least
 from dpsql.audit.sensitivity.claims import NeighbourRows
-from dpsql.engines.exact import CoreRows
+from dpsql.engines.exact_rows import CoreRows
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian

@@ -21,7 +21,7 @@ from dpsql.audit.sensitivity.claims import compare, counted, nearest
 from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import Planner
 from dpsql.audit.sensitivity.statements import Exact, look
-from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism

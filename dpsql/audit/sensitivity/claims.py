@@ -11,7 +11,7 @@ from math import sqrt
 from typing import Any, assert_never
 
 from dpsql.audit.sensitivity.claim_use import ClaimComparison, ClaimUsage, distance, frequencies, levels, ranks, sizes
-from dpsql.engines.exact import CoreRows
+from dpsql.engines.exact_rows import CoreRows
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.privacy.mechanism.exponential import TopKPeeling

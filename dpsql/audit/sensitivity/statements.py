@@ -20,7 +20,7 @@ from dpsql.audit.sensitivity.claim_use import ClaimComparison, ClaimUsage
 from dpsql.audit.sensitivity.claims import compare, malformed
 from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import Planner
-from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.release.noise_addition import release

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import duckdb
 
-from dpsql.engines.duckdb.cross_check import require_planned
+from dpsql.engines.duckdb.emitted_sql_check import require_planned
 from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.engines.duckdb.tables.checks import require_alike, require_codes

@@ -14,7 +14,16 @@ from typing import Literal, TypeAlias
 
 from dpsql.engines.duckdb.catalog_facts import held_facts, source_facts
 from dpsql.engines.files.held_files import HeldFiles
-from dpsql.engines.files.tables import GLOB, SUFFIXES, files_of, found_tables, is_glob, kind_of, partition_of, root_of
+from dpsql.engines.files.table_files import (
+    GLOB,
+    SUFFIXES,
+    files_of,
+    found_tables,
+    is_glob,
+    kind_of,
+    partition_of,
+    root_of,
+)
 from dpsql.engines.source import CsvText, NotOpened, SourceKind, ValueRows
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema, Table, fold

@@ -15,7 +15,7 @@ from typing import Final
 import duckdb
 
 from dpsql.engines.duckdb.attached_source import CONFIG, lock_down, put_derived
-from dpsql.engines.duckdb.cross_check import SPARE, require_planned
+from dpsql.engines.duckdb.emitted_sql_check import SPARE, require_planned
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.source import CoreSql, DerivedTable
 from dpsql.errors import ExecutionFailed, StatementError

@@ -17,7 +17,7 @@ from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.spilling import most_spilled
 from dpsql.engines.engine import DerivedRows
-from dpsql.engines.exact import CoreRows, ExactRows
+from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.engines.source import (
     CoreSql,
     Data,

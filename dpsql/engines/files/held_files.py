@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from dpsql.engines.files.tables import files_of, partition_of
+from dpsql.engines.files.table_files import files_of, partition_of
 from dpsql.engines.source import RFC_4180, DataSource, StoredTable, TableFile
 
 

@@ -16,7 +16,7 @@ from typing import assert_never
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.workload.disjoint import conditions, determined, points
 from dpsql.privacy.accountants import Theorem
-from dpsql.privacy.accountants.theorem import TheoremInvalid
+from dpsql.privacy.accountants.composition_theorem import TheoremInvalid
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.exponential import TopKPeeling

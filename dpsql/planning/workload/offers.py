@@ -11,7 +11,7 @@ from dpsql.errors import DataError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload.block import Block
 from dpsql.privacy.accountants import THEOREMS, Theorem
-from dpsql.privacy.accountants.theorem import TheoremInvalid
+from dpsql.privacy.accountants.composition_theorem import TheoremInvalid
 from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import Cost, shown
 from dpsql.schema import Schema

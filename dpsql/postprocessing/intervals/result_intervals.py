@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import TypeAlias
 
-from dpsql.planning.estimators.columns import column
+from dpsql.planning.estimators.columnar_rows import column
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import date_ends, is_date
 from dpsql.planning.plan import Plan

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsql.privacy.accountants.advanced import AdvancedComposition
-from dpsql.privacy.accountants.answers import CONVERSION_SHARE, price_for
 from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.composition_rule import CompositionRule
+from dpsql.privacy.accountants.composition_theorem import Theorem
 from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.parallel import Parallel
 from dpsql.privacy.accountants.pld import LossDistributions
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.rule import CompositionRule
-from dpsql.privacy.accountants.theorem import Theorem
 from dpsql.privacy.accountants.zcdp import Concentrated
+from dpsql.privacy.answer_price import CONVERSION_SHARE, price_for
 
 
 def _by_name(*theorems: type[Theorem]) -> Mapping[str, type[Theorem]]:

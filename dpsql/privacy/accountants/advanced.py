@@ -13,8 +13,8 @@ from math import isqrt
 from typing import ClassVar, final
 
 from dpsql.errors import DataError
-from dpsql.privacy.accountants.rule import ChargedTotal, WeightedRule, price_of
-from dpsql.privacy.accountants.theorem import (
+from dpsql.privacy.accountants.composition_rule import ChargedTotal, WeightedRule, price_of
+from dpsql.privacy.accountants.composition_theorem import (
     FixedReleases,
     TheoremInvalid,
     approximate_cost,

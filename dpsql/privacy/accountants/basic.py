@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, final
 
-from dpsql.privacy.accountants.rule import ChargedTotal, LedgerSums
-from dpsql.privacy.accountants.theorem import FixedReleases, TheoremInvalid
+from dpsql.privacy.accountants.composition_rule import ChargedTotal, LedgerSums
+from dpsql.privacy.accountants.composition_theorem import FixedReleases, TheoremInvalid
 from dpsql.privacy.measure import Cost, Guarantee
 
 

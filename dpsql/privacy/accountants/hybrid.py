@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Final, final
 
 from dpsql.privacy.accountants.basic import Basic
-from dpsql.privacy.accountants.rule import ChargedTotal, LedgerSums
-from dpsql.privacy.accountants.theorem import FixedReleases, TheoremInvalid
+from dpsql.privacy.accountants.composition_rule import ChargedTotal, LedgerSums
+from dpsql.privacy.accountants.composition_theorem import FixedReleases, TheoremInvalid
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.measure import Cost, Guarantee
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import ClassVar, final
 
+from dpsql.privacy.accountants.composition_theorem import FixedReleases, Theorem
 from dpsql.privacy.accountants.hybrid import Hybrid
-from dpsql.privacy.accountants.theorem import FixedReleases, Theorem
 from dpsql.privacy.measure import Cost
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from dpsql.errors import DataError
-from dpsql.privacy.accountants.theorem import (
+from dpsql.privacy.accountants.composition_theorem import (
     FixedReleases,
     Theorem,
     TheoremInvalid,

@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import ClassVar, final
 
 from dpsql.errors import DataError
-from dpsql.privacy.accountants.rule import ChargedTotal, WeightedRule, gaussian_price
-from dpsql.privacy.accountants.theorem import (
+from dpsql.privacy.accountants.composition_rule import ChargedTotal, WeightedRule, gaussian_price
+from dpsql.privacy.accountants.composition_theorem import (
     FixedReleases,
     TheoremInvalid,
     approximate_cost,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import final
 
-from dpsql.privacy.accountants.rule import ChargedTotal, LedgerSums, gaussian_price
-from dpsql.privacy.accountants.theorem import FixedReleases, TheoremInvalid
+from dpsql.privacy.accountants.composition_rule import ChargedTotal, LedgerSums, gaussian_price
+from dpsql.privacy.accountants.composition_theorem import FixedReleases, TheoremInvalid
 from dpsql.privacy.measure import Cost, Guarantee, epsilon_of_rho, rho_total
 
 

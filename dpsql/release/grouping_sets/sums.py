@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.cells import aggregate_type
-from dpsql.planning.estimators.columns import as_type
+from dpsql.planning.cell_choice import aggregate_type
+from dpsql.planning.estimators.columnar_rows import as_type
 from dpsql.planning.estimators.estimate import CentredSum, SingleCell, value
 from dpsql.planning.estimators.least_squares import (
     DENSE,

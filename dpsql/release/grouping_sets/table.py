@@ -1,7 +1,6 @@
 """The released table of a cube: the groups of all its levels that have rows, with their aggregates and intervals.
 
-Everything here is computed from what was released. Proved in ``docs/proofs/cube.md`` and, of groups that have rows, in
-``docs/proofs/presence.md``.
+Everything here is computed from what was released.
 
 Proved in ``docs/proofs/presence.md`` and ``docs/proofs/cube.md``.
 """

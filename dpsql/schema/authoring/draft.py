@@ -12,8 +12,7 @@ from pathlib import PurePath
 from dpsql.schema.authoring.guesses import Guesses, guessed
 from dpsql.schema.authoring.plain_tables import PlainColumn, PlainTable, plain_tables
 from dpsql.schema.catalog import Catalog
-from dpsql.schema.names import fold
-from dpsql.schema.plain_names import plain_name
+from dpsql.schema.names import fold, plain_name
 from dpsql.schema.privacy import Privacy
 from dpsql.schema.types import SqlType
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
-from dpsql.schema.names import fold
-from dpsql.schema.plain_names import is_plain, plain_name
+from dpsql.schema.names import fold, is_plain, plain_name
 from dpsql.schema.types import Stored
 
 

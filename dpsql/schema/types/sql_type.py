@@ -9,7 +9,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, TypeAlias, assert_never, get_args
 
-from dpsql.schema.types import numbers, temporal, words
+from dpsql.schema.types import numbers, temporal, texts
 from dpsql.schema.types.facts import Bound, NamedType, TypeFacts, Value
 from dpsql.schema.types.stored_types import STORED_TYPES, Reading, unread
 
@@ -20,7 +20,7 @@ Kind: TypeAlias = Literal["boolean", "integer", "decimal", "double", "text", "da
 def _facts(kind: Kind) -> TypeFacts:
     match kind:
         case "boolean":
-            return words.BOOLEAN
+            return texts.BOOLEAN
         case "integer":
             return numbers.INTEGER
         case "decimal":
@@ -28,7 +28,7 @@ def _facts(kind: Kind) -> TypeFacts:
         case "double":
             return numbers.DOUBLE
         case "text":
-            return words.TEXT
+            return texts.TEXT
         case "date":
             return temporal.DATE
         case "timestamp":

@@ -14,7 +14,7 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any, cast
 
-from dpsql.planning.estimators.columns import ColumnarRows, IntervalColumn, StepColumn, ValueT, column, columns
+from dpsql.planning.estimators.columnar_rows import ColumnarRows, IntervalColumn, StepColumn, ValueT, column, columns
 from dpsql.planning.estimators.histogram import DRAWN
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate

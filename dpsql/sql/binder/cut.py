@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dpsql.schema import Schema, fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
-from dpsql.sql.binder.binding import Binding
+from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.empty_groups import EmptyGroups
 from dpsql.sql.binder.group_by import is_plain_distinct

@@ -12,9 +12,9 @@ from dpsql.sql.analysis.bounds import as_ends, is_nullable
 from dpsql.sql.analysis.join_on_unit import is_tied
 from dpsql.sql.analysis.stability import limits
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate, is_grouped
-from dpsql.sql.binder.binding import Binding
+from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.correlated_subqueries import correlated
-from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.per_unit import meaning, require_own_columns, unit_aggregate
 from dpsql.sql.binder.scope import Ctes, without_ctes
 from dpsql.sql.binder.sources.joins import From

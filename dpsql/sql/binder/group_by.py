@@ -16,7 +16,7 @@ from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces, finest_alone, is_additive
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
-from dpsql.sql.binder.binding import Binding
+from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT
 from dpsql.sql.ir.core import Aggregate, Core, KeyDomain

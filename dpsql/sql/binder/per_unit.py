@@ -15,7 +15,7 @@ from dpsql.schema import UNIT, SqlType, fold
 from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable, summand
 from dpsql.sql.analysis.stability import limits
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate, split, statistic
-from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, function_named

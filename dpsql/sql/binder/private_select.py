@@ -13,7 +13,7 @@ from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, fold
 from dpsql.sql.analysis.key_domain.domain import key_domain
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate
-from dpsql.sql.binder.binding import Binding
+from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.group_by import cube, grouping_sets, has_sets
 from dpsql.sql.binder.schema_answers import listed_keys

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.schema import Bound
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
-from dpsql.sql.binder.binding import Binding
+from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.group_by import is_plain_distinct
 from dpsql.sql.binder.sources.from_subqueries import select_item

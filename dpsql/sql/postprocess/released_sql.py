@@ -11,7 +11,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.schema import fold
-from dpsql.sql.binder.binding import Binding
+from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated
 from dpsql.sql.binder.scope import Ctes, Outside, require_known_schema

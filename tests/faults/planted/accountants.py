@@ -32,7 +32,7 @@ FAULTS = (
     ),
     Fault(
         "the order of Renyi divergences is chosen afterwards",
-        "dpsql/privacy/accountants/rule.py",
+        "dpsql/privacy/accountants/composition_rule.py",
         "        return total.weight <= self.allowance(promise)\n",
         "        from dpsql.privacy.accountants.renyi import renyi_total\n\n"
         "        return total.weight <= self.allowance(promise) or any("

@@ -61,7 +61,7 @@ FAULTS = (
     ),
     Fault(
         "a count of values is taken for evidence of rows",
-        "dpsql/planning/cells.py",
+        "dpsql/planning/cell_choice.py",
         "not any(each in wanted for each in cells)",
         "not any(isinstance(each, RowCount | UnitCount) for each in cells)",
         (f"{TESTS}_all_evidence_of_an_answer_together_is_wrong_in_one_of_twenty_at_most",),

@@ -44,10 +44,10 @@ FAULTS = (
     ),
     Fault(
         "a table of another catalogue is taken for a subquery",
-        "dpsql/engines/duckdb/cross_check.py",
+        "dpsql/engines/duckdb/emitted_sql_check.py",
         "not others <= own or",
         "not {name for *_, name in others} <= {name for *_, name in own} or",
-        ("tests/engines/test_cross_check.py",),
+        ("tests/engines/test_emitted_sql_check.py",),
     ),
     Fault(
         "a private table is given for a public one",

@@ -173,7 +173,7 @@ FAULTS = (
     ),
     Fault(
         "a block is charged one of its statements",
-        "dpsql/privacy/accountants/rule.py",
+        "dpsql/privacy/accountants/composition_rule.py",
         "        return sum_of(releases.costs)\n",
         "        return releases.costs[0]\n",
         (f"{OFFERS}::test_prices_are_those_of_the_theorems",),
@@ -280,7 +280,7 @@ FAULTS = (
     ),
     Fault(
         "what was approximate is charged without its delta",
-        "dpsql/privacy/accountants/theorem.py",
+        "dpsql/privacy/accountants/composition_theorem.py",
         "    return Cost(epsilon, pure_rho(epsilon), delta)\n",
         "    return Cost(epsilon, pure_rho(epsilon))\n",
         (f"{OFFERS}::test_prices_are_those_of_the_theorems",),

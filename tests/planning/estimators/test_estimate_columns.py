@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.planning.estimators.columns import (
+from dpsql.planning.estimators.columnar_rows import (
     ColumnarRows,
     IntervalColumn,
     StepColumn,
@@ -29,9 +29,9 @@ from dpsql.planning.estimators.estimate import (
     interval,
     value,
 )
-from dpsql.planning.estimators.estimate_columns import read_column
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, NoiseLaw, laplace
 from dpsql.planning.estimators.moments import CentredVariable, MomentEstimate
+from dpsql.planning.estimators.vectorised_estimates import read_column
 from dpsql.release.noise_addition import in_order, rank
 from dpsql.sql.ir.aggregate_properties import Statistic
 

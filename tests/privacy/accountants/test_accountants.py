@@ -11,7 +11,7 @@ import pytest
 
 from dpsql.privacy.accountants import DEFAULT, RULES, THEOREMS, CompositionRule
 from dpsql.privacy.accountants.advanced import AdvancedComposition
-from dpsql.privacy.accountants.rule import ChargedTotal
+from dpsql.privacy.accountants.composition_rule import ChargedTotal
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.measure import Cost
 

@@ -12,8 +12,8 @@ from spending import other
 
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.accountants.advanced import AdvancedComposition
+from dpsql.privacy.accountants.composition_rule import CompositionRule
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import admits
 from dpsql.privacy.measure import FREE, Cost

@@ -17,8 +17,8 @@ from dpsql.errors import BudgetExhausted, LedgerError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.accountants.advanced import AdvancedComposition
 from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.composition_rule import CompositionRule
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.rule import CompositionRule
 from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger

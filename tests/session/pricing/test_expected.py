@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from noise_laws import beyond, seeded
 
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.exact_rows import ExactRows
 from dpsql.errors import Refused
 from dpsql.planning.estimators.estimate import CentredSum, SingleCell
 from dpsql.planning.estimators.least_squares import LEAST_VARIANCE, MeasuredLevel, consistent, spreads

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from sqlglot import exp
 
 from dpsql.engines.engine import DerivedRows
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import Schema, SqlType

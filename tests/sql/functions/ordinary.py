@@ -8,7 +8,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from dpsql.schema import SqlType
-from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.ir.expression import ColumnRef, Expression
 from dpsql.sql.parser.parse import parse
 

@@ -12,7 +12,7 @@ from dpsql.sql.analysis.bounds import summand
 from dpsql.sql.binder.aggregates.dp_clip import clip_aggregate
 from dpsql.sql.binder.aggregates.frequencies import frequent_aggregate
 from dpsql.sql.binder.aggregates.quantiles import ranked_aggregate
-from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.ir.aggregate import AVG, COUNT, COUNT_DISTINCT, SUM, UNITS, function_named, is_named
 from dpsql.sql.ir.aggregate_properties import Arguments
 from dpsql.sql.ir.core import Aggregate

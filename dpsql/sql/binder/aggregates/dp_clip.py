@@ -15,7 +15,7 @@ from sqlglot import exp
 from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.bounds import summand
 from dpsql.sql.analysis.quantisation import quantum
-from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.emit.node import number
 from dpsql.sql.ir.aggregate import CLIP
 from dpsql.sql.ir.core import Aggregate

@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE, column_values, values
-from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.ir.aggregate import MODE, STRING_AGG, function_named
 from dpsql.sql.ir.aggregate_properties import Arguments
 from dpsql.sql.ir.core import Aggregate, JoinedText

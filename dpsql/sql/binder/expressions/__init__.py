@@ -1,1 +1,1 @@
-"""How each kind of scalar node is read into the closed union, for `dpsql.sql.binder.expressions.reader.Reader`."""
+"""How each kind of scalar node is read into the closed union, for `dpsql.sql.binder.expressions.expression_reader`."""

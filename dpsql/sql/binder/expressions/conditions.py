@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.schema import UNIT, SqlType
 from dpsql.sql.binder.expressions.constant_arguments import constant_span
-from dpsql.sql.binder.expressions.reading import ReadNode, read_condition
+from dpsql.sql.binder.expressions.node_reader import ReadNode, read_condition
 from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import alike, call, castable

@@ -7,7 +7,7 @@ import re
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions.constant_arguments import require_format, require_pattern, template_format
-from dpsql.sql.binder.expressions.reading import ReadNode, read_call
+from dpsql.sql.binder.expressions.node_reader import ReadNode, read_call
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions.call import call
 from dpsql.sql.functions.like_patterns import matched

@@ -15,7 +15,7 @@ from dpsql.schema import SqlType, fold
 from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.work.derived_size import derived_size
-from dpsql.sql.binder.binding import Binding
+from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.emit import node

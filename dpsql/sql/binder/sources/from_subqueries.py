@@ -9,9 +9,9 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
-from dpsql.sql.binder.binding import Binding
+from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.expression_subqueries import Subqueries
-from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.group_by import all_keys, group_keys, has_window, is_plain_distinct
 from dpsql.sql.binder.per_unit import per_unit
 from dpsql.sql.binder.scope import Ctes, Scope, alias_columns, without_ctes

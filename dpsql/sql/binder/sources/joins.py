@@ -14,7 +14,7 @@ from sqlglot import exp
 from dpsql.schema import fold
 from dpsql.sql.analysis.join_on_unit import require_one_unit, tied_source
 from dpsql.sql.analysis.stability import sources as sources_of
-from dpsql.sql.binder.expressions.reader import Reader, ReadKnown
+from dpsql.sql.binder.expressions.expression_reader import Reader, ReadKnown
 from dpsql.sql.binder.scope import Scope, VisibleSource
 from dpsql.sql.binder.sources.join_sides import (
     JoinKind,

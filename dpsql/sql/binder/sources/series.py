@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span
 from dpsql.sql.binder.expressions.datetimes import moved
-from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.functions.quoted_constants import beside
 from dpsql.sql.ir import literal

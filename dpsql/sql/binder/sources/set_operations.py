@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.schema import UNIT, SqlType
 from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable
-from dpsql.sql.binder.expressions.reader import Reader
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.functions.call import alike
 from dpsql.sql.functions.signature import common_type

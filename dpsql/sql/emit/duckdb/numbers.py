@@ -2,7 +2,7 @@
 
 Numbers are computed as DOUBLE, which never overflows; a function outside its domain is NULL. DuckDB's ROUND rounds a
 half away from zero; another rule, such as half to even, is another total form of ``round`` and ``round decimal``, whose
-function `dpsql.engines.duckdb.cross_check` must let pass. Proved in ``docs/proofs/expression.md``.
+function `dpsql.engines.duckdb.emitted_sql_check` must let pass. Proved in ``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar
 
-from dpsql.privacy.accountants.theorem import FixedReleases, Theorem, sum_of
+from dpsql.privacy.accountants.composition_theorem import FixedReleases, Theorem, sum_of
 from dpsql.privacy.measure import FREE, Cost, Guarantee
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import floor, log10
 
-from dpsql.privacy.accountants.rule import ChargedTotal, CompositionRule
+from dpsql.privacy.accountants.composition_rule import ChargedTotal, CompositionRule
 from dpsql.privacy.measure import Cost, Guarantee
 
 #: The part of δ that a budget gives to the conversion of zCDP where its rule takes no other one.

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.columns import EXACT, IntervalColumn, StepColumn, as_type, quotients_as_type
+from dpsql.planning.estimators.columnar_rows import EXACT, IntervalColumn, StepColumn, as_type, quotients_as_type
 from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, SingleCell, interval, linear, value
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval, NoiseLaw
 

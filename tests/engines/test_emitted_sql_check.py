@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from databases import clinic
 
-from dpsql.engines.duckdb.cross_check import require_planned
+from dpsql.engines.duckdb.emitted_sql_check import require_planned
 from dpsql.errors import ExecutionFailed
 from dpsql.planning.plan import CorePlan
 from dpsql.session import Session, open_session

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions import conditions, datetimes, numbers, texts
-from dpsql.sql.binder.expressions.reading import ReadNode, read_call, read_condition
+from dpsql.sql.binder.expressions.node_reader import ReadNode, read_call, read_condition
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import call
