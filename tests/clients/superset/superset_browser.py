@@ -9,6 +9,11 @@ from contextlib import contextmanager
 from urllib.parse import urlencode
 
 from selenium import webdriver
+from selenium.common.exceptions import (
+    ElementNotInteractableException,
+    StaleElementReferenceException,
+    TimeoutException,
+)
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -47,14 +52,25 @@ def browser(width: int, height: int) -> Iterator[WebDriver]:
 
 
 def log_in(page: WebDriver, superset: Superset) -> None:
-    """Fill in the page that asks for a name and a password."""
-    page.get(f"{superset.address}/login/")
+    """Fill in the page that asks for a name and a password, and load and send it again while it still stands.
+
+    The page loses what is sent before its script listens.
+    """
     name, password = ADMINISTRATOR
-    _wait(page).until(lambda page: page.find_elements(By.CSS_SELECTOR, "input[type=password]"))
-    page.find_element(By.CSS_SELECTOR, "input[type=password]").send_keys(password)
-    page.find_element(By.CSS_SELECTOR, "input:not([type=password]):not([type=hidden])").send_keys(name)
-    page.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
-    _wait(page).until(lambda page: "/login" not in page.current_url)
+    attempt = WebDriverWait[WebDriver](page, _PATIENCE / 4)
+
+    def logged_in(page: WebDriver) -> bool:
+        page.get(f"{superset.address}/login/")  # leads elsewhere once somebody is logged in
+        if "/login" in page.current_url:
+            attempt.until(lambda page: page.find_elements(By.CSS_SELECTOR, "input[type=password]"))
+            page.find_element(By.CSS_SELECTOR, "input[type=password]").send_keys(password)
+            page.find_element(By.CSS_SELECTOR, "input:not([type=password]):not([type=hidden])").send_keys(name)
+            page.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
+            attempt.until(lambda page: "/login" not in page.current_url)
+        return True
+
+    unready = (TimeoutException, StaleElementReferenceException, ElementNotInteractableException)
+    WebDriverWait(page, _PATIENCE, ignored_exceptions=unready).until(logged_in)
 
 
 def open_dashboard(page: WebDriver, superset: Superset, number: int, charts: int) -> None:
