@@ -80,22 +80,23 @@ def test_texts_are_read_as_the_declared_type(
     assert [str(row[1]) for row in found] == list(map(str, values))
 
 
+#: Texts that are no value of the type.
+NO_VALUES = [
+    ("integer", "1.5"), ("integer", "9223372036854775808"), ("integer", "1e3"), ("integer", "N/A"), ("integer", "0x10"),
+    ("decimal(5,2)", "1.005"), ("decimal(5,2)", "1000"), ("double", "1,5"), ("boolean", "maybe"),
+    ("date", "2020-01-31 10:00"), ("date", "31.12.2020"), ("date", "2020-02-30"), ("timestamp", "noon"),
+    ("timestamp", "2020-01-31T10:00:00+02:00"), ("timestamp", "2020-01-31 10:00:00.0000001"),
+]  # fmt: skip
+#: One type is enough for the words between the processes.
+BETWEEN_PROCESSES = [(sql_type, text, True) for sql_type, text in NO_VALUES if sql_type == "date"]
+
+
 @pytest.mark.parametrize(
-    ("sql_type", "text"),
-    [
-        ("integer", "1.5"), ("integer", "9223372036854775808"), ("integer", "1e3"), ("integer", "N/A"),
-        ("integer", "0x10"),
-        ("decimal(5,2)", "1.005"), ("decimal(5,2)", "1000"), ("double", "1,5"), ("boolean", "maybe"),
-        ("date", "2020-01-31 10:00"), ("date", "31.12.2020"), ("date", "2020-02-30"), ("timestamp", "noon"),
-        ("timestamp", "2020-01-31T10:00:00+02:00"), ("timestamp", "2020-01-31 10:00:00.0000001"),
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("own_process", [False, True])
+    ("sql_type", "text", "own_process"), [(*each, False) for each in NO_VALUES] + BETWEEN_PROCESSES
+)
 def test_a_text_that_is_no_value_is_refused_before_anything_is_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql_type: str, text: str, own_process: bool
 ) -> None:
-    if own_process and sql_type != "date":
-        pytest.skip("one type is enough for the words between the processes")
     monkeypatch.setattr(opening, "OWN_PROCESS", own_process)
     (tmp_path / "t.csv").write_text(f'id,x\n1,\n2,"{text}"\n')
     with pytest.raises(SchemaError, match="table t, column x: holds what is no value of its type"):
