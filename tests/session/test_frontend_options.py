@@ -1,4 +1,4 @@
-"""What front ends choose: names of columns, probes of single rows, declared ranges; and lists of keys that are free."""
+"""What front ends choose: probes of single rows, declared ranges; names of columns; and lists of keys that are free."""
 
 from __future__ import annotations
 
@@ -171,5 +171,5 @@ NAMES = (
 
 @pytest.mark.parametrize(("item", "name"), NAMES)
 def test_columns_without_an_alias_are_named_as_postgresql_does(database: Database, item: str, name: str) -> None:
-    plan = database.session("ada", TOOLS).plan(f"SELECT {item}, COUNT(ward) AS n FROM patients")
+    plan = database.session("ada").plan(f"SELECT {item}, COUNT(ward) AS n FROM patients")
     assert [column.name for column in plan.columns] == [name, "n"]

@@ -87,9 +87,7 @@ def bind(
     options = statement.options
     require_values(statement.tree, parameters)
     tree, values = with_lists(statement.tree, parameters)
-    tree = without_database(with_listed_series(tree, values), schema.name)
-    if frontend_options.names == "postgres":
-        tree = folded_names(tree)
+    tree = folded_names(without_database(with_listed_series(tree, values), schema.name))
     schema = schema if options is None else options.tightened(schema)
     cut = Cut(schema, values, describe, frontend_options, empty_groups)
     postprocessing = cut.released(tree, {})

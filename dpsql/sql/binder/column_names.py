@@ -1,4 +1,4 @@
-"""The names of output columns that the analyst did not name."""
+"""The names of output columns: those that PostgreSQL gives them, whatever front end asks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.emit.syntax import STATEMENT
-from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.parser.parameter import WRITTEN
 
 #: The name of a function that is called first of all in a text.
@@ -21,19 +20,19 @@ _POSTGRES = {
 _FUNCTIONS = {"trim": "btrim", "len": "length"}
 
 
-def output_name(item: exp.Expr, frontend_options: FrontendOptions) -> str:
-    """The name of an output column, as DuckDB's or PostgreSQL's clients expect it.
+def output_name(item: exp.Expr) -> str:
+    """The name of an output column without an alias.
 
     >>> from sqlglot import parse_one
     >>> items = parse_one("SELECT COUNT(*), a + 1, CAST(1 AS INT), CASE WHEN a THEN 1 ELSE 2 END, TRUE").expressions
-    >>> [output_name(item, FrontendOptions("postgres")) for item in items]
+    >>> [output_name(item) for item in items]
     ['count', '?column?', 'int4', 'case', 'bool']
     """
-    return _postgres_name(item) if frontend_options.names == "postgres" else _plain_name(item)
+    return _chosen(item)[0] or "?column?"
 
 
 def folded_names(tree: exp.Expr) -> exp.Expr:
-    """The statement with its names in lower case where they have no quotes, as PostgreSQL's clients expect.
+    """The statement with its names in lower case where they have no quotes.
 
     >>> from sqlglot import parse_one
     >>> folded_names(parse_one('SELECT COUNT(*) AS N, Age AS "A" FROM People')).sql()
@@ -44,29 +43,6 @@ def folded_names(tree: exp.Expr) -> exp.Expr:
         if not name.quoted:
             name.set("this", fold(name.name))
     return folded
-
-
-def _plain_name(item: exp.Expr) -> str:
-    while isinstance(item, exp.Filter | exp.Window | exp.Paren | exp.WithinGroup):
-        item = item.this
-    if isinstance(item, exp.Cast):
-        return _plain_name(item.this) if isinstance(item.this, exp.Column | exp.Func) else item.to.this.name.lower()
-    if isinstance(item, exp.Column):
-        return item.name
-    if isinstance(item, exp.Anonymous):
-        return item.name.lower()
-    if isinstance(item, exp.Case):
-        return "case"
-    if isinstance(item, exp.Binary) and WRITTEN in item.meta:
-        return str(item.meta[WRITTEN]).lower()
-    if _is_call(item):
-        called = _CALL.match(STATEMENT.write(item))
-        return (called[1] if called else item.sql_name()).lower()  # type: ignore[attr-defined]
-    return "?column?"
-
-
-def _postgres_name(item: exp.Expr) -> str:
-    return _chosen(item)[0] or "?column?"
 
 
 def _chosen(item: exp.Expr) -> tuple[str | None, bool]:
@@ -102,7 +78,12 @@ def _chosen(item: exp.Expr) -> tuple[str | None, bool]:
 
 def _called(item: exp.Expr) -> str:
     written = str(item.meta.get(WRITTEN, "")).lower()
-    name = written if written.isidentifier() else _plain_name(item)
+    if written.isidentifier():
+        return _FUNCTIONS.get(written, written)
+    if isinstance(item, exp.Anonymous):
+        return item.name.lower()
+    call = _CALL.match(STATEMENT.write(item))
+    name = (call[1] if call else item.sql_name()).lower()  # type: ignore[attr-defined]
     return _FUNCTIONS.get(name, name)
 
 

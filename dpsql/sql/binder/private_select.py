@@ -115,7 +115,7 @@ class _Cut:
     def _item(self, item: exp.Expr) -> exp.Expr:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
             refuse("E_RAW", "* would show private rows; name the keys and aggregates", item)
-        name = item.alias or self._own_name(item) or output_name(item, self._binding.frontend_options)
+        name = item.alias or self._own_name(item) or output_name(item)
         released = self._released(item.unalias())
         if isinstance(item, exp.Alias):
             self._earlier.setdefault(fold(item.alias), released)

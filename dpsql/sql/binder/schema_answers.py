@@ -82,7 +82,7 @@ def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Sele
         for name, expression in select_item(item, place, source_from):
             typed = SANDBOX.cast(exp.Null(), expression.type)
             brings_name = isinstance(item, exp.Alias | exp.Star | exp.Column)
-            named = item.alias or (name if brings_name else output_name(item, binding.frontend_options))
+            named = item.alias or (name if brings_name else output_name(item))
             columns.append(exp.alias_(typed, named, quoted=True))
     return exp.select(*columns).where(exp.Boolean(this=False), copy=False)
 
@@ -119,7 +119,7 @@ def declared_ends(select: exp.Select, source_from: From, binding: Binding) -> ex
     ends = [each for item in select.expressions if (each := _end(item, source_from)) is not None]
     if len(ends) < len(select.expressions):
         return None
-    names = [item.alias or output_name(item, binding.frontend_options) for item in select.expressions]
+    names = [item.alias or output_name(item) for item in select.expressions]
     items = [exp.alias_(each, name, quoted=True) for each, name in zip(ends, names, strict=True)]
     return exp.Select(expressions=items)
 

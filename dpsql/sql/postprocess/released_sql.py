@@ -18,7 +18,6 @@ from dpsql.sql.binder.scope import Ctes, Outside, require_known_schema
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import called, only, refuse
 from dpsql.sql.parser.desugar import pivoted
 from dpsql.sql.parser.googlesql import IS_UNIT
@@ -112,19 +111,19 @@ def public_query(query: exp.Select | exp.SetOperation | exp.Values, binding: Bin
         case exp.SetOperation():
             return public.set_operation(query)
         case exp.Values():
-            listed = _named_columns(public.values(query), binding.frontend_options)
+            listed = _named_columns(public.values(query))
             return exp.select("*").from_(listed, copy=False)
 
 
-def _named_columns(values: exp.Values, frontend_options: FrontendOptions) -> exp.Values:
-    """A VALUES list that is a statement, with the names of its columns that PostgreSQL's clients expect.
+def _named_columns(values: exp.Values) -> exp.Values:
+    """A VALUES list that is a statement, with the names of its columns that PostgreSQL gives them.
 
     >>> from sqlglot import parse_one
-    >>> print(_named_columns(parse_one("VALUES (1, 'a')"), FrontendOptions("postgres")).sql())
+    >>> print(_named_columns(parse_one("VALUES (1, 'a')")).sql())
     (VALUES (1, 'a')) AS "values"("column1", "column2")
     """
     first = next(iter(values.expressions), None)
-    if frontend_options.names == "postgres" and isinstance(first, exp.Tuple) and not values.args.get("alias"):
+    if isinstance(first, exp.Tuple) and not values.args.get("alias"):
         names = [exp.to_identifier(f"column{place}", quoted=True) for place in range(1, len(first.expressions) + 1)]
         values.set("alias", exp.TableAlias(this=exp.to_identifier("values", quoted=True), columns=names))
     return values
@@ -189,7 +188,7 @@ class _Public:
         changed = self.change(item)
         if isinstance(item, exp.Alias | exp.Column | exp.Star):
             return changed
-        return exp.alias_(changed, output_name(item, self._binding.frontend_options), quoted=True)
+        return exp.alias_(changed, output_name(item), quoted=True)
 
     def _query(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
         """A query inside this one, which the binding cuts where it reads private rows."""
