@@ -1,7 +1,10 @@
 """dpsql: differentially private SQL.
 
-``connect`` opens a private database by its schema file (PEP 249); the rest are the names that PEP 249 asks for.
+``connect`` opens a private database by its schema file (PEP 249); the rest are the names that PEP 249 asks for. What a
+client does to its own value before it is collected is `dpsql.local`.
 """
+
+from types import ModuleType
 
 from dpsql.dbapi import (
     BINARY,
@@ -91,6 +94,16 @@ __all__ = [
     "Warning",
     "apilevel",
     "connect",
+    "local",
     "paramstyle",
     "threadsafety",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """`dpsql.local`, imported when it is first asked for: connecting needs none of it."""
+    if name != "local":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from dpsql.privacy import local
+
+    return local
