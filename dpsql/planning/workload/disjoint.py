@@ -86,6 +86,8 @@ def _demanded(relation: Relation, unit: ColumnRef, schema: Schema) -> Iterator[t
             if len(read) != 1:
                 continue
             (column,) = read
+            if _meets_the_cut(condition, scan, column):
+                continue
             if column == scan.unit:
                 yield UNIT, column, condition
             elif own and column.relation == scan.alias:
@@ -94,6 +96,13 @@ def _demanded(relation: Relation, unit: ColumnRef, schema: Schema) -> Iterator[t
         child_unit = unit_of(inner.child)
         if (inner.alias, UNIT) in tied and child_unit is not None:
             yield from _demanded(inner.child, child_unit, schema)
+
+
+def _meets_the_cut(condition: Expression, scan: Scan, column: ColumnRef) -> bool:
+    """Whether the column is a text of which a scan reads so few characters that longer ones may become a constant's."""
+    read = None if scan.cut is None else dict(scan.cut.characters).get(column.name)
+    texts = [each.value for each in _literals(condition) if isinstance(each.value, str)]
+    return read is not None and any(len(text) >= read for text in texts)
 
 
 def _collect(relation: Relation, known: list[Expression], scans: list[Scan], subqueries: list[PerUnit]) -> None:

@@ -31,6 +31,13 @@ FAULTS = (
         (ROWS, f"{PARALLEL}::test_columns_of_the_units_table_need_a_key_that_was_checked"),
     ),
     Fault(
+        "parallel composition over texts of which one part reads less than another",
+        DISJOINT,
+        "any(len(text) >= read for text in texts)",
+        "any(len(text) > read for text in texts)",
+        (f"{PARALLEL}::test_a_long_text_may_be_in_two_parts_where_one_of_them_reads_less_of_it",),
+    ),
+    Fault(
         "parallel composition over a key that nobody checked",
         DISJOINT,
         "    return schema.tables[schema.unit_table].key == (schema.unit_column,)",

@@ -43,7 +43,7 @@ paid = {{ type = "integer", bounds = [0, 50] }}
 PEOPLE = [
     (0, 30, "Rome", True), (1, 31, "Rome", False), (2, 30, "Oslo", True), (3, None, "Oslo", None),
     (4, 55, "rome", True),
-    (5, 12, "Rôme", False), (6, 99, None, True), (7, 31, "Paris", None), (8, 70, "Bern", False),
+    (5, 12, "Rôme", False), (6, 99, None, True), (7, 31, "Parisian", None), (8, 70, "Bern", False),
 ]  # fmt: skip
 MICRO = Fraction("1e-6")
 LAPLACE = 'mechanism = "laplace"'

@@ -81,6 +81,16 @@ def test_rows_that_are_apart_are_not_units_that_are(session: Session, statements
     assert "rows that are apart may belong to one unit" in why(session.workload(statements), "parallel")
 
 
+def test_a_long_text_may_be_in_two_parts_where_one_of_them_reads_less_of_it(session: Session) -> None:
+    """A join reads five characters of a city, one more than declared ones have: Parisian is Paris there."""
+    asked = [COUNT.format("city = 'Parisian'"), VISITED.format("city = 'Paris'")]
+    assert "no conditions show" in why(session.workload(asked), "parallel")
+    plans = tuple(map(session.plan, asked))
+    whole = Block(plans, Hybrid, session.schema).cost.rho
+    assert max(costs_of_one_person(plans, session.schema.source_path.parent)) == whole
+    assert valid(session.workload([COUNT.format("city = 'Rome'"), VISITED.format("city = 'Oslo'")]))["parallel"]
+
+
 def test_columns_of_the_units_table_need_a_key_that_was_checked(tmp_path: Path) -> None:
     loose = opened(tmp_path, LAPLACE, key="")
     assert 'the schema must say key = "id"' in why(loose.workload(counts("member", "NOT member")), "parallel")
