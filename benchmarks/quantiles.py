@@ -96,12 +96,11 @@ def released(mechanism: TreeMechanism | QuantileChoices, contribution: Contribut
     ranks, found = Ranks((fraction,)), None
     if isinstance(mechanism, TreeMechanism):
         grown = NoisyDistribution(mechanism.grow(*listed), bins, contribution.step, 0.95)
-        found = grown.values(ranks)[0], grown.curve(ranks)
+        found = grown.values(ranks)[0], grown.curves(ranks)[0]
     else:
         chosen = ChosenQuantiles(mechanism.choose(*listed, 0.95, contribution.fine), bins, 0.95)
-        found = chosen.values(ranks)[0], chosen.curve(ranks)
+        found = chosen.values(ranks)[0], chosen.curves(ranks)[0]
     value, curve = found
-    assert curve is not None
     return float(value), (curve.points[0], curve.points[2])
 
 
@@ -126,12 +125,11 @@ def measured(mechanism: TreeMechanism | QuantileChoices, contribution: Contribut
 
 def mechanisms(contribution: Contribution, norm: Norm, epsilon: Fraction,
                fraction: Fraction) -> Iterator[tuple[str, TreeMechanism | QuantileChoices]]:  # fmt: skip
-    """The tree, and choices of the quantile beside others."""
+    """The tree, and the choice of the quantile at the whole price or at a part of it."""
     yield "tree", tree(contribution, norm, "add-remove", epsilon, Fraction(1))
     for among in AMONG:
-        others = {RankTarget(Fraction(place, 1_000), "lower"): True for place in range(1, among)}
-        targets = {RankTarget(fraction, "lower"): True, **others}
-        yield f"1 of {among}", ranking(contribution, norm, "add-remove", epsilon, Fraction(1), targets)
+        target = RankTarget(fraction, "lower")
+        yield f"1 of {among}", ranking(contribution, norm, "add-remove", epsilon, Fraction(1, among), target)
 
 
 def main() -> None:

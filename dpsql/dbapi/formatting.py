@@ -28,9 +28,17 @@ def cell(value: object, interval: CellInterval | None, with_bar: bool, null: str
 
     >>> cell(date(2020, 5, 17), (date(2020, 5, 3), date(2020, 5, 30)), True)
     '2020-05-17 (2020-05-03 to 2020-05-30)'
+
+    So has each element of a list.
+
+    >>> cell([25.0, 31.5], ([24.5, 31.0], [25.5, 32.0]), True)
+    '[25.00 ± 0.50, 31.50 ± 0.50]'
     """
     if value is None:
         return null
+    if isinstance(value, list) and interval is not None:
+        ends = zip(*interval, strict=True)
+        return f"[{', '.join(cell(each, own, with_bar, null) for each, own in zip(value, ends, strict=True))}]"
     if isinstance(value, date) and interval is not None and with_bar:
         return f"{value} ({interval[0]} to {interval[1]})"
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):

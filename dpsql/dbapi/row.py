@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, SupportsIndex,
 if TYPE_CHECKING:
     from dpsql.planning.result_columns import CellInterval
 
-End = TypeVar("End", float, date)
+End = TypeVar("End", float, date, list[Any])
 
 
 class Interval(NamedTuple, Generic[End]):
@@ -63,15 +63,15 @@ class Row(tuple[Any, ...]):
         """The interval of a column's value; None if it is exact or has none.
 
         Args:
-            kind: ``date`` for a column of dates or timestamps.
+            kind: ``date`` for a column of dates or timestamps, ``list`` for one of lists: low and high are lists.
 
-        Raises TypeError if the ends are of the other kind.
+        Raises TypeError if the ends are of another kind.
         """
         found = self._intervals[self._place(name)] if self._intervals else None
         if found is None:
             return None
-        if isinstance(found[0], date) != (kind is date):
-            other = "float" if kind is date else "date"
+        other = "date" if isinstance(found[0], date) else "list" if isinstance(found[0], list) else "float"
+        if other != kind.__name__:
             raise TypeError(f"the ends of {name!r} are of the kind {other}: write row.interval({name!r}, {other})")
         return Interval(*found)
 

@@ -17,7 +17,6 @@ Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/q
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 
 from dpsql.errors import Refused
@@ -40,7 +39,7 @@ from dpsql.privacy.mechanism.tree import TreeMechanism, shape
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.ir.core import Frequencies
 
-#: What a quantile's value gets of its price, where rows are counted around it for its interval.
+#: What a chosen quantile's value gets of its price; for the rest rows are counted around it for its interval.
 VALUE_SHARE = Fraction(1, 2)
 
 
@@ -93,31 +92,13 @@ def _tree(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation,
 
 
 def ranking(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
-            targets: Mapping[RankTarget, bool]) -> QuantileChoices:  # fmt: skip
-    """The choices of a histogram's quantiles: the share in equal parts, one for each quantile.
-
-    ``targets`` tells which quantiles have an interval. Of such a one `VALUE_SHARE` goes to its value, and the rest to
-    the counts around it.
-    """
+            target: RankTarget) -> QuantileChoices:  # fmt: skip
+    """The choice of a histogram's only quantile: `VALUE_SHARE` for its value, the rest for the counts around it."""
     assert contribution.bins is not None
-    part = share / len(targets)
-    return QuantileChoices(
-        contribution.bins.count,
-        tuple(_quantile(contribution, norm, neighbours, epsilon, part, *each) for each in targets.items()),
-    )
-
-
-def _quantile(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
-              target: RankTarget, has_interval: bool) -> QuantileChoice:  # fmt: skip
-    spread = target.spread
-    if not has_interval:
-        return QuantileChoice(target, _exponential(contribution, norm, neighbours, epsilon, share, spread), None)
-    assert contribution.bins is not None
-    value = _exponential(contribution, norm, neighbours, epsilon, share * VALUE_SHARE, spread)
-    cells = _tree(
-        contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE), most_cells(contribution.bins.count)
-    )
-    return QuantileChoice(target, value, RankInterval(target.part, contribution.bins.count, cells))
+    bins = contribution.bins.count
+    value = _exponential(contribution, norm, neighbours, epsilon, share * VALUE_SHARE, target.spread)
+    cells = _tree(contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE), most_cells(bins))
+    return QuantileChoices(bins, (QuantileChoice(target, value, RankInterval(target.part, bins, cells)),))
 
 
 def peeling(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,

@@ -183,10 +183,8 @@ def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
 
 
 def _quantile_note(quantile: QuantileChoice) -> dict[str, object]:
-    note = {"rank": str(quantile.target.part), **_choice_note(quantile.value)}
-    if quantile.around is None:
-        return note
     tree = quantile.around.tree
+    note = {"rank": str(quantile.target.part), **_choice_note(quantile.value)}
     return {**note, "around": {**_noise(tree.node), "levels": tree.levels}}
 
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-#: The ends of the interval of a number, or of a date or a timestamp.
-CellInterval: TypeAlias = tuple[float, float] | tuple[date, date]
+#: The ends of the interval of a number, of a date or a timestamp, or of each element of a list: lower ends, upper ends.
+CellInterval: TypeAlias = tuple[float, float] | tuple[date, date] | tuple[list[Any], list[Any]]
 
 
 @dataclass(frozen=True)
@@ -202,9 +202,11 @@ def result_type(name: str) -> ResultColumnType | None:
 def end_type(name: str) -> str:
     """The type of the ends of a column's intervals.
 
-    >>> end_type("DATE"), end_type("DECIMAL(38,2)")
-    ('DATE', 'DOUBLE')
+    >>> end_type("DATE"), end_type("DECIMAL(38,2)"), end_type("BIGINT[]")
+    ('DATE', 'DOUBLE', 'DOUBLE[]')
     """
+    if name.endswith("[]"):
+        return f"{end_type(name.removesuffix('[]'))}[]"
     found = result_type(name)
     return name if found is not None and found.ends_as_itself else "DOUBLE"
 

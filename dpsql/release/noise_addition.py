@@ -28,7 +28,7 @@ from dpsql.planning.estimators.histogram import (
     read,
 )
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
-from dpsql.planning.estimators.quantiles import NoisyDistribution, QuantileCurve, QuantileEstimate
+from dpsql.planning.estimators.quantiles import NoisyDistribution, QuantileCurve, QuantileCurves, QuantileEstimate
 from dpsql.planning.estimators.vectorised_estimates import read_column
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.exponential import TopKPeeling
@@ -52,7 +52,9 @@ class ChosenValues:
 ReleasedHistogram: TypeAlias = NoisyDistribution | tuple[Fraction, ...] | ChosenQuantiles | ChosenValues
 
 #: A column of values, of their intervals, and of the curves of quantiles.
-ReleasedColumn: TypeAlias = tuple[Sequence[object], Sequence[ConfidenceInterval | None], Sequence[QuantileCurve | None]]
+ReleasedColumn: TypeAlias = tuple[
+    Sequence[object], Sequence[ConfidenceInterval | None], Sequence[QuantileCurves | None]
+]
 
 
 def release(
@@ -172,7 +174,7 @@ def _read(
 
 def _read_histogram(
     estimate: QuantileEstimate | FrequencyEstimate, grown: ReleasedHistogram, sql_type: str, least: Fraction
-) -> tuple[object, ConfidenceInterval | None, QuantileCurve | None]:
+) -> tuple[object, ConfidenceInterval | None, QuantileCurves | None]:
     """What is read off one row's histogram; ``least`` is the least count of a present value."""
     if isinstance(estimate, QuantileEstimate):
         assert isinstance(grown, NoisyDistribution | ChosenQuantiles)
@@ -186,18 +188,23 @@ def _read_histogram(
 
 def _read_ranks(
     ranks: Ranks, distribution: NoisyDistribution | ChosenQuantiles, sql_type: str
-) -> tuple[object, ConfidenceInterval | None, QuantileCurve | None]:
+) -> tuple[object, ConfidenceInterval | None, QuantileCurves]:
+    """Quantiles, the interval of a single number, and the curves; those of dates are in seconds."""
     axis, member = distribution.axis, sql_type.removesuffix("[]")
     values = [ranked_as_type(each, member, axis) for each in distribution.values(ranks)]
-    curve = distribution.curve(ranks)
-    if ranks.listed:
-        return values, None, curve
-    if curve is None or axis == "second":
-        return values[0], None, curve
-    low, middle, high = curve.points
+    curves = distribution.curves(ranks)
     if axis == "day":
-        return values[0], None, replace(curve, points=(low * SECONDS, middle * SECONDS, high * SECONDS))
-    return values[0], (low, high), curve
+        curves = tuple(_in_seconds(each) for each in curves)
+    if ranks.listed:
+        return values, None, curves
+    low, _, high = curves[0].points
+    return values[0], (low, high) if axis == "number" else None, curves
+
+
+def _in_seconds(curve: QuantileCurve) -> QuantileCurve:
+    """A curve whose points are days."""
+    low, middle, high = curve.points
+    return replace(curve, points=(low * SECONDS, middle * SECONDS, high * SECONDS))
 
 
 def _integers(rows: CoreRows, place: int) -> list[int]:

@@ -24,7 +24,7 @@ from dpsql.planning.estimators.estimate import (
 )
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval, LinearForm
-from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
+from dpsql.planning.estimators.quantiles import QuantileCurves, QuantileEstimate
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.sql.ir.core import Core
@@ -39,7 +39,7 @@ class ReleasedTable:
     aggregates: Sequence[tuple[object, ...]]
     intervals: Sequence[tuple[ConfidenceInterval | None, ...]]
     cells: Sequence[tuple[Fraction, ...]]
-    curves: Sequence[tuple[QuantileCurve | None, ...]]
+    curves: Sequence[tuple[QuantileCurves | None, ...]]
 
     @property
     def shape(self) -> Core:
@@ -86,9 +86,9 @@ class ReleasedTable:
             self._stretched(row, place, cells[-1], halves[-1])
             if self.plan.shows_its_group(place)
             else self._drawn(place, cells, halves, count)
-            if curve is None
-            else curve.draws(count)
-            for place, curve in enumerate(self.curves[row])
+            if curves is None or len(curves) > 1
+            else curves[0].draws(count)
+            for place, curves in enumerate(self.curves[row])
         ]
 
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:

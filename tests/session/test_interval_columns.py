@@ -68,7 +68,7 @@ def test_dates_have_dates_as_ends(tmp_path: Path, session: Session) -> None:
 
 def test_a_name_that_is_taken_gets_a_number(session: Session) -> None:
     session.set("dpsql.intervals", "on")
-    columns = session.columns(session.plan("SELECT COUNT(*) AS n, 3 AS \"N_LOW\" FROM patients"))
+    columns = session.columns(session.plan('SELECT COUNT(*) AS n, 3 AS "N_LOW" FROM patients'))
     assert [column.name for column in columns] == ["n", "n_low_1", "n_high", "N_LOW"]
 
 

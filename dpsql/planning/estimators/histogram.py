@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from dpsql.planning.calibration import VALUE_SHARE, peeling, ranking, scan, tree
-from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
+from dpsql.planning.calibration import peeling, ranking, scan, tree
+from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileCurves, QuantileEstimate
 from dpsql.privacy.key_thresholds import beyond
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Laplace
@@ -102,9 +102,8 @@ def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> ValueMap:
     return {"key": list(values), "value": [round(count) for count in counts]}
 
 
-#: Quantiles are chosen where each value gets at least this part of the price and `FEWEST_BESIDE` of the rows lie on
-#: either side of it; others are read off one noisy tree.
-LEAST_SHARE = VALUE_SHARE
+#: A quantile is chosen where it is the only one and this part of the rows lies on either side of it; others are read
+#: off one noisy tree.
 FEWEST_BESIDE = Fraction(1, 10)
 #: Up to so many of the most frequent values are chosen one by one; more are read off noisy counts of all.
 MOST_FREQUENT: dict[Norm, int] = {"l1": 1, "l2": 2}
@@ -128,23 +127,17 @@ def measured_histogram(
     neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
 ) -> MeasuredHistogram:  # fmt: skip
     """The histogram with the mechanism that is the more exact for all that is asked of it, at the same price."""
-    targets, most = _targets(contribution, asked), _most(contribution, asked)
+    targets, most = _targets(asked), _most(contribution, asked)
     mechanism: HistogramMechanism
     if any(isinstance(each, ClippingBound) for each in asked):
         mechanism = scan(contribution, norm, neighbours, epsilon, share)
-    elif targets and _are_chosen(targets):
-        mechanism = ranking(contribution, norm, neighbours, epsilon, share, targets)
+    elif len(targets) == 1 and min(targets[0].part, 1 - targets[0].part) >= FEWEST_BESIDE:
+        mechanism = ranking(contribution, norm, neighbours, epsilon, share, targets[0])
     elif most is not None and most <= MOST_FREQUENT[norm]:
         mechanism = peeling(contribution, norm, neighbours, epsilon, share, most)
     else:
         mechanism = tree(contribution, norm, neighbours, epsilon, share)
     return MeasuredHistogram(contribution, mechanism)
-
-
-def _are_chosen(targets: Mapping[RankTarget, bool]) -> bool:
-    shares = [VALUE_SHARE / len(targets) if has_interval else Fraction(1, len(targets))
-              for has_interval in targets.values()]  # fmt: skip
-    return min(shares) >= LEAST_SHARE and all(min(each.part, 1 - each.part) >= FEWEST_BESIDE for each in targets)
 
 
 def target(fraction: Fraction, ranks: Ranks) -> RankTarget | None:
@@ -157,21 +150,18 @@ def target(fraction: Fraction, ranks: Ranks) -> RankTarget | None:
     return RankTarget(part, "upper" if ranks.descending else "lower")
 
 
-def _targets(
-    contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate]
-) -> dict[RankTarget, bool]:
-    """The ranks that are asked for, each with whether it has an interval; none where one of them has to be counted."""
-    found: dict[RankTarget, bool] = {}
+def _targets(asked: Sequence[QuantileEstimate | FrequencyEstimate]) -> list[RankTarget]:
+    """The ranks that are asked for, each once; none where one of them has to be counted."""
+    found: dict[RankTarget, None] = {}
     for each in asked:
         if not isinstance(each, QuantileEstimate):
-            return {}
-        has_interval = not each.ranks.listed
+            return []
         for fraction in each.ranks.fractions:
             wanted = target(fraction, each.ranks)
             if wanted is None:
-                return {}
-            found[wanted] = found.get(wanted, False) or has_interval
-    return found
+                return []
+            found[wanted] = None
+    return list(found)
 
 
 def _most(contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate]) -> int | None:
@@ -206,17 +196,18 @@ class ChosenQuantiles:
         """The value at each rank, always within the bounds: the middle of a bin that is more than one."""
         return tuple(self._value(fraction, ranks) for fraction in ranks.fractions)
 
-    def curve(self, ranks: Ranks) -> QuantileCurve | None:
-        """The first of the values with the ends of its interval, None where it has no interval.
+    def curves(self, ranks: Ranks) -> QuantileCurves:
+        """Each of the values with the ends of its interval.
 
         It is drawn so that its ends are as likely to be passed as those of its interval are.
         """
-        found = _target(ranks.fractions[0], ranks)
-        ends = self._ends[found]
-        if ends is None:
-            return None
-        low, high = min(ends[0], self._places[found]), max(ends[1], self._places[found])
-        points = (float(self._end(low, 0)), float(self._value(ranks.fractions[0], ranks)), float(self._end(high, 1)))
+        return tuple(self._curve(fraction, ranks) for fraction in ranks.fractions)
+
+    def _curve(self, fraction: Fraction, ranks: Ranks) -> QuantileCurve:
+        found = _target(fraction, ranks)
+        (first, last), place = self._ends[found], self._places[found]
+        low, high = min(first, place), max(last, place)
+        points = (float(self._end(low, 0)), float(self._value(fraction, ranks)), float(self._end(high, 1)))
         return QuantileCurve(DRAWN, 1 / max(DRAWN.half_width(self._confidence), 1), 1.0, points)
 
     def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:

@@ -84,7 +84,7 @@ class CumulativeBin:
 
 @dataclass(frozen=True)
 class QuantileCurve:
-    """A quantile and the ends of its interval, which lie ``reach`` rows from it in rank.
+    """A quantile, and the ends of its interval, which lie ``reach`` rows from it in rank.
 
     The noise of its rank is ``scale`` times that of a node.
     """
@@ -99,6 +99,10 @@ class QuantileCurve:
         half = self.node.sample((count + 1) // 2).astype(np.float64) * self.scale
         noise: NDArray[np.float64] = np.concatenate([half, -half])[:count]
         return np.interp(noise, [-self.reach, 0.0, self.reach], self.points)
+
+
+#: The curves of an aggregate: one of a quantile, one for each element of a list of quantiles.
+QuantileCurves: TypeAlias = tuple[QuantileCurve, ...]
 
 
 class NoisyDistribution:
@@ -141,9 +145,12 @@ class NoisyDistribution:
             high = CumulativeBin(self._bins.count - 1, 0.0, 0.0) if fraction == 1 else high
         return self._end(low, 0), self._end(high, 1)
 
-    def curve(self, ranks: Ranks) -> QuantileCurve:
-        """The first of the values, and what it would be at other ranks nearby."""
-        tree, (fraction, *_) = self._noisy.tree, ranks.fractions
+    def curves(self, ranks: Ranks) -> QuantileCurves:
+        """Each of the values, and what it would be at other ranks nearby."""
+        return tuple(self._curve(fraction, ranks) for fraction in ranks.fractions)
+
+    def _curve(self, fraction: Fraction, ranks: Ranks) -> QuantileCurve:
+        tree = self._noisy.tree
         low, high = self.interval(fraction, ranks)
         value = self._value(fraction, ranks)
         points = (float(min(low, value)), float(value), float(max(high, value)))

@@ -54,8 +54,7 @@ def _of_core(core: CorePlan) -> Iterator[Loss]:
             case QuantileChoices() as ranking:
                 for quantile in ranking.quantiles:
                     yield _of_choice(quantile.value.cost)
-                    if quantile.around is not None:
-                        yield from _of_tree(quantile.around.tree)
+                    yield from _of_tree(quantile.around.tree)
             case TopKPeeling() as peeling:
                 yield from [_of_choice(peeling.each.cost)] * peeling.most
             case ClippingBoundSearch() as scan:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from dpsql.planning.estimators.columnar_rows import column
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
-from dpsql.planning.estimators.quantiles import date_ends, is_date
+from dpsql.planning.estimators.quantiles import QuantileCurve, date_ends, is_date
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import CellInterval, IntervalEndColumns, OutputColumn, end_type, is_number
 from dpsql.postprocessing.intervals import row_intervals
@@ -26,7 +26,10 @@ from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
 
 #: The lower and the upper ends of some intervals, None where there is none.
-IntervalSides: TypeAlias = tuple[list[float | date | None], list[float | date | None]]
+IntervalSides: TypeAlias = tuple[
+    list[float | date | list[Any] | None],
+    list[float | date | list[Any] | None],
+]
 
 
 def output_columns(described: Sequence[tuple[str, str]], traced: TracedQuery | None) -> tuple[OutputColumn, ...]:
@@ -52,8 +55,15 @@ def has_intervals(columns: Sequence[OutputColumn]) -> bool:
 def may_have_interval(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> bool:
     """Whether a column that is read off one released row may have intervals, whatever is released."""
     if column.aggregate is not None:
-        return has_noise(tables[column.table], column.aggregate)
+        shape = tables[column.table]
+        return has_noise(shape, column.aggregate) or _is_list(shape, column.aggregate)
     return column.computed is not None and not _is_chosen(column, tables[column.table])
+
+
+def _is_list(shape: Core | Cube, place: int) -> bool:
+    """Whether the aggregate is a list of quantiles."""
+    ranks = shape.aggregates[place].ranks
+    return ranks is not None and ranks.listed
 
 
 def intervals(
@@ -95,10 +105,18 @@ def intervals(
 
 
 def _own(table: AnyReleasedTable, place: int, sql_type: str) -> Sequence[CellInterval | None]:
-    """The intervals of an aggregate as they were released: of numbers, or of dates or timestamps."""
+    """The intervals of an aggregate as they were released: of numbers, of dates or timestamps, or of lists of these."""
+    curves, member = column(table.curves, place), sql_type.removesuffix("[]")
+    if member != sql_type:
+        lists = [None if each is None else [_curve_ends(curve, member) for curve in each] for each in curves]
+        return [None if each is None else ([low for low, _ in each], [high for _, high in each]) for each in lists]
     if not is_date(sql_type):
         return column(table.intervals, place)
-    return [None if curve is None else date_ends(curve, sql_type) for curve in column(table.curves, place)]
+    return [None if each is None else date_ends(each[0], sql_type) for each in curves]
+
+
+def _curve_ends(curve: QuantileCurve, sql_type: str) -> tuple[float, float] | tuple[date, date]:
+    return date_ends(curve, sql_type) if is_date(sql_type) else (curve.points[0], curve.points[2])
 
 
 def end_types(table: str, shape: Core | Cube, ends: Sequence[IntervalEndColumns]) -> dict[str, str]:
@@ -122,7 +140,7 @@ def end_values(
         known = computed_intervals(sandbox, table, numbers, rows, confidence)
         for each in own:
             kind, place = _end_type(table.shape, each), each.aggregate
-            if place is not None and is_date(kind):
+            if place is not None and kind != "DOUBLE":
                 pairs = list(_own(table, place, kind))
             else:
                 within = possible_of(each.sql, table.shape.aggregates)

@@ -128,9 +128,9 @@ def _added(table: AnyReleasedTable, row: int, total: LinearSum) -> ConfidenceInt
     """The ends of one aggregate's interval, or of several quantiles', each times its factor, added up."""
     low = high = float(total.constant)
     for place, factor in total.factors:
-        curve, known = table.curves[row][place], table.intervals[row][place]
-        if curve is not None and is_date(column_types(table.shape)[f"a{place}"]):
-            known = (curve.points[0], curve.points[2]) if len(total.factors) == 1 else None
+        curves, known = table.curves[row][place], table.intervals[row][place]
+        if curves is not None and is_date(column_types(table.shape)[f"a{place}"]):
+            known = (curves[0].points[0], curves[0].points[2]) if len(total.factors) == 1 else None
         if known is None:
             return None
         below, above = sorted(float(factor) * end for end in known)

@@ -42,24 +42,24 @@ class RankTarget:
 
 @dataclass(frozen=True)
 class ChosenQuantile:
-    """The bin of a quantile, and where there is an interval its first and last bin."""
+    """The bin of a quantile, and the first and the last bin of its interval."""
 
     place: int
-    ends: tuple[int, int] | None
+    ends: tuple[int, int]
 
 
 @dataclass(frozen=True)
 class QuantileChoice:
-    """A quantile: the choice of its bin and, where it has an interval, the counts around that."""
+    """A quantile: the choice of its bin, and the counts around that for its interval."""
 
     target: RankTarget
     value: Exponential
-    around: RankInterval | None
+    around: RankInterval
 
     @property
     def cost(self) -> Cost:
         """That of the value, and of the counts around it."""
-        return self.value.cost if self.around is None else self.value.cost + self.around.cost
+        return self.value.cost + self.around.cost
 
     def half_width(self, bins: int, confidence: float) -> float:
         """How far the value's rank is off at most with that confidence, in the steps of counts."""
@@ -68,8 +68,6 @@ class QuantileChoice:
     def choose(self, ordered: OrderedBins, confidence: float, row: int, entropy: Entropy) -> ChosenQuantile:
         """The quantile's bins in a group; ``row`` is how much one row counts."""
         place = self.value.draw(*ordered.near(self.target), _entropy=entropy)
-        if self.around is None:
-            return ChosenQuantile(place, None)
         return ChosenQuantile(place, self.around.ends(place, ordered.counts, confidence, row, _entropy=entropy))
 
 
@@ -154,7 +152,7 @@ def exact_cells(
 ) -> list[tuple[TreeMechanism, list[int]]]:
     """The trees of one group, had the bin ``around`` been chosen, each with its leaves' counts: for the tests, too."""
     ordered = OrderedBins(places, counts, ranking.bins)
-    grown = [each.around.grown(around) for each in ranking.quantiles if each.around is not None]
+    grown = [each.around.grown(around) for each in ranking.quantiles]
     return [(tree, ordered.counts(cells)) for tree, cells in grown]
 
 

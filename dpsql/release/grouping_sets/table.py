@@ -27,7 +27,7 @@ from dpsql.planning.estimators.estimate import (
     simulated,
 )
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, ConfidenceInterval, LinearForm
-from dpsql.planning.estimators.quantiles import QuantileCurve
+from dpsql.planning.estimators.quantiles import QuantileCurves
 from dpsql.privacy.sampling import discrete_gaussian
 from dpsql.release.grouping_sets.sums import GroupKey, LevelGroup, LevelSums, steps_of
 from dpsql.release.noise_addition import rank
@@ -106,8 +106,8 @@ class CubeTable:
         return tuple(tuple(self._cells(level, group, "intervals")) for level, group in self.groups)
 
     @cached_property
-    def curves(self) -> tuple[tuple[QuantileCurve | None, ...], ...]:
-        """The curve of each aggregate of each row that is a quantile."""
+    def curves(self) -> tuple[tuple[QuantileCurves | None, ...], ...]:
+        """The curves of each aggregate of each row that is a quantile or a list of them."""
         return tuple(tuple(self._cells(level, group, "curves")) for level, group in self.groups)
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:

@@ -13,7 +13,7 @@ from dpsql.schema.types import STORED_FORMS
 from dpsql.sql.ir.aggregate_properties import AggregateFunction
 
 #: Raised whenever the same cores come to mean another release, or are written in another way.
-FORMAT = 3
+FORMAT = 4
 
 
 def answer_key(plan: Plan, version: str) -> str:

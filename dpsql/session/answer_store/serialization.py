@@ -17,7 +17,7 @@ from typing import Any, cast
 from dpsql.planning.estimators.columnar_rows import ColumnarRows, IntervalColumn, StepColumn, ValueT, column, columns
 from dpsql.planning.estimators.histogram import DRAWN
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
-from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
+from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileCurves, QuantileEstimate
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.release.released_tables import Released, ReleasedTable
@@ -58,8 +58,8 @@ def _table(table: ReleasedTable) -> list[object]:
         [_column(each) for each in columns(table.aggregates, asked)],
         [_intervals(each) for each in columns(table.intervals, asked)],
         [_column(_counts(column(table.cells, place), step)) for place, step in steps],
-        [[None if each is None else [each.scale, each.reach, *each.points] for each in curves]
-         for curves in columns(table.curves, asked)],
+        [[None if each is None else [[curve.scale, curve.reach, *curve.points] for curve in each] for each in found]
+         for found in columns(table.curves, asked)],
     ]  # fmt: skip
 
 
@@ -68,7 +68,7 @@ def _read_table(
     curves: list[Any],
 ) -> ReleasedTable:  # fmt: skip
     asked = len(plan.estimates)
-    drawn = [[_curve(plan, place, each) for each in column] for place, column in enumerate(curves)]
+    drawn = [[_curves(plan, place, each) for each in column] for place, column in enumerate(curves)]
     measured = [StepColumn(_read_column(counts), step) for counts, step in zip(cells, plan.steps, strict=True)]
     return ReleasedTable(
         plan,
@@ -131,16 +131,15 @@ def _counts(cells: Sequence[Fraction], step: Fraction) -> Sequence[int]:
     return [int(each / step) for each in cells]
 
 
-def _curve(plan: CorePlan, place: int, numbers: list[float] | None) -> QuantileCurve | None:
-    if numbers is None:
+def _curves(plan: CorePlan, place: int, curves: list[list[float]] | None) -> QuantileCurves | None:
+    if curves is None:
         return None
     estimate = plan.estimates[place]
-    if not isinstance(estimate, QuantileEstimate):
-        raise ValueError("a curve is that of a quantile")
-    scale, reach, low, middle, high = numbers
+    if not isinstance(estimate, QuantileEstimate) or len(curves) != len(estimate.ranks.fractions):
+        raise ValueError("there is a curve for each quantile")
     mechanism = plan.histograms[estimate.histogram].mechanism
     node = mechanism.node if isinstance(mechanism, TreeMechanism) else DRAWN
-    return QuantileCurve(node, scale, reach, (low, middle, high))
+    return tuple(QuantileCurve(node, scale, reach, (low, middle, high)) for scale, reach, low, middle, high in curves)
 
 
 def _value(value: object) -> object:

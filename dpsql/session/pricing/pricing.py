@@ -14,7 +14,7 @@ from dpsql.errors import Refused, StatementError
 from dpsql.planning.estimators.estimate import interval
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
-from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileEstimate
+from dpsql.planning.estimators.quantiles import QuantileCurves, QuantileEstimate
 from dpsql.planning.explanation import rank_width
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing import Result
@@ -56,13 +56,17 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
     for row, cells in enumerate(table.cells):
         measured = list(zip(cells, halves, strict=True))
         found: list[ConfidenceInterval | None] = []
-        drawn: list[QuantileCurve | None] = []
+        drawn: list[QuantileCurves | None] = []
         for place, estimate in enumerate(core.estimates):
-            curve, factor = table.curves[row][place], grown[place]
+            before, factor = table.curves[row][place], grown[place]
             if isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues):
-                wider = None if curve is None else replace(curve, points=_stretched(curve.points, factor))
+                wider = (
+                    None
+                    if before is None
+                    else tuple(replace(each, points=_stretched(each.points, factor)) for each in before)
+                )
                 has = table.intervals[row][place] is not None and wider is not None
-                found.append((wider.points[0], wider.points[2]) if has and wider is not None else None)
+                found.append((wider[0].points[0], wider[0].points[2]) if has and wider is not None else None)
                 drawn.append(wider)
             else:
                 found.append(interval(estimate, measured, wide[place], law))

@@ -82,9 +82,16 @@ FAULTS = (
     Fault(
         "the counts around a quantile are not paid for",
         RANKING,
-        "return self.value.cost if self.around is None else self.value.cost + self.around.cost",
+        "return self.value.cost + self.around.cost",
         "return self.value.cost",
         (f"{PRICE}[L1]", "tests/privacy/mechanism/test_ranking.py::test_every_choice_is_paid_for"),
+    ),
+    Fault(
+        "all elements of a list have the interval of the first",
+        "dpsql/planning/estimators/quantiles.py",
+        "self._curve(fraction, ranks) for fraction in ranks.fractions",
+        "self._curve(ranks.fractions[0], ranks) for _ in ranks.fractions",
+        ("tests/privacy/mechanism/test_tree.py::test_the_interval_of_each_element_of_a_list_holds",),
     ),
     Fault(
         "the noise of the children inside a node is forgotten",

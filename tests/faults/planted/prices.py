@@ -155,10 +155,10 @@ FAULTS = (
         (f"{PRICE}[L2]",),
     ),
     Fault(
-        "the price is not divided among quantiles",
+        "the counts around a quantile cost as if its value were free",
         "dpsql/planning/calibration.py",
-        "    part = share / len(targets)",
-        "    part = share",
+        "epsilon, share * (1 - VALUE_SHARE), most_cells(bins))",
+        "epsilon, share, most_cells(bins))",
         (f"{PRICE}[L1]", f"{PRICE}[L2]"),
     ),
     Fault(

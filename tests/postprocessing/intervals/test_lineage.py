@@ -44,7 +44,7 @@ FOLLOWED = {
     "SELECT COUNT(*) * 1.0 / (SELECT COUNT(*) FROM diagnoses) FROM patients": "+",
     f"SELECT diagnosis, n > 500, CASE WHEN n > 500 THEN n ELSE 0 END, n::VARCHAR FROM ({GROUPED}) AS g": "--+-",
     f"SELECT COALESCE(n, 0), CAST(n AS DOUBLE) / 2, ROUND(d, 1), ABS(d) FROM ({GROUPED}) AS g": "++++",
-    "SELECT MODE(test), HISTOGRAM(test), QUANTILE_CONT(value, [0.1, 0.9]), MEDIAN(value) FROM labs": "---+",
+    "SELECT MODE(test), HISTOGRAM(test), QUANTILE_CONT(value, [0.1, 0.9]), MEDIAN(value) FROM labs": "--++",
     "SELECT BOOL_AND(age > 20), COUNT(*)::VARCHAR || ' people' FROM patients": "--",
     "SELECT diagnosis, COUNT(*) * 2 AS twice FROM diagnoses GROUP BY diagnosis ORDER BY twice DESC LIMIT 1": "-+",
     "SELECT diagnosis, AVG(day) / 2 AS half FROM diagnoses GROUP BY diagnosis HAVING COUNT(*) > 100": "-+",
@@ -62,7 +62,7 @@ def test_intervals_are_where_one_released_row_is_behind_a_cell(text: str, sessio
     )
     for row, intervals in zip(result.rows, result.intervals, strict=True):
         for value, interval in zip(row, intervals, strict=True):
-            if interval is not None:
+            if interval is not None and not isinstance(value, list):
                 assert interval[0] <= float(value) <= interval[1]  # type: ignore[arg-type]
                 cut = interval == (0, 0)  # all of it was below what a count may be
                 assert interval[1] - interval[0] > 1e-6 or cut or "CASE" in text

@@ -21,7 +21,7 @@ from dpsql.privacy.mechanism.quantile_choice import (
     RankTarget,
     exact_utilities,
 )
-from dpsql.privacy.mechanism.rank_interval import RankInterval
+from dpsql.privacy.mechanism.rank_interval import RankInterval, most_cells
 from dpsql.privacy.mechanism.tree import TreeMechanism
 
 MIDDLE = RankTarget(Fraction(1, 2), "lower")
@@ -31,8 +31,16 @@ TARGETS = [
     RankTarget(Fraction(9, 10), "upper"),
     RankTarget(Fraction(1, 20), "lower"),
 ]
+#: The noise of the counts around a quantile.
+NODE = Gaussian.for_rho(1, Fraction(1, 4))
 #: The counts of five bins.
 COUNTS = (0, 3, 1, 0, 2)
+
+
+def quantile(target: RankTarget, choice: ExponentialMechanism | ConcentratedExponential, bins: int) -> QuantileChoice:
+    """A choice of one of so many bins, with the counts around it in a tree of one level."""
+    most = most_cells(bins)
+    return QuantileChoice(target, choice, RankInterval(target.part, bins, TreeMechanism(most, most, 1, NODE)))
 
 
 def full(counts) -> tuple[list[int], list[int]]:
@@ -65,7 +73,7 @@ def test_utilities_are_the_distances_in_rank(target):
 def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
     draw, most = np.random.default_rng(2), 0
     choice = ExponentialMechanism.priced(1, Fraction(1))
-    ranking = QuantileChoices(6, (QuantileChoice(target, choice, None),))
+    ranking = QuantileChoices(6, (quantile(target, choice, 6),))
     for _ in range(1000):
         counts, own = draw.integers(0, 30, 6) * draw.integers(0, 2, 6), draw.integers(0, 2, 6)
         one, other = (exact_utilities(ranking, *full(each.tolist())) for each in (counts, counts + own))
@@ -82,7 +90,7 @@ def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
 )
 def test_a_quantile_has_its_law(choice):
     entropy, draws, rate = Seeded(1), 12_000, float(choice.rate)
-    ranking = QuantileChoices(len(COUNTS), (QuantileChoice(MIDDLE, choice, None),))
+    ranking = QuantileChoices(len(COUNTS), (quantile(MIDDLE, choice, len(COUNTS)),))
     found = [ranking.choose(*full(COUNTS), 0.95, 1, _entropy=entropy)[MIDDLE].place for _ in range(draws)]
 
     def law(rate):
@@ -139,8 +147,8 @@ def test_a_flipped_mode_has_its_law():
 def test_every_choice_is_paid_for():
     choice = ConcentratedExponential(8, Fraction(1, 16))
     around = RankInterval(MIDDLE.part, 9, TreeMechanism(8, 3, 2, Gaussian.for_rho(1, Fraction(1, 64))))
-    ranking = QuantileChoices(9, (QuantileChoice(MIDDLE, choice, around), QuantileChoice(TARGETS[2], choice, None)))
-    assert ranking.cost.rho == Fraction(1, 16) + 2 * Fraction(1, 64) + Fraction(1, 16)
+    ranking = QuantileChoices(9, (QuantileChoice(MIDDLE, choice, around), quantile(TARGETS[2], choice, 9)))
+    assert ranking.cost.rho == Fraction(1, 16) + 2 * Fraction(1, 64) + Fraction(1, 16) + NODE.cost.rho
     assert TopKPeeling(9, 3, choice).cost.rho == Fraction(3, 16)
     assert ranking.cost != FREE
 
@@ -148,7 +156,7 @@ def test_every_choice_is_paid_for():
 def test_without_noise_the_best_is_chosen(monkeypatch):
     without_noise(monkeypatch)
     choice = ExponentialMechanism.priced(1, Fraction(1))
-    ranking = QuantileChoices(5, tuple(QuantileChoice(target, choice, None) for target in TARGETS))
+    ranking = QuantileChoices(5, tuple(quantile(target, choice, 5) for target in TARGETS))
     places = [each.place for each in ranking.choose(*full(COUNTS), 0.95, 1).values()]
     assert places == [1, 1, 4, 1]
     assert TopKPeeling(5, 3, choice).choose(*full(COUNTS)) == (1, 4, 2)

@@ -62,8 +62,7 @@ def _reading(histogram: MeasuredHistogram) -> str:
         case TreeMechanism(bins=bins, branching=branching, levels=levels, node=node):
             return f"{bins} bins, {levels} levels of {branching} children, in steps of {step}; {_noise(node)}"
         case QuantileChoices(bins=bins, quantiles=quantiles):
-            chosen = [f"{each.target}: {each.value}" + (f"; around {each.around.tree}" if each.around else "")
-                      for each in quantiles]  # fmt: skip
+            chosen = [f"{each.target}: {each.value}; around {each.around.tree}" for each in quantiles]
             return f"chosen of {bins} bins, in steps of {step}; {'; '.join(chosen)}"
         case TopKPeeling(values=values, most=most, each=each):
             return f"{most} chosen of {values} values, in steps of {step}; {each}"
