@@ -36,7 +36,7 @@ def columns(schema: Schema, name: str) -> tuple[OutputRows, list[str]]:
     if table is None:
         raise StatementError("E_TABLE", f'relation "{name}" does not exist; \\d lists those that do')
     found = [
-        (each, str(column.type), _null(column), _known(column), _refers(table, each), column.comment or "")
+        (each, str(column.type), _null(column), _known(column), _refers(table, each), column.description or "")
         for each, column in table.columns.items()
     ]
     rows = OutputRows.exact(["column", "type", "null", "known values", "references", "comment"], found)

@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from dpsql.schema.collected import Collected, Reports
 from dpsql.schema.csv_format import CsvFormat
 from dpsql.schema.differences import Days, differences, ends_of
 from dpsql.schema.names import checked_name, fold, split_reference
@@ -75,6 +76,10 @@ class Column(BaseModel):
         description="What the source calls it where that is no plain name, or is another one; a list of names leads to "
         "a field of a STRUCT.",
     )
+    collected: Collected | None = Field(
+        default=None,
+        description="How clients perturbed their own values before they were stored; counts and sums are debiased.",
+    )
     comment: str | None = Field(default=None, description="What the column means.")
     _reading: Reading | None = PrivateAttr(default=None)
 
@@ -94,6 +99,17 @@ class Column(BaseModel):
         copy = self.model_copy()
         copy._reading = reading
         return copy
+
+    @property
+    def description(self) -> str | None:
+        """What the column means, and that it holds reports where it does."""
+        said = [self.comment, None if self.collected is None else self.collected.said]
+        return "; ".join(each for each in said if each is not None) or None
+
+    @property
+    def reports(self) -> Reports | None:
+        """The mechanism whose reports the column holds; None where it holds values."""
+        return None if self.collected is None else self.collected.reports(self.type, self.values, self.bounds)
 
     @model_validator(mode="before")
     @classmethod
@@ -123,6 +139,12 @@ class Column(BaseModel):
             for value in self.values:
                 if not low <= value <= high:  # type: ignore[operator]
                     raise ValueError(f"values: {value} lies outside the bounds; widen the bounds or leave it out")
+        return self
+
+    @model_validator(mode="after")
+    def _was_collected_by_a_mechanism(self) -> Self:
+        if self.collected is not None:
+            assert self.reports
         return self
 
 

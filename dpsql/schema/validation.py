@@ -21,6 +21,7 @@ def find_faults(tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[
             yield fault
         yield from _limit_faults(name, table)
         yield from _merged(name, table, apart)
+        yield from _perturbed(name, table, apart)
     if names or broken or unit[0] not in tables:
         return
     for name, table in tables.items():
@@ -47,6 +48,14 @@ def _merged(name: str, table: Table, apart: set[tuple[str, str]]) -> Iterator[st
             mend = "BIGINT" if its.type.kind == "integer" else "TIMESTAMP"
             yield (f"table {name}, column {column}: tells units or rows apart, and read as {its.reading} two could "
                    f"become one; store it as {mend}")  # fmt: skip
+
+
+def _perturbed(name: str, table: Table, apart: set[tuple[str, str]]) -> Iterator[str]:
+    """Columns that tell units or rows apart and hold reports in the place of values."""
+    for column, its in table.columns.items():
+        if (name, column) in apart and its.collected is not None:
+            yield (f"table {name}, column {column}: tells units or rows apart, and a perturbed value does not; remove "
+                   "collected, or the key or reference")  # fmt: skip
 
 
 def _name_faults(tables: Mapping[str, Table]) -> Iterator[str]:

@@ -44,7 +44,7 @@ class Reflection:
                 "type": _type_of(column.type),
                 "nullable": column.nullable,
                 "default": None,
-                "comment": column.comment,
+                "comment": column.description,
             }
             for name, column in _table(connection, table_name, schema).columns.items()
         ]

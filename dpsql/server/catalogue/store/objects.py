@@ -94,8 +94,8 @@ class CatalogueObjects:
         self._add("pg_type", oid=array, typname=f"_{name}", typelem=row_type)
         for place, (column, declared) in enumerate(table.columns.items(), 1):
             self._column(oid, place, column, table, not declared.nullable or any(p and column in k for k, p in keys))
-            if declared.comment is not None:
-                self._add("pg_description", objoid=oid, objsubid=place, description=declared.comment)
+            if declared.description is not None:
+                self._add("pg_description", objoid=oid, objsubid=place, description=declared.description)
         if table.comment is not None:
             self._add("pg_description", objoid=oid, objsubid=0, description=table.comment)
         for columns, primary in keys:
