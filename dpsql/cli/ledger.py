@@ -1,4 +1,4 @@
-"""``dpsql ledger``: where what was spent is kept, begun, copied, put back and checked."""
+"""``dpsql ledger``: where what was spent is kept: begun, copied, put back, checked, and rid of named releases."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def ledger() -> None:
-    """Begin, back up, restore and verify the ledger of a database, which holds what was spent."""
+    """Begin, back up, restore and verify the ledger of a database, and drop what it keeps under names."""
 
 
 @ledger.command()
@@ -91,6 +91,22 @@ def verify(schema: Path) -> None:
         for each in known:
             click.echo(f"remembered: ledger {each.id} with {_counted(each.entries)}, last at {each.place}", err=True)
         raise
+
+
+@ledger.command()
+@SCHEMA
+@click.argument("name")
+def drop(schema: Path, name: str) -> None:
+    """Drop the synthetic table or the synopsis NAME, whoever created it; what it cost stays charged."""
+    from dpsql.schema import fold, load
+    from dpsql.session import open_accountant
+
+    declared = load(schema)
+    opened = open_accountant(declared).ledger
+    kinds = [each.kind for each in opened.named() if each.name == fold(name)]
+    if not kinds or not opened.drop_named(fold(name), kinds[0]):
+        raise click.BadParameter(f"nothing is kept under the name {plain(name)}", param_hint="NAME")
+    click.echo(f"{declared.name}: the {kinds[0]} {plain(fold(name))} is dropped; what it cost stays charged")
 
 
 def _at(schema: Path) -> tuple[Schema, DatabaseLedger]:

@@ -18,7 +18,7 @@ def table_list(schema: Schema) -> Result:
     rows: list[tuple[object, ...]] = [
         (
             name,
-            "public" if table.public else "private",
+            table.access,
             ", ".join(f"{each} {column.type}" for each, column in table.columns.items()),
             table.comment,
         )

@@ -97,7 +97,7 @@ class PostProcessor:
     """One analyst's sandbox, and what is asked of it."""
 
     def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
-        self._sandbox = Sandbox(schema, public_rows)
+        self.schema, self._sandbox = schema, Sandbox(schema, public_rows)
         self._described: dict[object, DescribedResult] = {}
 
     def describe(self, query: Query, cores: Sequence[CorePlan]) -> DescribedResult:

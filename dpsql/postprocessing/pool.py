@@ -81,17 +81,29 @@ class SandboxSlots:
 MOST = 8
 
 
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """The tables and the version of the data that sandboxes were made for."""
+
+    schema: Schema
+    version: str | None
+
+    def is_now(self, schema: Schema, version: str | None) -> bool:
+        return schema is self.schema and version == self.version
+
+
 class PostProcessors:
     """Makes a sandbox when one is wanted and none is free, and keeps it for the next statement.
 
-    ``version`` tells the version of the data: sandboxes that hold public rows of another are not lent again.
+    ``schema`` tells the tables of now, the same object while none changes, and ``version`` the version of the data:
+    sandboxes that hold public rows of another are not lent again.
     """
 
     def __init__(
-        self, schema: Schema, public_rows: PublicRows, version: Callable[[], str | None] = lambda: None
+        self, schema: Callable[[], Schema], public_rows: PublicRows, version: Callable[[], str | None] = lambda: None
     ) -> None:
         self._schema, self._rows, self._version = schema, public_rows, version
-        self._seen: str | None = None
+        self._seen: _Seen | None = None
         self._lock, self._reading = threading.Lock(), threading.Lock()
         self._slots = SandboxSlots(MOST)
         self._free: list[PostProcessor] = []
@@ -108,7 +120,7 @@ class PostProcessors:
             seen = self._renew()
             with self._lock:
                 postprocessor = self._free.pop() if self._free else None
-            postprocessor = postprocessor or PostProcessor(self._schema, self._public_rows)
+            postprocessor = postprocessor or PostProcessor(seen.schema, self._public_rows)
             try:
                 yield postprocessor
             finally:
@@ -122,19 +134,21 @@ class PostProcessors:
         for postprocessor in free:
             postprocessor.close()
 
-    def _renew(self) -> str | None:
-        """Let go of what was read of another version of the data, and tell the version of now."""
-        version = self._version()
-        if version == self._seen:
-            return version
+    def _renew(self) -> _Seen:
+        """Let go of what was read of other tables or another version of the data, and tell those of now."""
+        schema, version = self._schema(), self._version()
+        seen = self._seen
+        if seen is not None and seen.is_now(schema, version):
+            return seen
         with self._alone_reading(), self._lock:
-            if version == self._seen:
-                return version
-            old, self._free, self._seen = self._free, [], version
+            if self._seen is not None and self._seen.is_now(schema, version):
+                return self._seen
+            old, self._free, self._seen = self._free, [], _Seen(schema, version)
+            seen = self._seen
             self._public.clear()
         for postprocessor in old:
             postprocessor.close()
-        return version
+        return seen
 
     @contextmanager
     def _alone_reading(self) -> Iterator[None]:
@@ -146,11 +160,11 @@ class PostProcessors:
         finally:
             self._reading.release()
 
-    def _take_back(self, postprocessor: PostProcessor, seen: str | None) -> None:
+    def _take_back(self, postprocessor: PostProcessor, seen: _Seen) -> None:
         with suppress(Exception):  # a sandbox that cannot be emptied is not lent again
             postprocessor.clear()
             with self._lock:
-                if not self._closed and seen == self._seen:
+                if not self._closed and seen is self._seen:
                     self._free.append(postprocessor)
                     return
         postprocessor.close()

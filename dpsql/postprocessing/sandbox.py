@@ -146,6 +146,8 @@ class Sandbox:
 
     def declare_public(self, name: str) -> None:
         """The public table, without its rows until somebody asks for them."""
+        if name not in self._schema.tables:
+            raise StatementError("E_TABLE", f"the synthetic table `{name}` was dropped meanwhile")
         if name not in self._declared:
             columns = ", ".join(f'"{each}" {sql_type}' for each, sql_type in self._public_types(name).items())
             self._write(f'CREATE TABLE public."{name}" ({columns})')

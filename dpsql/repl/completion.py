@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
@@ -26,10 +26,14 @@ _SWITCHES = ("on", "off")
 
 
 class SchemaCompleter(Completer):
-    """Completes tables, columns, declared values, functions, settings and commands of one schema."""
+    """Completes tables, columns, declared values, functions, settings and commands of the schema of now."""
 
-    def __init__(self, schema: Schema) -> None:
-        self._schema, self._paths = schema, PathCompleter(expanduser=True)
+    def __init__(self, current: Callable[[], Schema]) -> None:
+        self._current, self._paths = current, PathCompleter(expanduser=True)
+
+    @property
+    def _schema(self) -> Schema:
+        return self._current()
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """The completions at the cursor, the likeliest first."""

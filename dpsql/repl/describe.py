@@ -12,7 +12,7 @@ from dpsql.schema import Bound, Column, Schema, Table
 def tables(schema: Schema, pattern: str = "") -> OutputRows:
     """The tables whose name fits the pattern (with * and ?), and what is promised of their rows."""
     found = [
-        (name, "public" if table.public else "private", _owned(schema, name, table), table.comment or "")
+        (name, table.access, _owned(schema, name, table), table.comment or "")
         for name, table in schema.tables.items()
         if not pattern or fnmatchcase(name, pattern.strip('"').lower())
     ]
@@ -58,7 +58,7 @@ def allowed(pattern: str = "") -> OutputRows:
 def _about(schema: Schema, name: str, table: Table) -> list[str]:
     lines = [f"{name}: {table.comment}"] if table.comment else []
     if table.public:
-        return [*lines, "Its rows are public: they cost nothing."]
+        return [*lines, f"Its rows are {table.access}: they cost nothing."]
     lines.append(f"Its rows are private: they belong to a {schema.privacy.unit}.")
     limits = {
         "rows of one unit": table.max_rows_per_unit,

@@ -118,7 +118,7 @@ class Prompt:
             history=history(),
             multiline=True,
             lexer=PygmentsLexer(PostgresLexer) if colour else None,
-            completer=ThreadedCompleter(SchemaCompleter(schema)),
+            completer=ThreadedCompleter(SchemaCompleter(lambda: opening.ready.schema if opening.ready else schema)),
             complete_while_typing=True,
             auto_suggest=AutoSuggestFromHistory(),
             bottom_toolbar=self._toolbar,

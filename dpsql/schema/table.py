@@ -193,6 +193,23 @@ class Table(BaseModel):
         'as "36 hours".',
     )
     comment: str | None = Field(default=None, description="What one row is.")
+    _source: str | None = PrivateAttr(default=None)
+
+    @property
+    def source(self) -> str | None:
+        """The private table of which a synthetic one was made; None for what the owner declares."""
+        return self._source
+
+    def synthetic_of(self, source: str) -> Table:
+        """This table, whose rows are synthetic and were made of a private table."""
+        copy = self.model_copy()
+        copy._source = source
+        return copy
+
+    @property
+    def access(self) -> str:
+        """What its rows are: private, public or synthetic."""
+        return "synthetic" if self._source is not None else "public" if self.public else "private"
 
     @model_validator(mode="before")
     @classmethod

@@ -213,7 +213,7 @@ class Executor:
         return CopyOut(options, rows.rows, described.columns)
 
     def _show(self, name: str | None) -> DescribedQuery:
-        if name in ("tables", "dpsql.budget"):
+        if name in ("tables", "synthetic tables", "synopses", "dpsql.budget"):
             return self._answers.describe(command.QueryText(f"SHOW {name}"))
         if name is None:
             every = ("name", "setting", "description")

@@ -246,7 +246,12 @@ class Server:
                 raise Disconnected from None
             schema = self._database.schema
             catalogue = Catalogue(
-                schema, database=schema.name, user=visitor.user, settings=settings, assign=settings.set
+                schema,
+                database=schema.name,
+                user=visitor.user,
+                settings=settings,
+                assign=settings.set,
+                current=lambda: self._database.schema,
             )
             conversation = MessageLoop(peer.wire, session, catalogue, settings, self._observer, str(peer))
             key = self._crowd.enter(peer, conversation)

@@ -17,12 +17,19 @@ from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.command import QueryText
 from dpsql.server.protocol import postgres_types
 from dpsql.server.protocol.error_response import StalePlanError, error_fields
-from dpsql.server.protocol.portals import Outcome, PortalRows
+from dpsql.server.protocol.portals import Outcome, PortalRows, StatementDone
 from dpsql.server.protocol.postgres_types import PostgresType, WireColumn, by_name
 from dpsql.server.statement_cancellation import StatementCancellation
 from dpsql.session import Session, request
 
 T = TypeVar("T")
+
+#: The tags of statements about named releases.
+_TAGS = {
+    (statement, kind): f"{word} {kind.upper()}"
+    for statement, word in ((request.CreateNamed, "CREATE"), (request.DropNamed, "DROP"))
+    for kind in request.EXAMPLES
+}
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,11 @@ class QueryRouter:
         match request.read(query.text):
             case request.Select():
                 return self._priced(query, declared)
+            case request.CreateNamed() | request.DropNamed() as wanted:
+                return DescribedQuery((), None, lambda _: self._named(query, _TAGS[type(wanted), wanted.kind]))
+            case request.Explain(text=inner) | request.ExplainPrivacy(text=inner) if request.named_statement(inner):
+                lines = self._session.execute(query.text)
+                return DescribedQuery((), _columns(lines.columns), lambda _: PortalRows(lines.rows, "EXPLAIN"))
             case request.Explain(text=inner, json=as_json):
                 kind = postgres_types.JSON if as_json else postgres_types.TEXT
                 return self._explained(query, inner, WireColumn("QUERY PLAN", kind), declared)
@@ -96,6 +108,16 @@ class QueryRouter:
             _columns(prepared.columns),
             lambda values: self._answered(query, prepared.columns, lambda _: prepared.plan(values)),
         )
+
+    def _named(self, query: QueryText, tag: str) -> Outcome:
+        """Create or drop what stays under a name."""
+
+        def answered() -> Outcome:
+            self._cancellation.check()
+            self._tell(self._session.execute(query.text))
+            return StatementDone(tag)
+
+        return self._located(query, answered)
 
     def _introspected(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
         """The catalogue's answer, at no cost."""

@@ -18,6 +18,7 @@ from dpsql.postprocessing.answer import DescribedResult
 from dpsql.privacy.accountant import Accountant
 from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.cancel_scope import CancelScopes
+from dpsql.session.named_releases import NamedReleases
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.pricing.noise_choice import chosen_noise, is_settled, ordinary_answers, usual_costs
 from dpsql.session.public_sizes import PublicSizes
@@ -43,14 +44,15 @@ class Compiler:
 
     The accountant is asked only for the remaining budget. ``sizes`` gives the sizes of public tables, which bound how
     far joins multiply rows. Plans are written in the SQL of the engine's ``dialect``. A plan is taken from the cache
-    ``plans``, if there is one, unless the statement names the current time, the budget or a price.
+    ``plans``, if there is one, unless the statement names the current time, the budget or a price. ``named`` are the
+    releases that statements may name.
     """
 
     def __init__(
         self, schema: Schema, accountant: Accountant, analyst: str, frontend_options: FrontendOptions,
-        scopes: CancelScopes, plans: PlanCache | None, sizes: PublicSizes, dialect: Dialect,
+        scopes: CancelScopes, plans: PlanCache | None, sizes: PublicSizes, dialect: Dialect, named: NamedReleases,
     ) -> None:  # fmt: skip
-        self._schema, self._accountant, self._analyst = schema, accountant, analyst
+        self._schema, self._accountant, self._analyst, self._named = schema, accountant, analyst, named
         self.frontend_options, self._scopes, self._plans = frontend_options, scopes, plans
         self._sizes, self._dialect, self._settled = sizes, dialect, False
 
@@ -75,13 +77,14 @@ class Compiler:
         if self._plans is None or names_budget(text) or names_clock(text) or names_clause(text):
             return make()
         chosen = replace(settings, mechanism=noise)
-        return self._plans.plan(text, parameters, chosen, self.frontend_options, self._sizes.version, make)
+        versions = self._sizes.version, self._named.version
+        return self._plans.plan(text, parameters, chosen, self.frontend_options, versions, make)
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
         """The parsed statement and the types of its parameters; ``types`` holds those that the client declares."""
-        with self._compiling(text):
+        with self._compiling(text) as sandbox:
             statement = parse(text)
-            return statement, parameter_types(statement.tree, self._schema, types)
+            return statement, parameter_types(statement.tree, sandbox.schema, types)
 
     def _plan(
         self,
@@ -94,7 +97,7 @@ class Compiler:
         statement, delta = self._with_constants(statement, settings), self._accountant.budget.delta_selection
 
         def bound(noise: Noise) -> tuple[Privacy, Query]:
-            schema = self._with_noise(noise)
+            schema = _with_noise(sandbox.schema, noise)
             return schema.privacy, bind(statement, schema, parameters, sandbox.types, self.frontend_options,
                                         settings.empty_groups, self._sizes)  # fmt: skip
 
@@ -135,16 +138,12 @@ class Compiler:
         self._settled = is_settled(left)
         return chosen_noise(privacy, price, left)
 
-    def _with_noise(self, noise: Noise) -> Schema:
-        privacy = self._schema.privacy.with_noise(noise)
-        return self._schema if privacy is self._schema.privacy else self._schema.model_copy(update={"privacy": privacy})
-
     @contextmanager
     def _compiling(self, text: str) -> Iterator[PostProcessor]:
         """A sandbox to compile with; refusals inside the block get a hint that says what to write instead."""
         with self._scopes.sandbox() as sandbox:
             try:
-                with _hinting(text, self._schema, sandbox, self._sizes):
+                with _hinting(text, sandbox.schema, sandbox, self._sizes):
                     yield sandbox
             except MALFORMED:
                 raise StatementError("E_PARSE", "the statement is not SQL that dpsql can read") from None
@@ -175,6 +174,11 @@ class Compiled:
         return Plan(self.text, found, derived, described.sql, query.public, described.columns, price, confidence, cubes,
                     query.notices, fixed, repriced=self.at, ends=described.ends, resampling=described.resampling,
                     left_out=self.left_out, evident=query.evident)  # fmt: skip
+
+
+def _with_noise(schema: Schema, noise: Noise) -> Schema:
+    privacy = schema.privacy.with_noise(noise)
+    return schema if privacy is schema.privacy else schema.model_copy(update={"privacy": privacy})
 
 
 @contextmanager

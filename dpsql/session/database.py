@@ -12,6 +12,7 @@ from dpsql.privacy.filter import AnswersLeft
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.execution import timed_rows
+from dpsql.session.named_releases import NamedReleases
 from dpsql.session.opening import declared_schema, open_answers
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.pricing.noise_choice import ordinary_answers
@@ -25,12 +26,15 @@ class Database:
 
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
-        self._postprocessors = PostProcessors(schema, timed_rows(engine, schema.privacy.time_bucket), engine.version)
+        self._named = NamedReleases(schema, accountant.ledger, engine.version)
+        rows = self._named.rows(timed_rows(engine, schema.privacy.time_bucket))
+        self._postprocessors = PostProcessors(lambda: self._named.schema, rows, engine.version)
         self._answers, self._plans = open_answers(schema, engine, accountant, keeps_results=True), PlanCache()
 
     @property
     def schema(self) -> Schema:
-        return self._schema
+        """What the owner declares, with the synthetic tables among the public ones."""
+        return self._named.schema
 
     @property
     def accountant(self) -> Accountant:
@@ -45,7 +49,7 @@ class Database:
         """
         return Session(
             self._schema, self._engine, self._accountant, analyst, postprocessors=self._postprocessors,
-            answers=self._answers, frontend_options=frontend_options, plans=self._plans,
+            answers=self._answers, frontend_options=frontend_options, plans=self._plans, named=self._named,
         )  # fmt: skip
 
     def answers_left(self) -> AnswersLeft:

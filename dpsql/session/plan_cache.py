@@ -19,8 +19,10 @@ K = TypeVar("K")
 V = TypeVar("V")
 #: Values that are told apart by their type and what is written for them.
 _PLAIN = frozenset({bool, int, float, str, type(None), *(form.python for form in STORED_FORMS)})
+#: The version of the data, whose public tables have sizes, and that of the named releases.
+PlanVersions: TypeAlias = tuple[str | None, str]
 #: The text, its parameters, the settings and the dialect options: all that a plan of one database depends on.
-PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], StatementSettings, FrontendOptions, str | None]
+PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], StatementSettings, FrontendOptions, PlanVersions]
 
 
 class LRUCache(Generic[K, V]):
@@ -60,12 +62,9 @@ class PlanCache:
 
     def plan(
         self, text: str, parameters: Sequence[object], settings: StatementSettings, frontend_options: FrontendOptions,
-        version: str | None, make: Callable[[], Plan],
+        versions: PlanVersions, make: Callable[[], Plan],
     ) -> Plan:  # fmt: skip
-        """The cached plan for these arguments, or the one that ``make`` makes.
-
-        ``version`` is the version of the data, as a plan depends on the sizes of public tables.
-        """
+        """The cached plan for these arguments, or the one that ``make`` makes."""
         if any(type(value) not in _PLAIN for value in parameters):
             return make()
         key = (
@@ -73,7 +72,7 @@ class PlanCache:
             tuple((type(value).__name__, repr(value)) for value in parameters),
             settings,
             frontend_options,
-            version,
+            versions,
         )
         plan = self._plans.find(key)
         if plan is None:

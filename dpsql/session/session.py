@@ -29,6 +29,8 @@ from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution, timed_rows
 from dpsql.session.explain import Explanation, explain
 from dpsql.session.explain import priced as cost_lines
+from dpsql.session.named_releases import NamedReleases
+from dpsql.session.named_releases.statements import NamedStatements
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.prepared_statement import PreparedStatement, described
 from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
@@ -56,6 +58,7 @@ class Session:
         answers: The store of released answers, if there is one.
         frontend_options: The choices of the front end where SQL dialects differ.
         plans: The database's cache of plans, if there is one.
+        named: What stays under names in a shared database. Without it the session reads the ledger itself.
     """
 
     def __init__(
@@ -69,25 +72,38 @@ class Session:
         answers: AnswerStore | None = None,
         frontend_options: FrontendOptions = PEOPLE,
         plans: PlanCache | None = None,
+        named: NamedReleases | None = None,
     ) -> None:
         self._schema, self._accountant, self.analyst = schema, accountant, analyst
         self._owned: tuple[PostProcessors | Engine | Ledger, ...] = ()
+        self.named = named or NamedReleases(schema, accountant.ledger, engine.version)
         if postprocessors is None:
-            postprocessors = PostProcessors(schema, timed_rows(engine, schema.privacy.time_bucket))
+            rows = self.named.rows(timed_rows(engine, schema.privacy.time_bucket))
+            postprocessors = PostProcessors(lambda: self.named.schema, rows)
             self._owned = (postprocessors, engine, accountant.ledger)
         privacy, self._scopes = schema.privacy, CancelScopes(postprocessors, analyst)
         self._settings = self._default = StatementSettings(privacy.query_epsilon, mechanism=privacy.mechanism)
         self._compiler = Compiler(
-            schema, accountant, analyst, frontend_options, self._scopes, plans, PublicSizes(engine), engine.dialect
+            schema,
+            accountant,
+            analyst,
+            frontend_options,
+            self._scopes,
+            plans,
+            PublicSizes(engine),
+            engine.dialect,
+            self.named,
         )
         self._targets = TargetPlanner(accountant, analyst, answers, self._scopes, privacy.epsilon)
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
         self._answering = PlanAnswering(self._execution, self._scopes)
         self._batch = WorkloadAnswering(self._execution, self._answering, self._scopes)
+        self._named_statements = NamedStatements(self.named, analyst, {})
 
     @property
     def schema(self) -> Schema:
-        return self._schema
+        """What the owner declares, with the synthetic tables among the public ones."""
+        return self.named.schema
 
     @property
     def accountant(self) -> Accountant:
@@ -224,8 +240,12 @@ class Session:
             case request.Select(text=text):
                 return self.answer(self.plan(text, parameters))
             case request.ExplainPrivacy(text=text, goal=goal):
+                if (wanted := request.named_statement(text)) is not None:
+                    return self._explained("EXPLAIN PRIVACY", wanted, parameters)
                 return status_rows.lines("EXPLAIN PRIVACY", self.explain(text, parameters, goal).whole().splitlines())
             case request.Explain(text=text, json=as_json, verbose=verbose):
+                if (wanted := request.named_statement(text)) is not None:
+                    return self._explained("QUERY PLAN", wanted, parameters)
                 return status_rows.lines("QUERY PLAN", cost_lines(self.explain(text, parameters), as_json, verbose))
             case request.Set(name=name, value=value):
                 self.set(name, value)
@@ -240,6 +260,11 @@ class Session:
                 )
             case request.TransactionControl():
                 return Result((), [], [])
+            case request.CreateNamed() | request.DropNamed() | request.ShowNamed() as wanted:
+                return self._named_statements.answer(wanted, text, parameters, self._settings)
+
+    def _explained(self, column: str, wanted: request.NamedStatement, parameters: Sequence[object]) -> Result:
+        return status_rows.lines(column, self._named_statements.explain(wanted, parameters, self._settings))
 
     @cancellable
     def answer(self, plan: Plan) -> Result:

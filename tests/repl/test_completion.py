@@ -19,7 +19,7 @@ SCHEMA = load(Path(__file__).parents[2] / "schemas" / "nafld.toml")
 def offered(text: str, before: str | None = None) -> list[str]:
     """The completions at the end of ``before``, or of the whole text."""
     place = len(text if before is None else before)
-    found = SchemaCompleter(SCHEMA).get_completions(Document(text, place), CompleteEvent())
+    found = SchemaCompleter(lambda: SCHEMA).get_completions(Document(text, place), CompleteEvent())
     return [completion.text for completion in found]
 
 

@@ -5,6 +5,7 @@ Proved in ``docs/proofs/ledger.md``.
 
 from dpsql.privacy.ledger.entry import Entry, NewEntry
 from dpsql.privacy.ledger.journal import Ledger
+from dpsql.privacy.ledger.named_releases import NamedRelease, NewRelease, ReleaseKind
 from dpsql.privacy.ledger.opening import NAMELESS, DatabaseNames, ledger_path, names_of
 from dpsql.privacy.ledger.spent import Spent, WeightTally
 from dpsql.privacy.ledger.stores.layout import LedgerIdentity
@@ -15,7 +16,10 @@ __all__ = [
     "Entry",
     "Ledger",
     "LedgerIdentity",
+    "NamedRelease",
     "NewEntry",
+    "NewRelease",
+    "ReleaseKind",
     "Spent",
     "WeightTally",
     "ledger_path",

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
 from dpsql.privacy.ledger import chain as checking
-from dpsql.privacy.ledger import stored_answers
+from dpsql.privacy.ledger import named_releases, stored_answers
 from dpsql.privacy.ledger.chain import EVER, NOTHING, KnownEntry, ask_newest_of, own, page_after, seen_of
 from dpsql.privacy.ledger.checkpoints import Checkpoints
 from dpsql.privacy.ledger.entry import COLUMNS, Entry, NewEntry, storable, written
+from dpsql.privacy.ledger.named_releases import NamedRelease, NewRelease, ReleaseKind
 from dpsql.privacy.ledger.opening import NAMELESS, DatabaseNames, found
 from dpsql.privacy.ledger.spent import Spent, SpentSums, WeightTally, WindowStart
 from dpsql.privacy.ledger.stores.layout import LedgerIdentity, LedgerMeta
@@ -133,6 +134,31 @@ class Ledger:
         """The answer that is kept under the key; None where there is none, or where it is not what was written."""
         with self._store.transaction(write=False) as tables:
             return stored_answers.find(tables, self._start, key)
+
+    def named(self) -> tuple[NamedRelease, ...]:
+        """What is kept under names, in the order in which it was paid for."""
+        with self._store.transaction(write=False) as tables:
+            return named_releases.listed(tables, self._start)
+
+    def named_content(self, release: NamedRelease) -> bytes | None:
+        """The content of a named release; None where it was dropped, or where it is not what was written."""
+        with self._store.transaction(write=False) as tables:
+            return named_releases.content(tables, release)
+
+    def require_room(self, name: str, size: int) -> None:
+        """DataError where the name is taken, or where there is no room for a content of that many bytes."""
+        with self._store.transaction(write=False) as tables:
+            named_releases.require_room(tables, name, size)
+
+    def put_named(self, new: NewRelease) -> None:
+        """Keep a release under its name, durably on return; DataError where `require_room` raises it."""
+        with self._store.transaction(write=True) as tables:
+            named_releases.put(tables, self._start, new)
+
+    def drop_named(self, name: str, kind: ReleaseKind) -> bool:
+        """Whether there was a release of that name and kind, which is forgotten; what it cost stays charged."""
+        with self._store.transaction(write=True) as tables:
+            return named_releases.drop(tables, name, kind)
 
     def close(self) -> None:
         """Let go of the store; using the ledger again opens it again."""

@@ -31,6 +31,9 @@ _ENTRY = f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS.
 _ANSWERS = (
     "SELECT number, key, entry, answer, digest FROM answers WHERE number > ? AND entry <= ? ORDER BY number LIMIT 20"
 )
+_NAMED_COLUMNS = "name, kind, entry, version, facts, size, content, content_digest, digest"
+_NAMED = f"SELECT {_NAMED_COLUMNS} FROM named_releases WHERE entry <= ? AND name > ? ORDER BY name LIMIT 1"
+_NAMED_RELEASE = f"INSERT INTO named_releases ({_NAMED_COLUMNS}) VALUES ({', '.join('?' * 9)})"
 _ANSWER = "INSERT INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)"
 
 
@@ -206,6 +209,7 @@ def _copied(store: Store, meta: LedgerMeta) -> Iterator[WriteStatement]:
         ((newest, digest),) = tables.execute("SELECT seq, digest FROM head").fetchall()
     yield meta.facts()
     yield "INSERT INTO head VALUES (?, ?)", (newest, digest)
+    yield from _copied_named(store, newest)
     seq = number = 0
     while seq < newest:
         with store.transaction(write=False) as tables:
@@ -219,6 +223,21 @@ def _copied(store: Store, meta: LedgerMeta) -> Iterator[WriteStatement]:
             return
         yield from ((_ANSWER, tuple(each[1:])) for each in answers)
         number = answers[-1][0]
+
+
+def _copied_named(store: Store, newest: int) -> Iterator[WriteStatement]:
+    """What is kept under names; ledgers of earlier layouts have none."""
+    with store.transaction(write=False) as tables:
+        if tables.execute("SELECT version FROM meta").fetchone()[0] < 3:
+            return
+    name = ""
+    while True:
+        with store.transaction(write=False) as tables:
+            row = tables.execute(_NAMED, (newest, name)).fetchone()
+        if row is None:
+            return
+        yield _NAMED_RELEASE, tuple(row)
+        name = row[0]
 
 
 def _newest_of_each(ledger: Ledger) -> list[Entry]:

@@ -33,6 +33,8 @@ T = TypeVar("T")
 _SHOW = re.compile(r"\s*+show\s++([a-z_]+(?:\s++[a-z]+)*)\s*+;?\s*+", re.IGNORECASE)
 _QUERY = re.compile(r"\s*(?:select|with|values|table|\(|--|/\*)", re.IGNORECASE)
 _MENTIONS = re.compile(r"\b(?:pg_catalog|information_schema)\s*\.|\bpg_[a-z]+", re.IGNORECASE)
+#: What SHOW asks of the session, beside its settings.
+_OF_SESSION = ("tables", "synthetic tables", "synopses")
 _NOTHING = "CAST(NULL AS BIGINT)"
 
 
@@ -40,7 +42,8 @@ class Catalogue:
     """The catalogue as one user sees it. It is cheap to make: the process shares one store.
 
     ``settings`` are the session's by lower-case name; ``SHOW`` and ``current_setting`` read them before the defaults.
-    ``assign`` is called with the name and value of each ``set_config``.
+    ``assign`` is called with the name and value of each ``set_config``. ``current`` tells the schema of now, with the
+    synthetic tables that were created meanwhile.
     """
 
     def __init__(
@@ -51,8 +54,9 @@ class Catalogue:
         user: str,
         settings: Mapping[str, str] | None = None,
         assign: Callable[[str, str], None] | None = None,
+        current: Callable[[], Schema] | None = None,
     ) -> None:
-        self._schema, self._database, self._user = schema, database, user
+        self._current, self._database, self._user = current or (lambda: schema), database, user
         self._assigned: dict[str, str] = {}
         self._settings = self._assigned if settings is None else settings
         self._assign = self._assigned.__setitem__ if assign is None else assign
@@ -66,7 +70,7 @@ class Catalogue:
         """
         shown = _SHOW.fullmatch(text)
         if shown is not None:
-            return shown[1].lower() != "tables" and not shown[1].lower().startswith("dpsql")
+            return shown[1].lower() not in _OF_SESSION and not shown[1].lower().startswith("dpsql")
         return _QUERY.match(text) is not None and _is_claimed(text, self._store)
 
     def describe(self, text: str) -> tuple[CatalogueColumn, ...]:
@@ -112,7 +116,7 @@ class Catalogue:
 
     @property
     def _store(self) -> CatalogueStore:
-        return store_of(self._schema, self._database)
+        return store_of(self._current(), self._database)
 
     def _rewritten(self, text: str) -> RewrittenQuery:
         try:

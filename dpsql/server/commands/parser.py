@@ -34,6 +34,8 @@ def read(piece: SplitStatement) -> Command:
     """
     first = piece.tokens[0]
     if first.kind == "word":
+        if first.text in ("create", "drop") and _names_release(piece):
+            return command.QueryText(piece.text, piece.start)
         if first.text in _WRITES:
             return command.WriteCommand(_written(piece))
         if first.text in _UNSUPPORTED:
@@ -44,6 +46,12 @@ def read(piece: SplitStatement) -> Command:
             words.any()
             return reader(words)
     return command.QueryText(piece.text, piece.start)
+
+
+def _names_release(piece: SplitStatement) -> bool:
+    """Whether a CREATE or DROP is that of a synthetic table or a synopsis, which the session answers."""
+    words = [token.text for token in piece.tokens[1:3] if token.kind == "word"]
+    return words[:1] == ["synopsis"] or words == ["synthetic", "table"]
 
 
 def _written(piece: SplitStatement) -> str:

@@ -175,6 +175,9 @@ def show(words: TokenReader) -> Command:
     elif words.take("session"):
         words.take("authorization")
         name = "session_authorization"
+    elif words.take("synthetic"):
+        words.take("tables")
+        name = "synthetic tables"
     else:
         name = _setting(words)
     words.end()

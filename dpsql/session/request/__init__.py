@@ -1,4 +1,4 @@
-"""Reads what a client sends: queries, EXPLAIN, SET and SHOW; and the settings that SET changes."""
+"""Reads what a client sends: queries, EXPLAIN, SET, SHOW, CREATE and DROP; and the settings that SET changes."""
 
 from dpsql.session.request.client_line import (
     Explain,
@@ -11,19 +11,33 @@ from dpsql.session.request.client_line import (
     read,
     with_goal,
 )
+from dpsql.session.request.named_statements import (
+    EXAMPLES,
+    CreateNamed,
+    DropNamed,
+    NamedStatement,
+    ShowNamed,
+    named_statement,
+)
 from dpsql.session.request.statement_settings import SETTINGS, SHOWN, StatementSettings
 
 __all__ = [
+    "EXAMPLES",
     "SETTINGS",
     "SHOWN",
+    "CreateNamed",
+    "DropNamed",
     "Explain",
     "ExplainPrivacy",
+    "NamedStatement",
     "Request",
     "Select",
     "Set",
     "Show",
+    "ShowNamed",
     "StatementSettings",
     "TransactionControl",
+    "named_statement",
     "read",
     "with_goal",
 ]

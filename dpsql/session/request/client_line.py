@@ -1,4 +1,4 @@
-"""Reads one line of a client: a query, EXPLAIN, EXPLAIN PRIVACY, SET, SHOW, or a transaction command."""
+"""Reads one line of a client: a query, EXPLAIN, SET, SHOW, a transaction command, or one about a named release."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from dpsql.errors import Refused, StatementError
 from dpsql.session.pricing.error_target import EXAMPLES, AccuracyGoal, read_goal
+from dpsql.session.request.named_statements import BLANK, NamedStatement, named_statement
 from dpsql.session.request.statement_settings import SETTINGS, SHOWN
 from dpsql.sql.parser.parse import MAX_BYTES, blanked, scan, without_idle_prefixes
 
@@ -61,15 +62,11 @@ class TransactionControl:
     word: str
 
 
-Request: TypeAlias = Select | ExplainPrivacy | Explain | Set | Show | TransactionControl
+Request: TypeAlias = Select | ExplainPrivacy | Explain | Set | Show | TransactionControl | NamedStatement
 
-#: Blanks and comments; nothing of them is ever given back, or several comments would be read in many ways.
-_BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
-_EXPLAIN = re.compile(rf"{_BLANK}explain\b{_BLANK}privacy\b", re.IGNORECASE | re.DOTALL)
+_EXPLAIN = re.compile(rf"{BLANK}explain\b{BLANK}privacy\b", re.IGNORECASE | re.DOTALL)
 _TO_REACH = re.compile(r"\bto\s+reach\b", re.IGNORECASE)
-_PRICE = re.compile(
-    rf"{_BLANK}explain\b{_BLANK}(\([^()']*\)|(?:analy[sz]e\b|verbose\b|\s)*)", re.IGNORECASE | re.DOTALL
-)
+_PRICE = re.compile(rf"{BLANK}explain\b{BLANK}(\([^()']*\)|(?:analy[sz]e\b|verbose\b|\s)*)", re.IGNORECASE | re.DOTALL)
 _OPTION = re.compile(
     r"\s*(analy[sz]e|verbose|costs|settings|buffers|timing|summary|wal|generic_plan|memory|format)(?:\s+(\w+))?\s*",
     re.IGNORECASE,
@@ -112,10 +109,13 @@ def read(text: str) -> Request:
         return _set(reset[1].lower(), None)
     if re.match(r"\s*(?:re)?set\b", text, re.IGNORECASE):
         raise _another_behind() if _has_another_behind(text) else _no_setting()
+    named = named_statement(text)
+    if named is not None:
+        return named
     show = _SHOW.fullmatch(text)
     if show is not None:
         if show[1].lower() not in SHOWN:
-            raise StatementError("E_STMT", f"SHOW knows {' and '.join(SHOWN)}")
+            raise StatementError("E_STMT", f"SHOW knows {', '.join(SHOWN[:-1])} and {SHOWN[-1]}")
         return Show(show[1].lower())
     transaction = _TRANSACTION.fullmatch(text)
     if transaction is not None:

@@ -123,7 +123,7 @@ SETTINGS: Mapping[str, Setting] = {
     "dpsql.intervals": Setting("intervals", "on", _switch, lambda those: "on" if those.intervals else "off"),
 }
 #: What SHOW knows.
-SHOWN = ("tables", "dpsql.budget", *SETTINGS)
+SHOWN = ("tables", "synthetic tables", "synopses", "dpsql.budget", *SETTINGS)
 
 
 def allowed(settings: StatementSettings, privacy: Privacy) -> StatementSettings:

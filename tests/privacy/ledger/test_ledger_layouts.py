@@ -107,7 +107,7 @@ def test_a_backup_of_the_first_layout_is_put_back(first: Place, tmp_path: Path) 
 
 
 def test_a_newer_layout_is_refused_by_name(first: Place) -> None:
-    first.tamper("UPDATE meta SET version = 3")
+    first.tamper("UPDATE meta SET version = 4")
     for ask in (reopen, elsewhere):
-        with pytest.raises(LedgerError, match=r"layout 3, which a newer dpsql wrote; this one knows layouts up to 2"):
+        with pytest.raises(LedgerError, match=r"layout 4, which a newer dpsql wrote; this one knows layouts up to 3"):
             ask(first)

@@ -15,7 +15,15 @@ from dpsql.privacy.ledger.stores.store import LedgerTables, WriteStatement
 from dpsql.privacy.measure import NeighbourRelation
 
 #: The version of the layout; an older one is brought up to it when a ledger is opened.
-VERSION = 2
+VERSION = 3
+
+#: The table of named releases, in words that every store understands; layouts before the third have none.
+NAMED_RELEASES = """
+    CREATE TABLE named_releases (
+      name TEXT PRIMARY KEY, kind TEXT NOT NULL, entry BIGINT NOT NULL, version TEXT NOT NULL, facts TEXT NOT NULL,
+      size BIGINT NOT NULL, content BYTEA NOT NULL, content_digest TEXT NOT NULL, digest TEXT NOT NULL
+    )
+"""
 
 _NEW = "INSERT INTO meta (dataset, unit, version, id, neighbours, began, is_backup) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _READ = "SELECT dataset, unit, version, id, neighbours, began, is_backup FROM meta"
@@ -96,10 +104,13 @@ def read(tables: LedgerTables, neighbours: NeighbourRelation) -> LedgerMeta:
 
 def bring_up(tables: LedgerTables, meta: LedgerMeta) -> None:
     """Bring the tables up to the layout of this version, in the transaction that has read ``meta``."""
-    if tables.execute("SELECT version FROM meta").fetchone() == (VERSION,):
+    ((version,),) = tables.execute("SELECT version FROM meta").fetchall()
+    if version == VERSION:
         return
-    for column in ("id TEXT", "neighbours TEXT", "began INTEGER", "is_backup INTEGER"):
-        tables.execute(f"ALTER TABLE meta ADD COLUMN {column}")
+    if version == 1:
+        for column in ("id TEXT", "neighbours TEXT", "began INTEGER", "is_backup INTEGER"):
+            tables.execute(f"ALTER TABLE meta ADD COLUMN {column}")
+    tables.execute(NAMED_RELEASES)
     tables.execute("DELETE FROM meta")
     tables.execute(*meta.facts())
 

@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from dpsql.errors import LedgerError
 from dpsql.errors.deadline import Patience
+from dpsql.privacy.ledger.stores.layout import NAMED_RELEASES
 from dpsql.privacy.ledger.stores.locks import alone, watch
 from dpsql.privacy.ledger.stores.store import PATIENCE, LedgerLocation, LedgerTables, WriteStatement
 
@@ -66,6 +67,7 @@ _TABLES = (
       answer bytea NOT NULL, digest text NOT NULL
     )
     """,
+    NAMED_RELEASES,
     "CREATE INDEX entries_of_analyst ON entries (analyst, seq)",
     """
     CREATE FUNCTION entries_stay() RETURNS trigger LANGUAGE plpgsql AS

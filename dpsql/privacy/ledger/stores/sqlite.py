@@ -16,6 +16,7 @@ from pathlib import Path
 
 from dpsql.errors import LedgerError
 from dpsql.errors.deadline import GLANCE
+from dpsql.privacy.ledger.stores.layout import NAMED_RELEASES
 from dpsql.privacy.ledger.stores.locks import commit, once_free, watch
 from dpsql.privacy.ledger.stores.store import LedgerLocation, LedgerTables, WriteStatement
 
@@ -42,6 +43,7 @@ _TABLES = (
       answer BLOB NOT NULL, digest TEXT NOT NULL
     )
     """,
+    NAMED_RELEASES,
     "CREATE INDEX entries_of_analyst ON entries (analyst, seq)",
     "CREATE TRIGGER entries_stay BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'entries stay'); END",
     "CREATE TRIGGER entries_are_fixed BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'entries are fixed'); END",

@@ -38,7 +38,7 @@ class LedgerLocation:
 
 
 class Store(Protocol):
-    """The tables ``meta``, ``head``, ``entries`` and ``answers``; safe to share between threads.
+    """The tables ``meta``, ``head``, ``entries``, ``answers`` and ``named_releases``; safe to share between threads.
 
     Everything that goes wrong in it is a LedgerError in our words, without a path or an address.
     """

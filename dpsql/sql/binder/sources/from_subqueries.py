@@ -165,7 +165,11 @@ class PrivateRows:
                 if cte is not None:
                     source = _renamed(self.rows(cte.query, cte.ctes), cte.columns, node)
                 else:
-                    source = scan(self._binding.schema, self._binding.table_name(node), self._binding.alias)
+                    named = self._binding.table_name(node)
+                    if self._binding.schema.tables[named].source is not None:
+                        refuse("E_JOIN", f"the synthetic table `{name}` is not read together with private rows; join "
+                               "it with what a subquery has aggregated of them", node)  # fmt: skip
+                    source = scan(self._binding.schema, named, self._binding.alias)
                 return _renamed(source, alias_columns(node), node), fold(node.alias_or_name)
             case exp.Subquery():
                 only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")

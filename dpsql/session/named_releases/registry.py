@@ -1,0 +1,163 @@
+"""The named releases of one database, and the schema that has its synthetic tables among the public ones.
+
+Proved in ``docs/proofs/answers.md``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from dpsql.errors import DataError, LedgerError, StatementError
+from dpsql.postprocessing.sandbox import PublicRows
+from dpsql.privacy.ledger import Ledger, NamedRelease, NewRelease, ReleaseKind
+from dpsql.schema import Schema, fold
+from dpsql.schema.names import checked_name
+from dpsql.session.named_releases.table_rows import declared, rows_of
+
+#: Seconds after which what other processes have created or dropped is looked for again.
+AGE = 1.0
+#: Names that mean something else to clients, and the beginning of the names of PostgreSQL's catalogue.
+_RESERVED, _CATALOGUE = frozenset({"dpsql", "public", "released", "information_schema", "pg_catalog"}), "pg_"
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """The releases as they were last read, and the schema with their tables."""
+
+    releases: tuple[NamedRelease, ...]
+    schema: Schema
+    version: str
+    at: float
+
+
+class NamedReleases:
+    """What stays under names in the ledger of one database; its sessions share it, and any thread may ask.
+
+    Where the ledger cannot be read, what was read last counts.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        ledger: Ledger,
+        data_version: Callable[[], str | None],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._declared, self._ledger, self._data_version, self._clock = schema, ledger, data_version, clock
+        self._lock, self._creating = threading.Lock(), threading.Lock()
+        self._held: _Snapshot | None = None
+
+    @property
+    def all(self) -> tuple[NamedRelease, ...]:
+        """All named releases, in the order in which they were paid for."""
+        return self._now().releases
+
+    @property
+    def schema(self) -> Schema:
+        """The owner's schema with the synthetic tables among its public ones; the same object while none changes."""
+        return self._now().schema
+
+    @property
+    def version(self) -> str:
+        """A text that is another one whenever a named release was created or dropped; empty where there are none."""
+        return self._now().version
+
+    def of_kind(self, kind: ReleaseKind) -> tuple[NamedRelease, ...]:
+        """The named releases of one kind."""
+        return tuple(each for each in self.all if each.kind == kind)
+
+    def find(self, name: str) -> NamedRelease | None:
+        """The release of that name, whatever the case of its ASCII letters."""
+        return next((each for each in self.all if each.name == fold(name)), None)
+
+    def is_stale(self, release: NamedRelease) -> bool:
+        """Whether the release was made of another version of the data than that of now."""
+        now = self._data_version()
+        return bool(release.version) and now is not None and release.version != now
+
+    def content(self, release: NamedRelease) -> bytes:
+        """The content of a release; StatementError where it was dropped meanwhile, or is damaged."""
+        found = self._ledger.named_content(release)
+        if found is None:
+            raise StatementError("E_TABLE", f"the {release.kind} `{release.name}` is not there any more")
+        return found
+
+    def require_free(self, name: str, size: int = 0) -> str:
+        """The name, folded, where a release of so many bytes may be created under it; DataError where it may not."""
+        folded = fold(name)
+        try:
+            checked_name(folded, "name")
+        except ValueError as error:
+            raise DataError(str(error)) from None
+        if folded in self._declared.tables or folded == self._declared.name:
+            raise DataError(f"`{folded}` is a name of the schema already; choose another one")
+        if folded in _RESERVED or folded.startswith(_CATALOGUE):
+            raise DataError(f"`{folded}` is a name of the catalogue; choose another one")
+        self._ledger.require_room(folded, size)
+        return folded
+
+    def create(self, name: str, size: int, make: Callable[[str], NewRelease]) -> NamedRelease:
+        """Keep what ``make`` pays for and makes of the folded name, once the name is free for a content of that size.
+
+        Of those who create in this process one goes at a time, so that nobody pays for a name that another one takes.
+        """
+        with self._creating:
+            new = make(self.require_free(name, size))
+            self._ledger.put_named(new)
+            self._forget()
+        found = self.find(new.name)
+        if found is None:
+            raise LedgerError("what was created cannot be read back from the ledger")
+        return found
+
+    def drop(self, name: str, kind: ReleaseKind, analyst: str) -> bool:
+        """Whether there was a release of that name and kind, which is dropped; what it cost stays charged.
+
+        DataError where another analyst created it: its creator drops it by a statement, the owner with ``dpsql ledger
+        drop``.
+        """
+        found = self.find(name)
+        if found is None or found.kind != kind:
+            return False
+        if found.analyst != analyst:
+            raise DataError(f"the {kind} `{found.name}` was created by {found.analyst}, who may drop it, or the owner")
+        dropped = self._ledger.drop_named(found.name, kind)
+        self._forget()
+        return dropped
+
+    def rows(self, otherwise: PublicRows) -> PublicRows:
+        """Reads the rows of synthetic tables here, and those of all other public tables by ``otherwise``."""
+
+        def read(table: str) -> Sequence[tuple[object, ...]]:
+            found = self.find(table)
+            if found is None or table in self._declared.tables:
+                return otherwise(table)
+            return rows_of(declared(found.facts), self.content(found))
+
+        return read
+
+    def _now(self) -> _Snapshot:
+        with self._lock:
+            if self._held is None or self._clock() - self._held.at >= AGE:
+                self._held = self._read(self._held)
+            return self._held
+
+    def _read(self, held: _Snapshot | None) -> _Snapshot:
+        try:
+            releases = self._ledger.named()
+        except LedgerError:
+            releases = () if held is None else held.releases
+        if held is not None and releases == held.releases:
+            return _Snapshot(held.releases, held.schema, held.version, self._clock())
+        tables = {each.name: declared(each.facts).table(each) for each in releases if each.kind == "synthetic table"}
+        own = self._declared.tables
+        added = {name: table for name, table in tables.items() if name not in own}
+        schema = self._declared.model_copy(update={"tables": {**own, **added}}) if added else self._declared
+        return _Snapshot(releases, schema, " ".join(each.digest for each in releases), self._clock())
+
+    def _forget(self) -> None:
+        with self._lock:
+            self._held = None

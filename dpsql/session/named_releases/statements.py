@@ -1,0 +1,88 @@
+"""Answers CREATE, DROP and SHOW of named releases, each kind by what makes releases of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, assert_never
+
+from dpsql.errors import StatementError
+from dpsql.planning.result_columns import OutputColumn
+from dpsql.postprocessing import Result
+from dpsql.privacy.ledger import ReleaseKind
+from dpsql.session.named_releases.registry import NamedReleases
+from dpsql.session.request import CreateNamed, DropNamed, NamedStatement, ShowNamed, StatementSettings
+
+_COLUMNS = (
+    OutputColumn("name", "VARCHAR"),
+    OutputColumn("created_by", "VARCHAR"),
+    OutputColumn("created_at", "TIMESTAMP"),
+    OutputColumn("entry", "BIGINT"),
+    OutputColumn("bytes", "BIGINT"),
+    OutputColumn("status", "VARCHAR"),
+    OutputColumn("statement", "VARCHAR"),
+)
+
+
+class ReleaseMaker(Protocol):
+    """What makes named releases of one kind for one analyst."""
+
+    def create(
+        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+    ) -> Result:
+        """Charge, make and keep what the statement defines; the result has the price and no columns."""
+        ...
+
+    def explain(self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
+        """What the statement would cost and keep, in lines; nothing is charged and no private row is read."""
+        ...
+
+
+class NamedStatements:
+    """Answers the statements of one analyst about named releases."""
+
+    def __init__(self, named: NamedReleases, analyst: str, makers: Mapping[ReleaseKind, ReleaseMaker]) -> None:
+        self._named, self._analyst, self._makers = named, analyst, makers
+
+    def answer(
+        self, wanted: NamedStatement, text: str, parameters: Sequence[object], settings: StatementSettings
+    ) -> Result:
+        """The answer to a statement.
+
+        Raises:
+            BudgetExhausted: The budget does not admit the price; nothing is charged.
+            DataError: The name is taken or reserved, or the release is another analyst's.
+        """
+        match wanted:
+            case CreateNamed():
+                self._named.require_free(wanted.name)
+                return self._maker(wanted.kind).create(wanted, text, parameters, settings)
+            case DropNamed(kind=kind, name=name, if_exists=if_exists):
+                if not self._named.drop(name, kind, self._analyst) and not if_exists:
+                    raise StatementError("E_TABLE", f"there is no {kind} `{name}`")
+                return Result((), [], [])
+            case ShowNamed(kind=kind):
+                return self._listed(kind)
+            case _:
+                assert_never(wanted)
+
+    def explain(self, wanted: NamedStatement, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
+        """What a CREATE would cost and keep; the others are free."""
+        if not isinstance(wanted, CreateNamed):
+            return ["price: nothing"]
+        self._named.require_free(wanted.name)
+        return self._maker(wanted.kind).explain(wanted, parameters, settings)
+
+    def _maker(self, kind: ReleaseKind) -> ReleaseMaker:
+        if kind not in self._makers:
+            raise StatementError("E_STMT", f"a {kind} cannot be created here")
+        return self._makers[kind]
+
+    def _listed(self, kind: ReleaseKind) -> Result:
+        rows: list[tuple[object, ...]] = [
+            (
+                each.name, each.analyst, each.at.replace(tzinfo=None), each.entry, each.size,
+                "stale: the data have changed since" if self._named.is_stale(each) else "current", each.statement,
+            )
+            for each in self._named.of_kind(kind)
+        ]  # fmt: skip
+        return Result(_COLUMNS, rows, [(None,) * len(_COLUMNS) for _ in rows])

@@ -1,0 +1,102 @@
+"""Reads CREATE, DROP and SHOW of releases that stay under a name: synthetic tables and synopses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.errors import StatementError
+from dpsql.privacy.ledger import ReleaseKind
+from dpsql.sql.parser.parse import blanked, scan, without_idle_prefixes
+
+#: Blanks and comments; nothing of them is ever given back, or several comments would be read in many ways.
+BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+_KIND = rf"(synthetic\b{BLANK}table|synopsis)\b{BLANK}"
+_NAME = r'("[^"]*"|[^\s"();,\'.]+)'
+_BEGIN = re.compile(rf"{BLANK}(create|drop)\b{BLANK}{_KIND}", re.IGNORECASE)
+_CREATE = re.compile(rf"{BLANK}create\b{BLANK}{_KIND}{_NAME}{BLANK}as\b", re.IGNORECASE)
+_DROP = re.compile(rf"{BLANK}drop\b{BLANK}{_KIND}(if\b{BLANK}exists\b{BLANK})?{_NAME}{BLANK};?{BLANK}", re.IGNORECASE)
+_SHOW = re.compile(r"\s*show\s+(synthetic\s+tables|synopses)\s*+;?\s*+", re.IGNORECASE)
+_PRICE = re.compile(r"\bprice\s+([0-9]+(?:\.[0-9]+)?)\s*$", re.IGNORECASE | re.ASCII)
+_ROWS = re.compile(r"\brows\s+([0-9]+)\s*$", re.IGNORECASE | re.ASCII)
+
+#: How each kind is created, for those who write it in another way.
+EXAMPLES: dict[ReleaseKind, str] = {
+    "synthetic table": "CREATE SYNTHETIC TABLE name AS SELECT columns FROM table [ROWS n] [PRICE epsilon]",
+    "synopsis": "CREATE SYNOPSIS name AS SELECT keys, measures FROM table [PRICE epsilon]",
+}
+
+
+@dataclass(frozen=True)
+class CreateNamed:
+    """CREATE of what stays under a name. ``body`` is the definition behind AS, without ROWS and PRICE at its end."""
+
+    kind: ReleaseKind
+    name: str
+    body: str
+    rows: int | None = None
+    price: Fraction | None = None
+
+
+@dataclass(frozen=True)
+class DropNamed:
+    """DROP of what stays under a name; with ``if_exists`` a name that is not there is no error."""
+
+    kind: ReleaseKind
+    name: str
+    if_exists: bool = False
+
+
+@dataclass(frozen=True)
+class ShowNamed:
+    """SHOW SYNTHETIC TABLES or SHOW SYNOPSES."""
+
+    kind: ReleaseKind
+
+
+NamedStatement = CreateNamed | DropNamed | ShowNamed
+
+
+def named_statement(text: str) -> NamedStatement | None:
+    """The statement about a named release that the text is; None where it is another one.
+
+    >>> named_statement("create synthetic table twins as select a from t rows 10 price 0.5")
+    CreateNamed(kind='synthetic table', name='twins', body=' select a from t', rows=10, price=Fraction(1, 2))
+    >>> named_statement("DROP SYNOPSIS IF EXISTS daily;")
+    DropNamed(kind='synopsis', name='daily', if_exists=True)
+    >>> named_statement("SELECT 1")
+    """
+    shown = _SHOW.fullmatch(text)
+    if shown is not None:
+        return ShowNamed("synopsis" if shown[1].lower() == "synopses" else "synthetic table")
+    begun = _BEGIN.match(text)
+    if begun is None:
+        return None
+    scan(without_idle_prefixes(text))
+    kind: ReleaseKind = "synopsis" if begun[2].lower() == "synopsis" else "synthetic table"
+    if begun[1].lower() == "drop":
+        dropped = _DROP.fullmatch(text)
+        if dropped is None:
+            raise StatementError("E_STMT", f"write DROP {kind.upper()} [IF EXISTS] name")
+        return DropNamed(kind, dropped[3].strip('"'), dropped[2] is not None)
+    created = _CREATE.match(text)
+    if created is None:
+        raise StatementError("E_STMT", f"write {EXAMPLES[kind]}")
+    return CreateNamed(kind, created[2].strip('"'), *_definition(text[created.end() :], kind))
+
+
+def _definition(body: str, kind: ReleaseKind) -> tuple[str, int | None, Fraction | None]:
+    """The definition, and the numbers of ROWS and PRICE at its end, outside of strings and comments."""
+    rows: int | None = None
+    price: Fraction | None = None
+    while True:
+        plain = blanked(body, "text", "name", "line", "block").rstrip().removesuffix(";")
+        found = _PRICE.search(plain)
+        if found is not None and price is None:
+            price, body = Fraction(found[1]), body[: found.start()]
+            continue
+        found = _ROWS.search(plain) if kind == "synthetic table" else None
+        if found is None or rows is not None:
+            return body[: len(plain)], rows, price
+        rows, body = int(found[1]), body[: found.start()]
