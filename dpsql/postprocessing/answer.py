@@ -6,7 +6,7 @@ Proved in ``docs/proofs/execution.md``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ from sqlglot import exp
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.planning.result_columns import CellInterval, DeferredEnd, IntervalEndColumns, OutputColumn, Resampling
+from dpsql.planning.views.matching import VIEW
 from dpsql.postprocessing.intervals.end_columns import with_ends, with_later_ends
 from dpsql.postprocessing.intervals.lineage import trace, with_branches
 from dpsql.postprocessing.intervals.resampling import (
@@ -40,8 +41,11 @@ from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.binder.sources.derived_tables import ColumnTypes
+from dpsql.sql.emit.node import aliased
+from dpsql.sql.emit.scalar import key
 from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.expression import Expression, columns
 from dpsql.sql.postprocess.functions import reads_interval_ends
 
 ResultRows: TypeAlias = list[tuple[Any, ...]]
@@ -178,6 +182,21 @@ class PostProcessor:
         said = missing_intervals(plan, tables, found, resampled is not None)
         return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
 
+    def evaluated(self, keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]) -> ResultRows:
+        """Expressions over the keys of released groups, whose columns are ``k0``, ``k1`` …, group by group."""
+        read = {column.name: column.type for each in expressions for column in columns(each)}
+        types = {"row": "BIGINT", **{name: SANDBOX.type_name(kind) for name, kind in sorted(read.items())}}
+        values: list[list[object]] = [
+            list(range(len(keys))),
+            *([each[int(name[1:])] for each in keys] for name in sorted(read)),
+        ]
+        outputs = [aliased(key(SANDBOX, each), f"e{place}") for place, each in enumerate(expressions)]
+        with self._sandbox.lock:
+            self._sandbox.create(VIEW, types)
+            self._sandbox.insert(VIEW, values, types)
+            listed = ", ".join(SANDBOX.write(each) for each in outputs)
+            return self._sandbox.execute(f'SELECT {listed} FROM released."{VIEW}" AS "{VIEW}" ORDER BY "row"')
+
     def interrupt(self) -> None:
         """End what runs in the sandbox; from any thread."""
         self._sandbox.interrupt()
@@ -205,7 +224,7 @@ class PostProcessor:
         """
         for name in plan.public:
             self._sandbox.fill_public(name)
-        whole = [replace(table, plan=core) for table, core in zip(released.tables, plan.cores, strict=False)]
+        whole = [table.read_by(core) for table, core in zip(released.tables, plan.cores, strict=False)]
         tables: dict[str, ReleasedTable | CubeTable] = {
             f"core{number}": table.present() if number in plan.evident.cores else table
             for number, table in enumerate(whole)

@@ -36,7 +36,7 @@ from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
-from dpsql.release.released_tables import Released, ReleasedTable
+from dpsql.release.released_tables import HiddenGroups, Released, ReleasedTable
 from dpsql.sql.analysis.quantisation import SECONDS
 from dpsql.sql.ir.core import Frequencies, Ranks
 
@@ -50,6 +50,9 @@ class ChosenValues:
 
 #: A histogram as it is released: noisy counts, through a tree or of each public value, or what was chosen of it.
 ReleasedHistogram: TypeAlias = NoisyDistribution | tuple[Fraction, ...] | ChosenQuantiles | ChosenValues
+
+#: Hidden groups are kept with the others where these are so many at most.
+MOST_HIDDEN = 10_000
 
 #: A column of values, of their intervals, and of the curves of quantiles.
 ReleasedColumn: TypeAlias = tuple[
@@ -81,8 +84,13 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
         rows = [rows[place] for place in shown]
         noisy = [[counts[place] for place in shown] for counts in noisy]
         noisy.append([count for count in units if count is not None])
+    hidden = None
     if plan.presence is not None and plan.presence.released:
         absent = plan.presence.absent(noisy[plan.presence.cell], len(rows))
+        if not plan.histograms and len(rows) <= MOST_HIDDEN:
+            left = sorted(absent)
+            counts = tuple([own[place] for place in left] for own in noisy)
+            hidden = HiddenGroups([tuple(rows[place][:width]) for place in left], counts)
         places = [place for place in range(len(rows)) if place not in absent]
         rows = [rows[place] for place in places]
         noisy = [[counts[place] for place in places] for counts in noisy]
@@ -97,6 +105,7 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
         ColumnarRows(tuple(intervals for _, intervals, _ in read), len(rows)),
         ColumnarRows(measured, len(rows)),
         ColumnarRows(tuple(curves for _, _, curves in read), len(rows)),
+        hidden=hidden,
     )
 
 

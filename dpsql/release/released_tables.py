@@ -6,7 +6,7 @@ Proved in ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -31,8 +31,22 @@ from dpsql.sql.ir.core import Core
 
 
 @dataclass(frozen=True)
+class HiddenGroups:
+    """The groups that are not shown for want of evidence: their keys and, for each cell, their noisy counts in steps.
+
+    They were paid for with the others, and count in what is made of a table as a whole.
+    """
+
+    keys: Sequence[tuple[object, ...]]
+    counts: tuple[Sequence[int], ...]
+
+
+@dataclass(frozen=True)
 class ReleasedTable:
-    """One core's released rows: keys, aggregates with their intervals, and the noisy cells and curves behind them."""
+    """One core's released rows: keys, aggregates with their intervals, and the noisy cells and curves behind them.
+
+    ``hidden`` are the groups that were left out of the rows, where they are kept.
+    """
 
     plan: CorePlan
     keys: Sequence[tuple[object, ...]]
@@ -40,6 +54,13 @@ class ReleasedTable:
     intervals: Sequence[tuple[ConfidenceInterval | None, ...]]
     cells: Sequence[tuple[Fraction, ...]]
     curves: Sequence[tuple[QuantileCurves | None, ...]]
+    hidden: HiddenGroups | None = field(default=None, kw_only=True)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the noisy cells of all groups are here, with those of hidden ones."""
+        presence = self.plan.presence
+        return presence is None or not presence.released or self.hidden is not None
 
     @property
     def shape(self) -> Core:
@@ -67,10 +88,17 @@ class ReleasedTable:
         absent = self.absent
         if not absent:
             return self
-        places = [place for place in range(len(self.keys)) if place not in absent]
+        return self.at([place for place in range(len(self.keys)) if place not in absent])
+
+    def at(self, places: Sequence[int]) -> ReleasedTable:
+        """The table of these rows alone."""
         return ReleasedTable(self.plan, rows_at(self.keys, places), rows_at(self.aggregates, places),
                              rows_at(self.intervals, places), rows_at(self.cells, places),
                              rows_at(self.curves, places))  # fmt: skip
+
+    def read_by(self, core: CorePlan) -> ReleasedTable:
+        """The table as the plan of an equal core reads it, which may show groups without rows or leave them out."""
+        return replace(self, plan=core)
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
         """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells.
@@ -99,7 +127,7 @@ class ReleasedTable:
         cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
         return linear(estimate, cells, self.plan.law(confidence))
 
-    def coarse_half_width(self, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+    def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
         """Half the width of the interval of a sum of aggregates, where noise of few steps is not as its law says."""
         return self.plan.coarse_half_width(factors, confidence)
 

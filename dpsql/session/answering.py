@@ -32,8 +32,11 @@ class PlanAnswering:
     def __init__(self, execution: Execution, scopes: CancelScopes) -> None:
         self._execution, self._scopes = execution, scopes
 
-    def answer(self, plan: Plan) -> tuple[Result, Released | None]:
-        """The answer to a plan, and the release behind it; None for the release if the whole result was in memory."""
+    def answer(self, plan: Plan, *, reuse: bool = False) -> tuple[Result, Released | None]:
+        """The answer to a plan, and the release behind it; None for the release if the whole result was in memory.
+
+        With ``reuse`` it may be made of other answers.
+        """
         store = self._execution.answers
         version = store.version if store is not None and store.keeps_results else None
         known = None if store is None or version is None else store.result(plan, version)
@@ -42,7 +45,7 @@ class PlanAnswering:
         with self._scopes.scope() as scope:
             paid = PaidRelease(NOTHING, False, version)
             if plan.cores:
-                paid = self._execution.paid(plan.written(), scope, self._execution.charged)
+                paid = self._execution.paid(plan.written(), scope, self._execution.charged, reuse=reuse)
             return self.shown(plan, paid, scope), paid.released
 
     def shown(self, plan: Plan, paid: PaidRelease, scope: CancelScope, charged: Fraction | None = None) -> Result:
@@ -53,7 +56,7 @@ class PlanAnswering:
         own = plan.price if charged is None else charged
         bought = bool(plan.cores) and not paid.stored
         price = Price(own if bought else Fraction(0), paid.stored, plan.cost if bought and charged is None else FREE)
-        notices = (*plan.notices, *taken_as_given(plan), *rows.notices)
+        notices = (*plan.notices, *taken_as_given(plan), *rows.notices, *paid.notices)
         if plan.cores:
             notices = (*notices, *many_candidates(plan, paid.released), *left_out(plan, paid.released))
         notices += () if rows.rows else nothing_seen(plan)

@@ -21,7 +21,7 @@ from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.noise_addition import release
 from dpsql.release.released_tables import NOTHING, Released
-from dpsql.session.answer_store import AnswerStore, PaidRelease
+from dpsql.session.answer_store import AnswerStore, PaidRelease, ViewAnswer
 from dpsql.session.cancel_scope import CancelScope
 from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import require_few_candidates
@@ -95,18 +95,32 @@ class Execution:
         with held:
             yield held
 
-    def paid(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion | None = None) -> PaidRelease:
+    def of_views(self, plan: Plan, postprocessor: PostProcessor) -> ViewAnswer | None:
+        """The release of the plan's cores as other answers tell it, if they do."""
+        return None if self.answers is None else self.answers.of_views(plan, postprocessor.evaluated)
+
+    def paid(
+        self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion | None = None, *, reuse: bool = False
+    ) -> PaidRelease:
         """The release of the plan's cores: from the answer store at no cost, or charged by ``pay`` and made.
 
-        It is made from the version of the data that is ``held``, or else from the present one.
+        It is made from the version of the data that is ``held``, or else from the present one. With ``reuse`` it may
+        be made of other answers.
         """
         if held is not None:
             return self._made(plan, scope, pay, held)
         kept = None if self.answers is None else self.answers.kept(plan)
+        if kept is None and reuse:
+            kept = self._of_views(plan, scope)
         if kept is not None:
             return kept
         with self.held(plan) as own:
             return self._made(plan, scope, pay, own)
+
+    def _of_views(self, plan: Plan, scope: CancelScope) -> PaidRelease | None:
+        with scope.sandbox() as postprocessor:
+            found = self.of_views(plan, postprocessor)
+        return None if found is None else PaidRelease(found.released, True, None, found.notices)
 
     def _made(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion) -> PaidRelease:
         """The stored or new release for the version that is held."""

@@ -281,9 +281,13 @@ class Session:
     @cancellable
     def first(self, plan: Plan) -> tuple[Result, Plan | None]:
         """The answer to a plan and, if it is a pilot, the plan of a better answer where the budget admits one."""
-        result, released = self._answering.answer(plan)
+        result, released = self._answering.answer(plan, reuse=self._reuses(plan))
         result, better = self._targets.better(plan, result, released, self._settings)
         return self._with_interval_columns(plan, result), better
+
+    def _reuses(self, plan: Plan) -> bool:
+        """Whether a plan may be answered of other answers: not where its price was found for how exact it shall be."""
+        return self._settings.reuse and self._settings.target_error is None and not plan.pilot
 
     @cancellable
     def second(self, first: Result, better: Plan) -> Result:

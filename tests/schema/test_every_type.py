@@ -39,10 +39,10 @@ from dpsql.server.catalogue.store.catalogue_types import OIDS, column_type
 from dpsql.server.protocol import binary_format, postgres_types, text_format
 from dpsql.server.protocol.postgres_types import by_name
 from dpsql.session.answer_store import serialization
-from dpsql.session.answer_store.keys import canonical
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir import literal
+from dpsql.sql.ir.canonical import canonical
 from dpsql.sql.ir.expression import Literal
 from dpsql.sql.ir.interval import on_the_line
 from dpsql.sql.parser.parameter_types import read_value, stand_ins

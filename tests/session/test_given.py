@@ -54,6 +54,7 @@ AS_GIVEN = " what a subquery released as given: "
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     opened = open_session(SCHEMA, ledger=tmp_path_factory.mktemp("study") / "ledger")
+    opened.set("dpsql.reuse", "off")
     yield opened
     opened.close()
 

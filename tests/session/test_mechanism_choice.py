@@ -75,6 +75,7 @@ def test_units_are_held_to_the_norm_of_the_noise(database: Database) -> None:
 
 def test_an_answer_with_other_noise_is_another_answer(database: Database) -> None:
     session = database.session("ada")
+    session.set("dpsql.reuse", "off")
     session.execute(COUNT)
     session.mechanism = "laplace"
     assert not session.execute(COUNT).price.stored and session.execute(COUNT).price.stored

@@ -43,6 +43,7 @@ __all__ = [
     "SingleCell",
     "average",
     "interval",
+    "mean_interval",
     "simulated",
     "sum_interval",
     "value",
@@ -123,17 +124,23 @@ def interval(
         case CentredSum():
             found = linear(estimate, cells, law)
             return found.interval if wide is None else (found.value - wide, found.value + wide)
-        case MeanEstimate(total=total, count=count, middle=middle, reach=reach):
+        case MeanEstimate(total=total, count=count):
             above, below = linear(SingleCell(total), cells, law), linear(SingleCell(count), cells, law)
-            low, high = ratio(above, below, (-float(reach), float(reach)))
-            shown = min(max(above.value / max(below.value, 1.0), -float(reach)), float(reach))
-            return float(middle) + min(low, shown), float(middle) + max(high, shown)
+            return mean_interval(estimate, above, below)
         case MomentEstimate():
             return moment_interval(estimate, cells, law)
         case PresenceEstimate():
             return None
         case _:
             assert_never(estimate)
+
+
+def mean_interval(estimate: MeanEstimate, above: LinearForm, below: LinearForm) -> ConfidenceInterval:
+    """Where an average lies whose total and count are these forms: Fieller's set, within its bounds."""
+    middle, end = float(estimate.middle), float(estimate.reach)
+    low, high = ratio(above, below, (-end, end))
+    shown = min(max(above.value / max(below.value, 1.0), -end), end)
+    return middle + min(low, shown), middle + max(high, shown)
 
 
 def linear(estimate: SingleCell | CentredSum, cells: Sequence[NoisyCell], law: NoiseLaw) -> LinearForm:

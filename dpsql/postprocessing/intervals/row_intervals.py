@@ -116,7 +116,7 @@ def _inner(
         if over is None or under is None:
             return None
         if below.is_constant:
-            half = table.coarse_half_width(above.factors, confidence)
+            half = table.coarse_half_width(row, above.factors, confidence)
             found[row] = over.interval if half is None else (over.value - half, over.value + half)
         else:
             sign = -1.0 if under.value < 0 else 1.0

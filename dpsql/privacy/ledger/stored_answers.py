@@ -6,9 +6,9 @@ from hashlib import blake2b
 
 from dpsql.privacy.ledger.stores.store import LedgerTables
 
-#: How many lines a ledger keeps (an answer has two, one of them its price), how large one may be, and all together in
-#: bytes; the oldest go first.
-MOST, LARGEST, LARGEST_SUM = 20_000, 8 * 2**20, 256 * 2**20
+#: How many lines a ledger keeps (an answer has one, its price has another, and each core that later answers may be made
+#: of has one, too), how large one may be, and all together in bytes; the oldest go first.
+MOST, LARGEST, LARGEST_SUM = 30_000, 8 * 2**20, 256 * 2**20
 
 _FOUND = """
     SELECT answers.entry, entries.digest, answers.answer, answers.digest

@@ -145,7 +145,7 @@ class CubeTable:
             return None
         return linear(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
 
-    def coarse_half_width(self, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+    def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
         """None: the sums of a cube are spread by least squares, which adds up noises of many cells."""
         return None
 

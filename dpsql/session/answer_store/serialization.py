@@ -20,7 +20,7 @@ from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileCurves, QuantileEstimate
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.tree import TreeMechanism
-from dpsql.release.released_tables import Released, ReleasedTable
+from dpsql.release.released_tables import HiddenGroups, Released, ReleasedTable
 from dpsql.schema.types import STORED_FORMS
 
 #: The most bytes that the text of an answer may have.
@@ -41,12 +41,33 @@ def written(released: Released) -> bytes:
 
 def read(answer: bytes, cores: Sequence[CorePlan]) -> Released:
     """The released tables of these cores; ValueError where the text is not theirs."""
+    tables = json.loads(_unpacked(answer))
+    return Released(tuple(_read_table(core, *table) for core, table in zip(cores, tables, strict=True)))
+
+
+def read_groups(answer: bytes, core: int) -> tuple[list[tuple[object, ...]], list[list[int]]]:
+    """The keys of one core's rows and, for each cell, its numbers in steps; ValueError where the text has neither."""
+    rows, keys, _, _, cells, _, hidden = json.loads(_unpacked(answer))[core]
+    shown = _read_groups(rows, keys, cells)
+    if hidden is None:
+        return shown
+    more = _read_groups(*hidden)
+    return [*shown[0], *more[0]], [[*one, *other] for one, other in zip(shown[1], more[1], strict=True)]
+
+
+def _read_groups(rows: int, keys: list[Any], cells: list[Any]) -> tuple[list[tuple[object, ...]], list[list[int]]]:
+    columns, numbers = [_read_column(each) for each in keys], [_read_column(each) for each in cells]
+    if any(len(column) != rows for column in [*columns, *numbers]):
+        raise ValueError("columns of another table")
+    return list(zip(*columns, strict=True)) if columns else [()] * rows, numbers
+
+
+def _unpacked(answer: bytes) -> bytes:
     unpacked = zlib.decompressobj()
     text = unpacked.decompress(answer, LARGEST)
     if not unpacked.eof:
         raise ValueError("longer than any answer")
-    tables = json.loads(text)
-    return Released(tuple(_read_table(core, *table) for core, table in zip(cores, tables, strict=True)))
+    return text
 
 
 def _table(table: ReleasedTable) -> list[object]:
@@ -60,12 +81,16 @@ def _table(table: ReleasedTable) -> list[object]:
         [_column(_counts(column(table.cells, place), step)) for place, step in steps],
         [[None if each is None else [[curve.scale, curve.reach, *curve.points] for curve in each] for each in found]
          for found in columns(table.curves, asked)],
+        None if table.hidden is None else [
+            len(table.hidden.keys), [_column(each) for each in columns(table.hidden.keys, keys)],
+            [_column(each) for each in table.hidden.counts],
+        ],
     ]  # fmt: skip
 
 
 def _read_table(
     plan: CorePlan, rows: int, keys: list[Any], aggregates: list[Any], intervals: list[Any], cells: list[Any],
-    curves: list[Any],
+    curves: list[Any], hidden: list[Any] | None,
 ) -> ReleasedTable:  # fmt: skip
     asked = len(plan.estimates)
     drawn = [[_curves(plan, place, each) for each in column] for place, column in enumerate(curves)]
@@ -77,7 +102,12 @@ def _read_table(
         _rows(rows, asked, [_read_intervals(each) for each in intervals]),
         _rows(rows, len(plan.steps), measured),
         _rows(rows, asked, drawn),
+        hidden=None if hidden is None else _hidden(*_read_groups(*hidden)),
     )
+
+
+def _hidden(keys: list[tuple[object, ...]], counts: list[list[int]]) -> HiddenGroups:
+    return HiddenGroups(keys, tuple(counts))
 
 
 def _rows(length: int, width: int, found: Sequence[Sequence[ValueT]]) -> ColumnarRows[ValueT]:

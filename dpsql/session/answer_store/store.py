@@ -19,6 +19,8 @@ from dpsql.privacy.ledger import Ledger
 from dpsql.release.released_tables import Released
 from dpsql.session.answer_store.keys import answer_key, kin_key
 from dpsql.session.answer_store.serialization import read, written
+from dpsql.session.answer_store.view_answers import Evaluate, ViewAnswer, answer_of_views
+from dpsql.session.answer_store.view_index import ViewIndex
 from dpsql.session.plan_cache import LRUCache
 
 #: How many prices are kept of releases of the same exact rows.
@@ -32,11 +34,15 @@ _UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
 
 @dataclass(frozen=True)
 class PaidRelease:
-    """A release, whether it was found in the store, and the version of the data under which it is kept, or None."""
+    """A release, whether it was found in the store, and the version of the data under which it is kept, or None.
+
+    ``notices`` tell what it is made of, where it is made of other answers.
+    """
 
     released: Released
     stored: bool
     version: str | None
+    notices: tuple[str, ...] = ()
 
 
 class AnswerStore:
@@ -48,6 +54,7 @@ class AnswerStore:
 
     def __init__(self, ledger: Ledger, version: Callable[[], str | None], *, keeps_results: bool = False) -> None:
         self._ledger, self._version, self.keeps_results = ledger, version, keeps_results
+        self._views = ViewIndex(ledger)
         self._lock = threading.Lock()
         self._making: dict[str, threading.Lock] = {}
         self._waiting: dict[str, int] = {}
@@ -98,6 +105,11 @@ class AnswerStore:
         version = self._version()
         found = None if version is None else self._find(answer_key(plan, version), plan)
         return None if found is None else PaidRelease(found, True, version)
+
+    def of_views(self, plan: Plan, evaluate: Evaluate) -> ViewAnswer | None:
+        """The release of the plan's cores as other answers on the data as they are now tell it, if they do."""
+        version = self._version()
+        return None if version is None else answer_of_views(plan, self._views, version, evaluate)
 
     def answer(
         self, plan: Plan, version: str | None, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]
@@ -164,6 +176,7 @@ class AnswerStore:
         self._released.keep(key, kept)
         with suppress(LedgerError):
             self._note_price(plan, entry, version)
+            self._views.note(plan, released, key, entry, version)
         return PaidRelease(kept, False, version)
 
     def result(self, plan: Plan, version: str) -> Result | None:

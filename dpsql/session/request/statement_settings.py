@@ -31,7 +31,8 @@ class StatementSettings:
     A plan depends on these settings, the text, the schema and earlier releases, and on nothing else. Each statement
     costs ``epsilon`` or, with a ``target_error``, what its intervals need: at most ``most_epsilon``, where None stands
     for `MOST_TIMES` the epsilon. ``clipping`` says whether clipped amounts are reported as well, ``empty_groups`` which
-    groups without rows are shown. ``intervals`` says whether the ends of intervals are columns of the answers.
+    groups without rows are shown. ``intervals`` says whether the ends of intervals are columns of the answers, and
+    ``reuse`` whether statements are answered of earlier answers where these tell them.
     """
 
     epsilon: Fraction
@@ -41,6 +42,7 @@ class StatementSettings:
     clipping: Clipping = "silent"
     empty_groups: EmptyGroups = "auto"
     intervals: bool = False
+    reuse: bool = True
 
     @property
     def most(self) -> Fraction:
@@ -121,6 +123,7 @@ SETTINGS: Mapping[str, Setting] = {
     "dpsql.clipping": Setting("clipping", "report", _clipping, lambda those: those.clipping),
     "dpsql.empty_groups": Setting("empty_groups", "show", _empty_groups, lambda those: those.empty_groups),
     "dpsql.intervals": Setting("intervals", "on", _switch, lambda those: "on" if those.intervals else "off"),
+    "dpsql.reuse": Setting("reuse", "off", _switch, lambda those: "on" if those.reuse else "off"),
 }
 #: What SHOW knows.
 SHOWN = ("tables", "synthetic tables", "synopses", "dpsql.budget", *SETTINGS)

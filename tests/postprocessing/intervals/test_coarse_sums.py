@@ -43,6 +43,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         connection.execute("CREATE TABLE people AS SELECT i AS id, i % 100 AS v, i % 50 AS w FROM range(500) AS t(i)")
     (folder / "clinic.toml").write_text(SCHEMA)
     opened = open_session(folder / "clinic.toml", ledger=folder / "ledger")
+    opened.set("dpsql.reuse", "off")
     yield opened
     opened.close()
 

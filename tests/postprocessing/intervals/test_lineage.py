@@ -69,6 +69,7 @@ def test_intervals_are_where_one_released_row_is_behind_a_cell(text: str, sessio
 
 
 def test_a_limit_does_not_narrow_a_computed_interval(session: Session) -> None:
+    session.set("dpsql.reuse", "off")
     text = "SELECT diagnosis, COUNT(*) * 1.5 AS n FROM diagnoses GROUP BY diagnosis ORDER BY diagnosis"
     for limit in ("", " LIMIT 2"):
         (low, high) = session.execute(text + limit).intervals[0][1] or (0.0, 0.0)

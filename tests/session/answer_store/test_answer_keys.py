@@ -57,7 +57,7 @@ def released(plan: Plan) -> list[CorePlan]:
 
 def test_every_part_of_a_core_is_in_the_key(plans: dict[str, Plan]) -> None:
     """What stands in a core's plan stands in the text that is hashed, by name; an aggregate function, by its own."""
-    from dpsql.session.answer_store.keys import canonical
+    from dpsql.sql.ir.canonical import canonical
 
     def names(value: object) -> Iterator[str]:
         if isinstance(value, AggregateFunction):

@@ -188,6 +188,7 @@ def test_an_analyst_with_a_cap_is_answered_by_its_own_currency(cap: str, count: 
 
 def test_a_third_of_a_full_budget_is_answered_at_once(tmp_path: Path) -> None:
     with connect(_schema(tmp_path, "")) as connection:
+        connection.execute("SET dpsql.reuse = off")
         connection.execute("SET dpsql.epsilon = 1")
         connection.execute(COUNT.format(1))
         connection.execute("RESET dpsql.epsilon")

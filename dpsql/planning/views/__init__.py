@@ -1,0 +1,1 @@
+"""Released cores as views, of which later cores are answered (``docs/proofs/views.md``)."""

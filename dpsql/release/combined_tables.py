@@ -1,0 +1,212 @@
+"""Released tables whose cells are linear combinations of cells that were released before.
+
+Proved in ``docs/proofs/views.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import assert_never
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.planning.cells import aggregate_type
+from dpsql.planning.estimators.columnar_rows import ColumnarRows, as_type
+from dpsql.planning.estimators.estimate import (
+    AverageForms,
+    CentredSum,
+    Estimate,
+    MeanEstimate,
+    PresenceEstimate,
+    SingleCell,
+    cell_weights,
+    mean_interval,
+    simulated,
+    value,
+)
+from dpsql.planning.estimators.linear_forms import GAUSSIAN, ConfidenceInterval, LinearForm, NoiseLaw, laplace
+from dpsql.planning.estimators.moment_intervals import moment_interval
+from dpsql.planning.estimators.moments import MomentEstimate
+from dpsql.planning.plan import CorePlan
+from dpsql.privacy.mechanism import Laplace
+from dpsql.release.linear_estimates import LinearEstimate, SharedNoise
+from dpsql.release.released_tables import ReleasedTable
+
+#: How often each independent part of the noise is in a cell.
+Weights = Mapping[int, Fraction]
+
+
+@dataclass(frozen=True)
+class CombinedTable(ReleasedTable):
+    """A released table made of earlier ones: each cell of each row has noise of its own law.
+
+    ``weights`` has, for each row, how the noise of each cell is made of the parts of ``noise``; ``evidence`` has for
+    each row the count that tells whether the group has rows, with its weights.
+    """
+
+    noise: SharedNoise
+    weights: Sequence[tuple[Weights, ...]]
+    evidence: Sequence[tuple[Fraction, Weights]]
+
+    def read_by(self, core: CorePlan) -> ReleasedTable:
+        """The table itself: it was made for this core."""
+        return self
+
+    @property
+    def absent(self) -> frozenset[int]:
+        """The rows of groups whose count is one that noise alone reaches too often."""
+        presence = self.plan.presence
+        if presence is None or not self.evidence:
+            return frozenset()
+        tail = 1 - (1 - float(presence.chance)) ** (1 / len(self.evidence))
+        return frozenset(
+            row
+            for row, (count, weights) in enumerate(self.evidence)
+            if count <= Fraction(self.noise.half_width(weights, 1 - 2 * tail))
+        )
+
+    def at(self, places: Sequence[int]) -> ReleasedTable:
+        """The table of these rows alone."""
+        rows = super().at(places)
+        return CombinedTable(rows.plan, rows.keys, rows.aggregates, rows.intervals, rows.cells, rows.curves, self.noise,
+                            [self.weights[place] for place in places],
+                            [self.evidence[place] for place in places] if self.evidence else ())  # fmt: skip
+
+    def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
+        """What each aggregate of a row would be on fresh draws of the noise; rows and tables share what they have in
+        common."""
+        cells = [
+            float(noisy) + sum((self.noise.draws(atom, count) * float(weight) for atom, weight in own.items()),
+                               np.zeros(count))
+            for noisy, own in zip(self.cells[row], self.weights[row], strict=True)
+        ]  # fmt: skip
+        halves = _halves(self.noise, self.weights[row], confidence)
+        return [simulated(self.plan.arithmetic(place), cells, halves) for place in range(len(self.plan.estimates))]
+
+    def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
+        """The aggregate as a linear form in the parts of the noise; None where it is none."""
+        weights = cell_weights(self.plan.estimates[aggregate])
+        return None if weights is None else self._form(row, weights, confidence)
+
+    def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+        """Half the width of the interval of a sum of aggregates; None where one is no sum of cells."""
+        whole: dict[int, Fraction] = {}
+        for place, factor in factors:
+            own = cell_weights(self.plan.estimates[place])
+            if own is None:
+                return None
+            for cell, weight in own.items():
+                for atom, times in self.weights[row][cell].items():
+                    whole[atom] = whole.get(atom, Fraction(0)) + factor * weight * times
+        return self.noise.half_width(whole, confidence)
+
+    def average(self, row: int, aggregate: int, confidence: float) -> AverageForms | None:
+        """The aggregate as a ratio of two forms in the parts of the noise, where it is an average."""
+        estimate = self.plan.estimates[aggregate]
+        if not isinstance(estimate, MeanEstimate):
+            return None
+        one = Fraction(1)
+        above = self._form(row, {estimate.total: one}, confidence)
+        below = self._form(row, {estimate.count: one}, confidence)
+        return AverageForms(above, below, float(estimate.middle), float(estimate.reach))
+
+    def _form(self, row: int, weights: Mapping[int, Fraction], confidence: float) -> LinearForm:
+        return _form(self.noise, self.cells[row], self.weights[row], weights, confidence)
+
+
+def combined_table(
+    plan: CorePlan,
+    keys: Sequence[tuple[object, ...]],
+    cells: Sequence[tuple[LinearEstimate, ...]],
+    evidence: Sequence[LinearEstimate],
+    noise: SharedNoise,
+    weights: Sequence[tuple[Weights, ...]],
+    evidence_weights: Sequence[Weights],
+    confidence: float,
+) -> CombinedTable:
+    """The table of a core from the estimates of its cells and of its evidence, in the order of its rows."""
+    numbers = [tuple(each.value for each in row) for row in cells]
+    rows = range(len(keys))
+    read = [
+        [_read(plan, place, noise, numbers[row], weights[row], confidence) for row in rows]
+        for place in range(len(plan.estimates))
+    ]
+    return CombinedTable(
+        plan,
+        ColumnarRows(tuple([key[place] for key in keys] for place in range(len(plan.core.keys))), len(keys)),
+        ColumnarRows(tuple([found for found, _ in column] for column in read), len(keys)),
+        ColumnarRows(tuple([ends for _, ends in column] for column in read), len(keys)),
+        ColumnarRows(tuple([row[place] for row in numbers] for place in range(len(plan.cells))), len(keys)),
+        ColumnarRows(tuple([None] * len(keys) for _ in plan.estimates), len(keys)),
+        noise,
+        weights,
+        [(each.value, own) for each, own in zip(evidence, evidence_weights, strict=True)],
+    )
+
+
+def _read(
+    plan: CorePlan, place: int, noise: SharedNoise, numbers: Sequence[Fraction], weights: Sequence[Weights],
+    confidence: float,
+) -> tuple[object, ConfidenceInterval | None]:  # fmt: skip
+    """An aggregate's value in the type of its column, and its interval."""
+    estimate, sql_type = plan.arithmetic(place), aggregate_type(plan.core.aggregates[place])
+    cells = list(zip(numbers, _halves(noise, weights, confidence), strict=True))
+    return as_type(value(estimate, cells), sql_type), _interval(estimate, noise, numbers, weights, confidence)
+
+
+def _interval(
+    estimate: Estimate, noise: SharedNoise, numbers: Sequence[Fraction], weights: Sequence[Weights], confidence: float
+) -> ConfidenceInterval | None:
+    match estimate:
+        case SingleCell() | CentredSum():
+            found = cell_weights(estimate)
+            assert found is not None
+            middle = float(sum(numbers[cell] * weight for cell, weight in found.items()))
+            half = noise.half_width(_added(weights, found), confidence)
+            return middle - half, middle + half
+        case MeanEstimate(total=total, count=count):
+            above = _form(noise, numbers, weights, {total: Fraction(1)}, confidence)
+            below = _form(noise, numbers, weights, {count: Fraction(1)}, confidence)
+            return mean_interval(estimate, above, below)
+        case MomentEstimate():
+            cells = list(zip(numbers, _halves(noise, weights, confidence), strict=True))
+            return moment_interval(estimate, cells, _law(noise, weights, confidence))
+        case PresenceEstimate():
+            return None
+        case _:
+            assert_never(estimate)
+
+
+def _form(
+    noise: SharedNoise, numbers: Sequence[Fraction], weights: Sequence[Weights], wanted: Mapping[int, Fraction],
+    confidence: float,
+) -> LinearForm:  # fmt: skip
+    """A weighted sum of cells as a linear form, in which each part of the noise moves it by its half-width."""
+    whole = sum((numbers[cell] * weight for cell, weight in wanted.items()), Fraction(0))
+    moved = {
+        atom: noise.half_width({atom: Fraction(1)}, confidence) * float(weight)
+        for atom, weight in _added(weights, wanted).items()
+    }
+    return LinearForm(float(whole), moved, _law(noise, weights, confidence))
+
+
+def _added(weights: Sequence[Weights], wanted: Mapping[int, Fraction]) -> dict[int, Fraction]:
+    whole: dict[int, Fraction] = {}
+    for cell, factor in wanted.items():
+        for atom, weight in weights[cell].items():
+            whole[atom] = whole.get(atom, Fraction(0)) + factor * weight
+    return whole
+
+
+def _halves(noise: SharedNoise, weights: Sequence[Weights], confidence: float) -> list[Fraction]:
+    return [Fraction(noise.half_width(own, confidence)) for own in weights]
+
+
+def _law(noise: SharedNoise, weights: Sequence[Weights], confidence: float) -> NoiseLaw:
+    """How the parts add up: sums of many noises, and Gaussian ones, as normal noises do."""
+    used = [noise.atoms[atom] for own in weights for atom in own]
+    alone = bool(used) and all(isinstance(atom.noise, Laplace) and atom.times == 1 for atom in used)
+    return laplace(confidence) if alone else GAUSSIAN

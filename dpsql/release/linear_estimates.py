@@ -1,0 +1,184 @@
+"""Linear combinations of noisy cells of several released tables, with the noise that they have in common.
+
+Proved in ``docs/proofs/views.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.mechanism import Mechanism
+from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
+
+#: Weights of a combination are multiples of this, so that sums of noises keep a common step.
+WEIGHT = Fraction(1, 64)
+#: At most so many estimates of one number are combined.
+MOST_COMBINED = 4
+#: From so many draws on their sum is drawn from the normal law.
+MOST_DRAWN = 64
+
+
+@dataclass(frozen=True)
+class NoiseColumn:
+    """One cell of a released table on all of its rows, each with noise of its own, in steps."""
+
+    answer: str
+    core: int
+    place: int
+    noise: Mechanism
+    step: Fraction
+
+    @property
+    def variance(self) -> float:
+        """That of one row's noise, in the unit of the data."""
+        spread = float(self.noise.standard_deviation) * float(self.step)
+        return spread * spread
+
+
+@dataclass(frozen=True)
+class Part:
+    """The noisy cells of some rows of a column, each as often as ``weight`` says."""
+
+    column: NoiseColumn
+    weight: Fraction
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LinearEstimate:
+    """A linear combination of noisy cells: its value, and which cells it is made of."""
+
+    value: Fraction
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def variance(self) -> float:
+        """The variance of its noise: noises of different cells are independent."""
+        return sum(float(part.weight) ** 2 * len(part.rows) * part.column.variance for part in self.parts)
+
+    def plus(self, other: LinearEstimate, factor: Fraction = Fraction(1)) -> LinearEstimate:
+        """The sum with another estimate, which is taken ``factor`` times; cells of both count once, by their sum."""
+        scaled = [Part(part.column, part.weight * factor, part.rows) for part in other.parts]
+        return LinearEstimate(self.value + other.value * factor, _merged([*self.parts, *scaled]))
+
+    def shares_noise(self, other: LinearEstimate) -> bool:
+        """Whether both read some cell."""
+        mine = {(part.column, row) for part in self.parts for row in part.rows}
+        return any((part.column, row) in mine for part in other.parts for row in part.rows)
+
+
+#: What is known without noise: there are no rows.
+NO_ROWS = LinearEstimate(Fraction(0))
+
+
+def _merged(parts: Sequence[Part]) -> tuple[Part, ...]:
+    columns = [part.column for part in parts]
+    if len(set(columns)) == len(columns):
+        return tuple(parts)
+    weights: dict[NoiseColumn, dict[int, Fraction]] = {}
+    for part in parts:
+        own = weights.setdefault(part.column, {})
+        for row in part.rows:
+            own[row] = own.get(row, Fraction(0)) + part.weight
+    found: list[Part] = []
+    for column, rows in weights.items():
+        for weight in sorted({each for each in rows.values() if each}):
+            found.append(Part(column, weight, tuple(row for row, each in rows.items() if each == weight)))
+    return tuple(found)
+
+
+def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
+    """The combination of independent unbiased estimates of one number with the least variance, as weights go.
+
+    Each is weighed by its precision. An estimate that shares noise with a better one is left out.
+
+    >>> from dpsql.privacy.mechanism import Gaussian
+    >>> def of(value, variance, place):
+    ...     column = NoiseColumn("", 0, place, Gaussian(1, Fraction(variance)), Fraction(1))
+    ...     return LinearEstimate(Fraction(value), (Part(column, Fraction(1), (0,)),))
+    >>> float(best([of(10, 100, 0), of(20, 300, 1)]).value)
+    12.5
+    """
+    chosen: list[LinearEstimate] = []
+    for each in sorted(estimates, key=lambda estimate: estimate.variance):
+        if each.variance == 0:
+            return each
+        if len(chosen) < MOST_COMBINED and not any(each.shares_noise(other) for other in chosen):
+            chosen.append(each)
+    precision = sum(1 / each.variance for each in chosen)
+    weights = [round(Fraction(1 / each.variance / precision) / WEIGHT) * WEIGHT for each in chosen]
+    weights[0] = 1 - sum(weights[1:], Fraction(0))
+    whole = NO_ROWS
+    for each, weight in zip(chosen, weights, strict=True):
+        whole = whole.plus(each, weight) if weight else whole
+    return whole
+
+
+@dataclass(frozen=True)
+class NoiseAtom:
+    """The sum of ``times`` independent noises, each ``step`` times an integer: it stands in numbers only as a whole."""
+
+    noise: Mechanism
+    step: Fraction
+    times: int
+
+
+@dataclass
+class SharedNoise:
+    """The noise of a statement's numbers in independent parts; draws of a part are the same wherever it stands."""
+
+    atoms: list[NoiseAtom] = field(default_factory=list)
+    _drawn: dict[tuple[int, int], NDArray[np.float64]] = field(default_factory=dict)
+
+    def half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float:
+        """Half the width of the interval of a sum of parts, by the law of their noise."""
+        terms = [NoiseTerm(self.atoms[atom].noise, weight * self.atoms[atom].step, self.atoms[atom].times)
+                 for atom, weight in weights.items()]  # fmt: skip
+        return sum_half_width(terms, confidence)
+
+    def draws(self, atom: int, count: int) -> NDArray[np.float64]:
+        """Draws of one part, of which the second half is the first turned round."""
+        known = self._drawn.get((atom, count))
+        if known is None:
+            known = self._drawn[atom, count] = _draws(self.atoms[atom], count)
+        return known
+
+
+def _draws(atom: NoiseAtom, count: int) -> NDArray[np.float64]:
+    first = (count + 1) // 2
+    if atom.times > MOST_DRAWN:
+        spread = float(atom.noise.standard_deviation) * atom.times**0.5
+        half = np.random.default_rng().normal(0.0, spread, first)
+    else:
+        half = atom.noise.sample(first * atom.times).astype(np.float64).reshape(first, atom.times).sum(axis=1)
+    return np.concatenate([half, -half])[:count] * float(atom.step)
+
+
+def shared(estimates: Sequence[LinearEstimate]) -> tuple[SharedNoise, list[Mapping[int, Fraction]]]:
+    """The noise of several estimates in independent parts, and for each estimate how often each part is in it.
+
+    Cells that are in the same estimates, as often in each, are one part.
+    """
+    uses: dict[tuple[NoiseColumn, int], list[tuple[int, Fraction]]] = {}
+    for number, estimate in enumerate(estimates):
+        for part in estimate.parts:
+            for row in part.rows:
+                uses.setdefault((part.column, row), []).append((number, part.weight))
+    classes: dict[tuple[NoiseColumn, tuple[tuple[int, Fraction], ...]], int] = {}
+    noise, weights = SharedNoise(), [dict[int, Fraction]() for _ in estimates]
+    times: dict[int, int] = {}
+    for (column, _), found in uses.items():
+        name = (column, tuple(found))
+        if name not in classes:
+            classes[name] = len(classes)
+            for number, weight in found:
+                weights[number][classes[name]] = weight
+        times[classes[name]] = times.get(classes[name], 0) + 1
+    for (column, _), atom in classes.items():
+        noise.atoms.append(NoiseAtom(column.noise, column.step, times[atom]))
+    return noise, list(weights)

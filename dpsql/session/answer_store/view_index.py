@@ -1,0 +1,93 @@
+"""The views of each version of the data, kept in the ledger beside the answers that have their rows.
+
+Proved in ``docs/proofs/views.md``.
+"""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from dpsql.errors import LedgerError
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.views.view import StoredView, family_digest, read, view_of, written
+from dpsql.privacy.ledger import Ledger
+from dpsql.release.released_tables import Released
+from dpsql.session.answer_store.keys import FORMAT
+from dpsql.session.answer_store.serialization import read_groups
+from dpsql.session.plan_cache import LRUCache
+from dpsql.sql.ir.canonical import text_digest
+
+#: How many views of the same tables are kept, and how many groups of views stay in memory.
+MOST_VIEWS, GROUPS_IN_MEMORY = 256, 1_000_000
+_UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
+
+
+@dataclass(frozen=True)
+class ViewGroups:
+    """The groups of a view: their keys, and for each cell the noisy numbers in steps."""
+
+    keys: Sequence[tuple[object, ...]]
+    cells: Sequence[Sequence[int]]
+
+
+class ViewIndex:
+    """Finds the views that may answer a core, by the tables that both read."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger, self._lock = ledger, threading.Lock()
+        self._known: dict[str, list[StoredView]] = {}
+        self._groups = LRUCache[tuple[str, int], ViewGroups](GROUPS_IN_MEMORY, lambda kept: 100 + len(kept.keys))
+
+    def views(self, plan: CorePlan, version: str) -> Sequence[StoredView]:
+        """The views over the tables of the core on this version of the data, as far as they are kept."""
+        family = _family(plan, version)
+        with self._lock:
+            known = self._known.setdefault(family, [])
+            while len(known) < MOST_VIEWS:
+                kept = self._ledger.kept(f"{family}/{len(known)}")
+                if kept is None:
+                    break
+                try:
+                    known.append(read(kept))
+                except _UNREADABLE:
+                    break
+            return tuple(known)
+
+    def note(self, plan: Plan, released: Released, answer: str, entry: int, version: str) -> None:
+        """Keep what the cores of a release are views of; a release that is not kept is none."""
+        for place, (core, table) in enumerate(zip(plan.cores, released.tables, strict=True)):
+            groups = len(table.keys) + (0 if table.hidden is None else len(table.hidden.keys))
+            view = view_of(core, answer, place, entry, groups) if table.is_complete else None
+            if view is not None:
+                with suppress(LedgerError):
+                    self._keep(_family(core, version), view, entry)
+
+    def _keep(self, family: str, view: StoredView, entry: int) -> None:
+        text = written(view)
+        for place in range(MOST_VIEWS):
+            kept = self._ledger.keep(f"{family}/{place}", entry, text)
+            if kept is None or kept == text:
+                return
+
+    def groups(self, view: StoredView) -> ViewGroups | None:
+        """The groups of a view; None where its answer is no longer kept."""
+        found = self._groups.find((view.answer, view.core))
+        if found is None:
+            answer = self._ledger.kept(view.answer)
+            try:
+                groups = None if answer is None else read_groups(answer, view.core)
+            except _UNREADABLE:
+                groups = None
+            if groups is None or len(groups[0]) != view.groups:
+                return None
+            found = ViewGroups(*groups)
+            self._groups.keep((view.answer, view.core), found)
+        return found
+
+
+def _family(plan: CorePlan, version: str) -> str:
+    return text_digest(["dpsql view", FORMAT, version, family_digest(plan.core)])

@@ -1,0 +1,188 @@
+"""The normal form of a core: what is measured, however the statement spells it.
+
+Two cores whose normal forms are equal measure the same. The reverse is not promised: what is not known to be equal
+stays different. Proved in ``docs/proofs/views.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar, assert_never
+
+from dpsql.sql.analysis.bounds import is_nullable
+from dpsql.sql.analysis.normal_expressions import TRUE, negated, normal
+from dpsql.sql.analysis.stability import limits, sources
+from dpsql.sql.ir.core import (
+    Cell,
+    ClampedSum,
+    Core,
+    DistinctCount,
+    Frequencies,
+    Histogram,
+    ProductSum,
+    RowCount,
+    UnitCount,
+)
+from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Expression, Literal, conjuncts
+from dpsql.sql.ir.relation import Filter, Join, Relation
+
+ValueT = TypeVar("ValueT")
+
+
+@dataclass(frozen=True)
+class NormalCore:
+    """A core without its spelling.
+
+    ``tables`` are what is joined, in an order of their own and under names of their own; ``conditions`` are all that
+    each row has to fulfil; ``names`` has the new name of each table.
+    """
+
+    tables: tuple[Relation, ...]
+    conditions: frozenset[Expression]
+    keys: tuple[Expression, ...]
+    names: Mapping[str, str]
+    unit_has_one_row: bool
+
+
+@dataclass(frozen=True)
+class NormalCell:
+    """A cell without its spelling: what is added up over the rows that fulfil the conditions, those of the core too.
+
+    ``kind`` is ``rows``, ``units``, ``distinct``, ``sum``, ``centred sum`` or ``products``.
+    """
+
+    kind: str
+    arguments: tuple[Expression, ...]
+    conditions: frozenset[Expression]
+
+    @property
+    def is_additive(self) -> bool:
+        """Whether what it counts in several groups adds up to what it counts in all of them together."""
+        return self.kind not in ("units", "distinct")
+
+
+def normal_core(core: Core) -> NormalCore:
+    """The normal form of a core's rows and keys."""
+    tables, conditions = _joined(core.relation)
+    ordered = sorted(tables, key=_unnamed)
+    names = {
+        leaf.alias: f"\0{place}" for place, leaf in enumerate(each for table in ordered for each in sources(table))
+    }
+    return NormalCore(
+        tuple(renamed(table, names) for table in ordered),
+        normal_conditions(conditions, names),
+        tuple(normal(renamed(key, names)) for key in core.keys),
+        names,
+        limits(core.relation).rows == 1,
+    )
+
+
+def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
+    """The normal form of one of the core's cells; None of what is more than one number in a group."""
+    found = (
+        [] if cell.condition is None else [cell.condition] if not isinstance(cell, Histogram | Frequencies) else None
+    )
+    if found is None:
+        return None
+    match cell:
+        case RowCount(argument=argument):
+            return _counted(core, argument, found)
+        case UnitCount():
+            kind = "rows" if core.unit_has_one_row else "units"
+            return NormalCell(kind, (), core.conditions | normal_conditions(found, core.names))
+        case DistinctCount(argument=argument):
+            return _made(core, "distinct", (argument,), found)
+        case ClampedSum(argument=Literal(value=1), centred=False):
+            return _counted(core, None, found)
+        case ClampedSum(argument=Case() as chosen, centred=False) if _chooses_one(chosen):
+            return _counted(core, None, [*found, chosen.branches[0][0]])
+        case ClampedSum(argument=argument, centred=centred):
+            return _made(core, "centred sum" if centred else "sum", (argument,), found)
+        case ProductSum(left=left, right=right):
+            return _made(core, "products", tuple(sorted((left, right), key=repr)), found)
+        case Histogram() | Frequencies():
+            return None
+        case _:
+            assert_never(cell)
+
+
+def counted(argument: Expression | None, conditions: frozenset[Expression]) -> NormalCell:
+    """The count of the rows that fulfil normal conditions and where the normal argument has a value."""
+    known = frozenset() if argument is None or not is_nullable(argument) else frozenset({_is_known(argument)})
+    return NormalCell("rows", (), conditions | known)
+
+
+def _counted(core: NormalCore, argument: Expression | None, found: list[Expression]) -> NormalCell:
+    conditions = core.conditions | normal_conditions(found, core.names)
+    return counted(None if argument is None else normal(renamed(argument, core.names)), conditions)
+
+
+def _made(core: NormalCore, kind: str, arguments: tuple[Expression, ...], found: list[Expression]) -> NormalCell:
+    own = tuple(normal(renamed(each, core.names)) for each in arguments)
+    return NormalCell(kind, own, core.conditions | normal_conditions(found, core.names))
+
+
+def _is_known(argument: Expression) -> Expression:
+    return negated(Call("is null", (argument,), BOOLEAN))
+
+
+def _chooses_one(chosen: Case) -> bool:
+    """Whether the value is 1 where one condition holds, and 0 or NULL elsewhere: their sum counts rows."""
+    values = [value for _, value in chosen.branches]
+    return (
+        [each.value for each in values if isinstance(each, Literal)] == [1]
+        and len(values) == 1
+        and (chosen.default is None or (isinstance(chosen.default, Literal) and chosen.default.value in (0, None)))
+    )
+
+
+# -- relations ---------------------------------------------------------------------------------------------------------
+
+
+def _joined(relation: Relation) -> tuple[list[Relation], list[Expression]]:
+    """What inner joins put together, and all that they and the filters around them ask of a row."""
+    match relation:
+        case Filter(child=child, condition=condition):
+            tables, conditions = _joined(child)
+            return tables, [*conditions, condition]
+        case Join(left=left, right=right, kind="inner", condition=condition):
+            (one, ours), (other, theirs) = _joined(left), _joined(right)
+            return one + other, [*ours, *theirs, *([] if condition is None else [condition])]
+        case _:
+            return [relation], []
+
+
+def _unnamed(relation: Relation) -> str:
+    """The relation without the names of what it joins, to be ordered by."""
+    return repr(renamed(relation, {leaf.alias: "" for leaf in sources(relation)}))
+
+
+def renamed(value: ValueT, names: Mapping[str, str]) -> ValueT:
+    """A relation or an expression under other names of tables, wherever these stand in it.
+
+    Each name has one new name that nothing else has, so that what was different stays different.
+    """
+    return _renamed(value, names)  # type: ignore[return-value]
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> object:
+    if isinstance(value, tuple):
+        return tuple(_renamed(each, names) for each in value)
+    if not is_dataclass(value) or isinstance(value, type):
+        return value
+    changed: dict[str, object] = {}
+    for field in fields(value):
+        own = getattr(value, field.name)
+        if field.name in ("alias", "relation") and isinstance(own, str):
+            changed[field.name] = names.get(own, own)
+        elif isinstance(own, tuple) or is_dataclass(own):
+            changed[field.name] = _renamed(own, names)
+    return replace(value, **changed) if changed else value
+
+
+def normal_conditions(conditions: list[Expression], names: Mapping[str, str]) -> frozenset[Expression]:
+    """Conditions that all must hold, each once and in its normal form, without those that cannot fail."""
+    found = {normal(renamed(each, names)) for condition in conditions for each in conjuncts(condition)}
+    split = {part for each in found for part in conjuncts(each)}
+    return frozenset(split - {TRUE})

@@ -1,0 +1,226 @@
+"""What is answered of earlier answers is what DuckDB says, where noise vanishes; what they do not tell is bought."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsql.session import Session
+from dpsql.session.database import Database, open_database
+
+SCHEMA = """
+name = "people"
+source = "data"
+[privacy]
+unit = "people.id"
+epsilon = 1e20
+delta = 1e-6
+mechanism = "gaussian"
+query_epsilon = 1e8
+[tables.people]
+key = "id"
+max_rows_per_unit = 1
+[tables.people.columns]
+id = { type = "integer" }
+kind = { type = "text", values = ["a", "b", "c"], nullable = true }
+flag = { type = "boolean" }
+y = { type = "integer", bounds = [0, 9], nullable = true }
+w = { type = "decimal(5,1)", bounds = [-50, 100], nullable = true }
+day = { type = "date", bounds = [2024-01-01, 2024-03-31] }
+free = { type = "text" }
+[tables.visits]
+max_rows_per_unit = 6
+references = { id = "people.id" }
+[tables.visits.columns]
+id = { type = "integer" }
+place = { type = "text", values = ["p", "q", "r"] }
+cost = { type = "integer", bounds = [-5, 10] }
+"""
+TABLES = {
+    "people": """SELECT i AS id, ['a', 'b', NULL][1 + i % 3] AS kind, i % 5 < 2 AS flag,
+        CASE WHEN i % 7 > 1 THEN (i * i) % 10 END::BIGINT AS y, CASE WHEN i % 4 > 0 THEN i % 60 - 30.5 END::DECIMAL(5,1)
+        AS w, DATE '2024-01-01' + (i % 91)::INTEGER AS day, ['u', 'v'][1 + i % 2] AS free FROM range(400) t(i)""",
+    "visits": "SELECT i // 3 AS id, ['p', 'q'][1 + i * i % 2] AS place, (i * 7) % 16 - 5 AS cost FROM range(1200) t(i)",
+}
+KEYS = ("kind", "flag", "y", "y % 2", "CASE WHEN flag THEN 'yes' ELSE 'no' END", "day", "kind = 'a'", "y IS NULL")
+CONDITIONS = (
+    "flag", "NOT NOT flag", "flag = false", "kind = 'a'", "kind <> 'a'", "kind IN ('a', 'c')", "kind IS NULL", "y >= 4",
+    "y BETWEEN 2 AND 6", "NOT y < 3", "y IS NOT NULL", "day >= DATE '2024-02-01'", "flag OR y = 3", "id IS NOT NULL",
+    "y NOT IN (1, 2)", "w > 0",
+)  # fmt: skip
+AGGREGATES = (
+    "COUNT(*)", "COUNT(y)", "SUM(w)", "AVG(w)", "SUM(1)", "COUNT(DISTINCT id)", "COUNT_IF(flag)", "SUM(y)",
+    "VAR_POP(y)", "COUNT(*) FILTER (WHERE kind = 'b')", "SUM(CASE WHEN flag THEN 1 ELSE 0 END)", "AVG(y)",
+    "COUNT(DISTINCT kind)",
+)  # fmt: skip
+#: Times at which files are written.
+MOMENTS = itertools.count(10**18, 10**9)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("people")
+    (folder / "data").mkdir()
+    with duckdb.connect() as connection:
+        for table, rows in TABLES.items():
+            connection.execute(f"COPY ({rows}) TO '{folder}/data/{table}.parquet'")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def truth(data: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        for table in TABLES:
+            connection.execute(f"CREATE VIEW {table} AS FROM '{data}/data/{table}.parquet'")
+        yield connection
+
+
+@pytest.fixture
+def database(data: Path, tmp_path: Path) -> Iterator[Database]:
+    with closing(opened(data, tmp_path)) as found:
+        yield found
+
+
+def opened(data: Path, folder: Path) -> Database:
+    """The people, with data and a ledger of their own."""
+    if not (folder / "data").exists():
+        shutil.copytree(data / "data", folder / "data")
+        (folder / "people.toml").write_text(SCHEMA)
+    return open_database(folder / "people.toml")
+
+
+@pytest.fixture(scope="module")
+def many(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Database]]:
+    folder = tmp_path_factory.mktemp("many")
+    with closing(opened(data, folder)) as found:
+        yield folder, found
+
+
+def session_of(database: Database) -> Session:
+    session = database.session("ada")
+    session.set("dpsql.empty_groups", "hide")  # so that the groups are those of SQL
+    return session
+
+
+def same(found: object, wanted: object) -> bool:
+    if isinstance(wanted, float) or isinstance(found, float):
+        return found is not None and wanted is not None and math.isclose(float(found), float(wanted), abs_tol=1e-4)  # type: ignore[arg-type]
+    return found == wanted
+
+
+def require_same(rows: list[tuple[object, ...]], wanted: list[tuple[object, ...]]) -> None:
+    rows, wanted = sorted(rows, key=repr), sorted(wanted, key=repr)
+    assert len(rows) == len(wanted), (rows, wanted)
+    for one, other in zip(rows, wanted, strict=True):
+        assert all(same(a, b) or (a in (0, None) and b is None) for a, b in zip(one, other, strict=True)), (one, other)
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> str:
+    keys = draw(st.lists(st.sampled_from(KEYS), max_size=2, unique=True))
+    where = draw(st.lists(st.sampled_from(CONDITIONS), max_size=2, unique=True))
+    asked = draw(st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=2, unique=True))
+    text = f"SELECT {', '.join([*keys, *asked])} FROM people AS p"
+    text += f" WHERE {' AND '.join(where)}" if where else ""
+    return text + (f" GROUP BY {', '.join(keys)}" if keys else "")
+
+
+@settings(max_examples=40, deadline=None)
+@given(first=st.lists(statements(), min_size=2, max_size=4), asked=st.lists(statements(), min_size=4, max_size=8))
+def test_what_is_made_of_earlier_answers_is_what_duckdb_says(
+    first: list[str], asked: list[str], many: tuple[Path, Database], truth: duckdb.DuckDBPyConnection
+) -> None:
+    folder, database = many
+    os.utime(folder / "data" / "people.parquet", ns=(next(MOMENTS),) * 2)  # of this version nothing is released yet
+    session = session_of(database)
+    for text in [*first, *asked]:
+        result = session.execute(text)
+        if result.price.stored:
+            require_same(result.rows, truth.execute(text).fetchall())
+
+
+BOUGHT = (
+    "SELECT kind, flag, y, COUNT(*), COUNT(w), SUM(w), SUM(y) FROM people GROUP BY kind, flag, y",
+    "SELECT place, COUNT(*), SUM(cost), COUNT(DISTINCT id) FROM visits GROUP BY place",
+    "SELECT day, COUNT(*) FROM people GROUP BY day",
+    "SELECT free, COUNT(*) FROM people GROUP BY free",
+    "SELECT COUNT(*) FROM people WHERE day < DATE '2024-02-02' AND w > 3",
+)
+TOLD = (
+    "SELECT flag, kind, y, COUNT(1) AS n, SUM(w) FROM people p GROUP BY ALL",
+    "SELECT COUNT(*), COUNT(DISTINCT id), COUNT(id), SUM(1) FROM people",
+    "SELECT kind, AVG(w), SUM(w), COUNT_IF(flag) FROM people GROUP BY kind",
+    "SELECT AVG(y), AVG(w) FROM people WHERE NOT flag OR kind = 'a'",
+    "SELECT y // 3 AS third, COUNT(*) FROM people WHERE y IS NOT NULL GROUP BY 1",
+    "SELECT COUNT(*) FROM people WHERE kind IS NULL",
+    "SELECT COUNT(*) FROM people WHERE kind IS DISTINCT FROM 'a'",
+    "SELECT kind FROM people GROUP BY kind HAVING COUNT(*) > 130",
+    "SELECT SUM(cost), COUNT(*) FROM visits WHERE place <> 'p'",
+    "SELECT COUNT(DISTINCT id) FROM visits WHERE place = 'q'",
+    "SELECT MONTH(day) AS m, COUNT(*) FROM people WHERE day > DATE '2024-01-20' GROUP BY 1",
+    "SELECT COUNT(*) FROM people WHERE (day < DATE '2024-02-02' AND w > 3) AND 1 = 1",
+    "SELECT 1.0 * (SELECT COUNT(*) FROM people WHERE flag) / (SELECT COUNT(*) FROM people)",
+)
+#: What earlier answers do not tell: counts of units in several groups, groups that a threshold left out, other columns,
+#: conditions that are NULL where their negation is, sums of squares.
+NOT_TOLD = (
+    "SELECT COUNT(DISTINCT id) FROM visits",
+    "SELECT COUNT(*) FROM people WHERE free = 'u'",
+    "SELECT COUNT(*) FROM people WHERE w > 3",
+    "SELECT MAX(y) FROM people",
+    "SELECT VAR_POP(y) FROM people",
+    "SELECT kind, COUNT(*) FROM people WHERE day >= DATE '2024-02-02' GROUP BY kind",
+    "SELECT COUNT(*) FROM visits JOIN people USING (id)",
+)
+
+
+@pytest.fixture(scope="module")
+def filled(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    with closing(opened(data, tmp_path_factory.mktemp("filled"))) as found:
+        for text in BOUGHT:
+            assert not session_of(found).execute(text).price.stored
+        yield found
+
+
+@pytest.mark.parametrize("text", TOLD)
+def test_what_earlier_answers_tell_is_free(text: str, filled: Database, truth: duckdb.DuckDBPyConnection) -> None:
+    result = session_of(filled).execute(text)
+    assert result.price.stored and result.price.charged == 0
+    require_same(result.rows, truth.execute(text).fetchall())
+    assert any("made of earlier answers" in notice for notice in result.notices)
+
+
+@pytest.mark.parametrize("text", NOT_TOLD)
+def test_what_they_do_not_tell_is_bought(text: str, filled: Database) -> None:
+    assert not session_of(filled).execute(text).price.stored
+
+
+def test_they_are_found_by_another_process_and_not_for_other_data(data: Path, tmp_path: Path) -> None:
+    total = "SELECT COUNT(*) FROM people"
+    with closing(opened(data, tmp_path)) as database:
+        session_of(database).execute(BOUGHT[0])
+    with closing(opened(data, tmp_path)) as database:
+        assert session_of(database).execute(total).price.stored
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({TABLES['people']} WHERE i % 2 = 0) TO '{tmp_path}/data/people.parquet'")
+    with closing(opened(data, tmp_path)) as database:
+        result = session_of(database).execute(total)
+        assert not result.price.stored and result.rows == [(200,)]
+
+
+def test_a_session_may_want_new_answers(database: Database) -> None:
+    session = session_of(database)
+    session.execute(BOUGHT[0])
+    session.set("dpsql.reuse", "off")
+    assert not session.execute("SELECT COUNT(*) FROM people").price.stored
+    assert session.execute("SELECT COUNT(*) FROM people").price.stored, "what was bought itself is free as ever"
