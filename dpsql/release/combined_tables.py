@@ -13,7 +13,7 @@ from typing import assert_never
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.cells import aggregate_type
+from dpsql.planning.cell_choice import aggregate_type
 from dpsql.planning.estimators.columnar_rows import ColumnarRows, as_type
 from dpsql.planning.estimators.estimate import (
     AverageForms,
