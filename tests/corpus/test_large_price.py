@@ -1,4 +1,4 @@
-"""At a price at which noise vanishes every statement of the corpora is answered as DuckDB answers it."""
+"""At a price at which noise vanishes statements of the corpora, every third, are answered as DuckDB answers them."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ OF_ONE_UNIT = {("tpch", "A list of customers"), ("supplier", "q11")}
 
 
 pytestmark = pytest.mark.slow
+
+#: Of a file's statements every third: test_corpus.py compares all of them, without noise.
+EVERY = 3
 
 PATHS = [*files("nafld"), *files("tpch")]
 
@@ -61,7 +64,7 @@ def _check_priced(
 ) -> None:
     """Answer and compare those of a file's statements that are planned."""
     problems = []
-    for each in asked:
+    for each in asked[::EVERY]:
         session = sessions[SCHEMAS[each.corpus]]
         if each.refused or each.title in WITH_A_PRICE:
             continue

@@ -120,6 +120,13 @@ def test_it_stops_where_a_line_fails(checkout: Checkout, program: str, end: str,
     assert "all is well" not in done.stdout and checkout.ran[-1][2][0] == program
 
 
+def test_what_clients_ask_lies_where_it_is_looked_for() -> None:
+    """`.ci/run` looks for these tests in two folders alone."""
+    asking = [file for file in (PROJECT / "tests").rglob("test_*.py") if "pytest.mark.clients" in file.read_text()]
+    assert {file.relative_to(PROJECT / "tests").parts[0] for file in asking} - {"docs"} == {"clients", "repl"}
+    assert "pytest -m clients tests/{clients,repl}" in (PROJECT / ".ci" / "run").read_text()
+
+
 def test_what_is_not_committed_is_not_passed_over(checkout: Checkout) -> None:
     (checkout.folder / "README.md").write_text("another\n")
     done = checkout.run()

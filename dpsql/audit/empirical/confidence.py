@@ -6,6 +6,7 @@ Proved in ``docs/proofs/audit.md``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import exp, lgamma, log, log1p, sqrt
 
 import numpy as np
@@ -38,6 +39,7 @@ def deviation(successes: int, trials: int, probability: float) -> float:
     return min(1.0, 2 * exp(-float((counts[seen] * np.log(counts[seen] / (trials * law[seen]))).sum())))
 
 
+@lru_cache(2**15)
 def least(successes: int, trials: int, tail: float) -> float:
     """The lower end of Clopper and Pearson: below it, as many successes or more have a chance below ``tail``."""
     return 0.0 if successes == 0 else _reached(lambda p: beta(p, successes, trials - successes + 1), tail)

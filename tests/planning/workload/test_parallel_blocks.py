@@ -27,7 +27,7 @@ from dpsql.privacy.measure import FREE, Cost
 pytestmark = pytest.mark.slow
 
 #: How many worlds and how many blocks on each; DPSQL_TRIALS=20 makes it twenty times as many worlds.
-WORLDS = 24 * int(os.environ.get("DPSQL_TRIALS", "1"))
+WORLDS = 16 * int(os.environ.get("DPSQL_TRIALS", "1"))
 BLOCKS, CHUNKS = 40, 4
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from places import Place, reopen
+from places import FilePlace, Place, reopen
 from spending import TENTH, Ask, admit, fill, other
 
 from dpsql.errors import BudgetExhausted
@@ -130,9 +130,12 @@ def test_a_fork_in_the_midst_of_threads_neither_hangs_nor_loses(ledger: Ledger) 
     assert ledger.verify() == len(list(ledger.history()))
 
 
-def test_ten_thousand_attempts_for_what_is_left_get_exactly_that(place: Place, path: Path) -> None:
-    """Eight processes, and a ninth with sixteen threads: all others are refused, and nothing of them is written."""
-    go, affordable, threads, each = path.with_name("go"), 300, 16, 417
+def test_thousands_of_attempts_for_what_is_left_get_exactly_that(place: Place, path: Path) -> None:
+    """Eight processes, and a ninth with sixteen threads: all others are refused, and nothing of them is written.
+
+    A file is asked ten thousand times. A server, whose turn is one lock of its own, is asked two thousand times.
+    """
+    go, affordable, threads, each = path.with_name("go"), 300, 16, 417 if isinstance(place, FilePlace) else 84
     code = f"""
     mine, passed, refused = accountant({affordable // 10}), 0, 0
     print("ready", flush=True)
@@ -169,5 +172,5 @@ def test_ten_thousand_attempts_for_what_is_left_get_exactly_that(place: Place, p
         worker.join()
     passed, refused = (sum(part) for part in zip(*told, strict=True))
     assert passed + outcomes.count(True) == affordable == shared.ledger.verify()
-    assert passed + refused + len(outcomes) == (8 + threads) * each >= 10_000
+    assert passed + refused + len(outcomes) == (8 + threads) * each >= 2_000
     assert shared.remaining().epsilon == 0

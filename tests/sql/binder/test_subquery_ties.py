@@ -18,8 +18,8 @@ from worlds import World
 pytestmark = pytest.mark.slow
 
 #: How many worlds and how many statements on each; DPSQL_TRIALS=20 makes it twenty times as many worlds.
-WORLDS = 16 * int(os.environ.get("DPSQL_TRIALS", "1"))
-STATEMENTS, CHUNKS = 48, 4
+WORLDS = 8 * int(os.environ.get("DPSQL_TRIALS", "1"))
+STATEMENTS, CHUNKS = 48, 2
 
 
 def crowded(seed: int) -> World:
