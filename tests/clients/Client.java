@@ -18,6 +18,17 @@ public class Client {
         return found;
     }
 
+    static List<String> rows(ResultSet rows, String... names) throws SQLException {
+        List<String> found = new ArrayList<>();
+        while (rows.next()) {
+            List<String> row = new ArrayList<>();
+            for (String name : names) row.add(String.valueOf(rows.getObject(name)));
+            found.add(String.join(" ", row));
+        }
+        rows.close();
+        return found;
+    }
+
     public static void main(String[] wanted) throws Exception {
         String url = wanted[0];
         Properties login = new Properties();
@@ -126,6 +137,12 @@ public class Client {
         told("indexes", column(data.getIndexInfo(null, "public", "patients", true, true), "COLUMN_NAME"));
         told("bestRow", column(data.getBestRowIdentifier(null, "public", "patients", DatabaseMetaData.bestRowSession, true), "COLUMN_NAME"));
         told("versionColumns", column(data.getVersionColumns(null, "public", "patients"), "COLUMN_NAME").size() < 10);
+        told("tableRows", rows(data.getTables(null, "public", "%", new String[] {"TABLE"}), "TABLE_SCHEM", "TABLE_NAME", "TABLE_TYPE"));
+        told("columnRows", rows(data.getColumns(null, "public", "patients", "%"), "TABLE_NAME", "ORDINAL_POSITION", "COLUMN_NAME",
+            "DATA_TYPE", "TYPE_NAME", "COLUMN_SIZE", "DECIMAL_DIGITS", "NULLABLE", "IS_AUTOINCREMENT", "COLUMN_DEF"));
+        told("keyRows", rows(data.getPrimaryKeys(null, "public", "patients"), "TABLE_SCHEM", "TABLE_NAME", "COLUMN_NAME", "KEY_SEQ"));
+        told("referenceRows", rows(data.getImportedKeys(null, "public", "diagnoses"), "PKTABLE_SCHEM", "PKTABLE_NAME", "PKCOLUMN_NAME",
+            "FKTABLE_NAME", "FKCOLUMN_NAME", "KEY_SEQ", "UPDATE_RULE", "DELETE_RULE"));
         told("typeInfo", column(data.getTypeInfo(), "TYPE_NAME").containsAll(List.of("int4", "numeric", "text", "timestamptz")));
         told("procedures", column(data.getProcedures(null, "public", "%"), "PROCEDURE_NAME"));
         told("someFunctions", !column(data.getFunctions(null, "pg_catalog", "flo%"), "FUNCTION_NAME").isEmpty());

@@ -16,6 +16,20 @@ DRIVER = Path("/usr/share/java/postgresql.jar")
 #: Debian's PostgreSQL types by the numbers of `COLUMNS`.
 _NAMES = {16: "bool", 20: "int8", 701: "float8", 1700: "numeric", 25: "text", 1082: "date", 1114: "timestamp",
           1184: "timestamptz", 21: "int2", 23: "int4", 700: "float4"}  # fmt: skip
+#: Whole rows of DatabaseMetaData, in the order of the columns that Client.java names.
+METADATA = {
+    "tableRows": [f"public {table} TABLE" for table in ("conditions", "diagnoses", "labs", "patients")],
+    "columnRows": [
+        f"patients {place} {column} NO null"
+        for place, column in enumerate(
+            ["patient_id -5 int8 19 0 0", "age -5 int8 19 0 0", "male -7 bool 1 0 0", "weight 2 numeric 5 1 1",
+             "height -5 int8 19 0 1", "bmi 2 numeric 5 2 1", "case_id -5 int8 19 0 1", "followup_days -5 int8 19 0 0",
+             "died -7 bool 1 0 0"], 1)
+    ],
+    "keyRows": ["public patients patient_id 1"],
+    "referenceRows": ["public conditions diagnosis diagnoses diagnosis 1 3 3",
+                      "public patients patient_id diagnoses patient_id 1 3 3"],
+}  # fmt: skip
 
 
 def told(server: Server) -> dict[str, str]:
@@ -65,4 +79,5 @@ def test_statements_and_metadata(server: Server) -> None:
         "clientInfo": "tests", "schema": "public nafld", "limits": "32 63 0", "versionColumns": "true",
     }  # fmt: skip
     assert {name: found[name] for name in expected} == expected
+    assert {name: found[name].strip("[]").split(", ") for name in METADATA} == METADATA
     assert found["product"].startswith("PostgreSQL ")
