@@ -134,18 +134,23 @@ class DerivedTable:
     types: tuple[str, ...]
 
 
+#: The longest line of a CSV file that is read, in bytes.
+LONGEST_LINE: Final = 2**24
+
+
 class UnfitColumn(Exception):
     """A column of the data, or with an empty name a table, with which no statement may be answered.
 
-    ``word`` is what the engine's process says of it, and ``said`` what its owner is told.
+    ``word`` is what the engine's process says of it, and ``said`` what its owner is told. ``file`` counts the files of
+    the table from 0 and ``line`` their lines from 1, where it is one line; else both are 0.
     """
 
     word: ClassVar[str]
     said: ClassVar[str]
 
-    def __init__(self, table: str, column: str) -> None:
+    def __init__(self, table: str, column: str, file: int = 0, line: int = 0) -> None:
         super().__init__()
-        self.table, self.column = table, column
+        self.table, self.column, self.file, self.line = table, column, file, line
 
 
 class NotUnique(UnfitColumn):
@@ -208,9 +213,19 @@ class NotCsv(UnfitColumn):
     )
 
 
+class LongLine(UnfitColumn):
+    """A line of a CSV file is longer than lines that are read."""
+
+    word = "long line"
+    said = (
+        f"has more than {LONGEST_LINE:,} bytes, and no longer line is read; shorten its texts, close the quote that is "
+        "open there, or store the table as Parquet"
+    )
+
+
 #: Each by what the engine's process says of it.
 UNFIT: Final = {
-    each.word: each for each in (NotUnique, NotReadable, NotOfType, NotWhole, NotApart, NotAlike, NotCsv)
+    each.word: each for each in (NotUnique, NotReadable, NotOfType, NotWhole, NotApart, NotAlike, NotCsv, LongLine)
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Counts in public tables, made before a charge: rows with equal values, and the groups that a statement shows.
+"""What is read of public tables before a charge: numbers of rows with equal values and of groups, and values.
 
 Proved in ``docs/proofs/work.md`` and ``docs/proofs/domain.md``.
 """
@@ -6,13 +6,18 @@ Proved in ``docs/proofs/work.md`` and ``docs/proofs/domain.md``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from math import prod
 from typing import Protocol, TypeAlias
 
 from dpsql.planning.plan import Plan
 from dpsql.release.released_tables import Released
+from dpsql.schema import SqlType
+from dpsql.schema.types import value_of
+from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE
 from dpsql.sql.emit import Dialect
 from dpsql.sql.emit.measurement.key_domain import counting, many_keys, require_few_keys
+from dpsql.sql.ir.expression import ColumnRef, Scalar
 
 #: The number that SQL over public tables gives.
 PublicCount: TypeAlias = Callable[[str, frozenset[str]], int]
@@ -28,13 +33,22 @@ class Counts(Protocol):
 
     def public_count(self, sql: str, tables: frozenset[str]) -> int: ...
 
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]: ...
+
+
+#: The values of a public column are listed where its table has at most so many rows, and the column so many values.
+MOST_ROWS, MOST_VALUES = 100_000, MAX_RANGE
+#: The types of columns whose values are listed: those of which each value is written in one way.
+_LISTED = frozenset({"text", "integer", "date"})
+
 
 class PublicSizes:
-    """Sizes of public tables, remembered for one version of the data."""
+    """Sizes of public tables and values of their columns, remembered for one version of the data."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
         self._known: dict[tuple[str, tuple[str, ...], bool], int] = {}
+        self._values: dict[tuple[str, str], tuple[Scalar, ...] | None] = {}
         self._version: str | None = None
 
     @property
@@ -45,14 +59,35 @@ class PublicSizes:
     def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
         """The most rows of a public table with equal values in these columns, all of its rows where there are none; or
         the most ``characters`` that the one column has."""
-        version = self.version
-        if version is None or version != self._version:
-            self._known, self._version = {}, version
+        self._forget_other_versions()
         counted = table, columns, characters
         if counted not in self._known:
             sql = (longest_sql if characters else fanout_sql)(self._counts.dialect, table, columns)
             self._known[counted] = self._counts.public_count(sql, frozenset({table}))
         return self._known[counted]
+
+    def values(self, table: str, column: ColumnRef) -> tuple[Scalar, ...] | None:
+        """Every value but NULL of a column of a public table, in order; None where they are too many to be listed."""
+        self._forget_other_versions()
+        asked = table, column.name
+        if asked not in self._values:
+            self._values[asked] = self._listed(table, column.name, column.type)
+        return self._values[asked]
+
+    def _listed(self, table: str, column: str, sql_type: SqlType) -> tuple[Scalar, ...] | None:
+        if sql_type.kind not in _LISTED or self(table, ()) > MOST_ROWS:
+            return None
+        sql, read = values_sql(self._counts.dialect, table, column), frozenset({table})
+        if self._counts.public_count(f"SELECT COUNT(*) FROM ({sql}) AS g", read) > MOST_VALUES:
+            return None
+        with suppress(ValueError):
+            return tuple(value_of(sql_type, value) for value in self._counts.public_column(sql, read))
+        return None
+
+    def _forget_other_versions(self) -> None:
+        version = self.version
+        if version is None or version != self._version:
+            self._known, self._values, self._version = {}, {}, version
 
 
 def fanout_sql(dialect: Dialect, table: str, columns: tuple[str, ...]) -> str:
@@ -77,6 +112,17 @@ def longest_sql(dialect: Dialect, table: str, columns: tuple[str, ...]) -> str:
     """
     (column,) = columns
     return f'SELECT COALESCE(MAX(LENGTH(t."{column}")), 0) FROM {dialect.source_name(table)} AS t'
+
+
+def values_sql(dialect: Dialect, table: str, column: str) -> str:
+    """The SQL for the different values of a column of a table, in order.
+
+    >>> from dpsql.sql.emit.duckdb import DUCKDB
+    >>> values_sql(DUCKDB, "days", "name")[:64]
+    'SELECT DISTINCT t."name" AS "v" FROM "source"."main"."days" AS t'
+    """
+    named = f'SELECT DISTINCT t."{column}" AS "v" FROM {dialect.source_name(table)} AS t'
+    return f'{named} WHERE NOT t."{column}" IS NULL ORDER BY t."{column}"'
 
 
 def require_few_candidates(plan: Plan, count: PublicCount) -> None:

@@ -103,6 +103,16 @@ def test_a_text_that_is_no_value_is_refused_before_anything_is_asked(
         open_session(schema_of(tmp_path / "t.csv", f'{COLUMNS}x = {{ type = "{sql_type}" }}'))
 
 
+@pytest.mark.parametrize("own_process", [False, True])
+def test_a_line_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_process: bool) -> None:
+    monkeypatch.setattr(opening, "OWN_PROCESS", own_process)
+    (tmp_path / "data" / "t").mkdir(parents=True)
+    (tmp_path / "data" / "t" / "a.csv").write_text("id,x\n1,a\n")
+    (tmp_path / "data" / "t" / "b.csv").write_text(f"id,x\n2,b\n3,{'x' * 2**24}\n4,d\n")
+    with pytest.raises(SchemaError, match=r"table t, b.csv, line 3: has more than 16,777,216 bytes, .* as Parquet"):
+        open_session(schema_of(tmp_path / "data", f'{COLUMNS}x = {{ type = "text" }}'))
+
+
 def test_marks_formats_and_encodings_are_those_that_are_declared(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(
         "Nr|x|d|m\r\n1|'1,5'|31.12.20|31/12/2020 23:59\r\n2|NA|''|-\r\n3|'é''s'||\r\n".encode("latin-1")

@@ -1,4 +1,4 @@
-"""Bounds of public columns are those of the public rows; none is ever read of a private one."""
+"""Bounds, values and sizes of public tables are those of the public rows; none is ever read of a private one."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ import pytest
 from dpsql.audit import AuditRequest, audit
 from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.engine import DuckDBEngine
-from dpsql.errors import ExecutionFailed
-from dpsql.session import Session, open_session
+from dpsql.errors import ExecutionFailed, Refused
+from dpsql.session import Session, open_session, public_sizes
+from dpsql.sql.ir.expression import Subquery
 
 SCHEMA = """
 name = "shop"
@@ -102,3 +103,75 @@ def test_declared_bounds_stay(schema: Path) -> None:
                       'list_price = { type = "decimal(7,2)", bounds = [0, 100.5] }\n')  # fmt: skip
     with closing(open_session(schema)) as opened:
         assert opened.schema.tables["items"].columns["list_price"].bounds == (0, Fraction(201, 2))
+
+
+#: What is answered with the values of a column of a public table, and how many values it shows.
+LISTED = {
+    "SELECT HISTOGRAM(i.kind) FROM visits v JOIN items i ON i.id = v.item": {"k0", "k1", "k2"},
+    "SELECT HISTOGRAM(i.grade) FROM visits v JOIN items i ON i.id = v.item": {10, 20},
+    "SELECT HISTOGRAM(i.since) FROM visits v JOIN items i ON i.id = v.item":
+        {date(2020, 1, day) for day in range(1, 11)},
+}  # fmt: skip
+
+
+@pytest.fixture
+def kinds(schema: Path) -> Path:
+    with duckdb.connect(str(schema.with_name("shop.duckdb"))) as connection:
+        connection.execute("ALTER TABLE items ADD COLUMN kind TEXT; ALTER TABLE items ADD COLUMN grade INTEGER")
+        connection.execute("UPDATE items SET kind = 'k' || (id % 3), grade = 10 * (1 + id % 2)")
+        connection.execute("UPDATE items SET kind = NULL WHERE id = 9")
+    return schema
+
+
+def test_values_of_public_columns_are_read(kinds: Path) -> None:
+    with closing(open_session(kinds)) as session:
+        for text, wanted in LISTED.items():
+            assert set(session.execute(text).rows[0][0]) == wanted  # type: ignore[call-overload]
+        joined = "SELECT STRING_AGG(DISTINCT i.kind, '+') FROM visits v JOIN items i ON i.id = v.item"
+        assert session.execute(joined).rows == [("k0+k1+k2",)]
+        groups = "SELECT i.kind, COUNT(*) AS n FROM visits v LEFT JOIN items i ON i.id = v.item GROUP BY i.kind"
+        core = session.plan(groups).cores[0].core
+        assert core.domain is not None and not all(core.domain.declared)  # shown where the evidence tells of rows
+        assert {row[0] for row in session.execute(groups).rows} == {"k0", "k1", "k2", None}
+
+
+def test_a_column_of_a_private_table_or_with_many_values_is_not_listed(
+    kinds: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = next(iter(LISTED))
+    with closing(open_session(kinds)) as session:
+        with pytest.raises(Refused, match="E_KEY"):
+            session.plan("SELECT HISTOGRAM(age) FROM people")
+        with pytest.raises(Refused, match="E_KEY"):
+            session.plan("SELECT p.age, COUNT(*) FROM visits v LEFT JOIN people p ON p.id = v.person GROUP BY p.age")
+    for limit in ("MOST_ROWS", "MOST_VALUES"):
+        with monkeypatch.context() as patch, closing(open_session(kinds)) as session:
+            patch.setattr(public_sizes, limit, 2)
+            with pytest.raises(Refused, match="E_KEY"):
+                session.plan(asked)
+
+
+def test_rows_of_a_public_table_that_one_key_meets_bound_what_is_counted_of_them(session: Session) -> None:
+    asked = "SELECT SUM((SELECT COUNT(*) FROM items i WHERE i.nought = v.item)) AS n FROM visits v"
+    assert abs(float(str(session.execute(asked).rows[0][0])) - 1000) < 20
+    (core,) = session.plan(asked).cores
+    (argument,) = (each.argument for each in core.core.aggregates)
+    assert isinstance(argument, Subquery) and argument.bounds == (0, 10)
+
+
+def test_values_are_those_of_the_version_that_is_read(tmp_path: Path) -> None:
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop.toml").write_text(SCHEMA.replace("shop.duckdb", "shop"))
+
+    def write(name: str, sql: str) -> None:
+        duckdb.sql(sql).write_parquet(str(tmp_path / "new"))
+        (tmp_path / "new").replace(tmp_path / "shop" / f"{name}.parquet")
+
+    write("people", "SELECT i AS id, 30 AS age FROM range(100) r(i)")
+    write("visits", "SELECT i AS person, i % 10 AS item FROM range(100) r(i)")
+    write("items", "SELECT i AS id, 'k' || (i % 3) AS kind FROM range(10) r(i)")
+    with closing(open_session(tmp_path / "shop.toml")) as session:
+        asked = next(iter(LISTED))
+        assert set(session.execute(asked).rows[0][0]) == {"k0", "k1", "k2"}  # type: ignore[call-overload]
+        write("items", "SELECT i AS id, 'k' || (i % 4) AS kind FROM range(10) r(i)")
+        assert set(session.execute(asked).rows[0][0]) == {"k0", "k1", "k2", "k3"}  # type: ignore[call-overload]

@@ -51,6 +51,9 @@ class FailingEngine:
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
         return 1 if "GROUP BY" in sql else 10  # how large a public table is, is public: planning may ask
 
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+        return []
+
     def close(self) -> None:
         pass
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +119,15 @@ def test_levels_of_any_two_variances_are_put_together(finest: float, coarser: fl
     own = sum(float(unit[:2].sum()) ** 2 for unit in units) * finest
     assert own <= spread.variance * 1.001 and used >= finest
     assert used == max(finest, LEAST_SHARE * coarser)
+
+
+def test_hundreds_of_aggregates_share_one_price(tmp_path: Path) -> None:
+    """How many there are is bounded by the length of a statement alone; each is as exact as its part of the price."""
+    text = "SELECT " + ", ".join(f"COUNT(weight + {number})" for number in range(250)) + " FROM patients"
+    with closing(open_session(clinic(tmp_path))) as session:
+        one, many = session.plan("SELECT COUNT(weight) FROM patients"), session.plan(text)
+        assert many.cost == one.cost
+        halves = [float(plan.cores[0].half_widths(0.95)[0]) for plan in (one, many)]
+        assert 12 < halves[1] / halves[0] < 260
+        result = session.execute(text)
+        assert len(result.rows[0]) == 250 and all(interval is not None for interval in result.intervals[0])

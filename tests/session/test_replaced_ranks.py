@@ -27,7 +27,7 @@ def test_a_choice_is_made_for_what_a_unit_in_the_place_of_another_moves(
     session = open_session(SCHEMA, ledger=tmp_path / "ledger")
     contribution = session.plan("SELECT MEDIAN(age) FROM patients").cores[0].histograms[0].contribution
     session.close()
-    made = ranking(contribution, norm, "replace", Fraction(1), Fraction(1), {target: False})
+    made = ranking(contribution, norm, "replace", Fraction(1), Fraction(1), target)
     assert isinstance(made, QuantileChoices)
     choice, row = made.quantiles[0].value, contribution.fine
     here, there = ([(100 + first) * row, 500 * row, (100 - first) * row] for first in (1, 0))

@@ -61,6 +61,9 @@ class TimedEngine:
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
         return self._engine.public_count(sql, tables)
 
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+        return self._engine.public_column(sql, tables)
+
     def close(self) -> None:
         self._engine.close()
 

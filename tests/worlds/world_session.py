@@ -88,6 +88,9 @@ class WorldEngine:
         ((number,),) = self._connection.cursor().execute(sql).fetchall()
         return int(number)
 
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+        return [value for (value,) in self._connection.cursor().execute(sql).fetchall()]
+
     def plain(self, text: str) -> list[tuple[object, ...]]:
         """The statement as plain DuckDB answers it."""
         cursor = self._connection.cursor()

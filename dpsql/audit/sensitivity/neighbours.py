@@ -192,12 +192,18 @@ class NeighbourDatabases:
 
     def public_row(self, sql: str, tables: frozenset[str]) -> Sequence[object]:
         """The one row that a query of dpsql's own over public tables gives."""
+        (row,) = self._looked_up(sql, tables)
+        return row
+
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+        """The values of the one column that a query of dpsql's own over public tables gives."""
+        return [value for (value,) in self._looked_up(sql, tables)]
+
+    def _looked_up(self, sql: str, tables: frozenset[str]) -> list[tuple[object, ...]]:
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
         require_planned(self._connection.cursor(), sql, tables)
-        row = self._connection.cursor().execute(sql).fetchone()
-        assert row is not None
-        return tuple(row)
+        return self._connection.cursor().execute(sql).fetchall()
 
     def is_unique(self, table: str, column: str) -> bool:
         """Whether a column holds no value twice."""

@@ -55,6 +55,9 @@ class _Unread:
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
         return self._neighbours.public_count(sql, tables)
 
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+        return self._neighbours.public_column(sql, tables)
+
     def close(self) -> None:
         pass
 

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Final
 
@@ -18,6 +19,7 @@ from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.spilling import most_spilled
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import CoreRows, ExactRows
+from dpsql.engines.files.table_files import files_of
 from dpsql.engines.source import (
     CoreSql,
     Data,
@@ -90,6 +92,16 @@ class DuckDBEngine:
 
     def public_row(self, sql: str, tables: frozenset[str]) -> Sequence[object]:
         """The one row that the SQL gives, which may read these tables; they are public, so no charge is needed."""
+        rows = self._looked_up(sql, tables)
+        if len(rows) != 1:
+            raise ExecutionFailed
+        return rows[0]
+
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+        """The values of the one column that the SQL gives, which may read these tables; they are public."""
+        return [value for (value,) in self._looked_up(sql, tables)]
+
+    def _looked_up(self, sql: str, tables: frozenset[str]) -> ValueRows:
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
         with swallowed("looking at public tables"), self._data.hold() as held:
@@ -98,8 +110,7 @@ class DuckDBEngine:
             watchdog.daemon = True
             watchdog.start()
             try:
-                (row,) = cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
-                return row
+                return cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
             finally:
                 cursor.close([], watchdog.cancel)
         raise ExecutionFailed
@@ -261,8 +272,17 @@ def opened(opens: Callable[[DataSource], Data], source: DataSource) -> Data:
     try:
         return opens(source)
     except UnfitColumn as error:
-        where = f"table {error.table}, column {error.column}" if error.column else f"table {error.table}"
-        trouble = SchemaError(f"{where}: {error.said}")
+        trouble = SchemaError(f"{_place_of(error, source)}: {error.said}")
     except NotOpened as error:
         record("opening the data", error)
     raise trouble
+
+
+def _place_of(error: UnfitColumn, source: DataSource) -> str:
+    """Where in the data it is, in words."""
+    where = f"table {error.table}, column {error.column}" if error.column else f"table {error.table}"
+    if not error.line:
+        return where
+    files = files_of(Path(source.tables[error.table].place))
+    name = files[error.file].name if error.file < len(files) else "a file"
+    return f"{where}, {name}, line {error.line:,}"

@@ -12,7 +12,7 @@ from dpsql.sql.analysis.grouping_levels import Cube, with_cores
 from dpsql.sql.analysis.key_domain.domain import shown_notices
 from dpsql.sql.analysis.work.join_elimination import without_unread_joins
 from dpsql.sql.analysis.work.limits import with_bounded_work
-from dpsql.sql.analysis.work.rows import Fanout, no_sizes
+from dpsql.sql.analysis.work.rows import NO_SIZES, Fanout
 from dpsql.sql.binder.column_names import folded_names
 from dpsql.sql.binder.cut import Cut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
@@ -67,7 +67,7 @@ def bind(
     describe: Describe,
     frontend_options: FrontendOptions = PEOPLE,
     empty_groups: EmptyGroups = "auto",
-    fanout: Fanout = no_sizes,
+    fanout: Fanout = NO_SIZES,
 ) -> Query:
     """Bind the statement: resolve every name against the schema, and cut it into cores and post-processing.
 
@@ -78,7 +78,7 @@ def bind(
         describe: Tells the columns of a query over released and public tables, without reading a row.
         frontend_options: What the front end chooses where SQL leaves it open.
         empty_groups: Which groups without rows are shown.
-        fanout: Tells the sizes of public tables, where private rows are multiplied by them.
+        fanout: Tells the sizes of public tables and the values of their columns.
 
     Raises:
         StatementError: For a name that does not exist, or a type that does not fit.
@@ -89,11 +89,11 @@ def bind(
     tree, values = with_lists(statement.tree, parameters)
     tree = folded_names(without_database(with_listed_series(tree, values), schema.name))
     schema = schema if options is None else options.tightened(schema)
-    cut = Cut(schema, values, describe, frontend_options, empty_groups)
+    cut = Cut(schema, values, describe, frontend_options, empty_groups, fanout)
     postprocessing = cut.released(tree, {})
     derived, public = tuple(cut.derivations.tables), tuple(sorted(cut.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
-    found = narrowed(postprocessing, cut.cores, cut.cubes, derived, cut.schema)
+    found = narrowed(postprocessing, cut.cores, cut.cubes, derived, cut.schema, fanout)
     cores = with_bounded_work(map(without_unread_joins, found), fanout)
     cubes = tuple(with_cores(cube, cut.cores, cores) for cube in cut.cubes)
     notices = tuple(dict.fromkeys((*cut.notices, *shown_notices(cores), *many_keys_notices(cores))))

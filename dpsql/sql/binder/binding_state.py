@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
+from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.empty_groups import EmptyGroups
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, require_known_schema
 from dpsql.sql.binder.sources.joins import From
@@ -22,8 +23,6 @@ from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import refuse
 
-#: A private aggregate that would get a smaller part of its statement's price than one of so many is refused.
-SMALLEST_PARTS: Final = 128
 MAX_SOURCES: Final = 24
 
 
@@ -36,8 +35,9 @@ class Binding(ABC):
         parameters: tuple[object, ...],
         frontend_options: FrontendOptions,
         empty_groups: EmptyGroups,
+        sizes: Fanout,
     ) -> None:
-        self.schema, self.parameters = schema, parameters
+        self.schema, self.parameters, self.sizes = schema, parameters, sizes
         self.frontend_options, self.empty_groups = frontend_options, empty_groups
         self.notices: list[str] = []
         self.cores: list[Core] = []
@@ -102,17 +102,6 @@ class Binding(ABC):
     def shapes(self) -> dict[str, Core | Cube]:
         """What the released tables so far have as columns, under their names in the sandbox."""
         return shapes(self.cores, self.cubes)
-
-    def require_few(self) -> None:
-        """Refuse a statement whose price would be split over very many private aggregates; those of grouping sets count
-        once.
-        """
-        of_cubes = {level.core for cube in self.cubes for level in cube.levels}
-        alone = [core for place, core in enumerate(self.cores) if place not in of_cubes]
-        asked = sum(len(core.aggregates) for core in alone) + sum(len(cube.aggregates) for cube in self.cubes)
-        if asked > SMALLEST_PARTS:
-            said = f"each of {asked} private aggregates would get less than 1/{SMALLEST_PARTS} of the price"
-            refuse("E_LIMITS", f"{said}; ask for them in several statements")
 
     def table_name(self, node: exp.Table) -> str:
         """The schema's name of the table; refused where the schema does not have it."""

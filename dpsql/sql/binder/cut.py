@@ -8,6 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
+from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.correlated_subqueries import correlated
@@ -33,9 +34,9 @@ class Cut(Binding):
 
     def __init__(
         self, schema: Schema, parameters: tuple[object, ...], describe: Describe, frontend_options: FrontendOptions,
-        empty_groups: EmptyGroups,
+        empty_groups: EmptyGroups, sizes: Fanout,
     ) -> None:  # fmt: skip
-        super().__init__(schema, parameters, frontend_options, empty_groups)
+        super().__init__(schema, parameters, frontend_options, empty_groups, sizes)
         self.derivations = DerivedTables(self, describe)
         self._private = PrivateRows(self)
         self._opened = 0

@@ -11,6 +11,7 @@ from dpsql.schema import SqlType
 from dpsql.sql.analysis.bounds import as_ends, is_nullable
 from dpsql.sql.analysis.join_on_unit import is_tied
 from dpsql.sql.analysis.stability import limits
+from dpsql.sql.analysis.work.rows import public_rows
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate, is_grouped
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.correlated_subqueries import correlated
@@ -196,7 +197,8 @@ class Subqueries:
                    "(SELECT AVG(…) FROM …)", query)  # fmt: skip
 
     def _aggregated(self, relation: Relation, aggregate: UnitAggregate) -> Expression:
-        rows = None if unit_of(relation) is None else limits(relation).rows
+        public = unit_of(relation) is None
+        rows = public_rows(relation, self._binding.sizes) if public else limits(relation).rows
         sql_type, interval, nullable = meaning(aggregate, rows)
         relation = without_known_parents(relation, self._outside)
         return _subquery(relation, [], aggregate, sql_type, interval, nullable)

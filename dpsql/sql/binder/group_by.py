@@ -15,6 +15,7 @@ from dpsql.schema import fold
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces, finest_alone, is_additive
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected
+from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.sources.joins import From
@@ -161,11 +162,11 @@ def cube(
     different = list(dict.fromkeys(sets))
     domains = {
         places: None if domain is None else replace(domain, kept=keeps)
-        for places, domain in _domains(relation, keys, different).items()
+        for places, domain in _domains(relation, keys, different, binding.sizes).items()
     }
     finest = max(different, key=len)
     together = domains[finest] is not None and all(set(places) <= set(finest) for places in different)
-    alone = together and finest_alone(_sizes(relation, keys, different), norm_of(binding.schema.privacy))
+    alone = together and finest_alone(_sizes(relation, keys, different, binding.sizes), norm_of(binding.schema.privacy))
     cores: dict[KeyPlaces, int | None] = {}
     for places in different:
         wanted = tuple(each for each in asked if places == finest or not alone or not is_additive(each))
@@ -188,19 +189,19 @@ def _core(
 
 
 def _domains(
-    relation: Relation, keys: tuple[Expression, ...], sets: Sequence[KeyPlaces]
+    relation: Relation, keys: tuple[Expression, ...], sets: Sequence[KeyPlaces], public: Fanout
 ) -> dict[KeyPlaces, KeyDomain | None]:
     """The domain of each set; where all keys together have one, the others are its projections."""
     whole = max(sets, key=len)
-    domain = _domain(relation, keys, whole)
+    domain = _domain(relation, keys, whole, public)
     if domain is None:
-        return {places: _domain(relation, keys, places) for places in sets}
+        return {places: _domain(relation, keys, places, public) for places in sets}
     found: dict[KeyPlaces, KeyDomain | None] = {whole: domain}
     for places in sets:
         if places != whole:
             within = set(places) <= set(whole)
             found[places] = (
-                _domain(relation, keys, places)
+                _domain(relation, keys, places, public)
                 if not within
                 else projected(domain, [whole.index(place) for place in places])
                 if places
@@ -209,11 +210,13 @@ def _domains(
     return found
 
 
-def _domain(relation: Relation, keys: tuple[Expression, ...], places: KeyPlaces) -> KeyDomain | None:
-    return key_domain(relation, tuple(keys[place] for place in places)) if places else None
+def _domain(relation: Relation, keys: tuple[Expression, ...], places: KeyPlaces, public: Fanout) -> KeyDomain | None:
+    return key_domain(relation, tuple(keys[place] for place in places), public) if places else None
 
 
-def _sizes(relation: Relation, keys: tuple[Expression, ...], sets: Sequence[KeyPlaces]) -> dict[KeyPlaces, int | None]:
+def _sizes(
+    relation: Relation, keys: tuple[Expression, ...], sets: Sequence[KeyPlaces], public: Fanout
+) -> dict[KeyPlaces, int | None]:
     """At most how many groups each set has, from the schema; None where public tables say."""
-    domains = {places: _domain(relation, keys, places) for places in sets}
+    domains = {places: _domain(relation, keys, places, public) for places in sets}
     return {places: 1 if not places else None if domain is None else domain.count for places, domain in domains.items()}

@@ -12,6 +12,7 @@ from sqlglot import exp
 from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, fold
 from dpsql.sql.analysis.key_domain.domain import key_domain
+from dpsql.sql.analysis.key_domain.values import public_values
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
@@ -21,7 +22,7 @@ from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import ColumnRef, Expression, Literal, subqueries
+from dpsql.sql.ir.expression import ColumnRef, Expression, Literal, Scalar, subqueries
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import unit_of
 from dpsql.sql.postprocess import released_sql
@@ -83,7 +84,6 @@ class _Cut:
         if select.args.get("windows"):
             outer.set("windows", [self._released(window) for window in select.args["windows"]])
         name, source = self._source()
-        self._binding.require_few()
         for column in outer.find_all(exp.Column):
             if column.table == _CORE:
                 column.set("table", exp.to_identifier(name, quoted=True))
@@ -100,7 +100,7 @@ class _Cut:
             return name, released_sql.released_table(name)
         unit = unit_of(self._relation)
         assert unit is not None
-        domain = key_domain(self._relation, self._keys) if self._keys else None
+        domain = key_domain(self._relation, self._keys, self._binding.sizes) if self._keys else None
         domain = replace(domain, kept=True) if domain is not None and self._preserved else domain
         aggregates = list(self._aggregates)
         if not aggregates:
@@ -167,10 +167,13 @@ class _Cut:
         return released_sql.rebuilt(node, self._released)
 
     def _measured(self, node: exp.Expr) -> exp.Expr:
-        aggregate = released_aggregate(node, self._reader)
+        aggregate = released_aggregate(node, self._reader, self._listed)
         if aggregate not in self._aggregates:
             self._aggregates.append(aggregate)
         return _column(f"a{self._aggregates.index(aggregate)}")
+
+    def _listed(self, column: ColumnRef) -> tuple[Scalar, ...] | None:
+        return public_values(column, self._relation, self._binding.sizes)
 
     def _key(self, node: exp.Expr) -> exp.Expr | None:
         """The released key column that the node equals; None where it is no key."""

@@ -14,6 +14,7 @@ from dpsql.errors import DatabaseError
 from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.key_domain.domain import key_domain
+from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.query_columns import output_columns, renamed, select_of, source_of, sources
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
@@ -35,6 +36,7 @@ def narrowed(
     cubes: Sequence[Cube],
     derived: Sequence[DerivedQuery],
     schema: Schema,
+    sizes: Fanout,
 ) -> tuple[Core, ...]:
     """Filter each core by the conditions on its keys that stand around every use of it in post-processing.
 
@@ -48,18 +50,18 @@ def narrowed(
         elsewhere = place in of_cubes or any(f'"{name}"' in table.sql for table in derived)
         conditions = [] if elsewhere or not core.keys else [_read(core, demanded(use, schema)) for use in uses]
         known = [each for each in conditions if each is not None]
-        found.append(_with_condition(core, known) if known and len(known) == len(uses) else core)
+        found.append(_with_condition(core, known, sizes) if known and len(known) == len(uses) else core)
     return tuple(found)
 
 
-def _with_condition(core: Core, uses: Sequence[Expression]) -> Core:
+def _with_condition(core: Core, uses: Sequence[Expression], sizes: Fanout) -> Core:
     """The core over those rows whose keys fulfil the conditions of at least one use."""
     condition = uses[0]
     for other in dict.fromkeys(uses[1:]):
         if other != condition:
             condition = Call("or", (condition, other), BOOLEAN)
     relation = Filter(core.relation, condition)
-    return replace(core, relation=relation, domain=key_domain(relation, core.keys))
+    return replace(core, relation=relation, domain=key_domain(relation, core.keys, sizes))
 
 
 def _read(core: Core, conditions: Sequence[exp.Expr]) -> Expression | None:

@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 from dpsql.errors import DatabaseError, Position, Refused, StatementError
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import shapes
-from dpsql.sql.analysis.work.rows import Fanout, no_sizes
+from dpsql.sql.analysis.work.rows import NO_SIZES, Fanout
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import Describe
 from dpsql.sql.ir.refusal import place
@@ -47,7 +47,7 @@ Step: TypeAlias = tuple[exp.Expr, DatabaseError | None]
 
 
 def with_hint(
-    refusal: DatabaseError, text: str, schema: Schema, describe: Describe, fanout: Fanout = no_sizes
+    refusal: DatabaseError, text: str, schema: Schema, describe: Describe, fanout: Fanout = NO_SIZES
 ) -> DatabaseError:
     """The refusal with its place and the nearest statement that is answered; any other error as it is.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from planted.fault import Fault
 from planted.finders import GOLDEN, PRODUCTS, REFUSED, STATISTICS, TOGETHER, UNITS_PRODUCTS
 
+PUBLIC = "tests/engines/test_public_bounds.py"
+
 FAULTS = (
     Fault(
         "the time between columns of two rows has the bounds of that within one",
@@ -127,6 +129,27 @@ FAULTS = (
         "            return self._function(expression)\n        public = ",
         "            return expression\n        public = ",
         ("tests/sql/analysis/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",),
+    ),
+    Fault(
+        "the values of a private column are read like those of a public one",
+        "dpsql/sql/analysis/key_domain/values.py",
+        "leaf.derived or leaf.unit is not None:",
+        "leaf.derived:",
+        (f"{PUBLIC}::test_a_column_of_a_private_table_or_with_many_values_is_not_listed",),
+    ),
+    Fault(
+        "the values of a public column outlive their version of the data",
+        "dpsql/session/public_sizes.py",
+        "self._known, self._values, self._version = {}, {}, version",
+        "self._known, self._version = {}, version",
+        (f"{PUBLIC}::test_values_are_those_of_the_version_that_is_read",),
+    ),
+    Fault(
+        "a count of public rows is bounded by the rows of the first key",
+        "dpsql/sql/binder/expression_subqueries.py",
+        "public_rows(relation, self._binding.sizes) if public",
+        "1 if public",
+        (f"{PUBLIC}::test_rows_of_a_public_table_that_one_key_meets_bound_what_is_counted_of_them",),
     ),
     Fault(
         "the clause loosens a limit of the owner",

@@ -93,7 +93,7 @@ FAULTS = (
     Fault(
         "a subquery of public rows is read once, whatever rows are outside",
         MODULE,
-        "            inner = self._multiplied(made, self._public_relation(relation))\n",
+        "            inner = self._multiplied(made, self.public_relation(relation))\n",
         "            return\n",
         (PRODUCTS,),
     ),

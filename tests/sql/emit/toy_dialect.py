@@ -171,6 +171,9 @@ class ToyEngine:
         ((number,),) = self._connection.execute(sql).fetchall()
         return int(number)
 
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+        return [value for (value,) in self._connection.execute(sql).fetchall()]
+
     def close(self) -> None:
         self._connection.close()
 

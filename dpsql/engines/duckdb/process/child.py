@@ -66,7 +66,8 @@ class Child:
             try:
                 answer = self._answer(request)
             except UnfitColumn as error:
-                answer = EngineMessage(error.word, request.number, {"table": error.table, "column": error.column})
+                unfit = {"table": error.table, "column": error.column, "file": error.file, "line": error.line}
+                answer = EngineMessage(error.word, request.number, unfit)
             except NotOpened:
                 answer = EngineMessage("not opened", request.number)
             except (duckdb.FatalException, duckdb.InternalException):

@@ -188,12 +188,12 @@ class ProcessCursor:
             threading.Thread(target=close_later, name="dpsql close", daemon=True).start()
 
 
-def _known(said: dict[str, Any], source: DataSource) -> tuple[str, str]:
-    """The column that was said, which must be one that the schema declares."""
-    table, column = said["table"], said["column"]
-    if not source.has(table, column):
+def _known(said: dict[str, Any], source: DataSource) -> tuple[str, str, int, int]:
+    """The column that was said, which must be one that the schema declares, and the numbers of a file and a line."""
+    table, column, file, line = said["table"], said["column"], said["file"], said["line"]
+    if not source.has(table, column) or type(file) is not int or type(line) is not int:
         raise NotOpened
-    return table, column
+    return table, column, file, line
 
 
 def _done(process: EngineProcess, word: str, said: dict[str, Any]) -> Sequence[ValueRows]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import re
 import sqlite3
 import zlib
 from collections.abc import Iterator, Sequence
@@ -21,8 +22,10 @@ import duckdb
 from dpsql.engines.duckdb.tables.quoting import folded, identifier, quoted
 from dpsql.engines.duckdb.tables.texts import value_of_text
 from dpsql.engines.source import (
+    LONGEST_LINE,
     CsvText,
     DataSource,
+    LongLine,
     NotAlike,
     NotApart,
     NotCsv,
@@ -35,8 +38,8 @@ from dpsql.engines.source import (
 
 #: So many rows of SQLite become DuckDB's at a time.
 _ROWS: Final = 10_000
-#: The longest line of a CSV file.
-_LONGEST: Final = 2**24
+#: What DuckDB says of a line that is longer than it was told to read, and of the file in which it stands.
+_LONG: Final = re.compile(r"CSV Error on Line: (\d+)\n.*\nMaximum line size of .*\n +file = (\S+)\n", re.DOTALL)
 
 
 def copy_csv(connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str) -> None:
@@ -45,7 +48,10 @@ def copy_csv(connection: duckdb.DuckDBPyConnection, source: DataSource, table: s
     try:
         parts = [_part(table, stored, file) for file in stored.files or ()]
         _copy(connection, source, table, place, " UNION ALL ".join(parts))
-    except (duckdb.InvalidInputException, duckdb.ConversionException, csv.Error, EOFError, zlib.error):
+    except (duckdb.InvalidInputException, duckdb.ConversionException, csv.Error, EOFError, zlib.error) as error:
+        places = [file.place for file in stored.files or ()]
+        if (long := _LONG.search(str(error))) is not None and long[2] in places:
+            raise LongLine(table, "", places.index(long[2]), int(long[1])) from None
         raise NotCsv(table, "") from None
 
 
@@ -72,7 +78,7 @@ def csv_rows(file: TableFile, names: Sequence[str], csv_text: CsvText) -> str:
         f"header = {str(csv_text.header).lower()}, "
         f"delim = {quoted(csv_text.delimiter)}, quote = {quote}, escape = {quote}, strict_mode = true, "
         f"null_padding = false, ignore_errors = false, encoding = {quoted(csv_text.encoding)}, "
-        f"compression = '{'gzip' if file.packed else 'none'}', max_line_size = {_LONGEST}, nullstr = [{nulls}], "
+        f"compression = '{'gzip' if file.packed else 'none'}', max_line_size = {LONGEST_LINE}, nullstr = [{nulls}], "
         f"hive_partitioning = false, columns = {{{columns}}})"
     )
 

@@ -10,6 +10,7 @@ from math import prod
 
 from dpsql.sql.analysis.key_domain.values import MAX_KEYS, DomainValues
 from dpsql.sql.analysis.stability import conditions_of, sources
+from dpsql.sql.analysis.work.rows import NO_SIZES, Fanout
 from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.core import Core, Enumerated, KeyDomain
 from dpsql.sql.ir.expression import (
@@ -57,13 +58,14 @@ def _lists(condition: Expression, key: Expression) -> bool:
     return False
 
 
-def key_domain(relation: Relation, keys: tuple[Expression, ...]) -> KeyDomain | None:
+def key_domain(relation: Relation, keys: tuple[Expression, ...], sizes: Fanout = NO_SIZES) -> KeyDomain | None:
     """The public domain of the keys, or None where some key can only come from the data.
 
     A key is public when it is computed from columns of public tables, and from columns or functions of columns whose
-    values can be enumerated: declared values, conditions, numbers and moments between close bounds.
+    values can be enumerated: declared values, conditions, numbers and moments between close bounds, few values of a
+    public table that a row may lack.
     """
-    found = DomainValues(relation)
+    found = DomainValues(relation, sizes)
     read = [_over_released(key, _equal_to_released(relation)) for key in keys]
     reduced = found.keys(read)
     if reduced is None:

@@ -21,6 +21,7 @@ from dpsql.sql.analysis.key_domain.enumeration import (
     values,
 )
 from dpsql.sql.analysis.stability import conditions_of, sources
+from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.functions.call import is_double
 from dpsql.sql.ir.core import Days, Enumerated
 from dpsql.sql.ir.expression import (
@@ -42,7 +43,7 @@ from dpsql.sql.ir.expression import (
     subqueries,
 )
 from dpsql.sql.ir.references import outer_columns, reads_private
-from dpsql.sql.ir.relation import Leaf, Relation
+from dpsql.sql.ir.relation import Leaf, Relation, Scan
 
 #: Combinations of all keys, and of the values that keys in common are computed from, are enumerated up to this many.
 MAX_KEYS = 100_000
@@ -63,6 +64,7 @@ class DomainValues:
     """
 
     relation: Relation
+    sizes: Fanout
     enumerated: dict[object, Enumerated] = field(default_factory=dict)
     count: int = 1
 
@@ -159,7 +161,8 @@ class DomainValues:
         if public and not any(subqueries(expression)):
             return expression
         if isinstance(expression, ColumnRef):
-            return self._stands_for(expression, column_values(self.narrow(expression)))
+            listed = None if expression.domain else public_values(expression, self.relation, self.sizes)
+            return self._stands_for(expression, listed or column_values(self.narrow(expression)))
         if isinstance(expression, Case):
             return self._case(expression, fine)
         if not fine:
@@ -246,6 +249,18 @@ class DomainValues:
         if part not in self._moments:
             return narrow
         return narrowed_moment(part, bounds(narrow), is_nullable(narrow), self.conditions)
+
+
+def public_values(column: ColumnRef, relation: Relation, sizes: Fanout) -> tuple[Scalar, ...] | None:
+    """Every value of a column of a public table in the relation, with NULL if a row may lack its partner there.
+
+    None of all other columns, and where the values are too many to be listed.
+    """
+    leaf = next((each for each in sources(relation) if each.alias == column.relation), None)
+    if not isinstance(leaf, Scan) or leaf.derived or leaf.unit is not None:
+        return None
+    found = sizes.values(leaf.table, column)
+    return found if found is None or not column.nullable else (*found, None)
 
 
 def _moment_of(expression: Expression) -> ColumnRef | None:

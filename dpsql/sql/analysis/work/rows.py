@@ -1,21 +1,23 @@
 """How many rows the engine makes of one unit's rows at most, whatever the data hold, and what it computes of them.
 
-Proved in ``docs/proofs/work.md``.
+Proved in ``docs/proofs/work.md`` and, for what is read of public tables, in ``docs/proofs/stability.md``.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Protocol, assert_never
+from typing import Final, Protocol, assert_never
 
+from dpsql.errors import Refused
 from dpsql.sql.analysis.stability import row_limit
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
 from dpsql.sql.analysis.work.row_cost import UNDECLARED
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import ColumnRef, Expression, Subquery, columns, subqueries
+from dpsql.sql.ir.expression import ColumnRef, Expression, Scalar, Subquery, columns, subqueries
 from dpsql.sql.ir.references import expressions_of, outer_columns
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import (
@@ -33,19 +35,29 @@ from dpsql.sql.ir.relation import (
 
 class Fanout(Protocol):
     """The most rows of a public table that have equal values in these columns, all of its rows where there are none; or
-    the most ``characters`` that the one column has."""
+    the most ``characters`` that the one column has. ``values`` are those of a column but NULL, None if too many."""
 
     def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int: ...
 
+    def values(self, table: str, column: ColumnRef) -> tuple[Scalar, ...] | None: ...
 
-def no_sizes(table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
+
+class UnknownSizes:
     """The sizes of public tables where nobody knows them: a statement that depends on one is refused.
 
     Texts count as short ones, for a statement that is bound to be shown and not to be answered.
     """
-    if characters:
-        return UNDECLARED
-    refuse("E_JOIN", f"rows are joined with each of {table}, and how many these are is not known")
+
+    def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
+        if characters:
+            return UNDECLARED
+        refuse("E_JOIN", f"rows are joined with each of {table}, and how many these are is not known")
+
+    def values(self, table: str, column: ColumnRef) -> tuple[Scalar, ...] | None:
+        return None
+
+
+NO_SIZES: Final = UnknownSizes()
 
 
 #: More rows than any statement is allowed: those of a table whose schema does not limit them.
@@ -75,6 +87,13 @@ _ONE = RowBound(1, frozenset())
 def most_rows(core: Core, fanout: Fanout) -> int:
     """What the rows of one unit become at most in any join of the core; 1 where no row is multiplied."""
     return unit_work(core, fanout).most.rows
+
+
+def public_rows(relation: Relation, fanout: Fanout) -> int | None:
+    """The most rows of a public relation that one row outside meets; None where that is not known."""
+    with suppress(Refused):
+        return UnitWork(fanout).public_relation(relation).rows
+    return None
 
 
 def unit_work(core: Core, fanout: Fanout) -> UnitWork:
@@ -191,7 +210,7 @@ class UnitWork:
         elif by_value and [type(step.source) for step in join_order(relation).steps] in ([Scan], [Constants]):
             return
         else:
-            inner = self._multiplied(made, self._public_relation(relation))
+            inner = self._multiplied(made, self.public_relation(relation))
         arguments = () if subquery.aggregate is None else (subquery.aggregate.argument, subquery.aggregate.condition)
         self.evaluate(inner, [part for part in arguments if part is not None])
 
@@ -212,13 +231,13 @@ class UnitWork:
                 return RowBound(rows, frozenset(), (f"VALUES {rows:,}",))
             case PerUnit(child=child, keys=keys):
                 whole = {name for name, _ in keys} <= set(given)
-                return RowBound(1, frozenset()) if whole else self._public_relation(child)
+                return RowBound(1, frozenset()) if whole else self.public_relation(child)
             case Compound(branches=branches):
                 parts = []
                 for branch in branches:
                     shown = {f"c{place}": each for place, each in enumerate(branch.columns)}
                     known = [each for each in map(shown.__getitem__, given) if isinstance(each, ColumnRef)]
-                    parts.append(self._public_relation(branch.relation, known))
+                    parts.append(self.public_relation(branch.relation, known))
                 rows = sum(part.rows for part in parts)
                 return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
             case _:
@@ -235,7 +254,7 @@ class UnitWork:
         )
         return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
 
-    def _public_relation(self, relation: Relation, known: Iterable[ColumnRef] = ()) -> RowBound:
+    def public_relation(self, relation: Relation, known: Iterable[ColumnRef] = ()) -> RowBound:
         """The rows of a public relation that have one value in each of the known columns, and in those that its
         conditions equate with rows outside."""
         order, known = join_order(relation), tuple(known)

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.bounds import summand
 from dpsql.sql.binder.aggregates.dp_clip import clip_aggregate
-from dpsql.sql.binder.aggregates.frequencies import frequent_aggregate
+from dpsql.sql.binder.aggregates.frequencies import ListedValues, frequent_aggregate
 from dpsql.sql.binder.aggregates.quantiles import ranked_aggregate
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.ir.aggregate import AVG, COUNT, COUNT_DISTINCT, SUM, UNITS, function_named, is_named
@@ -149,7 +149,7 @@ def split(node: exp.Expr, reader: Reader) -> tuple[exp.Expr, bool, Expression | 
     return node, distinct, reader.read(argument), condition
 
 
-def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
+def released_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> Aggregate:
     """What a private aggregate measures; refused where it has no private form or its argument no bounds."""
     found = statistic(node, reader)
     if found is not None:
@@ -157,7 +157,7 @@ def released_aggregate(node: exp.Expr, reader: Reader) -> Aggregate:
     clip = clip_aggregate(node, reader)
     if clip is not None:
         return clip
-    frequent = frequent_aggregate(node, reader)
+    frequent = frequent_aggregate(node, reader, listed)
     if frequent is not None:
         return frequent
     ranked = ranked_aggregate(node, reader)

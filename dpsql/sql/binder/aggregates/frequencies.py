@@ -5,6 +5,9 @@ Proved in ``docs/proofs/frequencies.md``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from sqlglot import exp
 
 from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE, column_values, values
@@ -15,9 +18,15 @@ from dpsql.sql.ir.core import Aggregate, JoinedText
 from dpsql.sql.ir.expression import TEXT, Case, ColumnRef, Expression, Literal, Scalar
 from dpsql.sql.ir.refusal import called, only, refuse
 
+#: The values of a column of a public table; None of other columns, and where they are too many.
+ListedValues: TypeAlias = Callable[[ColumnRef], "tuple[Scalar, ...] | None"]
 
-def frequent_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
-    """The frequencies that an aggregate asks for, with its FILTER; None where it is another aggregate."""
+
+def frequent_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> Aggregate | None:
+    """The frequencies that an aggregate asks for, with its FILTER; None where it is another aggregate.
+
+    ``listed`` tells the values of columns of public tables.
+    """
     call = node.this if isinstance(node, exp.Filter) else node
     if not _is_frequent(call):
         return None
@@ -26,16 +35,18 @@ def frequent_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
         only(node, "this", "expression", code="E_AGG")
         condition = reader.condition(node.expression.this)
     if isinstance(call, exp.WithinGroup):
-        return _ordered_mode(call, condition, reader)
+        return _ordered_mode(call, condition, reader, listed)
     if isinstance(call, exp.GroupConcat):
-        return _joined_values(call, condition, reader)
+        return _joined_values(call, condition, reader, listed)
     value, most = _arguments(call, reader)
     argument, function = reader.read(value), function_named(call)
     assert function is not None
-    return Aggregate(function, argument, condition, values=_listed(argument, call), most=most)
+    return Aggregate(function, argument, condition, values=_listed(argument, call, listed), most=most)
 
 
-def _ordered_mode(call: exp.WithinGroup, condition: Expression | None, reader: Reader) -> Aggregate:
+def _ordered_mode(
+    call: exp.WithinGroup, condition: Expression | None, reader: Reader, listed: ListedValues
+) -> Aggregate:
     """MODE() WITHIN GROUP (ORDER BY x)."""
     order = call.expression
     if call.this.this is not None or not isinstance(order, exp.Order) or len(order.expressions) != 1:
@@ -43,10 +54,12 @@ def _ordered_mode(call: exp.WithinGroup, condition: Expression | None, reader: R
     (ordered,) = order.expressions
     only(ordered, "this", "desc", "nulls_first", code="E_AGG", what="this order")
     argument = reader.read(ordered.this)
-    return Aggregate(MODE, argument, condition, values=_listed(argument, call.this))
+    return Aggregate(MODE, argument, condition, values=_listed(argument, call.this, listed))
 
 
-def _joined_values(call: exp.GroupConcat, condition: Expression | None, reader: Reader) -> Aggregate:
+def _joined_values(
+    call: exp.GroupConcat, condition: Expression | None, reader: Reader, listed: ListedValues
+) -> Aggregate:
     """STRING_AGG(DISTINCT x, ', ' ORDER BY x)."""
     only(call, "this", "separator", code="E_AGG", what=f"this form of {called(call)}")
     inner, order = call.this, None
@@ -65,7 +78,7 @@ def _joined_values(call: exp.GroupConcat, condition: Expression | None, reader: 
     for each in ordered:
         only(each, "this", "desc", "nulls_first", code="E_AGG", what="this order")
     joined = JoinedText(between.value, any(each.args.get("desc") for each in ordered))
-    return Aggregate(STRING_AGG, argument, condition, values=_listed(argument, call), joined=joined)
+    return Aggregate(STRING_AGG, argument, condition, values=_listed(argument, call, listed), joined=joined)
 
 
 def _arguments(call: exp.Expr, reader: Reader) -> tuple[exp.Expr, int | None]:
@@ -108,9 +121,9 @@ def _is_frequent(call: exp.Expr) -> bool:
     return function is not None and function.arguments is Arguments.LISTED
 
 
-def _listed(argument: Expression, call: exp.Expr) -> tuple[Scalar, ...]:
+def _listed(argument: Expression, call: exp.Expr, listed: ListedValues) -> tuple[Scalar, ...]:
     """The argument's public values; refused where they cannot be listed."""
-    found = public_values(argument)
+    found = public_values(argument, listed)
     if not found:
         refuse("E_KEY", f"{called(call)} needs a value that can be listed from the schema; declare `values` for the "
                "column, or GROUP BY it and COUNT(*)", call)  # fmt: skip
@@ -120,11 +133,12 @@ def _listed(argument: Expression, call: exp.Expr) -> tuple[Scalar, ...]:
     return found
 
 
-def public_values(argument: Expression) -> tuple[Scalar, ...] | None:
-    """Every value but NULL that the expression may show, from the schema and the statement; None if not known."""
+def public_values(argument: Expression, listed: ListedValues) -> tuple[Scalar, ...] | None:
+    """Every value but NULL that the expression may show, from the schema, the statement and public tables; None if not
+    known."""
     match argument:
         case ColumnRef():
-            known = column_values(argument)
+            known = argument.domain or listed(argument) or column_values(argument)
         case Literal(value=value):
             known = (value,)
         case Case(branches=branches, default=default):
