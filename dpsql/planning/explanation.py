@@ -12,6 +12,7 @@ from dpsql.planning.cell_choice import EVIDENCE_SHARE
 from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.estimators.histogram import MeasuredHistogram, target
 from dpsql.planning.plan import CorePlan, GroupPresence, Plan
+from dpsql.planning.synthetic.plan import SyntheticPlan
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
     Exponential,
@@ -162,6 +163,19 @@ def measured(cell: Cell) -> str:
 def cell_note(contribution: Contribution, noise: Mechanism) -> dict[str, object]:
     """What the ledger notes of a cell."""
     return {"measures": measured(contribution.cell), **_noise(noise), "step": str(contribution.step)}
+
+
+def marginals_note(plan: SyntheticPlan) -> list[dict[str, object]]:
+    """What the ledger notes of a synthetic table: the counts of each column, the choices, and the counts of pairs."""
+    step = str(plan.step)
+    alone = f"counts of each of {len(plan.columns)} columns"
+    cells: list[dict[str, object]] = [{"measures": alone, **_noise(plan.alone), "step": step}]
+    if plan.choice is not None:
+        chosen = f"choice of {plan.measured} of {len(plan.pairs)} pairs of columns"
+        cells.append({"measures": chosen, **_choice_note(plan.choice), "step": step})
+    if plan.together is not None:
+        cells.append({"measures": f"counts of {plan.measured} pairs of columns", **_noise(plan.together), "step": step})
+    return [{"cells": cells, "threshold": None}]
 
 
 def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:

@@ -5,6 +5,7 @@ Proved in ``docs/proofs/execution.md``, ``docs/proofs/timing.md`` and ``docs/pro
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -13,12 +14,15 @@ from typing import TypeAlias
 from dpsql.engines.engine import Engine, EngineVersion
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.errors.owners_log import record
+from dpsql.planning.explanation import marginals_note
 from dpsql.planning.plan import Plan
+from dpsql.planning.synthetic.plan import SyntheticPlan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+from dpsql.release.marginal_selection import Admitted, Approximate, MeasuredMarginal, measure
 from dpsql.release.noise_addition import release
 from dpsql.release.released_tables import NOTHING, Released
 from dpsql.session.answer_store import AnswerStore, PaidRelease, ViewAnswer
@@ -86,6 +90,33 @@ class Execution:
         note = journal_note(*block.plans)
         charge = self._accountant.spend(block, analyst=self._analyst, statement=block.text, cells=note)
         return {id(each.plan): each for each in divided(charge)}
+
+    def marginals(
+        self, plan: SyntheticPlan, text: str, scope: CancelScope, approximate: Approximate, admitted: Admitted
+    ) -> tuple[tuple[MeasuredMarginal, ...], Charge[SyntheticPlan], str | None]:
+        """Charge a synthetic table, read its exact marginals, and release those that are measured.
+
+        The result has the charge, which is used up, and the version of the data. ``approximate`` and ``admitted`` are
+        given what is released already.
+        """
+        with (
+            self.held(plan.reading) as held,
+            ResponseTiming(plan.reading, self._time_bucket, self.clock) as departure,
+        ):
+            self.engine.dry_run(plan.reading)
+            note = json.dumps(marginals_note(plan))
+            charge = self._accountant.spend(plan, analyst=self._analyst, statement=text, cells=note)
+            (own,) = divided(charge)
+            departure.begin()
+
+            def measured() -> tuple[MeasuredMarginal, ...]:
+                with held.run(own) as reading, scope.on(reading.interrupt):
+                    exact = reading.stage(())
+                return measure(exact, plan, approximate, admitted, _entropy=self.entropy)
+
+            released = masked(measured)
+        scope.check()
+        return released, charge, held.version
 
     @contextmanager
     def held(self, plan: Plan) -> Iterator[EngineVersion]:

@@ -31,6 +31,7 @@ from dpsql.session.explain import Explanation, explain
 from dpsql.session.explain import priced as cost_lines
 from dpsql.session.named_releases import NamedReleases
 from dpsql.session.named_releases.statements import NamedStatements
+from dpsql.session.named_releases.synthetic_tables import SyntheticTables
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.prepared_statement import PreparedStatement, described
 from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
@@ -98,7 +99,8 @@ class Session:
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
         self._answering = PlanAnswering(self._execution, self._scopes)
         self._batch = WorkloadAnswering(self._execution, self._answering, self._scopes)
-        self._named_statements = NamedStatements(self.named, analyst, {})
+        synthetic = SyntheticTables(self._compiler, self._execution, self.named, self._scopes)
+        self._named_statements = NamedStatements(self.named, analyst, {"synthetic table": synthetic})
 
     @property
     def schema(self) -> Schema:
@@ -282,6 +284,7 @@ class Session:
     def first(self, plan: Plan) -> tuple[Result, Plan | None]:
         """The answer to a plan and, if it is a pilot, the plan of a better answer where the budget admits one."""
         result, released = self._answering.answer(plan, reuse=self._reuses(plan))
+        result = replace(result, notices=(*result.notices, *self.named.notices(plan.public)))
         result, better = self._targets.better(plan, result, released, self._settings)
         return self._with_interval_columns(plan, result), better
 

@@ -78,6 +78,12 @@ class NamedReleases:
         now = self._data_version()
         return bool(release.version) and now is not None and release.version != now
 
+    def notices(self, tables: Sequence[str]) -> tuple[str, ...]:
+        """What is said to who reads these public tables: which of them are synthetic and stale."""
+        found = [self.find(name) for name in tables if name not in self._declared.tables]
+        stale = [each.name for each in found if each is not None and self.is_stale(each)]
+        return tuple(f"`{name}` is stale: the data have changed since it was made" for name in stale)
+
     def content(self, release: NamedRelease) -> bytes:
         """The content of a release; StatementError where it was dropped meanwhile, or is damaged."""
         found = self._ledger.named_content(release)

@@ -1,0 +1,157 @@
+"""The plan of a synthetic table: which marginals are read and measured, with which noise, at which price.
+
+Proved in ``docs/proofs/synthetic.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations
+
+from dpsql.errors import Refused
+from dpsql.planning.calibration import l1_sensitivity
+from dpsql.planning.estimators.estimate import SingleCell
+from dpsql.planning.plan import CorePlan, MeasuredCell, Plan
+from dpsql.planning.synthetic.model_columns import ModelColumn
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.privacy.mechanism import (
+    ConcentratedExponential,
+    Exponential,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    Mechanism,
+)
+from dpsql.schema import Privacy
+from dpsql.sql.analysis.contribution import Contribution, contribution, norm_of
+from dpsql.sql.ir.core import Core, RowCount
+
+#: The part of the price that measures each column alone, and the part of the rest that chooses pairs.
+ALONE_SHARE, CHOICE_SHARE = Fraction(1, 4), Fraction(1, 10)
+#: In how many rounds pairs are chosen, and how many columns a synthetic table may have.
+ROUNDS, MOST_COLUMNS = 3, 16
+
+
+@dataclass(frozen=True)
+class SyntheticPlan:
+    """What is read, chosen and measured for a synthetic table; `cost` is that of all mechanisms together.
+
+    ``reading`` has a core for each column and then one for each pair of columns. ``alone`` is the noise of a column's
+    counts, ``together`` that of a pair's. ``rounds`` tells how many pairs are measured in each round, each of which
+    ``choice`` chooses; None where all pairs are measured. Counts are in steps of ``step``.
+    """
+
+    reading: Plan
+    columns: tuple[ModelColumn, ...]
+    pairs: tuple[tuple[int, int], ...]
+    rounds: tuple[int, ...]
+    alone: Mechanism
+    together: Mechanism | None
+    choice: Exponential | None
+    step: Fraction
+
+    @property
+    def cost(self) -> Cost:
+        """The sum over the counts of columns, the choices and the counts of pairs."""
+        each = FREE if self.together is None else self.together.cost
+        if self.choice is not None:
+            each += self.choice.cost
+        return sum([self.alone.cost] * len(self.columns) + [each] * self.measured, FREE)
+
+    @property
+    def measured(self) -> int:
+        """How many pairs are measured at most."""
+        return sum(self.rounds)
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """What is read under the one charge."""
+        return (self.reading,)
+
+    def cells(self, marginal: Sequence[int]) -> int:
+        """How many counts the marginal of these columns has."""
+        found = 1
+        for place in marginal:
+            found *= self.columns[place].size
+        return found
+
+
+def synthetic_plan(
+    text: str,
+    columns: Sequence[ModelColumn],
+    core_of: Callable[[Sequence[ModelColumn]], CorePlan],
+    privacy: Privacy,
+    price: Fraction,
+) -> SyntheticPlan:
+    """The plan of a synthetic table at a price.
+
+    Args:
+        text: The statement.
+        columns: The columns of the table.
+        core_of: The core that counts the rows for each value of some columns.
+        privacy: With the noise of the statement.
+        price: The ε of the statement: of Gaussian noise ρ = ε²/2, of Laplace noise ε.
+
+    Raises:
+        Refused: There are too many columns, or the price asks for noise that cannot be drawn exactly.
+    """
+    if len(columns) > MOST_COLUMNS:
+        raise Refused("E_LIMITS", f"a synthetic table has at most {MOST_COLUMNS} columns")
+    pairs = tuple(combinations(range(len(columns)), 2))
+    wanted = min(len(pairs), 2 * (len(columns) - 1))
+    drafts = [core_of([columns[place] for place in marginal]) for marginal in (*_single(columns), *pairs)]
+    bounds = [contribution(each.core, RowCount(None, None), "l1") for each in drafts]
+    assert len({each.step for each in bounds}) == 1, "all counts have the same steps"
+    moved = max(l1_sensitivity(each, privacy.neighbours) for each in bounds)
+    pure = norm_of(privacy) == "l1"
+    chooses = wanted < len(pairs)
+    beside = Fraction(1) - (ALONE_SHARE if pairs else 1)
+    try:
+        alone = _noise(moved, price, (1 - beside) / len(columns), pure)
+        together, choice = None, None
+        if pairs:
+            part = beside / wanted
+            together = _noise(moved, price, part * (1 - CHOICE_SHARE) if chooses else part, pure)
+            choice = _choice(moved, price, part * CHOICE_SHARE, pure) if chooses else None
+    except ValueError:
+        raise Refused("E_BOUNDS", "the noise at this price is beyond exact sampling; raise PRICE") from None
+    noises = [alone] * len(columns) + [together or alone] * len(pairs)
+    cores = tuple(_counting(*each) for each in zip(drafts, bounds, noises, strict=True))
+    reading = Plan(text, cores, (), "", (), (), price, float(privacy.confidence))
+    return SyntheticPlan(
+        reading, tuple(columns), pairs, _rounds(wanted, chooses), alone, together, choice, bounds[0].step
+    )
+
+
+def _single(columns: Sequence[ModelColumn]) -> list[tuple[int]]:
+    return [(place,) for place in range(len(columns))]
+
+
+def _rounds(wanted: int, chooses: bool) -> tuple[int, ...]:
+    """How many pairs each round measures; one round measures all where none is chosen."""
+    if not chooses:
+        return (wanted,) if wanted else ()
+    each = -(-wanted // ROUNDS)
+    return tuple(min(each, wanted - start) for start in range(0, wanted, each))
+
+
+def _counting(draft: CorePlan, bounded: Contribution, noise: Mechanism) -> CorePlan:
+    """The core with its count of rows alone, of which a unit's part is held to a norm in L1."""
+    core: Core = draft.core
+    return CorePlan(core, (MeasuredCell(bounded, noise),), (), None, (SingleCell(0),), "l1", None, draft.dialect)
+
+
+def _noise(moved: int, price: Fraction, share: Fraction, pure: bool) -> Mechanism:
+    """The noise of the counts of a marginal, which one unit moves by at most ``moved`` in L1, and so in L2."""
+    if pure:
+        return Laplace.priced(moved, price * share)
+    return Gaussian.for_rho(moved**2, price**2 / 2 * share)
+
+
+def _choice(moved: int, price: Fraction, share: Fraction, pure: bool) -> Exponential:
+    """The choice of a pair: one unit moves each score by at most ``moved``, up or down, so two move apart by twice."""
+    if pure:
+        return ExponentialMechanism.priced(2 * moved, price * share)
+    return ConcentratedExponential((2 * moved) ** 2, price**2 / 2 * share)

@@ -1,0 +1,123 @@
+"""A graphical model that is fitted to released marginals by Private-PGM (the package mbi), and rows drawn of it.
+
+McKenna, Sheldon and Miklau (2019), "Graphical-model based estimation and inference for differential privacy". All of it
+is post-processing of released counts; proved in ``docs/proofs/synthetic.md``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from itertools import combinations
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.errors import OperationalError
+from dpsql.release.marginal_selection import MeasuredMarginal
+
+#: How many cells the cliques of a model's junction tree may have together.
+MOST_CELLS = 1_000_000
+#: The steps of a fit while pairs are chosen, and of the last one.
+STEPS, LAST_STEPS = 200, 1_000
+
+
+def require_mbi() -> ModuleType:
+    """The package mbi; OperationalError where it is not installed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import jax
+            import mbi
+            from mbi import junction_tree  # noqa: F401
+    except ImportError:
+        raise OperationalError(
+            'synthetic tables need the package mbi; pip install "dpsql[synthetic]", then ask again: nothing is charged'
+        ) from None
+    jax.config.update("jax_enable_x64", True)  # type: ignore[no-untyped-call]
+    found: ModuleType = mbi
+    return found
+
+
+class GraphicalModel:
+    """A model of columns with so many values each, which is fitted anew whenever a marginal is added."""
+
+    def __init__(self, sizes: Sequence[int]) -> None:
+        self._mbi, self._sizes = require_mbi(), tuple(sizes)
+        self._domain = self._mbi.Domain([_name(place) for place in range(len(sizes))], list(sizes))
+        self._pairs = list(combinations(range(len(sizes)), 2))
+        self._fitted: Any = None
+
+    def admitted(self, chosen: Sequence[tuple[int, int]]) -> list[bool]:
+        """Which pairs may be added to those that are chosen, so that the model stays small enough."""
+        return [self._cells([*chosen, pair]) <= MOST_CELLS for pair in self._pairs]
+
+    def approximate(self, measured: Sequence[MeasuredMarginal]) -> list[NDArray[np.float64]]:
+        """What the model of these marginals makes of each pair of columns, in rows.
+
+        Of marginals of single columns alone it is the model in which all columns are independent.
+        """
+        if all(len(each.columns) == 1 for each in measured):
+            total, parts = _total(measured), {each.columns[0]: _shares(each.counts) for each in measured}
+            return [total * np.outer(parts[one], parts[other]).ravel() for one, other in self._pairs]
+        self._fit(measured, STEPS)
+        return [self._pair(*pair) for pair in self._pairs]
+
+    def count(self, measured: Sequence[MeasuredMarginal]) -> int:
+        """How many rows the marginals say that there are: one at least."""
+        return max(1, round(_total(measured)))
+
+    def rows(self, measured: Sequence[MeasuredMarginal], count: int) -> list[NDArray[np.int64]]:
+        """The places of so many rows, column by column."""
+        self._fit(measured, LAST_STEPS)
+        drawn = self._fitted.synthetic_data(rows=count)
+        return [np.asarray(drawn.data[_name(place)], np.int64) for place in range(len(self._sizes))]
+
+    def _fit(self, measured: Sequence[MeasuredMarginal], steps: int) -> None:
+        """Fit the model to the measured marginals by mirror descent, from where the last fit has ended."""
+        given = [
+            self._mbi.LinearMeasurement(
+                np.array(each.counts), tuple(map(_name, each.columns)), each.standard_deviation or 1.0
+            )
+            for each in measured
+        ]
+        total = max(1.0, _total(measured))
+        found = self._mbi.estimation.MirrorDescent()
+        self._fitted = found.estimate(self._domain, given, known_total=total, iters=steps, warm_start=self._fitted)
+
+    def _pair(self, one: int, other: int) -> NDArray[np.float64]:
+        """The model's counts of a pair, by eliminating all other columns from the factors of its potentials."""
+        operands: list[Any] = []
+        potentials = self._fitted.potentials
+        for clique in potentials.cliques:
+            values = np.asarray(potentials[clique].datavector(flatten=False), np.float64)
+            operands += [np.exp(values - values.max()), [int(name[1:]) for name in clique]]
+        joint = np.einsum(*operands, [one, other], optimize="greedy")
+        found: NDArray[np.float64] = (joint * (float(self._fitted.total) / joint.sum())).ravel()
+        return found
+
+    def _cells(self, pairs: Sequence[tuple[int, int]]) -> float:
+        cliques: list[tuple[str, ...]] = [(_name(one), _name(other)) for one, other in pairs]
+        cliques += [(_name(place),) for place in range(len(self._sizes))]
+        megabytes: float = self._mbi.junction_tree.hypothetical_model_size(self._domain, cliques)
+        return megabytes * 2**20 / 8
+
+
+def _name(place: int) -> str:
+    return f"c{place}"
+
+
+def _shares(counts: Sequence[float]) -> NDArray[np.float64]:
+    """Noisy counts as shares: none below 0, all of them 1 together."""
+    held = np.maximum(np.array(counts), 0.0)
+    found: NDArray[np.float64] = held / held.sum() if held.sum() else np.full(len(held), 1 / len(held))
+    return found
+
+
+def _total(measured: Sequence[MeasuredMarginal]) -> float:
+    """The number of rows that the noisy counts tell together, those with less noise for more."""
+    weights = [1 / (len(each.counts) * max(each.standard_deviation, 1e-9) ** 2) for each in measured]
+    sums = [sum(each.counts) for each in measured]
+    return max(0.0, sum(weight * each for weight, each in zip(weights, sums, strict=True)) / sum(weights))

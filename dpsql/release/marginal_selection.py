@@ -1,0 +1,115 @@
+"""Exact marginals → measured marginals: those that a model approximates worst are chosen privately, and get noise.
+
+Proved in ``docs/proofs/synthetic.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import pi, sqrt
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.engines.exact_rows import CoreRows, ExactRows
+from dpsql.planning.synthetic.plan import SyntheticPlan
+from dpsql.privacy.mechanism import Mechanism
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+
+#: Whole counts of a marginal, in the steps of the plan.
+Counts: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MeasuredMarginal:
+    """Noisy counts of the values of some columns, in the order of their places, and how wide their noise is.
+
+    Both are in rows. They are released: public from here on.
+    """
+
+    columns: tuple[int, ...]
+    counts: tuple[float, ...]
+    standard_deviation: float
+
+
+#: What a model that was fitted to measured marginals makes of each pair of columns, in rows.
+Approximate: TypeAlias = Callable[[Sequence[MeasuredMarginal]], Sequence[NDArray[np.float64]]]
+#: Which pairs may be measured beside those that were chosen so far.
+Admitted: TypeAlias = Callable[[Sequence[tuple[int, int]]], Sequence[bool]]
+
+
+def measure(
+    exact: ExactRows,
+    plan: SyntheticPlan,
+    approximate: Approximate,
+    admitted: Admitted,
+    *,
+    _entropy: Entropy = OPERATING_SYSTEM,
+) -> tuple[MeasuredMarginal, ...]:
+    """The noisy counts of each column, and those of the chosen pairs.
+
+    ``approximate`` and ``admitted`` are given released marginals and public choices alone.
+    """
+    cores = exact.reveal()
+    singles, pairs = cores[: len(plan.columns)], cores[len(plan.columns) :]
+    measured = [
+        _measured((place,), _counts(plan, (place,), rows), plan, plan.alone, _entropy)
+        for place, rows in enumerate(singles)
+    ]
+    counts = [_counts(plan, pair, rows) for pair, rows in zip(plan.pairs, pairs, strict=True)]
+    chosen: list[int] = []
+    for wanted in plan.rounds:
+        assert plan.together is not None
+        scores = [] if plan.choice is None else _scores(plan, counts, approximate(measured), plan.together)
+        for _ in range(wanted):
+            allowed = admitted([plan.pairs[place] for place in chosen])
+            left = [place for place in range(len(plan.pairs)) if allowed[place] and place not in chosen]
+            if not left:
+                break
+            own = 0 if plan.choice is None else plan.choice.draw([scores[each] for each in left], _entropy=_entropy)
+            chosen.append(left[own])
+            measured.append(_measured(plan.pairs[left[own]], counts[left[own]], plan, plan.together, _entropy))
+    return tuple(measured)
+
+
+def _scores(
+    plan: SyntheticPlan, counts: Sequence[Counts], estimates: Sequence[NDArray[np.float64]], noise: Mechanism
+) -> list[int]:
+    """How far each pair's counts are from what the model makes of them, less what their noise would be, in L1 in steps.
+
+    Only the distance depends on data, and one unit moves it by no more than it moves the counts, since what the model
+    makes is a whole number that was fixed before.
+    """
+    step = float(plan.step)
+    return [
+        int(np.abs(exact - np.rint(estimate / step).astype(np.int64)).sum()) - penalty(noise, len(exact))
+        for exact, estimate in zip(counts, estimates, strict=True)
+    ]
+
+
+def penalty(noise: Mechanism, cells: int) -> int:
+    """The size of the noise of so many counts in L1, as is to be expected of Gaussian noise."""
+    return round(sqrt(2 / pi) * noise.standard_deviation * cells)
+
+
+def _counts(plan: SyntheticPlan, columns: Sequence[int], rows: CoreRows) -> Counts:
+    """The exact counts of a core in the order of the places of its keys."""
+    found = np.zeros(plan.cells(columns), np.int64)
+    for row in rows:
+        place = 0
+        for column, key in zip(columns, row, strict=False):
+            place = place * plan.columns[column].size + plan.columns[column].place(key)
+        count = row[len(columns)]
+        assert isinstance(count, int)
+        found[place] += count
+    return found
+
+
+def _measured(
+    columns: tuple[int, ...], exact: Counts, plan: SyntheticPlan, noise: Mechanism, entropy: Entropy
+) -> MeasuredMarginal:
+    step = float(plan.step)
+    noisy = noise.perturb(exact.tolist(), _entropy=entropy)
+    return MeasuredMarginal(columns, tuple(each * step for each in noisy), noise.standard_deviation * step)
