@@ -15,6 +15,8 @@ from databases import clinic
 
 from dpsql.errors import Error, Refused
 from dpsql.planning.synthetic.model_columns import ModelColumn
+from dpsql.planning.synthetic.plan import synthetic_plan
+from dpsql.privacy.mechanism import ConcentratedExponential
 from dpsql.schema import Column
 from dpsql.session import Session, open_session
 from dpsql.session.request import named_statement
@@ -90,6 +92,20 @@ def test_it_costs_what_was_asked_and_is_drawn_by_what_it_costs(session: Session,
     assert (cost.rho == Fraction(1, 8)) if mechanism == "gaussian" else (cost.epsilon == Fraction(1, 2))
     assert len(plan.reading.cores) == len(plan.columns) + len(plan.pairs)
     assert {core.norm for core in plan.reading.cores} == {"l1"}
+
+
+@pytest.mark.parametrize("mechanism", ["gaussian", "laplace"])
+def test_choices_are_made_for_scores_that_move_apart_by_twice_a_unit_s_rows(session: Session, mechanism: str) -> None:
+    """Of five columns 8 of 10 pairs are chosen: the price is that of 5 columns, 8 choices and 8 pairs."""
+    (core,) = planned(session, "SELECT cost FROM visits PRICE 1").reading.cores
+    columns = [ModelColumn(f"c{place}", "cost", session.schema.tables["visits"].columns["cost"]) for place in range(5)]
+    privacy = session.schema.privacy.with_noise(mechanism)  # type: ignore[arg-type]
+    plan = synthetic_plan("", columns, lambda _: core, privacy, Fraction(1, 2))
+    assert plan.rounds == (3, 3, 2) and len(plan.pairs) == 10
+    if isinstance(plan.choice, ConcentratedExponential):
+        assert plan.choice.spread_squared == (2 * 3 * 2048) ** 2 and plan.cost.rho == Fraction(1, 8)
+    else:
+        assert plan.choice is not None and plan.choice.spread == 2 * 3 * 2048 and plan.cost.epsilon == Fraction(1, 2)
 
 
 @pytest.mark.parametrize(

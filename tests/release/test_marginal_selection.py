@@ -137,6 +137,17 @@ def test_each_pair_is_chosen_once_and_all_that_is_drawn_is_paid_for(
         assert all(each in measured for each in known)
 
 
+def test_no_count_and_no_sum_of_counts_is_the_exact_one(session: Session) -> None:
+    """In steps of 1/2048 of a row noise hits a whole number in one draw of thousands."""
+    plan = wide(three_columns(session))
+    measured = measure(
+        ExactRows(grids(plan, [[0, 1, 2]] * 50, 2048)), plan, independent(plan), everything(plan), _entropy=Seeded(2)
+    )
+    for each in measured:
+        assert sum(each.counts) != 50
+        assert sum(count % 1 == 0 for count in each.counts) <= 1
+
+
 def test_the_worst_pair_is_chosen_and_counts_are_those_of_the_rows(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,82 @@
+"""Synthetic tables and other named releases: what is charged, chosen, measured, and kept."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+MEASURED = "tests/release/test_marginal_selection.py::test"
+PAID = f"{MEASURED}_each_pair_is_chosen_once_and_all_that_is_drawn_is_paid_for"
+NOISY = f"{MEASURED}_no_count_and_no_sum_of_counts_is_the_exact_one"
+PRICED = "tests/planning/test_synthetic_plan.py::test_it_costs_what_was_asked_and_is_drawn_by_what_it_costs"
+PLANS = "tests/planning/test_synthetic_plan.py::test"
+CHOSEN = f"{PLANS}_choices_are_made_for_scores_that_move_apart_by_twice_a_unit_s_rows"
+TAMPERED = "tests/privacy/ledger/test_named_releases.py::test_what_was_tampered_with_is_absent"
+
+PLAN = "dpsql/planning/synthetic/plan.py"
+SELECTION = "dpsql/release/marginal_selection.py"
+
+FAULTS = (
+    Fault(
+        "two scores are taken to move apart by no more than one of them moves",
+        PLAN,
+        "ConcentratedExponential((2 * moved) ** 2, ",
+        "ConcentratedExponential(moved**2, ",
+        (CHOSEN,),
+    ),
+    Fault(
+        "the same with Laplace noise",
+        PLAN,
+        "ExponentialMechanism.priced(2 * moved, ",
+        "ExponentialMechanism.priced(moved, ",
+        (CHOSEN,),
+    ),
+    Fault(
+        "the last pair of columns is measured and not charged",
+        PLAN,
+        "[each] * self.measured",
+        "[each] * max(0, self.measured - 1)",
+        (PAID, PRICED),
+    ),
+    Fault(
+        "the noise of counts is made for one row of a unit",
+        PLAN,
+        "moved = max(l1_sensitivity(each, privacy.neighbours) for each in bounds)",
+        "moved = min(each.fine for each in bounds)",
+        (f"{MEASURED}_the_mechanisms_are_made_for_what_a_unit_moves",),
+    ),
+    Fault(
+        "exact counts reach the model",
+        SELECTION,
+        "tuple(each * step for each in noisy)",
+        "tuple(each * step for each in exact.tolist())",
+        (NOISY,),
+    ),
+    Fault(
+        "the number of rows is the exact one",
+        SELECTION,
+        "noisy = noise.perturb(exact.tolist(), _entropy=entropy)",
+        "noisy = noise.perturb(exact.tolist(), _entropy=entropy); noisy[0] += int(exact.sum()) - sum(noisy)",
+        (NOISY,),
+    ),
+    Fault(
+        "the pair that is worst is chosen without noise",
+        SELECTION,
+        "plan.choice.draw([scores[each] for each in left], _entropy=_entropy)",
+        "int(np.argmax([scores[each] for each in left]))",
+        (PAID,),
+    ),
+    Fault(
+        "a named release is given under another name",
+        "dpsql/privacy/ledger/named_releases.py",
+        "if digest == _digest(start, paid, facts):",
+        "if digest:",
+        (TAMPERED,),
+    ),
+    Fault(
+        "a named content is given that is not what was written",
+        "dpsql/privacy/ledger/named_releases.py",
+        "isinstance(held, bytes) and _hash(held) == release.content_digest",
+        "isinstance(held, bytes)",
+        (TAMPERED,),
+    ),
+)
