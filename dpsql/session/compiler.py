@@ -29,6 +29,7 @@ from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
 from dpsql.sql.binder.bind import Query, bind
 from dpsql.sql.binder.budget_table import names_budget, with_budget
+from dpsql.sql.binder.synthetic_preview import previewed
 from dpsql.sql.emit import Dialect
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.frontend_options import FrontendOptions
@@ -96,9 +97,14 @@ class Compiler:
     ) -> Plan:
         statement, delta = self._with_constants(statement, settings), self._accountant.budget.delta_selection
 
+        shown, synthetic = statement, None
+        if settings.preview == "synthetic":
+            tree, synthetic = previewed(statement.tree, sandbox.schema)
+            shown = replace(statement, tree=tree)
+
         def bound(noise: Noise) -> tuple[Privacy, Query]:
             schema = _with_noise(sandbox.schema, noise)
-            return schema.privacy, bind(statement, schema, parameters, sandbox.types, self.frontend_options,
+            return schema.privacy, bind(shown, schema, parameters, sandbox.types, self.frontend_options,
                                         settings.empty_groups, self._sizes)  # fmt: skip
 
         privacy, query = bound(noise)
@@ -110,6 +116,9 @@ class Compiler:
         cores = plan_cores(query, self._dialect, privacy, price, delta, beside)
         described = sandbox.describe(query, cores)
         whole = query.without_postprocessing()
+        if synthetic is not None:
+            told = f"these rows are synthetic: they are those of `{synthetic}` (SET dpsql.preview = off shows none)"
+            whole = replace(whole, notices=(*whole.notices, told))
         return Compiled(statement.text, whole, self._dialect, privacy, delta, beside, left_out, described).plan(
             price, cores
         )

@@ -36,6 +36,7 @@ def run(script: str, *arguments: str) -> str:
         ("planning.py", ("--repetitions", "1"), ("NAFLD", "question 1", "q01", "median")),
         ("statement.py", ("--repetitions", "1"), ("charge", "question 1", "median")),
         ("quantiles.py", ("--repeats", "1"), ("1 of 2", "tree", "MEDIAN(age)")),
+        ("synthetic.py", ("--prices", "0.6", "--columns", "2"), ("synthetic table", "asked directly", "independent")),
         ("coverage.py", (), ("TPC-H, customers protected", "refused by code")),
         ("explain.py", ("--runs", "20"), ("sum beside an average", "thresholded keys", "largest difference")),
         ("clip.py", ("--scale", "0.001", "--runs", "5"), ("Q3 count (customer)", "no bound", "declared")),

@@ -22,6 +22,8 @@ from dpsql.sql.binder.empty_groups import EmptyGroups
 
 #: Whether a statement counts, for a tenth of its price, what clamping and limits leave out of its answer.
 Clipping: TypeAlias = Literal["silent", "report"]
+#: From where statements that ask for single rows of a private table are answered.
+Preview: TypeAlias = Literal["off", "synthetic"]
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class StatementSettings:
     A plan depends on these settings, the text, the schema and earlier releases, and on nothing else. Each statement
     costs ``epsilon`` or, with a ``target_error``, what its intervals need: at most ``most_epsilon``, where None stands
     for `MOST_TIMES` the epsilon. ``clipping`` says whether clipped amounts are reported as well, ``empty_groups`` which
-    groups without rows are shown. ``intervals`` says whether the ends of intervals are columns of the answers, and
+    groups without rows are shown. ``preview`` says whether single rows of a private table are those of a synthetic one.
+    ``intervals`` says whether the ends of intervals are columns of the answers, and
     ``reuse`` whether statements are answered of earlier answers where these tell them.
     """
 
@@ -42,6 +45,7 @@ class StatementSettings:
     clipping: Clipping = "silent"
     empty_groups: EmptyGroups = "auto"
     intervals: bool = False
+    preview: Preview = "off"
     reuse: bool = True
 
     @property
@@ -96,6 +100,12 @@ def _clipping(text: str) -> str:
     return text.lower()
 
 
+def _preview(text: str) -> str:
+    if text.lower() not in get_args(Preview):
+        raise ValueError(f"write one of {', '.join(get_args(Preview))}")
+    return text.lower()
+
+
 def _empty_groups(text: str) -> str:
     if text.lower() not in get_args(EmptyGroups):
         raise ValueError(f"write one of {', '.join(get_args(EmptyGroups))}")
@@ -122,6 +132,7 @@ SETTINGS: Mapping[str, Setting] = {
     "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda those: _plain(those.most)),
     "dpsql.clipping": Setting("clipping", "report", _clipping, lambda those: those.clipping),
     "dpsql.empty_groups": Setting("empty_groups", "show", _empty_groups, lambda those: those.empty_groups),
+    "dpsql.preview": Setting("preview", "synthetic", _preview, lambda those: those.preview),
     "dpsql.intervals": Setting("intervals", "on", _switch, lambda those: "on" if those.intervals else "off"),
     "dpsql.reuse": Setting("reuse", "off", _switch, lambda those: "on" if those.reuse else "off"),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
+from fractions import Fraction
 from pathlib import Path
 
 import psycopg
@@ -12,6 +13,7 @@ from databases import clinic
 
 import dpsql
 from dpsql.errors import DataError, Error, Refused, StatementError
+from dpsql.postprocessing import Price, Result
 from dpsql.privacy.ledger import NewRelease
 from dpsql.schema import Column
 from dpsql.server.listener import Server
@@ -103,13 +105,49 @@ def test_names_that_are_taken_are_refused_before_anything_is_charged(database: D
     assert len(list(database.accountant.ledger.history())) == spent
 
 
-def test_clients_over_the_wire_see_it_and_drop_it(database: Database) -> None:
+def test_clients_over_the_wire_create_it_see_it_and_drop_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def create(self: object, wanted: object, text: str, *_: object) -> Result:
+        made.append(text)
+        return Result((), [], [], Price(Fraction(1)), ("it is made",))
+
+    monkeypatch.setattr("dpsql.session.named_releases.synthetic_tables.SyntheticTables.create", create)
     with Server(database, port=0) as server:
         address = f"host=127.0.0.1 port={server.port} dbname=clinic user=ada password=ada sslmode=disable"
         with psycopg.connect(address, autocommit=True) as connection:
+            told: list[str | None] = []
+            connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
+            statement = "CREATE SYNTHETIC TABLE copies AS SELECT sex FROM patients PRICE 1"
+            assert connection.execute(statement).statusmessage == "CREATE SYNTHETIC TABLE"
+            assert made == [statement] and "it is made" in told
+            lines = connection.execute(f"EXPLAIN {statement}").fetchall()
+            assert "price: ε = 1" in lines[-1][0] and made == [statement]
             known = "SELECT relname FROM pg_class WHERE relname IN ('twins', 'patients') ORDER BY 1"
             assert connection.execute(known).fetchall() == [("patients",), ("twins",)]
             assert connection.execute("SHOW SYNTHETIC TABLES").fetchall()[0][0] == "twins"
             assert connection.execute("SELECT seen FROM twins LIMIT 1").fetchone() == (date(2020, 1, 31),)
             assert connection.execute("DROP SYNTHETIC TABLE twins").statusmessage == "DROP SYNTHETIC TABLE"
             assert connection.execute(known).fetchall() == [("patients",)]
+
+
+def test_a_preview_shows_synthetic_rows_of_the_newest_table_that_has_the_columns(database: Database) -> None:
+    session = database.session("bob")
+    with pytest.raises(Error):
+        session.execute("SELECT sex, weight FROM patients LIMIT 100")
+    session.execute("SET dpsql.preview = synthetic")
+    shown = session.execute("SELECT * FROM patients LIMIT 100")
+    assert shown.rows == ROWS and any("synthetic" in each and "`twins`" in each for each in shown.notices)
+    assert session.execute("SELECT p.weight AS w FROM patients AS p WHERE p.sex = 'm'").rows == [(2.5,)]
+    assert session.execute("SELECT patients.sex FROM patients ORDER BY weight DESC LIMIT 1").rows == [(None,)]
+    keep(database, "younger")
+    assert any("`younger`" in each for each in session.execute("SELECT sex FROM patients LIMIT 1").notices)
+    for text in ("SELECT ward FROM patients LIMIT 1", "SELECT * FROM visits"):  # no synthetic table has these
+        with pytest.raises(Error):
+            session.execute(text)
+    assert session.execute("SELECT COUNT(*) FROM patients").price.stored  # aggregates are those of the private rows
+    session.execute("RESET dpsql.preview")
+    with pytest.raises(Error):
+        session.execute("SELECT sex, weight FROM patients LIMIT 100")
