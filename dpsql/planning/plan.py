@@ -23,7 +23,7 @@ from dpsql.planning.estimators.histogram import (
 )
 from dpsql.planning.estimators.linear_forms import NoiseLaw
 from dpsql.planning.estimators.quantiles import QuantileEstimate
-from dpsql.planning.result_columns import IntervalEndColumns, OutputColumn, Resampling
+from dpsql.planning.result_columns import CollectionEnds, IntervalEndColumns, OutputColumn, Resampling
 from dpsql.privacy.key_thresholds import KeyThreshold, beyond
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
@@ -185,7 +185,8 @@ class Stage:
 class Plan:
     """A statement as it will be run and paid for; ``cubes`` tells which released tables are put together of cores.
 
-    ``evident`` tells which groups need evidence of their rows.
+    ``evident`` tells which groups need evidence of their rows. ``collection`` tells, where the result has debiased
+    numbers, which columns have intervals.
     ``fixed`` tells whether the statement itself names its price, ``pilot`` whether what it releases is to tell that of
     a better answer (``docs/proofs/accuracy.md``).
     """
@@ -205,6 +206,7 @@ class Plan:
     repriced: Callable[[Fraction], Plan] | None = field(default=None, repr=False, compare=False)
     ends: tuple[IntervalEndColumns, ...] = ()
     resampling: Resampling | None = None
+    collection: tuple[CollectionEnds, ...] | None = None
     left_out: tuple[LeftOut, ...] = ()
     evident: Evident = NOTHING_EVIDENT
 

@@ -66,6 +66,15 @@ class DeferredEnd:
 
 
 @dataclass(frozen=True)
+class CollectionEnds:
+    """Where a row of post-processing has the ends of the interval of a debiased column, by the collection alone."""
+
+    column: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
 class Resampling:
     """Post-processing on many samples of the noise of its ``tables``, for intervals of what several released rows make.
 

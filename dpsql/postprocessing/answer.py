@@ -6,7 +6,7 @@ Proved in ``docs/proofs/execution.md``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -14,8 +14,16 @@ from sqlglot import exp
 
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.plan import CorePlan, Plan, Stage
-from dpsql.planning.result_columns import CellInterval, DeferredEnd, IntervalEndColumns, OutputColumn, Resampling
+from dpsql.planning.result_columns import (
+    CellInterval,
+    CollectionEnds,
+    DeferredEnd,
+    IntervalEndColumns,
+    OutputColumn,
+    Resampling,
+)
 from dpsql.planning.views.matching import VIEW
+from dpsql.postprocessing.intervals.collection import with_collection, without_collection_ends
 from dpsql.postprocessing.intervals.end_columns import with_ends, with_later_ends
 from dpsql.postprocessing.intervals.lineage import trace, with_branches
 from dpsql.postprocessing.intervals.resampling import (
@@ -91,6 +99,7 @@ class DescribedResult:
     columns: tuple[OutputColumn, ...]
     ends: tuple[IntervalEndColumns, ...] = ()
     resampling: Resampling | None = None
+    collection: tuple[CollectionEnds, ...] | None = None
 
 
 #: Of how many texts a sandbox remembers the columns.
@@ -117,9 +126,9 @@ class PostProcessor:
             (name, tuple(column_types(shape).items()), *chosen_columns(shape)) for name, shape in tables.items()
         )
         with self._sandbox.lock:
-            found = self._described.get((sql, types, query.probe))
+            found = self._described.get((sql, types, query.probe, query.debiased))
             if found is None:
-                found = self._described[sql, types, query.probe] = self._describe(query, tables)
+                found = self._described[sql, types, query.probe, query.debiased] = self._describe(query, tables)
                 while len(self._described) > MOST_DESCRIBED:
                     del self._described[next(iter(self._described))]
         assert len(column_ranges(found.columns, tables)) == len(found.columns)  # what fails there fails before a charge
@@ -145,13 +154,16 @@ class PostProcessor:
         columns = output_columns(described, traced)
         branches = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
         numbered, hidden = branches or (shell, 0)
-        resampling = resampled_query(numbered, public, columns, hidden, tables)
+        columns, beside, collection = without_collection_ends(columns)
+        resampling = resampled_query(numbered, public, [*columns, *beside], hidden, tables)
         if later:
             resampling = with_later(resampling, later)
             columns = columns[: -len(later)]
+        if resampling is not None and collection:
+            resampling = replace(resampling, beside=resampling.beside + len(beside))
         if resampling is not None or has_intervals(columns):
             sql = SANDBOX.write(numbered)
-        return DescribedResult(sql, columns, ends, resampling)
+        return DescribedResult(sql, columns, ends, resampling, collection if query.debiased else None)
 
     def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> ColumnTypes:
         """The names and types of the columns of a query over released tables and public ones."""
@@ -180,6 +192,7 @@ class PostProcessor:
             if plan.resampling is not None:
                 rows = with_later_ends(plan.resampling.later, rows, resampled or {})
         said = missing_intervals(plan, tables, found, resampled is not None)
+        found = with_collection(plan, rows, found)
         return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
 
     def evaluated(self, keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]) -> ResultRows:

@@ -182,6 +182,7 @@ class Compiled:
         fixed, found = query.own_epsilon is not None, () if query.probe else cores
         return Plan(self.text, found, derived, described.sql, query.public, described.columns, price, confidence, cubes,
                     query.notices, fixed, repriced=self.at, ends=described.ends, resampling=described.resampling,
+                    collection=described.collection,
                     left_out=self.left_out, evident=query.evident)  # fmt: skip
 
 

@@ -122,7 +122,8 @@ class Lineage:
         found = QueryColumns(self._columns(select, scope), scope.chosen_rows)
         if select.args.get("distinct") is not None and any(each.dependence for each in found.columns or ()):
             found = found.with_chosen_rows()
-        partial = any(map(_is_partial, select.args.get("joins") or ()))
+        partial = any(join.args.get("method") or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")
+                      for join in select.args.get("joins") or ())  # fmt: skip
         if not partial and not is_grouped(select) and select.args.get("distinct") is None:
             found = replace(found, ways=ways)
         found = found.with_chosen_rows() if scope.chosen_rows else found
@@ -173,6 +174,8 @@ class Lineage:
                 known = self._public.get(fold(node.name))
                 public = [SourceColumn(fold(each), Dependence.PUBLIC) for each in known or ()]
                 return Source(name, None if known is None else public)
+            case exp.Values() if names and not pivoted and node.find(exp.Query, exp.Column) is None:
+                return Source(name, [SourceColumn(fold(each), Dependence.PUBLIC) for each in names])
             case exp.Subquery():
                 inner = self.query(node.this, (), around)
                 inner = inner.with_chosen_rows() if is_limited(node) else inner
@@ -289,11 +292,6 @@ def _hide(step: SelectStep, hidden: str) -> None:
         if isinstance(star, exp.Star) and table in ("", fold(step.source)):
             left_out = star.args.get("except_") or ()
             star.set("except_", [*left_out, exp.to_identifier(hidden, quoted=True)])
-
-
-def _is_partial(join: exp.Join) -> bool:
-    """Whether the join does not pair whole rows of both sides."""
-    return bool(join.args.get("method")) or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")
 
 
 def _quoted(name: str, table: str) -> exp.Column:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -57,6 +58,7 @@ def unary_encoding(
 class RandomizedCategories:
     """k-ary randomized response over public values: the true one with ``truth``, any other with ``other``."""
 
+    is_unary: ClassVar[bool] = False
     values: tuple[Hashable, ...]
     truth: Fraction
 
@@ -100,6 +102,7 @@ class RandomizedCategories:
 class UnaryEncoding:
     """A bit for each public value: that of the true one is 1 with ``truth``, each other with ``other``."""
 
+    is_unary: ClassVar[bool] = True
     values: tuple[Hashable, ...]
     truth: Fraction
     other: Fraction

@@ -26,6 +26,8 @@ HALF = 1 << 15
 #: And so many over the bounds.
 STEPS = 2 * HALF
 _BITS = 60
+#: A sum beside private columns clamps Laplace reports so many scales beyond the bounds.
+TAIL = 12
 
 Bounds = tuple[object, object]
 
@@ -111,9 +113,20 @@ class LocalLaplace(_Bounded):
         return self.noise.cost
 
     @property
+    def reach(self) -> tuple[float, float]:
+        """Between which numbers all reports lie, but for fewer than e^−`TAIL` of them, where sums are clamped."""
+        beyond = TAIL * self.half * self.scale / HALF
+        return float(self.low - beyond), float(self.high + beyond)
+
+    @property
     def variance(self) -> float:
         """That of a report's noise, in the square of the number's unit."""
         return (self.noise.standard_deviation * float(self.half) / HALF) ** 2
+
+    @property
+    def square(self) -> tuple[float, float, float]:
+        """a, b and c of a·y² + b·y + c, whose mean over the reports y is the square of the number."""
+        return 1.0, 0.0, -self.variance
 
     def perturb(self, values: Sequence[object], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[float]:
         """A report for each number, independently; its mean is the number."""
@@ -175,6 +188,12 @@ class Piecewise(_Bounded):
     def variance(self) -> float:
         """The greatest variance of a report: that of a bound."""
         return self.spread + float((1 / self.near - 1) * self.half**2)
+
+    @property
+    def square(self) -> tuple[float, float, float]:
+        """a, b and c of a·y² + b·y + c, whose mean over the reports y is the square of the number."""
+        near, far, middle = float(self.near), float(1 - self.near), float(self.middle)
+        return near, 2 * middle * far, -far * middle**2 - near * self.spread
 
     def perturb(self, values: Sequence[object], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[float]:
         """A report for each number, independently; its mean is the number."""

@@ -13,6 +13,8 @@ from dpsql.sql.analysis.key_domain.domain import shown_notices
 from dpsql.sql.analysis.work.join_elimination import without_unread_joins
 from dpsql.sql.analysis.work.limits import with_bounded_work
 from dpsql.sql.analysis.work.rows import NO_SIZES, Fanout
+from dpsql.sql.binder.collected.debias import debiased, read_as_reports
+from dpsql.sql.binder.collected.sources import require_public_keys
 from dpsql.sql.binder.column_names import folded_names
 from dpsql.sql.binder.cut import Cut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
@@ -37,7 +39,8 @@ class Query:
     ``released.core<i>`` and ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``.
     ``derived`` are the tables that cores read of what earlier cores released. A ``probe`` has no row whatever is
     released. ``notices`` tell of an answer that is another than the words ask for, and of numbers that are shown
-    because they are large. ``evident`` tells which groups need evidence of their rows.
+    because they are large. ``evident`` tells which groups need evidence of their rows. ``debiased``
+    tells that numbers of collected columns are among the result, whose intervals are those that it shows itself.
     """
 
     cores: tuple[Core, ...]
@@ -49,6 +52,7 @@ class Query:
     options: Options | None = None
     notices: tuple[str, ...] = ()
     evident: Evident = NOTHING_EVIDENT
+    debiased: bool = False
 
     @property
     def own_epsilon(self) -> Fraction | None:
@@ -89,14 +93,17 @@ def bind(
     tree, values = with_lists(statement.tree, parameters)
     tree = folded_names(without_database(with_listed_series(tree, values), schema.name))
     schema = schema if options is None else options.tightened(schema)
-    cut = Cut(schema, values, describe, frontend_options, empty_groups, fanout)
+    reports = debiased(tree, schema)
+    tree, empty_groups = reports.tree, "show" if reports.private else empty_groups
+    cut = Cut(read_as_reports(schema), values, describe, frontend_options, empty_groups, fanout)
     postprocessing = cut.released(tree, {})
     derived, public = tuple(cut.derivations.tables), tuple(sorted(cut.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
     found = narrowed(postprocessing, cut.cores, cut.cubes, derived, cut.schema, fanout)
     cores = with_bounded_work(map(without_unread_joins, found), fanout)
     cubes = tuple(with_cores(cube, cut.cores, cores) for cube in cut.cubes)
-    notices = tuple(dict.fromkeys((*cut.notices, *shown_notices(cores), *many_keys_notices(cores))))
+    require_public_keys(cores, schema)
+    notices = tuple(dict.fromkeys((*reports.notices, *cut.notices, *shown_notices(cores), *many_keys_notices(cores))))
     plain = passed_on(postprocessing, frozenset(cut.derivations.read))
     needed = evident(cores, cubes, plain, empty_groups)
-    return Query(cores, derived, postprocessing, public, cubes, probe, options, notices, needed)
+    return Query(cores, derived, postprocessing, public, cubes, probe, options, notices, needed, reports.rewritten)

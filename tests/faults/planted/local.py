@@ -6,7 +6,11 @@ from planted.fault import Fault
 
 CATEGORIES = "dpsql/privacy/local/categories.py"
 NUMBERS = "dpsql/privacy/local/numbers.py"
+WEIGHTS = "dpsql/sql/binder/collected/weights.py"
+CLASSES = "dpsql/sql/binder/collected/classes.py"
+SOURCES = "dpsql/sql/binder/collected/sources.py"
 CLIENT = ("tests/privacy/local/test_local.py",)
+SQL = ("tests/session/test_collected.py",)
 
 FAULTS = (
     Fault(
@@ -43,5 +47,75 @@ FAULTS = (
         "Laplace.priced(STEPS, exact(epsilon)).scale",
         "Laplace.priced(HALF, exact(epsilon)).scale",
         CLIENT,
+    ),
+    Fault(
+        "a report is weighed by the truth alone",
+        WEIGHTS,
+        "gain = self.truth - self.other",
+        "gain = self.truth",
+        SQL,
+    ),
+    Fault(
+        "a value that a report does not speak for weighs nothing",
+        WEIGHTS,
+        "default=number(-self.other / gain)",
+        "default=number(0.0)",
+        SQL,
+    ),
+    Fault(
+        "the collection's variance forgets what the values are",
+        WEIGHTS,
+        "return total(minus(times(self.square, self.weight, self.weight), times(self.true_square, self.again)))",
+        "return total(times(self.true_square, self.again))",
+        SQL,
+    ),
+    Fault(
+        "domains that are not asked for are summed over all the same",
+        CLASSES,
+        "its.weight if place in asked else its.once",
+        "its.weight",
+        SQL,
+    ),
+    Fault(
+        "other reads of reports are answered as if they were values",
+        SOURCES,
+        "if found is not tree or is_grouped(found) or has_window(found):",
+        "if is_grouped(found) and has_window(found):",
+        SQL,
+    ),
+    Fault(
+        "reports are counted by keys that a threshold chooses",
+        SOURCES,
+        "its.collected is not None and core.domain is None:",
+        "its.collected is not None and core.domain is not None and core.domain.count == 0:",
+        SQL,
+    ),
+    Fault(
+        "absent reports beside private columns are left out",
+        "dpsql/sql/binder/bind.py",
+        '"show" if reports.private else empty_groups',
+        "empty_groups",
+        SQL,
+    ),
+    Fault(
+        "private sums clamp reports to the bounds of values",
+        "dpsql/sql/binder/bind.py",
+        "cut = Cut(read_as_reports(schema), values",
+        "cut = Cut(schema, values",
+        SQL,
+    ),
+    Fault(
+        "a table with a collected column is free, whatever else it holds",
+        "dpsql/sql/binder/cut.py",
+        "return table is not None and not table.public",
+        "return table is not None and not (table.public or any(its.collected for its in table.columns.values()))",
+        SQL,
+    ),
+    Fault(
+        "the interval of a debiased number is that of the noise alone",
+        "dpsql/postprocessing/intervals/collection.py",
+        "if plan.collection is None:",
+        "if plan.collection is None or plan.cores:",
+        SQL,
     ),
 )

@@ -1,0 +1,60 @@
+"""Intervals of debiased numbers: how far the clients' own randomness, and the noise of released counts, move them.
+
+Proved in ``docs/proofs/local.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import hypot, isfinite
+
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import CellInterval, CollectionEnds, OutputColumn
+from dpsql.sql.binder.collected.debias import HIGH, LOW
+
+
+def without_collection_ends(
+    columns: tuple[OutputColumn, ...],
+) -> tuple[tuple[OutputColumn, ...], tuple[OutputColumn, ...], tuple[CollectionEnds, ...]]:
+    """The columns of a result, those behind them that hold ends of intervals, and of which columns these are."""
+    low = {int(each.name.removeprefix(LOW)): at for at, each in enumerate(columns) if each.name.startswith(LOW)}
+    high = {int(each.name.removeprefix(HIGH)): at for at, each in enumerate(columns) if each.name.startswith(HIGH)}
+    if not low:
+        return columns, (), ()
+    width = min(low.values())
+    beside = tuple(replace(each, type="VARCHAR") for each in columns[width : width + 2 * len(low)])
+    found = tuple(CollectionEnds(place, at, high[place]) for place, at in low.items())
+    return (*columns[:width], *columns[width + len(beside) :]), beside, found
+
+
+def with_collection(
+    plan: Plan, rows: Sequence[Sequence[object]], intervals: list[tuple[CellInterval | None, ...]]
+) -> list[tuple[CellInterval | None, ...]]:
+    """The intervals of a result with those of its debiased columns.
+
+    Other columns of a result with debiased numbers have none: noise alone does not tell how far off these are. Where
+    nothing was released, the collection's randomness is all that there is. Elsewhere that and the noise are
+    independent, so that the distances to each end add up in squares; a cell whose noise has no interval has none.
+    """
+    if plan.collection is None:
+        return intervals
+    found: list[list[CellInterval | None]] = [[None] * len(each) for each in intervals]
+    for number, row in enumerate(rows):
+        for ends in plan.collection:
+            value, low, high = row[ends.column], row[ends.low], row[ends.high]
+            own = (low, high) if isinstance(low, float) and isinstance(high, float) else None
+            noise = intervals[number][ends.column]
+            found[number][ends.column] = own if not plan.cores or own is None else _together(value, own, noise)
+    return [tuple(each) for each in found]
+
+
+def _together(value: object, own: tuple[float, float], noise: CellInterval | None) -> CellInterval | None:
+    match value, noise:
+        case (int() | float(), (int() | float() as low, int() | float() as high)) if all(map(isfinite, own)):
+            middle = float(value)
+            return middle - hypot(middle - own[0], middle - low), middle + hypot(own[1] - middle, high - middle)
+        case _, None:
+            return None
+        case _:
+            return own

@@ -1,0 +1,1 @@
+"""Counts and sums over columns that clients perturbed themselves, debiased."""

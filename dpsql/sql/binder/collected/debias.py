@@ -1,0 +1,219 @@
+"""A SELECT over collected columns, rewritten: what is counted or added up of them has the right mean.
+
+The rows that report alike are counted first, as any rows are: at no price where they are public, at the ordinary one
+where they are not. The rest is arithmetic over these counts. Proved in ``docs/proofs/local.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+
+from sqlglot import exp
+
+from dpsql.schema import Bound, NumberReports, Schema, fold
+from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, is_grouped
+from dpsql.sql.binder.collected.classes import ReportClasses
+from dpsql.sql.binder.collected.estimates import Estimates, conjuncts
+from dpsql.sql.binder.collected.sources import (
+    UNDERSTOOD,
+    Sources,
+    has_collected,
+    refuse_hidden_names,
+    refuse_other_reads,
+)
+from dpsql.sql.binder.collected.weights import WEIGHTED, column
+from dpsql.sql.binder.column_names import output_name
+from dpsql.sql.binder.group_by import has_sets
+from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.postprocess.functions import interval_end
+from dpsql.sql.postprocess.released_sql import rebuilt
+
+#: The columns behind those of the result that have the ends of the intervals of these, whose places they name.
+LOW, HIGH = "dpsql collected low ", "dpsql collected high "
+
+
+@dataclass(frozen=True)
+class Debiased:
+    """A statement without reads of collected columns but those that are understood, and what is said of it.
+
+    ``rewritten`` tells that it has debiased numbers, ``private`` that private rows are counted by their reports for
+    them, so that groups without rows are released too.
+    """
+
+    tree: exp.Expr
+    rewritten: bool = False
+    private: bool = False
+    notices: tuple[str, ...] = ()
+
+
+def debiased(tree: exp.Expr, schema: Schema) -> Debiased:
+    """The statement with each SELECT over collected columns rewritten.
+
+    Raises:
+        Refused: A collected column is read in a way that no weight can debias.
+    """
+    if not any(map(has_collected, schema.tables.values())):
+        return Debiased(tree)
+    refuse_hidden_names(tree, schema)
+    tree, rewritten, private, notices = tree.copy(), False, False, list[str]()
+    for select in list(tree.find_all(exp.Select)):
+        sources = Sources(select, schema)
+        sources.refuse_joins_by_reports(select)
+        if is_grouped(select) and any(sources.reads(part) for part in _parts(select)):
+            rewriting = _Rewriting(select, sources, schema)
+            made, rewritten = rewriting.made(outermost=select is tree), True
+            notices += rewriting.notices if select is tree else []
+            tree = made if select is tree else tree
+            if select.parent is not None:
+                select.replace(made)
+            private |= sources.is_private
+    notices += refuse_other_reads(tree, schema)
+    return Debiased(tree, rewritten, private, tuple(notices))
+
+
+def read_as_reports(schema: Schema) -> Schema:
+    """The schema with the range of reports in the place of bounds of values, to which private sums are clamped."""
+    found = {
+        name: {place: _exact(reports.reach) for place, its in table.columns.items()
+               if isinstance(reports := its.reports, NumberReports)}
+        for name, table in schema.tables.items() if not table.public
+    }  # fmt: skip
+    return schema.with_bounds({name: bounds for name, bounds in found.items() if bounds})
+
+
+def _exact(ends: tuple[float, float]) -> tuple[Bound, Bound]:
+    return Fraction(ends[0]), Fraction(ends[1])
+
+
+def _parts(select: exp.Select) -> list[exp.Expr]:
+    """The parts of the SELECT that stand over its rows."""
+    found: list[exp.Expr] = []
+    for name, value in select.args.items():
+        if name not in ("with_", "from_", "joins"):
+            found += [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, exp.Expr)]
+    return found
+
+
+class _Rewriting:
+    """Rewrites one SELECT."""
+
+    def __init__(self, select: exp.Select, sources: Sources, schema: Schema) -> None:
+        self._select, self._sources = select, sources
+        self._refuse_forms()
+        self._z = NormalDist().inv_cdf((1 + float(schema.privacy.confidence)) / 2)
+        self._keys = self._group_keys()
+        where = conjuncts(select.args.get("where"))
+        self._inner = [each for each in where if not sources.reads(each)]
+        outer = [each for each in where if sources.reads(each)]
+        self._classes = ReportClasses(select, sources, [*_parts(select), *self._keys])
+        self._key_columns = [
+            self._classes.lifted(key) if sources.reads(key) else self._classes.column(key) for key in self._keys
+        ]
+        self._conditions = [self._classes.lifted(each) for each in outer]
+        relevant = frozenset(self._classes.places(*self._keys, *outer))
+        self._estimates = Estimates(self._classes, sources, relevant)
+
+    def made(self, outermost: bool) -> exp.Select:
+        """The SELECT over weighted classes; the outermost one has the ends of intervals behind its columns."""
+        select = self._select
+        items = [self._item(item) for item in select.expressions]
+        rest = {name: self._part(value) for name, value in select.args.items()
+                if name not in ("with_", "from_", "joins", "where", "group", "expressions") and value}  # fmt: skip
+        ends = self._ends() if outermost and not select.args.get("distinct") else []
+        weighted = self._classes.weighted(self._key_columns, self._conditions, self._inner)
+        made = exp.Select(expressions=[*items, *ends], **rest).from_(weighted, copy=False)
+        if self._keys:
+            keys = [column(f"k{place}", WEIGHTED) for place in range(len(self._keys))]
+            made.set("group", exp.Group(expressions=keys))
+        if select.args.get("with_"):
+            made.set("with_", select.args["with_"])
+        made.meta[UNDERSTOOD] = True
+        return made
+
+    @property
+    def notices(self) -> list[str]:
+        """What is said of items that are computed of debiased numbers, and have no interval."""
+        computed = [item for item in self._select.expressions
+                    if has_aggregate(item.unalias()) and not is_aggregate(item.unalias())]  # fmt: skip
+        names = " and ".join(item.alias or output_name(item) for item in computed)
+        said = (f"no interval in any row of {names}: it is computed of debiased numbers; an aggregate alone has one, "
+                "such as AVG(CASE WHEN … THEN 1 ELSE 0 END) for a share")  # fmt: skip
+        return [said] if names else []
+
+    def _refuse_forms(self) -> None:
+        select = self._select
+        if has_sets(select):
+            refuse("E_GROUPING", "ROLLUP, CUBE and GROUPING SETS are not answered over collected columns; write one "
+                   "GROUP BY", select.args["group"])  # fmt: skip
+
+    def _group_keys(self) -> list[exp.Expr]:
+        """The keys, with what ordinals, aliases and ALL stand for."""
+        select, group = self._select, self._select.args.get("group")
+        if group is None:
+            return []
+        if group.args.get("all"):
+            return [item.unalias() for item in select.expressions if not has_aggregate(item)]
+        aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+        found = []
+        for key in group.expressions:
+            if isinstance(key, exp.Literal) and not key.is_string:
+                place = int(key.this) if key.this.isdigit() else 0
+                if not 1 <= place <= len(select.expressions):
+                    refuse("E_KEY", f"GROUP BY {key.this} is not a place in the SELECT list", key)
+                found.append(select.expressions[place - 1].unalias())
+            elif isinstance(key, exp.Column) and not key.table and self._sources.column(key) is None:
+                found.append(aliases.get(fold(key.name), key))
+            else:
+                found.append(key)
+        return found
+
+    def _item(self, item: exp.Expr) -> exp.Expr:
+        changed = self._over(item.unalias())
+        name = item.alias if isinstance(item, exp.Alias) else output_name(item)
+        return exp.alias_(changed, name, quoted=True)
+
+    def _part(self, value: object) -> object:
+        if isinstance(value, list):
+            return [self._part(each) for each in value]
+        return self._over(value) if isinstance(value, exp.Expr) else value
+
+    def _over(self, node: exp.Expr) -> exp.Expr:
+        """A part of the SELECT over keys and estimates."""
+        if node in self._keys:
+            return column(f"k{self._keys.index(node)}", WEIGHTED)
+        if isinstance(node, exp.Window):
+            parts = {name: self._part(value) for name, value in node.args.items() if name != "this"}
+            return exp.Window(this=rebuilt(node.this, self._over), **parts)
+        if interval_end(node) is not None:
+            return self._end(node)
+        if is_aggregate(node):
+            return self._estimates.shown(node)
+        if isinstance(node, exp.Query):
+            return node.copy()
+        if isinstance(node, exp.Column) and self._sources.column(node) is not None:
+            if not node.table and any(fold(item.alias) == fold(node.name) for item in self._select.expressions):
+                return node.copy()
+            refuse("E_KEY", f'column "{node.name}" must stand in GROUP BY or in an aggregate', node)
+        return rebuilt(node, self._over)
+
+    def _ends(self) -> list[exp.Expr]:
+        """The ends of the intervals of the items that are aggregates."""
+        found: list[exp.Expr] = []
+        for place, item in enumerate(self._select.expressions):
+            node = item.unalias()
+            ends = self._estimates.ends(node, self._z) if is_aggregate(node) else None
+            for name, end in zip((LOW, HIGH), ends or (), strict=False):
+                found.append(exp.alias_(end, f"{name}{place}", quoted=True))
+        return found
+
+    def _end(self, call: exp.Expr) -> exp.Expr:
+        """DP_INTERVAL_LOW or DP_INTERVAL_HIGH of one debiased aggregate over public rows."""
+        side, node = interval_end(call), call.expressions[0]
+        known = not self._sources.is_private and is_aggregate(node)
+        ends = self._estimates.ends(node, self._z) if known else None
+        if ends is None or side is None:
+            refuse("E_FUNC", "the interval of a debiased number is known of one aggregate over public reports; "
+                   "elsewhere it is beside the answer", call)  # fmt: skip
+        return exp.paren(ends[side])

@@ -1,0 +1,156 @@
+"""Which debiased sums an aggregate over collected columns is made of, and its interval.
+
+Proved in ``docs/proofs/local.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sqlglot import exp
+
+from dpsql.schema import NumberReports
+from dpsql.sql.binder.collected.classes import Place, ReportClasses
+from dpsql.sql.binder.collected.sources import Sources
+from dpsql.sql.binder.collected.weights import Estimate, choice, number, ratio_ends, squared, sum_ends, times, total
+from dpsql.sql.ir.refusal import called, refuse
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What the rows of an aggregate fulfil: ``own`` reads no collected column, ``lifted`` is over classes and values.
+
+    ``relevant`` are the collected columns that the aggregate, the keys and the WHERE clause read.
+    """
+
+    own: tuple[exp.Expr, ...]
+    lifted: tuple[exp.Expr, ...]
+    relevant: frozenset[Place]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """Reads the aggregates of one SELECT. ``relevant`` are the collected columns of its keys and its WHERE clause."""
+
+    classes: ReportClasses
+    sources: Sources
+    relevant: frozenset[Place]
+
+    def shown(self, node: exp.Expr) -> exp.Expr:
+        """What stands in the place of an aggregate: a count as a whole number, a sum or an average as it is."""
+        above, below = self._of(node)
+        if below is not None:
+            divisor = exp.Nullif(this=below.value, expression=exp.Literal.number(0))
+            return exp.paren(exp.Div(this=exp.paren(above.value), expression=divisor))
+        if isinstance(_call(node), exp.Sum):
+            return above.value
+        whole = exp.Round(this=exp.Coalesce(this=above.value, expressions=[exp.Literal.number(0)]))
+        return exp.cast(whole, "bigint")
+
+    def ends(self, node: exp.Expr, z: float) -> tuple[exp.Expr, exp.Expr] | None:
+        """The ends of an aggregate's interval of z standard deviations of the collection; None where it has none."""
+        above, below = self._of(node)
+        return sum_ends(above, z) if below is None else ratio_ends(above, below, z)
+
+    def _of(self, node: exp.Expr) -> tuple[Estimate, Estimate | None]:
+        """The sum that an aggregate is; of an average also the count of the rows that it is over."""
+        call = _call(node)
+        filtered = conjuncts(node.expression if isinstance(node, exp.Filter) else None)
+        argument = call.this
+        if isinstance(argument, exp.Distinct) or not isinstance(call, exp.Count | exp.Sum | exp.Avg | exp.CountIf):
+            what = f"{called(call)}(DISTINCT …)" if isinstance(argument, exp.Distinct) else called(call)
+            refuse("E_AGG", f"{what} of reports says nothing of the values: counts, sums and averages are debiased; "
+                   "ask for the others in a statement without collected columns", node)  # fmt: skip
+        if call.expressions:
+            refuse("E_AGG", f"{called(call)} takes one argument", node)
+        if isinstance(call, exp.CountIf):
+            filtered, argument = [*filtered, *conjuncts(argument)], exp.Star()
+        own = tuple(each for each in filtered if not self.sources.reads(each))
+        lifted = tuple(self.classes.lifted(each) for each in filtered if self.sources.reads(each))
+        relevant = self.relevant | self.classes.places(*filtered, argument)
+        return self._over(call, argument, Conditions(own, lifted, relevant))
+
+    def _over(self, call: exp.Expr, argument: exp.Expr, rows: Conditions) -> tuple[Estimate, Estimate | None]:
+        if isinstance(argument, exp.Star):
+            return self._counted(exp.Star(), rows), None
+        collected = self.sources.collected(argument)
+        reports = None if collected is None else collected.reports
+        if isinstance(reports, NumberReports) or not self.sources.reads(argument):
+            counted = self._counted(argument, rows)
+            if isinstance(call, exp.Count):
+                return counted, None
+            above = self._added(argument, reports if isinstance(reports, NumberReports) else None, rows)
+            return above, counted if isinstance(call, exp.Avg) else None
+        value = self.classes.lifted(argument)
+        present = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
+        counted = self._counted(exp.Star(), Conditions(rows.own, (*rows.lifted, present), rows.relevant))
+        if isinstance(call, exp.Count):
+            return counted, None
+        worth = exp.Coalesce(this=exp.cast(value.copy(), "double"), expressions=[number(0.0)])
+        mass = self.classes.mass(_filtered(exp.Count(this=exp.Star()), rows.own))
+        above = Estimate(mass, mass, mass, *self._summed(worth, rows))
+        return above, counted if isinstance(call, exp.Avg) else None
+
+    def _counted(self, argument: exp.Expr, rows: Conditions) -> Estimate:
+        """A count of rows, or of those where the argument is not NULL."""
+        mass = self.classes.mass(_filtered(exp.Count(this=argument.copy()), rows.own))
+        return Estimate(mass, mass, mass, *self._summed(number(1.0), rows))
+
+    def _summed(self, worth: exp.Expr, rows: Conditions) -> tuple[exp.Expr, exp.Expr]:
+        of = choice((exp.and_(*rows.lifted), worth), default=number(0.0)) if rows.lifted else worth
+        return self.classes.summed(of, rows.relevant)
+
+    def _added(self, argument: exp.Expr, reports: NumberReports | None, rows: Conditions) -> Estimate:
+        """A sum of numbers that are exact or reports; beside private columns their squares are bounded, not bought."""
+        mass = self.classes.mass(_filtered(exp.Sum(this=argument.copy()), rows.own))
+        summed = self._summed(number(1.0), rows)
+        if not self.sources.is_private:
+            double = exp.cast(argument.copy(), "double")
+            square = self.classes.mass(_filtered(total(times(double, double)), rows.own))
+            if reports is None:
+                return Estimate(mass, square, square, *summed)
+            true = self.classes.mass(_filtered(total(squared(reports, argument)), rows.own))
+            return Estimate(mass, square, true, *summed)
+        bound = self._bound(argument, reports)
+        if bound is None:
+            return Estimate(mass, None, None, *summed)
+        count = self.classes.mass(_filtered(exp.Count(this=argument.copy()), rows.own))
+        noise = 0.0 if reports is None else reports.variance
+        return Estimate(mass, times(number(bound**2 + noise), count), times(number(bound**2), count), *summed)
+
+    def _bound(self, argument: exp.Expr, reports: NumberReports | None) -> float | None:
+        """The largest size of a value; None where the schema does not tell it."""
+        if reports is not None:
+            return float(max(abs(reports.low), abs(reports.high)))
+        found = self.sources.column(argument)
+        bounds = None if found is None else found[1].bounds
+        sizes = [abs(float(end)) for end in bounds or () if isinstance(end, int | float | Fraction)]
+        return max(sizes) if len(sizes) == 2 else None
+
+
+def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
+    """The conditions that hold together where a WHERE clause or a condition does."""
+    match node:
+        case None:
+            return []
+        case exp.Where() | exp.Paren():
+            return conjuncts(node.this)
+        case exp.And():
+            return conjuncts(node.this) + conjuncts(node.expression)
+        case _:
+            return [node]
+
+
+def _call(node: exp.Expr) -> exp.Expr:
+    """The call of an aggregate, without its FILTER."""
+    return node.this if isinstance(node, exp.Filter) else node
+
+
+def _filtered(aggregate: exp.Expr, conditions: Sequence[exp.Expr]) -> exp.Expr:
+    """The aggregate over the rows that fulfil the conditions."""
+    if not conditions:
+        return aggregate
+    where = exp.Where(this=exp.and_(*(condition.copy() for condition in conditions)))
+    return exp.Filter(this=aggregate, expression=where)

@@ -1,0 +1,186 @@
+"""Which columns of a statement hold reports of local differential privacy, and where they may be read.
+
+Proved in ``docs/proofs/local.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.schema import Column, Reports, Schema, Table, fold
+from dpsql.sql.analysis.stability import sources
+from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.binder.group_by import has_window
+from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.expression import columns
+from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.ir.relation import Scan
+
+#: A rewritten part of a statement has this in its ``meta``: what it reads of collected columns is understood.
+UNDERSTOOD = "dpsql_collected"
+_SHOWN = ("a collected column holds reports, not values: what is counted, grouped or averaged in one SELECT over the "
+          "table is debiased, single rows are not")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CollectedColumn:
+    """A collected column of one source of a SELECT."""
+
+    source: str
+    name: str
+    declared: Column
+
+    @property
+    def reports(self) -> Reports:
+        """The mechanism by which it was collected."""
+        found = self.declared.reports
+        assert found is not None
+        return found
+
+
+def has_collected(table: Table) -> bool:
+    """Whether the table has a collected column."""
+    return any(its.collected is not None for its in table.columns.values())
+
+
+class Sources:
+    """The tables of the schema in the FROM clause of one SELECT, by the names that it gives them."""
+
+    def __init__(self, select: exp.Select, schema: Schema) -> None:
+        self._tables: dict[str, Table] = {}
+        for part in (select.args.get("from_"), *(select.args.get("joins") or ())):
+            for node in () if part is None else _tables(part.this):
+                table = schema.table(node.name)
+                if table is not None:
+                    self._tables[fold(node.alias_or_name)] = table
+
+    @property
+    def has_collected(self) -> bool:
+        """Whether some table has a collected column."""
+        return any(map(has_collected, self._tables.values()))
+
+    def is_row(self, node: exp.Expr) -> bool:
+        """Whether the name is that of a source, which stands for its whole row, and of no column."""
+        return (
+            isinstance(node, exp.Column)
+            and not node.table
+            and fold(node.name) in self._tables
+            and self.column(node) is None
+        )
+
+    @property
+    def is_private(self) -> bool:
+        """Whether some table is private."""
+        return any(not table.public for table in self._tables.values())
+
+    def column(self, node: exp.Expr) -> tuple[str, Column] | None:
+        """The source and the declaration of the column that a node names; None where no table here has it."""
+        if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+            return None
+        for source, table in self._tables.items():
+            declared = table.columns.get(fold(node.name))
+            if declared is not None and (not node.table or fold(node.table) == source):
+                return source, declared
+        return None
+
+    def collected(self, node: exp.Expr) -> CollectedColumn | None:
+        """The collected column that a node names; None for any other node."""
+        found = self.column(node)
+        if found is None or found[1].collected is None:
+            return None
+        return CollectedColumn(found[0], fold(node.name), found[1])
+
+    def refuse_joins_by_reports(self, select: exp.Select) -> None:
+        """Refuse a join by a collected column, whether it is named in ON or USING or may be meant by NATURAL."""
+        for join in select.args.get("joins") or ():
+            named = (exp.column(each.copy()) for each in join.args.get("using") or ())
+            natural = bool(join.args.get("method")) and self.has_collected
+            if natural or any(map(self.collected, named)) or (join.args.get("on") and self.reads(join.args["on"])):
+                refuse("E_JOIN", "a join by a report matches what is not equal; join by other columns and count the "
+                       "reports", join)  # fmt: skip
+
+    def reads(self, node: exp.Expr) -> list[CollectedColumn]:
+        """The collected columns in an expression, those in its subqueries too."""
+        return [found for part in node.find_all(exp.Column) if (found := self.collected(part)) is not None]
+
+
+def _tables(source: exp.Expr) -> Iterator[exp.Table]:
+    """The tables that a source of a FROM clause is or joins, outside of subqueries."""
+    if isinstance(source, exp.Table):
+        yield source
+        for join in source.args.get("joins") or ():
+            yield from _tables(join.this)
+    elif isinstance(source, exp.Paren | exp.Subquery) and not isinstance(source.this, exp.Query):
+        yield from _tables(source.this)
+        for join in source.args.get("joins") or ():
+            yield from _tables(join.this)
+
+
+def refuse_hidden_names(tree: exp.Expr, schema: Schema) -> None:
+    """Refuse what hides where collected columns are read: PIVOT, and a common table expression of the same name."""
+    collected = {name for name, table in schema.tables.items() if has_collected(table)}
+    for cte in tree.find_all(exp.CTE):
+        if fold(cte.alias) in collected:
+            refuse("E_TABLE", f"{cte.alias} is a table with collected columns; give the common table expression "
+                   "another name", cte)  # fmt: skip
+    pivot = tree.find(exp.Pivot)
+    if pivot is not None and any(fold(table.name) in collected for table in tree.find_all(exp.Table)):
+        refuse("E_PIVOT", "PIVOT is not answered beside collected columns; write COUNT(*) FILTER (WHERE …) for each "
+               "column", pivot)  # fmt: skip
+
+
+def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
+    """Refuse each read of a collected column that is not understood: what is made of it would be biased.
+
+    Returns:
+        What is said where the statement only shows reports, as rows.
+    """
+    shown: list[str] = []
+    for node in tree.find_all(exp.Column, exp.Star):
+        if isinstance(node, exp.Star) and isinstance(node.parent, exp.Count | exp.Column):
+            continue
+        found = _read(node, schema)
+        if found is None:
+            continue
+        if found is not tree or is_grouped(found) or has_window(found):
+            _refuse_read(node)
+        shown = [_SHOWN]
+    return shown
+
+
+def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
+    """Refuse a core by reports and by keys that a threshold chooses: a weighted sum over the rest would be biased."""
+    for core in cores:
+        tables = {leaf.alias: leaf.table for leaf in sources(core.relation) if isinstance(leaf, Scan)}
+        for key in core.keys:
+            for each in columns(key):
+                table = schema.tables.get(tables.get(each.relation, ""))
+                its = None if table is None else table.columns.get(each.name)
+                if its is not None and its.collected is not None and core.domain is None:
+                    refuse("E_KEY", "reports are counted by keys that are public: a threshold would leave some groups "
+                           "out, and bias the rest; add values = […] to the other key, or leave it out")  # fmt: skip
+
+
+def _read(node: exp.Expr, schema: Schema) -> exp.Select | None:
+    """The SELECT of which the node reads a collected column, or all columns; None where it reads none."""
+    select = node.find_ancestor(exp.Select)
+    while select is not None:
+        if UNDERSTOOD in select.meta:
+            return None
+        own = Sources(select, schema)
+        if isinstance(node, exp.Star) or isinstance(node.this, exp.Star) or own.is_row(node):
+            return select if own.has_collected else None
+        found = own.column(node)
+        if found is not None:
+            return select if found[1].collected is not None else None
+        select = select.find_ancestor(exp.Select)
+    return None
+
+
+def _refuse_read(node: exp.Expr) -> NoReturn:
+    refuse("E_AGG", "this column holds reports of local differential privacy, and what is made of them here would be "
+           "biased; count, group or average it in one SELECT right over its table", node)  # fmt: skip
