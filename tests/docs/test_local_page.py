@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
 
-PAGE = Path(__file__).parents[2] / "docs" / "local.md"
+import pytest
+from seeded_page import run_page
 
 
-def test_the_examples_run() -> None:
-    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert found.attempted > 2 and found.failed == 0
+def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = run_page("local.md", tmp_path, monkeypatch)
+    assert found.attempted > 60 and found.failed == 0
