@@ -1,4 +1,4 @@
-"""How far released quantiles are off: chosen by rank, alone and among several, and read off a noisy tree of counts.
+"""How far released quantiles are off: chosen by rank, alone or in a list, and read off a noisy tree of counts.
 
 Run ``python benchmarks/quantiles.py``; TPC-H needs ``--tpch FOLDER`` of Parquet, the events of `events.py` need
 ``--events FOLDER``. Errors are medians over groups and over repeated releases, at the price of the schema: of the rank
@@ -24,13 +24,15 @@ from dpsql.cli.demo import SCHEMA as NAFLD
 from dpsql.engines.duckdb.attached_source import run_core
 from dpsql.engines.duckdb.engine import core_sql
 from dpsql.planning.budget_split import plan_cores
-from dpsql.planning.calibration import ranking, tree
-from dpsql.planning.estimators.histogram import ChosenQuantiles
-from dpsql.planning.estimators.quantiles import NoisyDistribution
+from dpsql.planning.calibration import ranking, tree, with_fallback
+from dpsql.planning.estimators.histogram import quantiles_of
 from dpsql.planning.plan import CorePlan
 from dpsql.postprocessing import PostProcessor
+from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices, RankTarget
-from dpsql.privacy.mechanism.tree import TreeMechanism
+from dpsql.privacy.mechanism.quantile_fallback import ChosenPlaces, QuantilesWithFallback
+from dpsql.privacy.mechanism.quantile_recursion import CountedQuantiles
+from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism
 from dpsql.schema import Schema, load
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
@@ -51,9 +53,11 @@ STATEMENTS = (
     ("tpch", "SELECT o_orderpriority, MEDIAN(o_totalprice) FROM orders GROUP BY o_orderpriority"),
     ("events", "SELECT country, MEDIAN(amount) FROM events GROUP BY country"),
 )  # fmt: skip
-FRACTIONS = (Fraction(1, 2), Fraction(1, 4), Fraction(9, 10))
-#: Among how many quantiles of the expression each is chosen.
-AMONG = (1, 2, 3, 8)
+FRACTIONS = (Fraction(1, 2), Fraction(9, 10), Fraction(95, 100), Fraction(99, 100))
+#: In lists of how many quantiles each is chosen.
+LISTS = (3, 9)
+#: What releases a quantile.
+Measured: TypeAlias = TreeMechanism | QuantileChoices | QuantilesWithFallback
 
 
 def planned(schema: Schema, text: str) -> CorePlan:
@@ -89,22 +93,23 @@ class Truth:
         return self.places[min(bisect_left(self.sums, fraction * self.sums[-1], 1) - 1, len(self.places) - 1)]
 
 
-def released(mechanism: TreeMechanism | QuantileChoices, contribution: Contribution, bins: Bins,
-             listed: tuple[list[int], list[int]], fraction: Fraction,
-             ) -> tuple[float, tuple[float, float]]:  # fmt: skip
+def released(mechanism: Measured, contribution: Contribution, bins: Bins, listed: tuple[list[int], list[int]],
+             fraction: Fraction) -> tuple[float, tuple[float, float]]:  # fmt: skip
     """One release of the quantile: its value and its interval."""
-    ranks, found = Ranks((fraction,)), None
-    if isinstance(mechanism, TreeMechanism):
-        grown = NoisyDistribution(mechanism.grow(*listed), bins, contribution.step, 0.95)
-        found = grown.values(ranks)[0], grown.curves(ranks)[0]
-    else:
-        chosen = ChosenQuantiles(mechanism.choose(*listed, 0.95, contribution.fine), bins, 0.95)
-        found = chosen.values(ranks)[0], chosen.curves(ranks)[0]
-    value, curve = found
-    return float(value), (curve.points[0], curve.points[2])
+    ranks = Ranks((fraction,))
+    match mechanism:
+        case TreeMechanism():
+            found: ChosenPlaces | CountedQuantiles | NoisyTree = mechanism.grow(*listed)
+        case QuantileChoices():
+            found = mechanism.choose(*listed, 0.95, contribution.fine)
+        case QuantilesWithFallback():
+            found = mechanism.measure(*listed, 0.95, contribution.fine)
+    read = quantiles_of(found, bins, contribution.step, 0.95)
+    low, _, high = read.curves(ranks)[0].points
+    return float(read.values(ranks)[0]), (low, high)
 
 
-def measured(mechanism: TreeMechanism | QuantileChoices, contribution: Contribution, exact: Sequence[list[list[int]]],
+def measured(mechanism: Measured, contribution: Contribution, exact: Sequence[list[list[int]]],
              fraction: Fraction, repeats: int) -> str:  # fmt: skip
     """Error in rank and value, share of intervals that hold and their width."""
     bins, rows = contribution.bins, []
@@ -124,12 +129,17 @@ def measured(mechanism: TreeMechanism | QuantileChoices, contribution: Contribut
 
 
 def mechanisms(contribution: Contribution, norm: Norm, epsilon: Fraction,
-               fraction: Fraction) -> Iterator[tuple[str, TreeMechanism | QuantileChoices]]:  # fmt: skip
-    """The tree, and the choice of the quantile at the whole price or at a part of it."""
-    yield "tree", tree(contribution, norm, "add-remove", epsilon, Fraction(1))
-    for among in AMONG:
-        target = RankTarget(fraction, "lower")
-        yield f"1 of {among}", ranking(contribution, norm, "add-remove", epsilon, Fraction(1, among), target)
+               fraction: Fraction) -> Iterator[tuple[str, Measured]]:  # fmt: skip
+    """The tree, the quantile alone, chosen whatever the rows and with the tree to fall back on, and lists of it."""
+    comes: NeighbourRelation = "add-remove"
+    whole = (contribution, norm, comes, epsilon, Fraction(1))
+    wanted = RankTarget(fraction, "lower")
+    yield "tree", tree(*whole)
+    yield "chosen", ranking(*whole, wanted)
+    yield "alone", with_fallback(*whole, [wanted])
+    for among in LISTS:
+        parts = {fraction, *(Fraction(place, among) for place in range(1, among))}
+        yield f"1 of {len(parts)}", with_fallback(*whole, [RankTarget(part, "lower") for part in parts])
 
 
 def main() -> None:

@@ -17,7 +17,9 @@ Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/q
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
+from math import ceil
 
 from dpsql.errors import Refused
 from dpsql.privacy.key_thresholds import KeyThreshold
@@ -33,6 +35,8 @@ from dpsql.privacy.mechanism import (
 )
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoice, QuantileChoices, RankTarget
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
+from dpsql.privacy.mechanism.quantile_recursion import QuantileRecursion, QuantileSplit
 from dpsql.privacy.mechanism.rank_interval import RankInterval, most_cells
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism, shape
@@ -41,6 +45,14 @@ from dpsql.sql.ir.core import Frequencies
 
 #: What a chosen quantile's value gets of its price; for the rest rows are counted around it for its interval.
 VALUE_SHARE = Fraction(1, 2)
+#: What the values of several quantiles get of their price; for the rest rows are counted around all of them.
+VALUES_SHARE = Fraction(2, 3)
+#: What a count of a group's rows gets of the price of quantiles that are chosen where it is large enough.
+COUNT_SHARE = Fraction(1, 20)
+#: It is large enough where a bin beyond all rows is e to this power times less likely to be chosen than the right one.
+CLEAR = 6
+#: Ranks are fractions of rows with denominators of at most this.
+FINEST = 10_000
 
 
 def l1_sensitivity(contribution: Contribution, neighbours: NeighbourRelation) -> int:
@@ -99,6 +111,52 @@ def ranking(contribution: Contribution, norm: Norm, neighbours: NeighbourRelatio
     value = _exponential(contribution, norm, neighbours, epsilon, share * VALUE_SHARE, target.spread)
     cells = _tree(contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE), most_cells(bins))
     return QuantileChoices(bins, (QuantileChoice(target, value, RankInterval(target.part, bins, cells)),))
+
+
+def with_fallback(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction,
+                  share: Fraction, targets: Sequence[RankTarget]) -> QuantilesWithFallback:  # fmt: skip
+    """The choices of one quantile, or of several by recursion, in groups that have enough rows beside them.
+
+    `COUNT_SHARE` goes to the count that decides; the rest to the choices, and in other groups to a tree.
+    """
+    rest = share * (1 - COUNT_SHARE)
+    count = mechanism(contribution, norm, neighbours, epsilon, share * COUNT_SHARE)
+    choices: QuantileChoices | QuantileRecursion
+    if len(targets) == 1:
+        choices = ranking(contribution, norm, neighbours, epsilon, rest, targets[0])
+        wanted = [(each.value, each.target, min(each.target.part, 1 - each.target.part)) for each in choices.quantiles]
+    else:
+        choices = recursion(contribution, norm, neighbours, epsilon, rest, targets)
+        wanted = [(each.value, each.rank, each.beside) for level in choices.first.levels for each in level]
+    least = max(CLEAR / (value.rate * rank.part.denominator * beside) for value, rank, beside in wanted)
+    return QuantilesWithFallback(count, ceil(least), choices, tree(contribution, norm, neighbours, epsilon, rest))
+
+
+def recursion(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction,
+              share: Fraction, targets: Sequence[RankTarget]) -> QuantileRecursion:  # fmt: skip
+    """The choices of several quantiles: `VALUES_SHARE` in equal parts for the levels, the rest for counts around."""
+    assert contribution.bins is not None
+    bins, levels = contribution.bins.count, len(targets).bit_length()
+    order = sorted(targets, key=lambda each: each.part)
+    part, ends = share * VALUES_SHARE / levels, (Fraction(0), Fraction(1))
+    first = _split(contribution, norm, neighbours, epsilon, part, order, ends)
+    cells = min(len(targets) * most_cells(bins), bins)
+    around = _tree(contribution, norm, neighbours, epsilon, share * (1 - VALUES_SHARE), cells)
+    return QuantileRecursion(bins, first, around)
+
+
+def _split(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
+           targets: Sequence[RankTarget], ends: tuple[Fraction, Fraction]) -> QuantileSplit:  # fmt: skip
+    """The choice of the middle one of some targets in rising order, among the rows between two ranks."""
+    middle, (low, high) = len(targets) // 2, ends
+    target = targets[middle]
+    rank = RankTarget(((target.part - low) / (high - low)).limit_denominator(FINEST), target.ties)
+    value = _exponential(contribution, norm, neighbours, epsilon, share, rank.spread)
+    sides = ((targets[:middle], (low, target.part)), (targets[middle + 1 :], (target.part, high)))
+    before, after = (
+        _split(contribution, norm, neighbours, epsilon, share, *side) if side[0] else None for side in sides
+    )
+    return QuantileSplit(target, rank, min(target.part - low, high - target.part), value, before, after)
 
 
 def peeling(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,

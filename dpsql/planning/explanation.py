@@ -1,17 +1,11 @@
-"""What is told of a plan before it is measured: its cells, their noise, and the groups that are shown.
-
-It also says what the intervals take as given: released rows that later cores read (``docs/intervals.md``)."""
+"""What is told of a plan's cells before they are measured: what they measure, their noise and how far off they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from dpsql.planning.cell_choice import EVIDENCE_SHARE
-from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.estimators.histogram import MeasuredHistogram, target
-from dpsql.planning.plan import CorePlan, GroupPresence, Plan
 from dpsql.planning.synthetic.plan import SyntheticPlan
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
@@ -24,6 +18,8 @@ from dpsql.privacy.mechanism import (
 )
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoice, QuantileChoices
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
+from dpsql.privacy.mechanism.quantile_recursion import QuantileRecursion
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.analysis.contribution import Contribution
@@ -72,11 +68,12 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
                 return cell
             return replace(cell, measures=f"{what} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
                            "which has counts")  # fmt: skip
-        case QuantileChoices(bins=bins, quantiles=quantiles):
-            least = max(quantiles, key=lambda each: each.half_width(bins, confidence))
-            what = f"{what} of {bins} bins, of which {len(quantiles)} are chosen by their rank"
-            half = least.half_width(bins, confidence) * step
-            return _chosen(what, least.value, step / least.target.part.denominator, half)
+        case QuantileChoices() as choices:
+            return _explained_choices(choices, what, step, confidence)
+        case QuantilesWithFallback(choices=choices, least=least, tree=tree):
+            chosen = _explained_choices(choices, what, step, confidence)
+            return replace(chosen, measures=f"{chosen.measures} in groups of at least {least * step:.4g} rows, noisily "
+                           f"counted; in others a tree of {tree.levels} levels")  # fmt: skip
         case TopKPeeling(most=most, each=each) as peeling:
             what = f"{what}, of which the {most} most frequent are chosen"
             return _chosen(what, each, step, peeling.half_width(confidence) * step)
@@ -89,6 +86,24 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
             return ExplainedCell(what, sensitivity * step, norm, "sparse vector", deviation * step, half)
         case _:
             assert_never(histogram.mechanism)
+
+
+def _explained_choices(
+    choices: QuantileChoices | QuantileRecursion, what: str, step: float, confidence: float
+) -> ExplainedCell:
+    """The least exact of some choices by rank."""
+    bins = choices.bins
+    if isinstance(choices, QuantileRecursion):
+        splits = [each for level in choices.first.levels for each in level]
+        split = min(splits, key=lambda each: each.value.rate * each.rank.part.denominator)
+        what = (
+            f"{what} of {bins} bins, of which {len(splits)} are chosen by their rank, each among those between others"
+        )
+        half = choices.half_width(confidence) * step
+        return _chosen(what, split.value, step / split.rank.part.denominator, half)
+    least = max(choices.quantiles, key=lambda each: each.half_width(bins, confidence))
+    what = f"{what} of {bins} bins, of which {len(choices.quantiles)} are chosen by their rank"
+    return _chosen(what, least.value, step / least.target.part.denominator, least.half_width(bins, confidence) * step)
 
 
 def _chosen(what: str, choice: Exponential | PermuteAndFlip, step: float, half: float) -> ExplainedCell:
@@ -110,14 +125,26 @@ def rank_width(histogram: MeasuredHistogram, ranks: Ranks, confidence: float) ->
     step = float(histogram.contribution.step)
     match histogram.mechanism:
         case TreeMechanism() as tree:
-            return max(tree.half_width(confidence, float(each), ranks.edge) for each in ranks.fractions) * step
-        case QuantileChoices(bins=bins, quantiles=quantiles):
-            asked = {target(each, ranks) for each in ranks.fractions}
-            return max(each.half_width(bins, confidence) for each in quantiles if each.target in asked) * step
+            return _tree_width(tree, ranks, confidence) * step
+        case QuantileChoices() as choices:
+            return _choice_width(choices, ranks, confidence) * step
+        case QuantilesWithFallback(choices=choices, tree=tree):
+            return max(_choice_width(choices, ranks, confidence), _tree_width(tree, ranks, confidence)) * step
         case TopKPeeling() | ClippingBoundSearch():
             raise AssertionError("ranks are read off noisy counts or chosen for themselves")
         case _:
             assert_never(histogram.mechanism)
+
+
+def _tree_width(tree: TreeMechanism, ranks: Ranks, confidence: float) -> float:
+    return max(tree.half_width(confidence, float(each), ranks.edge) for each in ranks.fractions)
+
+
+def _choice_width(choices: QuantileChoices | QuantileRecursion, ranks: Ranks, confidence: float) -> float:
+    if isinstance(choices, QuantileRecursion):
+        return choices.half_width(confidence)
+    asked = {target(each, ranks) for each in ranks.fractions}
+    return max(each.half_width(choices.bins, confidence) for each in choices.quantiles if each.target in asked)
 
 
 def frequency_width(histogram: MeasuredHistogram, confidence: float) -> str:
@@ -130,7 +157,7 @@ def frequency_width(histogram: MeasuredHistogram, confidence: float) -> str:
             return f"at most {peeling.half_width(confidence) * step:.4g} rows fewer than another value has"
         case ClippingBoundSearch() as scan:
             return f"about {scan.left * step:.4g} ± {scan.half_width(confidence) * step:.4g} rows are larger"
-        case QuantileChoices():
+        case QuantileChoices() | QuantilesWithFallback():
             raise AssertionError("counts are not read off chosen ranks")
         case _:
             assert_never(histogram.mechanism)
@@ -185,8 +212,11 @@ def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
     match histogram.mechanism:
         case TreeMechanism(node=node, levels=levels):
             return {**cell_note(contribution, node), "levels": levels}
-        case QuantileChoices(quantiles=quantiles):
-            return {**note, "chosen": [_quantile_note(each) for each in quantiles]}
+        case QuantileChoices() as choices:
+            return {**note, **_choices_note(choices)}
+        case QuantilesWithFallback(count=count, least=least, choices=choices, tree=tree):
+            fallback = {**_noise(tree.node), "levels": tree.levels}
+            return {**note, "count": _noise(count), "least": str(least), **_choices_note(choices), "else": fallback}
         case TopKPeeling(most=most, each=each):
             return {**note, "chosen": most, **_choice_note(each)}
         case ClippingBoundSearch(sizes=sizes, moved=moved, price=price, concentrated=concentrated):
@@ -194,6 +224,17 @@ def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
             return {**note, "sizes": sizes, "sensitivity": str(moved), name: str(price)}
         case _:
             assert_never(histogram.mechanism)
+
+
+def _choices_note(choices: QuantileChoices | QuantileRecursion) -> dict[str, object]:
+    if isinstance(choices, QuantileChoices):
+        return {"chosen": [_quantile_note(each) for each in choices.quantiles]}
+    chosen = [
+        {"rank": str(each.target.part), "level": level, **_choice_note(each.value)}
+        for level, choices_of_level in enumerate(choices.first.levels, 1)
+        for each in choices_of_level
+    ]
+    return {"chosen": chosen, "around": {**_noise(choices.around.node), "levels": choices.around.levels}}
 
 
 def _quantile_note(quantile: QuantileChoice) -> dict[str, object]:
@@ -220,93 +261,3 @@ def _noise(mechanism: Mechanism) -> dict[str, object]:
             return {"sensitivity": str(sensitivity), "noise": str(noise)}
         case _:
             assert_never(mechanism)
-
-
-#: For how many keys the threshold is told where only public tables know their number.
-EXAMPLES = (100, 10_000)
-
-
-def groups_said(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
-    return tuple(dict.fromkeys(f"groups: {said}" for _, said in _told(plan)))
-
-
-def nothing_seen(plan: Plan) -> tuple[str, ...]:
-    """What is said of an answer without rows, where groups are shown by evidence."""
-    found = [said for core, said in _told(plan) if core.presence is not None]
-    if not found:
-        return ()
-    return (f"no row is shown; groups are {found[0]}; SET dpsql.empty_groups = show shows those without rows, too",)
-
-
-def _told(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
-    """What is said of the groups of each core with public keys."""
-    first = 0
-    for core in plan.cores:
-        if core.core.domain is not None:
-            count = core.core.domain.count
-            if core.presence is None:
-                yield core, f"{'all' if count is None else f'all {count:,}'} are shown, with rows or without"
-            else:
-                yield core, _said(core, core.presence, count, first + core.presence.cell)
-        first += len(core.cells) + len(core.histograms)
-
-
-def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:
-    cell, chance = core.cells[presence.cell].contribution, float(100 * presence.chance)
-    what = "units" if isinstance(cell.cell, UnitCount) else "rows"
-    most = [f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
-            for each in (EXAMPLES if count is None else (count,))]  # fmt: skip
-    together = "all" if count is None else f"all {count:,}"
-    said = f"shown where the noisy count of {what} (cell {place}) is {' or '.join(most)} or more"
-    said += f", which groups without rows, {together} together, reach in at most {chance:.3g} % of answers"
-    bought = what == "units" and SingleCell(presence.cell) not in core.estimates
-    return f"{said}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price" if bought else said
-
-
-def taken_as_given(plan: Plan) -> tuple[str, ...]:
-    """One sentence where a core reads what an earlier core released: which intervals know nothing of its noise."""
-    later = _later(plan)
-    if not later:
-        return ()
-    names = [column.name for column in plan.columns
-             if (column.aggregate is not None or column.computed is not None) and column.table in later]  # fmt: skip
-    perhaps = list[str]()
-    if plan.resampling is not None and not later.isdisjoint(plan.resampling.tables):
-        found = names if later.issuperset(plan.resampling.tables) else perhaps
-        found += [plan.columns[place].name for place in plan.resampling.wanted]
-    said = (
-        f"{_whose(names, perhaps)} what a subquery released as given: it holds what the statement would give with "
-        "these very rows and values in the place of the subquery, whose own noise is not in it"
-    )
-    return (said,)
-
-
-def _later(plan: Plan) -> frozenset[str]:
-    """The released tables whose cores read rows that are made of what earlier cores released."""
-    released = {table.name for table in plan.derived if table.cores}
-    cores = {place for place, core in enumerate(plan.cores) if not released.isdisjoint(core.derived)}
-    cubes = (
-        number for number, cube in enumerate(plan.cubes) if not cores.isdisjoint(level.core for level in cube.levels)
-    )
-    return frozenset([*(f"core{place}" for place in cores), *(f"cube{number}" for number in cubes)])
-
-
-def _whose(names: Sequence[str], perhaps: Sequence[str]) -> str:
-    """Subject and verb of the sentence; columns of which several tables are a part ``perhaps`` belong to it.
-
-    >>> _whose(["n", "total"], []), _whose([], ["share"]), _whose([], [])
-    ('the interval of n and total takes', 'the interval of share may take', 'an interval takes')
-    >>> _whose(["n"], ["share"])
-    'the interval of n takes, and that of share may take,'
-    """
-    if not names and not perhaps:
-        return "an interval takes"
-    sure, may = (f"the interval of {_listed(each)}" for each in (names, perhaps))
-    if not perhaps:
-        return f"{sure} takes"
-    return f"{sure} takes, and that of {_listed(perhaps)} may take," if names else f"{may} may take"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

@@ -25,6 +25,7 @@ from dpsql.planning.estimators.histogram import (
     ValueCounts,
     least_present,
     picked,
+    quantiles_of,
     read,
 )
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
@@ -33,6 +34,7 @@ from dpsql.planning.estimators.vectorised_estimates import read_column
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
@@ -145,6 +147,10 @@ def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entro
             assert contribution.bins is not None
             chosen = ranking.choose(bins, counts, confidence, contribution.fine, _entropy=entropy)
             return ChosenQuantiles(chosen, contribution.bins, confidence)
+        case QuantilesWithFallback() as either:
+            assert contribution.bins is not None
+            found = either.measure(bins, counts, confidence, contribution.fine, _entropy=entropy)
+            return quantiles_of(found, contribution.bins, contribution.step, confidence)
         case TopKPeeling() as peeling:
             return ChosenValues(peeling.choose(bins, counts, _entropy=entropy))
         case ClippingBoundSearch() as scan:

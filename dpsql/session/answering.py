@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import NoReturn, TypeAlias
 
 from dpsql.errors import DataError, OperationalError
-from dpsql.planning.explanation import nothing_seen, taken_as_given
+from dpsql.planning.assumptions import nothing_seen, taken_as_given
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Offer, PricedWorkload
 from dpsql.planning.workload.offers import OfferStatus

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
+from dpsql.planning.assumptions import groups_said, taken_as_given
 from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
 from dpsql.planning.estimators.moment_intervals import typical_half_width
@@ -18,10 +19,8 @@ from dpsql.planning.explanation import (
     explained_cell,
     explained_histogram,
     frequency_width,
-    groups_said,
     histogram_note,
     rank_width,
-    taken_as_given,
 )
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.result_columns import OutputColumn

@@ -11,6 +11,8 @@ from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
+from dpsql.privacy.mechanism.quantile_recursion import QuantileRecursion
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit.duckdb import DUCKDB
@@ -89,7 +91,17 @@ def _promised(mechanism: HistogramMechanism) -> list[tuple[int, int, bool]]:
             return [(each.target.spread, *_spread(each.value)) for each in quantiles] + [
                 promised for tree in trees for promised in _promised(tree)
             ]
+        case QuantilesWithFallback(count=count, choices=QuantileRecursion(first=first, around=around), tree=tree):
+            splits = [each for level in first.levels for each in level]
+            chosen = [(each.rank.spread, *_spread(each.value)) for each in splits]
+            return [*chosen, *_promised(around), *_promised(tree), _noise(count)]
+        case QuantilesWithFallback(count=count, choices=QuantileChoices() as choices, tree=tree):
+            return [*_promised(choices), *_promised(tree), _noise(count)]
     raise AssertionError
+
+
+def _noise(noise: Gaussian | Laplace) -> tuple[int, int, bool]:
+    return (1, noise.l2_squared, True) if isinstance(noise, Gaussian) else (1, noise.l1, False)
 
 
 def _spread(choice: Exponential | PermuteAndFlip) -> tuple[int, bool]:
@@ -150,10 +162,14 @@ def charged_rho(core: CorePlan) -> Fraction:
     """The zCDP loss of a core, from the noise and the sensitivities alone."""
     noises = [cell.mechanism for cell in core.cells]
     chosen: list[Exponential | PermuteAndFlip] = []
+    either = Fraction(0)
     for histogram in core.histograms:
         match histogram.mechanism:
             case TreeMechanism(node=node, levels=levels):
                 noises += [node] * levels
+            case QuantilesWithFallback(count=count):
+                noises.append(count)
+                either += _dearer_rho(histogram.mechanism)
             case TopKPeeling(most=most, each=each):
                 chosen += [each] * most
             case QuantileChoices(quantiles=quantiles):
@@ -162,15 +178,25 @@ def charged_rho(core: CorePlan) -> Fraction:
                 noises += [tree.node for tree in trees for _ in range(tree.levels)]
     if core.selection is not None:
         noises.append(core.selection.noise)
-    return sum(map(_chosen_rho, chosen), Fraction(0)) + sum(
-        (
-            Fraction(noise.l2_squared) / (2 * noise.variance)
-            if isinstance(noise, Gaussian)
-            else Fraction(noise.l1**2) / (2 * noise.scale**2)
-            for noise in noises
-        ),
-        Fraction(0),
-    )
+    return sum(map(_chosen_rho, chosen), either) + sum(map(_noise_rho, noises), Fraction(0))
+
+
+def _noise_rho(noise: Gaussian | Laplace) -> Fraction:
+    if isinstance(noise, Gaussian):
+        return Fraction(noise.l2_squared) / (2 * noise.variance)
+    return Fraction(noise.l1**2) / (2 * noise.scale**2)
+
+
+def _dearer_rho(either: QuantilesWithFallback) -> Fraction:
+    """The loss of the choices or of the tree, whichever is greater: a group has one of them."""
+    tree = _noise_rho(either.tree.node) * either.tree.levels
+    if isinstance(either.choices, QuantileRecursion):
+        levels, around = either.choices.first.levels, either.choices.around
+        counted = _noise_rho(around.node) * around.levels
+        return max(tree, sum((max(_chosen_rho(each.value) for each in level) for level in levels), counted))
+    trees = [each.around.tree for each in either.choices.quantiles if each.around is not None]
+    choices = sum((_chosen_rho(each.value) for each in either.choices.quantiles), Fraction(0))
+    return max(tree, choices + sum((_noise_rho(each.node) * each.levels for each in trees), Fraction(0)))
 
 
 def _chosen_rho(choice: Exponential | PermuteAndFlip) -> Fraction:

@@ -28,6 +28,8 @@ from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
+from dpsql.privacy.mechanism.quantile_recursion import QuantileRecursion
 
 #: The most rows of any generated join: each may be rounded by half a step of its cell.
 MOST_ROWS = 5_000
@@ -52,11 +54,15 @@ def _key(key: tuple[Any, ...]) -> tuple[Any, ...]:
 def _bin(histogram: MeasuredHistogram, continuous: bool) -> float:
     """The width of two bins: a quantile lies in the right one, or between the values of two.
 
-    A continuous one that is chosen is one of the values, where DuckDB has something between two of them.
+    A continuous one that is chosen is one of the values, where DuckDB has something between two of them. One that is
+    chosen among the rows between others may lie a row further off, whatever the next value is.
     """
     bins = histogram.contribution.bins
     assert bins is not None
-    if continuous and isinstance(histogram.mechanism, QuantileChoices):
+    mechanism = histogram.mechanism
+    if isinstance(mechanism, QuantilesWithFallback):
+        continuous, mechanism = continuous or isinstance(mechanism.choices, QuantileRecursion), mechanism.choices
+    if continuous and isinstance(mechanism, QuantileChoices | QuantileRecursion):
         return math.inf
     return float(2 * bins.width * bins.size)
 

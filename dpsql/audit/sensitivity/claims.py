@@ -11,11 +11,13 @@ from math import sqrt
 from typing import Any, assert_never
 
 from dpsql.audit.sensitivity.claim_use import ClaimComparison, ClaimUsage, distance, frequencies, levels, ranks, sizes
+from dpsql.audit.sensitivity.quantile_use import with_fallback
 from dpsql.engines.exact_rows import CoreRows
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.ir.core import Cell, ClampedSum, DistinctCount, ProductSum, RowCount, UnitCount
@@ -70,6 +72,8 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
                 found += levels(tree, *sides)
             case QuantileChoices() as ranking:
                 found += ranks(ranking, *sides)
+            case QuantilesWithFallback() as either:
+                found += with_fallback(either, *sides)
             case TopKPeeling() as peeling:
                 found += frequencies(peeling, *sides)
             case ClippingBoundSearch() as scan:

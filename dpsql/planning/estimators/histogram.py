@@ -10,15 +10,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from dpsql.planning.calibration import peeling, ranking, scan, tree
-from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileCurves, QuantileEstimate
+from dpsql.planning.calibration import FINEST, peeling, ranking, scan, tree, with_fallback
+from dpsql.planning.estimators.quantiles import NoisyDistribution, QuantileCurve, QuantileCurves, QuantileEstimate
 from dpsql.privacy.key_thresholds import beyond
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import ChosenQuantile, QuantileChoices, RankTarget
+from dpsql.privacy.mechanism.quantile_fallback import ChosenPlaces, QuantilesWithFallback
+from dpsql.privacy.mechanism.quantile_recursion import CountedQuantiles
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
-from dpsql.privacy.mechanism.tree import TreeMechanism
+from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.ir.core import Frequencies, JoinedText, Ranks
@@ -102,16 +104,17 @@ def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> ValueMap:
     return {"key": list(values), "value": [round(count) for count in counts]}
 
 
-#: A quantile is chosen where it is the only one and this part of the rows lies on either side of it; others are read
-#: off one noisy tree.
-FEWEST_BESIDE = Fraction(1, 10)
+#: A quantile alone with this part of the rows on either side is chosen, whatever their number.
+ENOUGH_BESIDE = Fraction(1, 4)
+#: Up to so many quantiles are chosen by recursion: four levels.
+MOST_CHOSEN = 15
 #: Up to so many of the most frequent values are chosen one by one; more are read off noisy counts of all.
 MOST_FREQUENT: dict[Norm, int] = {"l1": 1, "l2": 2}
-#: Ranks are fractions of rows with denominators of at most this.
-FINEST = 10_000
 
 #: Noisy counts, chosen quantiles, chosen values or a chosen size; a closed union.
-HistogramMechanism: TypeAlias = TreeMechanism | QuantileChoices | TopKPeeling | ClippingBoundSearch
+HistogramMechanism: TypeAlias = (
+    TreeMechanism | QuantileChoices | QuantilesWithFallback | TopKPeeling | ClippingBoundSearch
+)
 
 
 @dataclass(frozen=True)
@@ -131,8 +134,10 @@ def measured_histogram(
     mechanism: HistogramMechanism
     if any(isinstance(each, ClippingBound) for each in asked):
         mechanism = scan(contribution, norm, neighbours, epsilon, share)
-    elif len(targets) == 1 and min(targets[0].part, 1 - targets[0].part) >= FEWEST_BESIDE:
+    elif len(targets) == 1 and min(targets[0].part, 1 - targets[0].part) >= ENOUGH_BESIDE:
         mechanism = ranking(contribution, norm, neighbours, epsilon, share, targets[0])
+    elif 0 < len(targets) <= MOST_CHOSEN and len({each.part for each in targets}) == len(targets):
+        mechanism = with_fallback(contribution, norm, neighbours, epsilon, share, targets)
     elif most is not None and most <= MOST_FREQUENT[norm]:
         mechanism = peeling(contribution, norm, neighbours, epsilon, share, most)
     else:
@@ -175,6 +180,28 @@ def _most(contribution: Contribution, asked: Sequence[QuantileEstimate | Frequen
 
 #: The law of which a quantile is drawn again; its scale does not matter, as its interval is stretched to the ends.
 DRAWN = Laplace(1, Fraction(1000))
+
+
+def quantiles_of(
+    found: ChosenPlaces | CountedQuantiles | NoisyTree, bins: Bins, step: Fraction, confidence: float
+) -> NoisyDistribution | ChosenQuantiles:
+    """The quantiles that can be read off what a group's histogram released."""
+    match found:
+        case NoisyTree():
+            return NoisyDistribution(found, bins, step, confidence)
+        case CountedQuantiles(places=places, cells=cells, counted=counted):
+            axis = Bins("number", 0, len(cells) - 2, 1, len(cells) - 1, Fraction(1))
+            ranked = NoisyDistribution(counted, axis, step, confidence)
+            chosen = {each: ChosenQuantile(place, _ends(ranked, each, cells)) for each, place in places.items()}
+            return ChosenQuantiles(chosen, bins, confidence)
+        case _:
+            return ChosenQuantiles(found, bins, confidence)
+
+
+def _ends(ranked: NoisyDistribution, target: RankTarget, cells: Sequence[int]) -> tuple[int, int]:
+    """The first and the last bin of the cells in which a rank may lie."""
+    low, high = ranked.interval(target.part, Ranks((target.part,)))
+    return cells[int(low)], cells[int(high) + 1] - 1
 
 
 class ChosenQuantiles:

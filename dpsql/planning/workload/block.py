@@ -21,6 +21,7 @@ from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.privacy_loss_distributions import WIDEST as WIDEST_GAUSSIAN
@@ -55,6 +56,9 @@ def _of_core(core: CorePlan) -> Iterator[Loss]:
                 for quantile in ranking.quantiles:
                     yield _of_choice(quantile.value.cost)
                     yield from _of_tree(quantile.around.tree)
+            case QuantilesWithFallback() as either:
+                yield _of_noise(either.count, alone)
+                yield _of_choice(either.either)
             case TopKPeeling() as peeling:
                 yield from [_of_choice(peeling.each.cost)] * peeling.most
             case ClippingBoundSearch() as scan:

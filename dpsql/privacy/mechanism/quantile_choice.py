@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
 
 import numpy as np
@@ -25,6 +26,8 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 MOST_DISTANCE = 2**61
 #: Counts that add up to less are reckoned with in 64 bits.
 MOST_COUNT = 2**45
+#: Whole numbers of 64 bits, or of any size.
+AnyCounts: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,24 @@ class RankTarget:
     def spread(self) -> int:
         """How far apart one row moves the utilities of two bins, in the steps that utilities count."""
         return 2 * max(self.part.numerator, self.part.denominator - self.part.numerator)
+
+    def utilities(self, before: AnyCounts, through: AnyCounts, total: int) -> NDArray[np.int64]:
+        """How far the rank is from candidates with so many rows before them, and through their end, of so many in all.
+
+        They are counted in parts of a row, and negative.
+        """
+        whole, rank = self.part.denominator, self.part.numerator * total
+        short, over = rank - through * whole, before * whole - rank
+        match self.ties:
+            case "lower":
+                over = over + 1
+            case "upper":
+                short = short + 1
+            case "either":
+                pass
+        distances = np.minimum(np.maximum(np.maximum(short, over), 0), MOST_DISTANCE)
+        utilities: NDArray[np.int64] = -distances.astype(np.int64)
+        return utilities
 
 
 @dataclass(frozen=True)
@@ -103,7 +124,7 @@ class OrderedBins:
     __slots__ = ("_after", "_before", "_places", "_sums", "_total", "_widths", "bins")
 
     def __init__(self, places: Sequence[int], counts: Sequence[int], bins: int) -> None:
-        inside, exact = _inside(places, counts, bins)
+        inside, exact = bins_in_order(places, counts, bins)
         sums = np.cumsum(np.concatenate([[0], exact]), dtype=exact.dtype)
         empty = np.diff(np.concatenate([[-1], inside, [bins]])) - 1
         full = len(inside)
@@ -121,17 +142,7 @@ class OrderedBins:
 
     def near(self, target: RankTarget) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The utilities of the bins for a rank: how far it is from theirs, in parts of a row; and their numbers."""
-        whole, rank = target.part.denominator, target.part.numerator * self._total
-        short, over = rank - self._after * whole, self._before * whole - rank
-        match target.ties:
-            case "lower":
-                over = over + 1
-            case "upper":
-                short = short + 1
-            case "either":
-                pass
-        distances = np.maximum(np.maximum(short, over), 0)
-        return -np.minimum(distances, MOST_DISTANCE).astype(np.int64), self._widths
+        return target.utilities(self._before, self._after, self._total), self._widths
 
     def counts(self, edges: Sequence[int]) -> list[int]:
         """The exact counts between bins: from each edge to the one before the next."""
@@ -156,7 +167,9 @@ def exact_cells(
     return [(tree, ordered.counts(cells)) for tree, cells in grown]
 
 
-def _inside(places: Sequence[int], counts: Sequence[int], bins: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def bins_in_order(
+    places: Sequence[int], counts: Sequence[int], bins: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The bins with rows, in order, and their counts: 64-bit integers where these and their multiples fit in."""
     at = np.array(places, np.int64)
     exact = np.array(counts, np.int64 if sum(counts) < MOST_COUNT else object)

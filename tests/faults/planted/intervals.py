@@ -12,7 +12,7 @@ CLIPPING = "tests/release/test_clipping.py"
 FAULTS = (
     Fault(
         "no interval takes what was released before as given",
-        "dpsql/planning/explanation.py",
+        "dpsql/planning/assumptions.py",
         "if table.cores}",
         "if not table.cores}",
         ("tests/session/test_given.py::test_it_is_said_beforehand_and_with_the_answer",),

@@ -10,6 +10,9 @@ TREE = "dpsql/privacy/mechanism/tree.py"
 AROUND = "dpsql/privacy/mechanism/rank_interval.py"
 AROUND_TESTS = "tests/planning/estimators/test_around.py"
 CHOSEN = "tests/session/test_mechanism_choice.py"
+SPLIT = "dpsql/privacy/mechanism/quantile_recursion.py"
+FALLBACK = "dpsql/privacy/mechanism/quantile_fallback.py"
+SPLIT_TESTS = "tests/privacy/mechanism/test_quantile_recursion.py"
 SPARSE = "dpsql/privacy/mechanism/sparse_vector.py"
 SPARSE_TESTS = "tests/privacy/mechanism/test_sparse_vector.py"
 CALIBRATION = "dpsql/privacy/mechanism/analytic_gaussian.py"
@@ -92,6 +95,65 @@ FAULTS = (
         "self._curve(fraction, ranks) for fraction in ranks.fractions",
         "self._curve(ranks.fractions[0], ranks) for _ in ranks.fractions",
         ("tests/privacy/mechanism/test_tree.py::test_the_interval_of_each_element_of_a_list_holds",),
+    ),
+    Fault(
+        "the rows of a divided bin count on both sides",
+        SPLIT,
+        "            after[0] -= before[-1]\n",
+        "",
+        (
+            f"{SPLIT_TESTS}::test_rows_are_divided_and_none_is_lost",
+            f"{SPLIT_TESTS}::test_all_choices_of_a_level_move_as_far_as_one_may",
+        ),
+    ),
+    Fault(
+        "a bin is divided by a rounding that does not rise with its rows",
+        SPLIT,
+        "before[-1] * (2 * (drawn % PARTS) + 1) // (2 * PARTS)",
+        "before[-1] * (drawn % PARTS) % PARTS",
+        (f"{SPLIT_TESTS}::test_all_choices_of_a_level_move_as_far_as_one_may",),
+    ),
+    Fault(
+        "only the first level of a recursion is paid for",
+        SPLIT,
+        "_dearest(level) for level in self.first.levels)",
+        "_dearest(level) for level in self.first.levels[:1])",
+        (f"{SPLIT_TESTS}::test_every_level_is_paid_for_once_and_the_count_beside_it",),
+    ),
+    Fault(
+        "the price of a recursion is not divided among its levels",
+        "dpsql/planning/calibration.py",
+        "part, ends = share * VALUES_SHARE / levels,",
+        "part, ends = share * VALUES_SHARE,",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+    Fault(
+        "the counts around several quantiles are not paid for",
+        SPLIT,
+        "for level in self.first.levels), self.around.cost)",
+        "for level in self.first.levels), Cost(Fraction(0), Fraction(0)))",
+        (f"{SPLIT_TESTS}::test_every_level_is_paid_for_once_and_the_count_beside_it",),
+    ),
+    Fault(
+        "the count that decides between choices and a tree is not paid for",
+        FALLBACK,
+        "return self.count.cost + self.either",
+        "return self.either",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+    Fault(
+        "the exact number of rows decides between choices and a tree",
+        FALLBACK,
+        "        if noisy < self.least:",
+        "        if self.inside(places, counts) < self.least:",
+        (f"{SPLIT_TESTS}::test_the_count_that_decides_is_noisy",),
+    ),
+    Fault(
+        "a quantile among others is chosen as if the others did not narrow its rows",
+        "dpsql/planning/calibration.py",
+        "    value = _exponential(contribution, norm, neighbours, epsilon, share, rank.spread)",
+        "    value = _exponential(contribution, norm, neighbours, epsilon, share, 1)",
+        claims("rows", "L2", "quantiles of an expression"),
     ),
     Fault(
         "the noise of the children inside a node is forgotten",

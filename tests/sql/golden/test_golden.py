@@ -6,6 +6,7 @@ to be read; ``pytest tests/sql/golden --update-golden`` writes it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
+from dpsql.privacy.mechanism.quantile_recursion import QuantileRecursion
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.sql.analysis.grouping_levels import Cube
@@ -59,6 +62,12 @@ def _cells(core: CorePlan) -> list[str]:
 def _reading(histogram: MeasuredHistogram) -> str:
     step = histogram.contribution.step
     match histogram.mechanism:
+        case QuantilesWithFallback(count=count, least=least, choices=choices, tree=tree):
+            chosen = _reading(replace(histogram, mechanism=choices)) if isinstance(choices, QuantileChoices) else (
+                f"chosen of {choices.bins} bins, in steps of {step}; {_splits(choices)}")  # fmt: skip
+            return f"from {least} steps on, {_noise(count)}: {chosen}; else " + _reading(
+                replace(histogram, mechanism=tree)
+            )
         case TreeMechanism(bins=bins, branching=branching, levels=levels, node=node):
             return f"{bins} bins, {levels} levels of {branching} children, in steps of {step}; {_noise(node)}"
         case QuantileChoices(bins=bins, quantiles=quantiles):
@@ -68,6 +77,15 @@ def _reading(histogram: MeasuredHistogram) -> str:
             return f"{most} chosen of {values} values, in steps of {step}; {each}"
         case ClippingBoundSearch() as scan:
             return f"one chosen of {scan.sizes} sizes, in steps of {step}; {scan.each}, {scan.cost}"
+
+
+def _splits(recursion: QuantileRecursion) -> str:
+    chosen = "; ".join(
+        f"{level} {each.rank} for {each.target}: {each.value}"
+        for level, choices in enumerate(recursion.first.levels)
+        for each in choices
+    )
+    return f"{chosen}; around {recursion.around}"
 
 
 def _levels(cube: Cube) -> list[str]:

@@ -1,0 +1,102 @@
+"""What is told of an answer beside its cells: the groups that are shown, and what its intervals take as given.
+
+Intervals take released rows that later cores read as given (``docs/intervals.md``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dpsql.planning.cell_choice import EVIDENCE_SHARE
+from dpsql.planning.estimators.estimate import SingleCell
+from dpsql.planning.plan import CorePlan, GroupPresence, Plan
+from dpsql.sql.ir.core import UnitCount
+
+#: For how many keys the threshold is told where only public tables know their number.
+EXAMPLES = (100, 10_000)
+
+
+def groups_said(plan: Plan) -> tuple[str, ...]:
+    """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
+    return tuple(dict.fromkeys(f"groups: {said}" for _, said in _told(plan)))
+
+
+def nothing_seen(plan: Plan) -> tuple[str, ...]:
+    """What is said of an answer without rows, where groups are shown by evidence."""
+    found = [said for core, said in _told(plan) if core.presence is not None]
+    if not found:
+        return ()
+    return (f"no row is shown; groups are {found[0]}; SET dpsql.empty_groups = show shows those without rows, too",)
+
+
+def _told(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
+    """What is said of the groups of each core with public keys."""
+    first = 0
+    for core in plan.cores:
+        if core.core.domain is not None:
+            count = core.core.domain.count
+            if core.presence is None:
+                yield core, f"{'all' if count is None else f'all {count:,}'} are shown, with rows or without"
+            else:
+                yield core, _said(core, core.presence, count, first + core.presence.cell)
+        first += len(core.cells) + len(core.histograms)
+
+
+def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:
+    cell, chance = core.cells[presence.cell].contribution, float(100 * presence.chance)
+    what = "units" if isinstance(cell.cell, UnitCount) else "rows"
+    most = [f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
+            for each in (EXAMPLES if count is None else (count,))]  # fmt: skip
+    together = "all" if count is None else f"all {count:,}"
+    said = f"shown where the noisy count of {what} (cell {place}) is {' or '.join(most)} or more"
+    said += f", which groups without rows, {together} together, reach in at most {chance:.3g} % of answers"
+    bought = what == "units" and SingleCell(presence.cell) not in core.estimates
+    return f"{said}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price" if bought else said
+
+
+def taken_as_given(plan: Plan) -> tuple[str, ...]:
+    """One sentence where a core reads what an earlier core released: which intervals know nothing of its noise."""
+    later = _later(plan)
+    if not later:
+        return ()
+    names = [column.name for column in plan.columns
+             if (column.aggregate is not None or column.computed is not None) and column.table in later]  # fmt: skip
+    perhaps = list[str]()
+    if plan.resampling is not None and not later.isdisjoint(plan.resampling.tables):
+        found = names if later.issuperset(plan.resampling.tables) else perhaps
+        found += [plan.columns[place].name for place in plan.resampling.wanted]
+    said = (
+        f"{_whose(names, perhaps)} what a subquery released as given: it holds what the statement would give with "
+        "these very rows and values in the place of the subquery, whose own noise is not in it"
+    )
+    return (said,)
+
+
+def _later(plan: Plan) -> frozenset[str]:
+    """The released tables whose cores read rows that are made of what earlier cores released."""
+    released = {table.name for table in plan.derived if table.cores}
+    cores = {place for place, core in enumerate(plan.cores) if not released.isdisjoint(core.derived)}
+    cubes = (
+        number for number, cube in enumerate(plan.cubes) if not cores.isdisjoint(level.core for level in cube.levels)
+    )
+    return frozenset([*(f"core{place}" for place in cores), *(f"cube{number}" for number in cubes)])
+
+
+def _whose(names: Sequence[str], perhaps: Sequence[str]) -> str:
+    """Subject and verb of the sentence; columns of which several tables are a part ``perhaps`` belong to it.
+
+    >>> _whose(["n", "total"], []), _whose([], ["share"]), _whose([], [])
+    ('the interval of n and total takes', 'the interval of share may take', 'an interval takes')
+    >>> _whose(["n"], ["share"])
+    'the interval of n takes, and that of share may take,'
+    """
+    if not names and not perhaps:
+        return "an interval takes"
+    sure, may = (f"the interval of {_listed(each)}" for each in (names, perhaps))
+    if not perhaps:
+        return f"{sure} takes"
+    return f"{sure} takes, and that of {_listed(perhaps)} may take," if names else f"{may} may take"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

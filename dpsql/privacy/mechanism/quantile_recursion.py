@@ -1,0 +1,180 @@
+"""Several quantiles of a group by recursion: the middle one first, then those on either side among the rows there.
+
+Their intervals are counted around all of them.
+
+Proof in `docs/proofs/quantiles.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.privacy.measure import Cost
+from dpsql.privacy.mechanism import Exponential
+from dpsql.privacy.mechanism.quantile_choice import OrderedBins, RankTarget, bins_in_order
+from dpsql.privacy.mechanism.rank_interval import cells_around
+from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism
+from dpsql.privacy.rounding import confidence_tail
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+
+#: In how many parts the rows of a bin may be divided: each is a candidate.
+PARTS = 16
+
+
+@dataclass(frozen=True)
+class QuantileSplit:
+    """The choice of a quantile among the rows between two others; it divides them for the quantiles on either side.
+
+    ``target`` is the rank that is asked for, among all rows, and ``rank`` the same among those between. ``beside`` is
+    the least part of all rows that lies between it and the next of those two.
+    """
+
+    target: RankTarget
+    rank: RankTarget
+    beside: Fraction
+    value: Exponential
+    before: QuantileSplit | None = None
+    after: QuantileSplit | None = None
+
+    @property
+    def levels(self) -> list[list[QuantileSplit]]:
+        """The choices that are made among rows apart from each other, level by level."""
+        found, level = list[list[QuantileSplit]](), [self]
+        while level:
+            found.append(level)
+            level = [side for each in level for side in (each.before, each.after) if side is not None]
+        return found
+
+
+@dataclass(frozen=True)
+class CountedQuantiles:
+    """The bins of some quantiles, and noisy counts of cells around all of them; a cell ends where the next begins."""
+
+    places: dict[RankTarget, int]
+    cells: list[int]
+    counted: NoisyTree
+
+
+@dataclass(frozen=True)
+class QuantileRecursion:
+    """The quantiles of one histogram of ``bins`` bins in each group, and the tree of the most cells around them."""
+
+    bins: int
+    first: QuantileSplit
+    around: TreeMechanism
+
+    @property
+    def cost(self) -> Cost:
+        """That of the tree, and of the dearest choice of each level, which divide a unit's rows among them."""
+        return sum((_dearest(level) for level in self.first.levels), self.around.cost)
+
+    def half_width(self, confidence: float) -> float:
+        """How far the ranks of all values are off at most with that confidence, in the steps of counts."""
+        levels = self.first.levels
+        tail = confidence_tail(confidence) / sum(map(len, levels))
+        return sum(max(_rank_error(each, self.bins, tail) for each in level) for level in levels)
+
+    def choose(
+        self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> CountedQuantiles:
+        """The chosen bins and the counts around them, over one group's bins and their exact counts."""
+        found = dict[RankTarget, int]()
+        waiting = [(self.first, RowsBetween.of_all(places, counts, self.bins))]
+        while waiting:
+            split, rows = waiting.pop()
+            drawn = split.value.draw(*rows.near(split.rank), _entropy=_entropy)
+            found[split.target] = rows.place(drawn)
+            waiting += [(side, part) for side, part in zip((split.before, split.after), rows.divided(drawn),
+                                                           strict=True) if side is not None]  # fmt: skip
+        tree, cells = self.grown(found.values())
+        inside = OrderedBins(places, counts, self.bins).counts(cells)
+        return CountedQuantiles(found, cells, tree.grow(range(tree.bins), inside, _entropy=_entropy))
+
+    def grown(self, chosen: Iterable[int]) -> tuple[TreeMechanism, list[int]]:
+        """The tree around released bins, and the edges of its leaves: those around each of them, all together."""
+        cells = sorted({edge for place in chosen for edge in cells_around(place, self.bins)})
+        return replace(self.around, bins=len(cells) - 1), cells
+
+
+class RowsBetween:
+    """One group's rows from a part of one bin to a part of another; they are exact."""
+
+    __slots__ = ("_counts", "_places", "first", "last")
+
+    def __init__(self, places: NDArray[np.int64], counts: NDArray[np.int64], first: int, last: int) -> None:
+        self._places, self._counts, self.first, self.last = places, counts, first, last
+
+    @classmethod
+    def of_all(cls, places: Sequence[int], counts: Sequence[int], bins: int) -> RowsBetween:
+        """All rows of the group that lie in a bin."""
+        return cls(*bins_in_order(places, counts, bins), 0, bins - 1)
+
+    def __repr__(self) -> str:
+        return "Rows(…)"
+
+    def near(self, rank: RankTarget) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The utilities of the parts of all bins from the first to the last, and how many parts in a row have each."""
+        full, part = len(self._places), np.arange(PARTS)
+        ends = np.concatenate([[0], np.cumsum(self._counts)])
+        own = self._counts[:, None]
+        low, high = np.repeat(ends[:, None], PARTS + 1, 1), np.repeat(ends[:, None], PARTS + 1, 1)
+        low[:full, 1:] += own * part // PARTS
+        high[:full, 1:] -= -own * (part + 1) // PARTS
+        widths = np.ones((full + 1, PARTS + 1), np.int64)  # of each row: the empty bins before a full one, its parts
+        widths[:, 0] = PARTS * (np.diff(np.concatenate([[self.first - 1], self._places, [self.last + 1]])) - 1)
+        widths[full, 1:] = 0
+        some = widths > 0
+        return rank.utilities(low[some], high[some], int(ends[-1])), widths[some]
+
+    def place(self, drawn: int) -> int:
+        """The bin that holds a candidate."""
+        return self.first + drawn // PARTS
+
+    def divided(self, drawn: int) -> tuple[RowsBetween, RowsBetween]:
+        """The rows up to the middle of a drawn part of a bin, and the rows behind it."""
+        place, at = self.place(drawn), int(np.searchsorted(self._places, self.place(drawn)))
+        before, after = self._counts[: at + 1].copy(), self._counts[at:].copy()
+        if at < len(self._places) and self._places[at] == place:
+            before[-1] = before[-1] * (2 * (drawn % PARTS) + 1) // (2 * PARTS)
+            after[0] -= before[-1]
+            return (RowsBetween(self._places[: at + 1], before, self.first, place),
+                    RowsBetween(self._places[at:], after, place, self.last))  # fmt: skip
+        return (RowsBetween(self._places[:at], before[:at], self.first, place),
+                RowsBetween(self._places[at:], after, place, self.last))  # fmt: skip
+
+
+def exact_splits(
+    recursion: QuantileRecursion, drawn: Callable[[RowsBetween], int], places: Sequence[int], counts: Sequence[int]
+) -> Iterator[tuple[QuantileSplit, int, NDArray[np.int64], NDArray[np.int64]]]:
+    """Had these candidates been drawn: the choices of one group, each with its bin, utilities and widths: for tests."""
+    waiting = [(recursion.first, RowsBetween.of_all(places, counts, recursion.bins))]
+    while waiting:
+        split, rows = waiting.pop()
+        yield split, rows.place(drawn(rows)), *rows.near(split.rank)
+        sides = zip((split.before, split.after), rows.divided(drawn(rows)), strict=True)
+        waiting += [(side, part) for side, part in sides if side is not None]
+
+
+def exact_counts(
+    recursion: QuantileRecursion, chosen: Iterable[int], places: Sequence[int], counts: Sequence[int]
+) -> tuple[TreeMechanism, list[int]]:
+    """Had these bins been chosen: the tree around them and the exact counts of its leaves: for the tests, too."""
+    tree, cells = recursion.grown(chosen)
+    return tree, OrderedBins(places, counts, recursion.bins).counts(cells)
+
+
+def _dearest(level: Sequence[QuantileSplit]) -> Cost:
+    costs = [each.value.cost for each in level]
+    epsilons = [each.epsilon for each in costs if each.epsilon is not None]
+    return Cost(max(epsilons) if len(epsilons) == len(costs) else None, max(each.rho for each in costs))
+
+
+def _rank_error(split: QuantileSplit, bins: int, tail: float) -> float:
+    """How far a choice is off, but for one step that is lost where the rows of a bin are divided."""
+    return log(bins * PARTS / tail) / float(split.value.rate) / split.rank.part.denominator + 1
