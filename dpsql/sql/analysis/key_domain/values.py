@@ -23,6 +23,7 @@ from dpsql.sql.analysis.key_domain.enumeration import (
 from dpsql.sql.analysis.stability import conditions_of, sources
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.functions.call import is_double
+from dpsql.sql.ir.aggregate_properties import UnitFunction
 from dpsql.sql.ir.core import Days, Enumerated
 from dpsql.sql.ir.expression import (
     BOOLEAN,
@@ -43,7 +44,7 @@ from dpsql.sql.ir.expression import (
     subqueries,
 )
 from dpsql.sql.ir.references import outer_columns, reads_private
-from dpsql.sql.ir.relation import Leaf, Relation, Scan
+from dpsql.sql.ir.relation import Leaf, PerUnit, Relation, Scan, UnitAggregate
 
 #: Combinations of all keys, and of the values that keys in common are computed from, are enumerated up to this many.
 MAX_KEYS = 100_000
@@ -156,7 +157,7 @@ class DomainValues:
     def _reduced(self, expression: Expression, fine: bool) -> Expression | None:
         """The expression over enumerated values; ``fine`` starts from columns, else from functions of them."""
         if isinstance(expression, Subquery):
-            return self._function(expression)
+            return self._function(expression) or self._stands_for(expression, self._of_public_rows(expression))
         public = all(column.public and column.relation in self.public for column in columns(expression))
         if public and not any(subqueries(expression)):
             return expression
@@ -173,6 +174,12 @@ class DomainValues:
         """Whether the expression reads public tables alone, those that are joined here and those in subqueries."""
         joined = all(column.public and column.relation in self.public for column in columns(expression))
         return joined and not any(reads_private(subquery.relation) for subquery in subqueries(expression))
+
+    def _of_public_rows(self, subquery: Subquery) -> tuple[Scalar, ...] | None:
+        """The values that the least or the greatest of a public column may be, and NULL for no row."""
+        inner = _extreme(subquery.aggregate)
+        found = public_values(inner, subquery.relation, self.sizes) if isinstance(inner, ColumnRef) else None
+        return None if found is None else tuple(dict.fromkeys((*found, None)))
 
     def _function(self, expression: Expression) -> Expression | None:
         known = values(self._narrowly(expression))
@@ -254,13 +261,23 @@ class DomainValues:
 def public_values(column: ColumnRef, relation: Relation, sizes: Fanout) -> tuple[Scalar, ...] | None:
     """Every value of a column of a public table in the relation, with NULL if a row may lack its partner there.
 
-    None of all other columns, and where the values are too many to be listed.
+    A key, a MIN or a MAX of a subquery per unit has those of the column that it is of. None of all other columns, and
+    where the values are too many to be listed.
     """
-    leaf = next((each for each in sources(relation) if each.alias == column.relation), None)
-    if not isinstance(leaf, Scan) or leaf.derived or leaf.unit is not None:
-        return None
-    found = sizes.values(leaf.table, column)
-    return found if found is None or not column.nullable else (*found, None)
+    found = None
+    match next((each for each in sources(relation) if each.alias == column.relation), None):
+        case Scan(table=table, derived=False, unit=None):
+            found = sizes.values(table, column)
+        case PerUnit(child=child, keys=keys, aggregates=aggregates):
+            inner = dict(keys).get(column.name) or _extreme(dict(aggregates).get(column.name))
+            found = public_values(inner, child, sizes) if isinstance(inner, ColumnRef) else None
+    return found if found is None or not column.nullable else tuple(dict.fromkeys((*found, None)))
+
+
+def _extreme(aggregate: UnitAggregate | None) -> Expression | None:
+    """What the aggregate is one of the values of."""
+    ends = (UnitFunction.MIN, UnitFunction.MAX)
+    return aggregate.argument if aggregate is not None and aggregate.function in ends else None
 
 
 def _moment_of(expression: Expression) -> ColumnRef | None:
