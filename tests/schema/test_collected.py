@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from dpsql import local
 from dpsql.errors import SchemaError
-from dpsql.schema import Column, loads
+from dpsql.schema import Column, check, loads
 
 PIECEWISE = {"mechanism": "piecewise", "epsilon": 1}
 YES_NO = {"type": "text", "values": ["yes", "no"]}
@@ -52,6 +53,28 @@ def test_each_mechanism_is_that_of_the_client() -> None:
 def test_what_no_mechanism_can_have_reported_is_refused(column: dict[str, object], mend: str) -> None:
     with pytest.raises(ValueError, match=mend):
         Column.model_validate(column)
+
+
+def test_the_owner_is_told_what_is_not_protected(tmp_path: Path) -> None:
+    column = 'columns.answer = { type = "double", bounds = [0, 1], collected = { mechanism = "laplace", epsilon = 1 } }'
+    (tmp_path / "s.toml").write_text(f"""
+    name = "s"
+    source = "s.duckdb"
+    [privacy]
+    unit = "people.id"
+    epsilon = 1
+    delta = 0
+    [tables.survey]
+    public = true
+    {column}
+    [tables.people]
+    max_rows_per_unit = 1
+    columns.id = {{ type = "integer" }}
+    {column}
+    """)
+    found = {(each.level, each.where): each.message for each in check(tmp_path / "s.toml")}
+    assert "nothing protects the other columns" in found["note", "table survey"]
+    assert "piecewise reports have bounds" in found["loose", "table people, column answer"]
 
 
 def test_what_tells_units_apart_is_not_perturbed() -> None:

@@ -18,6 +18,10 @@ from dpsql.schema.table import Table
 #: Above these a promise is weak, or a limit drowns the answers in noise.
 LOOSE_EPSILON = 10
 LOOSE_LIMIT = 1000
+#: What is said in a private table of reports that are bits, and of those of Laplace noise.
+BITS = ("is many bits, each of which would cost in a private table, so that statements over it are refused; collect it by "
+        "randomized_response, or declare the table public")  # fmt: skip
+UNBOUNDED = "has no bounds, so a private sum hides 24 scales of its noise; piecewise reports have bounds"
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,14 @@ def _privacy(schema: Schema) -> Iterator[Finding]:
 def _public(name: str, table: Table) -> Iterator[Finding]:
     if not table.columns:
         yield Finding("note", f"table {name}", "public, its columns are taken from the source")
+    collected = [column for column, its in table.columns.items() if its.collected is not None]
+    if collected:
+        yield Finding(
+            "note",
+            f"table {name}",
+            f"public, and {', '.join(collected)} collected: the clients' own epsilon protects what these columns stand "
+            "for, and nothing protects the other columns and which clients reported how often",
+        )
 
 
 def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
@@ -127,6 +139,8 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
             and column_name not in identifiers
         ):
             yield Finding("loose", where, "has no bounds, so SUM and AVG of it are refused; add bounds = [low, high]")
+        if column.collected is not None and column.collected.mechanism not in ("randomized_response", "piecewise"):
+            yield Finding("loose", where, UNBOUNDED if column.collected.mechanism == "laplace" else BITS)
         if column.type.kind == "text" and column.values is None and column_name not in identifiers:
             yield Finding("note", where, f"has no values, so its keys are {thresholded}; add values = […] if public")
 

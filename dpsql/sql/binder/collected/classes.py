@@ -5,7 +5,7 @@ Proved in ``docs/proofs/local.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
@@ -21,7 +21,7 @@ Place = tuple[str, str]
 
 
 class ReportClasses:
-    """What is read of the rows of one SELECT: columns by which they are in one class, and aggregates over a class."""
+    """What is read of one SELECT's rows: columns by which they are in one class, and aggregates over a class."""
 
     def __init__(self, select: exp.Select, sources: Sources, parts: Iterable[exp.Expr]) -> None:
         self._select, self._sources = select, sources
@@ -72,7 +72,7 @@ class ReportClasses:
             return self._domain(collected, node).value
         if isinstance(node, exp.Column):
             return self.column(node)
-        return rebuilt(node, self.lifted)
+        return remade(node, self.lifted)
 
     def weighted(
         self, keys: Sequence[exp.Expr], conditions: Sequence[exp.Expr], inner: Sequence[exp.Expr]
@@ -135,6 +135,13 @@ class ReportClasses:
                            reports.is_unary)  # fmt: skip
             self._domains[collected.source, collected.name] = known
         return known
+
+
+def remade(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """The node with each of its parts changed, and what is remembered of it: its place, and which parameter it is."""
+    made = rebuilt(node, change)
+    made.meta.update(node.meta)
+    return made
 
 
 def _named(nodes: Sequence[exp.Expr], letter: str) -> list[exp.Expr]:

@@ -14,7 +14,8 @@ from sqlglot import exp
 
 from dpsql.schema import Bound, NumberReports, Schema, fold
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, is_grouped
-from dpsql.sql.binder.collected.classes import ReportClasses
+from dpsql.sql.binder.collected.arithmetic import ends_of
+from dpsql.sql.binder.collected.classes import ReportClasses, remade
 from dpsql.sql.binder.collected.estimates import Estimates, conjuncts
 from dpsql.sql.binder.collected.sources import (
     UNDERSTOOD,
@@ -28,7 +29,6 @@ from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.group_by import has_sets
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.postprocess.functions import interval_end
-from dpsql.sql.postprocess.released_sql import rebuilt
 
 #: The columns behind those of the result that have the ends of the intervals of these, whose places they name.
 LOW, HIGH = "dpsql collected low ", "dpsql collected high "
@@ -62,6 +62,7 @@ def debiased(tree: exp.Expr, schema: Schema) -> Debiased:
         sources = Sources(select, schema)
         sources.refuse_joins_by_reports(select)
         if is_grouped(select) and any(sources.reads(part) for part in _parts(select)):
+            _qualify(select, sources)
             rewriting = _Rewriting(select, sources, schema)
             made, rewritten = rewriting.made(outermost=select is tree), True
             notices += rewriting.notices if select is tree else []
@@ -85,6 +86,16 @@ def read_as_reports(schema: Schema) -> Schema:
 
 def _exact(ends: tuple[float, float]) -> tuple[Bound, Bound]:
     return Fraction(ends[0]), Fraction(ends[1])
+
+
+def _qualify(select: exp.Select, sources: Sources) -> None:
+    """Write the names of columns in one way, but for those of ORDER BY that stand for items; items keep their names."""
+    for item in list(select.expressions):
+        if not isinstance(item, exp.Alias):
+            item.replace(exp.alias_(item.copy(), output_name(item), quoted=True))
+    aliases = {fold(item.alias) for item in select.expressions}
+    for part in _parts(select):
+        sources.qualify(part, aliases if isinstance(part, exp.Order) else ())
 
 
 def _parts(select: exp.Select) -> list[exp.Expr]:
@@ -135,9 +146,12 @@ class _Rewriting:
     @property
     def notices(self) -> list[str]:
         """What is said of items that are computed of debiased numbers, and have no interval."""
-        computed = [item for item in self._select.expressions
-                    if has_aggregate(item.unalias()) and not is_aggregate(item.unalias())]  # fmt: skip
-        names = " and ".join(item.alias or output_name(item) for item in computed)
+
+        def is_bare(node: exp.Expr) -> bool:
+            return has_aggregate(node) and ends_of(node, self._estimates, self._z) is None
+
+        computed = [item for item in self._select.expressions if is_bare(item.unalias())]
+        names = " and ".join(item.alias for item in computed)
         said = (f"no interval in any row of {names}: it is computed of debiased numbers; an aggregate alone has one, "
                 "such as AVG(CASE WHEN … THEN 1 ELSE 0 END) for a share")  # fmt: skip
         return [said] if names else []
@@ -171,8 +185,7 @@ class _Rewriting:
 
     def _item(self, item: exp.Expr) -> exp.Expr:
         changed = self._over(item.unalias())
-        name = item.alias if isinstance(item, exp.Alias) else output_name(item)
-        return exp.alias_(changed, name, quoted=True)
+        return exp.alias_(changed, item.alias, quoted=True)
 
     def _part(self, value: object) -> object:
         if isinstance(value, list):
@@ -185,7 +198,7 @@ class _Rewriting:
             return column(f"k{self._keys.index(node)}", WEIGHTED)
         if isinstance(node, exp.Window):
             parts = {name: self._part(value) for name, value in node.args.items() if name != "this"}
-            return exp.Window(this=rebuilt(node.this, self._over), **parts)
+            return exp.Window(this=remade(node.this, self._over), **parts)
         if interval_end(node) is not None:
             return self._end(node)
         if is_aggregate(node):
@@ -196,14 +209,14 @@ class _Rewriting:
             if not node.table and any(fold(item.alias) == fold(node.name) for item in self._select.expressions):
                 return node.copy()
             refuse("E_KEY", f'column "{node.name}" must stand in GROUP BY or in an aggregate', node)
-        return rebuilt(node, self._over)
+        return remade(node, self._over)
 
     def _ends(self) -> list[exp.Expr]:
         """The ends of the intervals of the items that are aggregates."""
         found: list[exp.Expr] = []
         for place, item in enumerate(self._select.expressions):
             node = item.unalias()
-            ends = self._estimates.ends(node, self._z) if is_aggregate(node) else None
+            ends = ends_of(node, self._estimates, self._z) if has_aggregate(node) else None
             for name, end in zip((LOW, HIGH), ends or (), strict=False):
                 found.append(exp.alias_(end, f"{name}{place}", quoted=True))
         return found

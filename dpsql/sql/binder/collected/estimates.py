@@ -54,6 +54,11 @@ class Estimates:
         above, below = self._of(node)
         return sum_ends(above, z) if below is None else ratio_ends(above, below, z)
 
+    def quotient_ends(self, above: exp.Expr, count: exp.Expr, z: float) -> tuple[exp.Expr, exp.Expr] | None:
+        """The ends of the interval of an aggregate over the number of all rows."""
+        over, under = self._of(above), self._of(count)
+        return None if over[1] is not None else ratio_ends(over[0], under[0], z)
+
     def _of(self, node: exp.Expr) -> tuple[Estimate, Estimate | None]:
         """The sum that an aggregate is; of an average also the count of the rows that it is over."""
         call = _call(node)

@@ -5,7 +5,7 @@ Proved in ``docs/proofs/local.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -102,6 +102,17 @@ class Sources:
             if natural or any(map(self.collected, named)) or (join.args.get("on") and self.reads(join.args["on"])):
                 refuse("E_JOIN", "a join by a report matches what is not equal; join by other columns and count the "
                        "reports", join)  # fmt: skip
+
+    def qualify(self, part: exp.Expr, aliases: Collection[str] = ()) -> None:
+        """Write the names of columns in a part of the SELECT in one way, so that equal names are equal.
+
+        ``aliases`` are names that stand for items of the SELECT there.
+        """
+        for node in list(part.find_all(exp.Column)):
+            found = self.column(node)
+            if found is not None and (node.table or fold(node.name) not in aliases):
+                node.set("this", exp.to_identifier(fold(node.name), quoted=True))
+                node.set("table", exp.to_identifier(found[0], quoted=True))
 
     def reads(self, node: exp.Expr) -> list[CollectedColumn]:
         """The collected columns in an expression, those in its subqueries too."""

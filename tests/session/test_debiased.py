@@ -28,9 +28,10 @@ HOURS = local.Piecewise.priced((0, 24), 2)
 NOISY = local.LocalLaplace.priced((0, 24), 2)
 #: What three people would say: kind, coin, and an amount that is public or protected centrally.
 PEOPLE = (("a", True, 2.0), ("b", True, 5.0), ("a", False, 1.5))
+WORLDS, EACH = 100, 200
 COLUMNS = """
 person = { type = "integer" }
-world = { type = "integer", values = [0, 1, 2] }
+world = { type = "integer", WORLDS }
 kind = { type = "text", values = ["a", "b", "c"], collected = { mechanism = "randomized_response", truth = 0.5 } }
 coin = { type = "boolean", collected = { mechanism = "randomized_response", truth = 0.75 } }
 bits = { type = "text", values = ["a", "b"], collected = { mechanism = "symmetric_unary_encoding", truth = 0.75 } }
@@ -52,21 +53,20 @@ mechanism = "laplace"
 [tables.people]
 max_rows_per_unit = 1
 [tables.people.columns]
-{COLUMNS}
+{COLUMNS.replace("WORLDS", f"values = {list(range(WORLDS))}")}
 town = {{ type = "text" }}
 [tables.reports]
 public = true
 [tables.reports.columns]
-{COLUMNS.replace("values = [0, 1, 2]", "bounds = [0, 100000]")}
+{COLUMNS.replace("WORLDS", "bounds = [0, 100000]")}
 [tables.crowd]
 public = true
 [tables.crowd.columns]
-{COLUMNS.replace("values = [0, 1, 2]", "bounds = [0, 100000]")}
+{COLUMNS.replace("WORLDS", "bounds = [0, 100000]")}
 """
 TYPES = (
     "(person BIGINT, world BIGINT, kind VARCHAR, coin BOOLEAN, bits VARCHAR, hours DOUBLE, noisy DOUBLE, amount DOUBLE"
 )
-WORLDS, EACH = 100, 200
 Z = NormalDist().inv_cdf(0.975)
 
 
@@ -119,7 +119,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         copied(data, folder, "reports", rows)
         copied(data, folder, "truth", crowd(Seeded(11)))
         data.execute("CREATE TABLE crowd AS SELECT * EXCLUDE (kind_true, coin_true, hours_true) FROM truth")
-        data.execute("INSERT INTO people SELECT * REPLACE (world % 3 AS world), 'x' FROM crowd WHERE person < 600")
+        data.execute("INSERT INTO people SELECT *, 'x' FROM crowd")
     (folder / "survey.toml").write_text(SCHEMA, encoding="utf-8")
     return folder
 
@@ -166,6 +166,26 @@ def test_over_all_reports_the_mean_is_true_and_the_variance_is_the_stated_one(
     assert result.price.cost == FREE
 
 
+AGAIN = """SELECT kind AS k, COUNT(*) FROM crowd WHERE coin AND person >= ? GROUP BY k HAVING COUNT(*) > ?
+    ORDER BY COUNT(*) DESC"""
+GROUPED = "SELECT kind, COUNT(*) FILTER (WHERE coin) AS n FROM crowd GROUP BY kind"
+
+
+def test_names_parameters_and_clauses_mean_what_they_say(session: Session) -> None:
+    plain = session.execute("SELECT kind, COUNT(*) AS n FROM crowd WHERE coin GROUP BY kind ORDER BY n DESC")
+    for statement, parameters in (
+        ("SELECT c.kind, COUNT(*) AS n FROM crowd AS c WHERE coin = ? GROUP BY KIND ORDER BY 2 DESC", (True,)),
+        ('SELECT "kind", SUM(CASE WHEN coin THEN 1 END) AS coin FROM crowd GROUP BY 1 ORDER BY coin DESC', ()),
+        (AGAIN, (0, -9)),
+        ("SELECT * FROM (SELECT kind, COUNT_IF(coin) AS n FROM crowd GROUP BY ALL) AS t ORDER BY n DESC", ()),
+        (f"WITH t AS ({GROUPED}) SELECT * FROM t ORDER BY n DESC LIMIT 3", ()),
+    ):  # fmt: skip
+        found = session.execute(statement, parameters)
+        assert [(row[0], round(float(row[1]))) for row in found.rows] == plain.rows  # type: ignore[arg-type]
+    shown = session.execute("SELECT UPPER(kind) AS k, RANK() OVER (ORDER BY COUNT(*) DESC) FROM crowd GROUP BY kind")
+    assert {row[0] for row in shown.rows} == {"A", "B", "C"} and {row[1] for row in shown.rows} == {1, 2, 3}
+
+
 def test_groups_and_totals_fit_together(session: Session) -> None:
     rows = dict(session.execute("SELECT kind, COUNT(*) FROM crowd GROUP BY kind").rows)
     total = session.execute("SELECT COUNT(*), COUNT(kind), SUM(1) FILTER (WHERE kind IS NOT NULL) FROM crowd").rows[0]
@@ -185,7 +205,12 @@ def test_an_aggregate_is_no_less_exact_beside_one_of_another_column(session: Ses
 COVERED = [
     ("COUNT(*)", "WHERE kind = 'b'", "count(*) FILTER (WHERE kind_true = 'b')"),
     ("AVG(CASE WHEN coin THEN 1 ELSE 0 END)", "", "avg(coin_true::INT)"),
-    ("AVG(hours)", "", "avg(hours_true)"),
+    (
+        "100.0 * COUNT(*) FILTER (WHERE kind = 'a') / COUNT(*)",
+        "WHERE coin",
+        "100 * avg((kind_true = 'a')::INT) FILTER (WHERE coin_true)",
+    ),
+    ("ROUND(-2 * AVG(hours) + 1, 6)", "", "1 - 2 * avg(hours_true)"),
     ("SUM(noisy)", "", "sum(hours_true)"),
     ("AVG(hours)", "WHERE kind = 'a'", "avg(hours_true) FILTER (WHERE kind_true = 'a')"),
     ("AVG(noisy) FILTER (WHERE coin)", "", "avg(hours_true) FILTER (WHERE coin_true)"),
@@ -209,6 +234,21 @@ def test_intervals_hold_the_truth_as_often_as_they_say(
     narrow = [value - 0.5 * below <= true[row[0]] <= value + 0.5 * above
               for row, (value, below, above) in zip(result.rows, halves, strict=True)]  # fmt: skip
     assert np.mean(narrow) < 0.88
+
+
+@pytest.mark.parametrize("price", [0.3, 3])
+def test_intervals_beside_private_columns_hold_as_often(session: Session, folder: Path, price: float) -> None:
+    with duckdb.connect(str(folder / "survey.duckdb"), read_only=True) as data:
+        sql = "SELECT world, count(*) FILTER (WHERE kind_true = 'a'), avg(coin_true::INT) FROM truth GROUP BY world"
+        true = {row[0]: row[1:] for row in data.execute(sql).fetchall()}
+    session.set("dpsql.epsilon", str(price))
+    held, items = [], ("COUNT(*) FILTER (WHERE kind = 'a')", "AVG(CASE WHEN coin THEN 1 ELSE 0 END)")
+    for place, item in enumerate(items):
+        result = session.execute(f"SELECT world, {item} FROM people GROUP BY world")
+        for row, (_, (low, high)) in zip(result.rows, result.intervals, strict=True):  # type: ignore[misc]
+            held.append(low <= true[row[0]][place] <= high)
+    session.set("dpsql.epsilon", None)
+    assert len(held) == 2 * WORLDS and 0.92 < np.mean(held) < 0.99
 
 
 @pytest.mark.parametrize(
@@ -246,7 +286,7 @@ def test_without_noise_a_private_table_says_what_a_public_one_does(
     session = database.session("ada")
     for item in ("kind, COUNT(*)", "kind, coin, SUM(amount)", "coin, AVG(hours)", "kind, SUM(noisy)"):
         keys = item.rpartition(",")[0]
-        public = session.execute(f"SELECT {item} FROM crowd WHERE person < 600 GROUP BY {keys} ORDER BY ALL")
+        public = session.execute(f"SELECT {item} FROM crowd GROUP BY {keys} ORDER BY ALL")
         private = session.execute(f"SELECT {item} FROM people GROUP BY {keys} ORDER BY ALL")
         assert [row[:-1] for row in private.rows] == [row[:-1] for row in public.rows]
         found, wanted = ([float(row[-1]) for row in each.rows] for each in (private, public))  # type: ignore[arg-type]
@@ -258,12 +298,12 @@ def test_without_noise_a_private_table_says_what_a_public_one_does(
 def test_an_interval_never_holds_the_noise_alone(session: Session) -> None:
     """What is computed of debiased numbers has none, rather than one that forgets the clients' randomness."""
     for statement in (
-        "SELECT 100.0 * SUM(CASE WHEN coin THEN 1 ELSE 0 END) / COUNT(*) FROM people",
+        "SELECT COUNT(*) FILTER (WHERE kind = 'a') - COUNT(*) FILTER (WHERE kind = 'b') FROM people",
         "SELECT n + 1 FROM (SELECT COUNT(*) AS n FROM people WHERE kind = 'a') AS t",
     ):
         assert session.execute(statement).intervals == [(None,)]
     both = session.execute("SELECT kind, COUNT(*) FROM people GROUP BY kind")
-    counts = session.execute("SELECT kind, COUNT(*) FROM crowd WHERE person < 600 GROUP BY kind")
+    counts = session.execute("SELECT kind, COUNT(*) FROM crowd GROUP BY kind")
     widths = [[ends[1][1] - ends[1][0] for ends in each.intervals] for each in (both, counts)]  # type: ignore[index,operator]
     assert all(wide > 0.9 * alone for wide, alone in zip(*widths, strict=True))
 
