@@ -19,8 +19,8 @@ from dpsql.schema.table import Table
 LOOSE_EPSILON = 10
 LOOSE_LIMIT = 1000
 #: What is said in a private table of reports that are bits, and of those of Laplace noise.
-BITS = ("is many bits, each of which would cost in a private table, so that statements over it are refused; collect it by "
-        "randomized_response, or declare the table public")  # fmt: skip
+BITS = ("is many bits, each of which would cost in a private table, so that statements over it are refused; collect it "
+        "by randomized_response, or declare the table public")  # fmt: skip
 UNBOUNDED = "has no bounds, so a private sum hides 24 scales of its noise; piecewise reports have bounds"
 
 
