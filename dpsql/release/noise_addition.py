@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from math import nan
 from operator import itemgetter
 from typing import Any, TypeAlias, assert_never
 
@@ -99,7 +100,7 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
     grown = [_grown_row(plan, row[width + len(noisy) :], confidence, entropy) for row in rows if plan.histograms]
     measured = tuple(StepColumn(counts, step) for counts, step in zip(noisy, plan.steps, strict=True))
     read = [_read(plan, place, measured, grown, confidence) for place in range(len(plan.estimates))]
-    keys = tuple([row[place] for row in rows] for place in range(width))
+    keys = tuple(_in_one_spelling([row[place] for row in rows]) for place in range(width))
     return ReleasedTable(
         plan,
         ColumnarRows(keys, len(rows)),
@@ -109,6 +110,11 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
         ColumnarRows(tuple(curves for _, _, curves in read), len(rows)),
         hidden=hidden,
     )
+
+
+def _in_one_spelling(keys: list[object]) -> list[object]:
+    """The keys of one column, every NaN the same: its bits are those of whichever row an engine met first."""
+    return [nan if key != key else key for key in keys]
 
 
 def in_order(rows: CoreRows, width: int) -> CoreRows:

@@ -21,7 +21,7 @@ from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.per_row_evaluation import INNER, ONE, PUBLIC
 from dpsql.sql.emit.quantise import dispersion_of, quantised
-from dpsql.sql.emit.scalar import key, literal_node, native
+from dpsql.sql.emit.scalar import OUTER, key, literal_node, native
 from dpsql.sql.emit.table import first_rows, parents, stored_table
 from dpsql.sql.ir.aggregate_properties import Dispersion, UnitFunction
 from dpsql.sql.ir.expression import DOUBLE, Call, ColumnRef, Expression, Literal, Subquery, columns
@@ -156,10 +156,10 @@ def _leaf(dialect: Dialect, leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
             assert keep is not None
             return node.subquery(first_rows(dialect, leaf, keep), alias), parents(dialect, hops)
         case PerUnit(alias=alias):
-            with _set(_OUTSIDE, None):
+            with _set(_OUTSIDE, None), _set(OUTER, _outer(leaf)):
                 return node.subquery(per_unit_select(dialect, leaf), alias), []
         case Compound(alias=alias):
-            with _set(_OUTSIDE, None):
+            with _set(_OUTSIDE, None), _set(OUTER, _outer(leaf)):
                 return node.subquery(_compound(dialect, leaf), alias), []
         case Constants(alias=alias, rows=rows):
             typed = [[_typed(dialect, each) for each in row] for row in rows]
@@ -245,13 +245,18 @@ def _exactly(dialect: Dialect, expression: Expression) -> exp.Expr:
 def subquery(dialect: Dialect, expression: Subquery) -> exp.Expr:
     """EXISTS, or a subquery of one aggregate without groups, which always gives one row."""
     outside = next(iter(outer_columns(expression.relation)), None)
-    with _set(_BESIDE, True), _set(_OUTSIDE, outside):
+    with _set(_BESIDE, True), _set(_OUTSIDE, outside), _set(OUTER, _outer(expression.relation, expression.aggregate)):
         source, joins, conditions = from_clause(dialect, expression.relation)
         output = node.integer(1) if expression.aggregate is None else _aggregate(dialect, expression.aggregate)
     inner = node.select([output], source, joins, node.conjoined(conditions))
     if expression.aggregate is not None:
         return exp.Subquery(this=inner)
     return node.paren(node.same(exp.Exists(this=inner), exp.true()))  # not a semi-join, which may end before it reads
+
+
+def _outer(relation: Relation, aggregate: UnitAggregate | None = None) -> frozenset[str]:
+    """The relations outside whose columns the relation, or an aggregate of its rows, reads."""
+    return OUTER.get() | {column.relation for column in outer_columns(relation, aggregate)}
 
 
 def _aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:

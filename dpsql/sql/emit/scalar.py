@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextvars import ContextVar
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Final, TypeAlias, assert_never
@@ -18,7 +19,7 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.per_row_evaluation import flat, reads_flat
-from dpsql.sql.emit.table import first_characters
+from dpsql.sql.emit.table import first_characters, without_sign
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
 from dpsql.sql.ir.expression import (
@@ -39,6 +40,9 @@ from dpsql.sql.ir.expression import (
 MOST_NODES: Final = 50_000
 #: From so many characters on a column is cut as it is read (`dpsql.sql.analysis.work`), and made flat afterwards.
 LONG: Final = 1_000
+#: The relations outside of the subquery that is emitted, whose columns it reads. An engine may ask it once for all rows
+#: with equal values, and takes those of any one of them.
+OUTER: Final[ContextVar[frozenset[str]]] = ContextVar("outer", default=frozenset())
 #: Where a tree keeps its size, so that what is built around it need not count it again.
 _KEPT: Final = "nodes"
 
@@ -129,8 +133,9 @@ def native(dialect: Dialect, expression: Expression, places: Places | None = Non
 
 def _native(dialect: Dialect, expression: Expression, places: Places | None) -> exp.Expr:
     match expression:
-        case ColumnRef(relation=relation, name=name):
-            return node.column(*(places or {}).get(expression, (relation, name)))
+        case ColumnRef(relation=relation, name=name, type=sql_type):
+            column = node.column(*(places or {}).get(expression, (relation, name)))
+            return without_sign(column) if sql_type.kind == "double" and relation in OUTER.get() else column
         case Literal():
             return literal_node(dialect, expression)
         case Call(function=function) if function in _CONDITIONS:

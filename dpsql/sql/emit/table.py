@@ -55,6 +55,11 @@ def first_characters(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
     return node.case((is_long, dialect.total("left", text.copy(), node.integer(most))), default=text.copy())
 
 
+def without_sign(column: exp.Expr) -> exp.Expr:
+    """A column of DOUBLE in which −0.0 is 0.0, in a type as narrow as its own: equal values cannot be told apart."""
+    return node.plus(column, exp.cast(node.number(0.0), exp.DataType.Type.FLOAT))
+
+
 def parents(dialect: Dialect, hops: tuple[Hop, ...]) -> list[exp.Join]:
     """The joins with the parents that lead to the unit."""
     joins = []
@@ -90,7 +95,9 @@ def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
 
     names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
     columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
-    outputs = [*columns, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
+    read = [node.aliased(without_sign(each.copy()), name) if name in keep.doubles else each
+            for name, each in zip(keep.columns, columns, strict=True)]  # fmt: skip
+    outputs = [*read, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
     same = node.compare(exp.EQ, unit.copy(), node.column("crowded", "u"))
     outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
     free = rows([each.copy() for each in outputs], [node.join(crowded(), same, "LEFT")], outside)

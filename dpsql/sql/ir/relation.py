@@ -49,12 +49,13 @@ class Path:
 class Keep:
     """The row limit of a table, applied before it is joined: how many rows each unit keeps, and which columns are read.
 
-    ``owned`` tells that the unit is one of these columns, under the name `ITS_UNIT`.
+    ``owned`` tells that the unit is one of these columns, under the name `ITS_UNIT`; ``doubles`` are those of DOUBLE.
     """
 
     rows: int
     columns: tuple[str, ...]
     owned: bool = False
+    doubles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,9 @@ class _Truncation:
         """The table held to its limit; where its parents are joined for its unit alone, this is done inside of it."""
         rows, owned = row_limit(scan.limits), bool(scan.hops)
         assert rows is not None and scan.unit is not None
-        keep = Keep(rows, tuple(self._columns.get(scan.alias, ())), owned)
+        read = self._columns.get(scan.alias, {})
+        doubles = tuple(name for name, column in read.items() if column.type.kind == "double")
+        keep = Keep(rows, tuple(read), owned, doubles)
         if not owned:
             return replace(scan, keep=keep)
         unit = ColumnRef(scan.alias, ITS_UNIT, scan.unit.type, identifies=UNIT)
