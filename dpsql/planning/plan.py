@@ -188,7 +188,8 @@ class Plan:
     ``evident`` tells which groups need evidence of their rows. ``collection`` tells, where the result has debiased
     numbers, which columns have intervals.
     ``fixed`` tells whether the statement itself names its price, ``pilot`` whether what it releases is to tell that of
-    a better answer (``docs/proofs/accuracy.md``).
+    a better answer (``docs/proofs/accuracy.md``), ``refined`` whether it shall be as exact as its price buys although
+    earlier answers tell it less exactly.
     """
 
     text: str
@@ -203,6 +204,7 @@ class Plan:
     notices: tuple[str, ...] = ()
     fixed: bool = False
     pilot: bool = False
+    refined: bool = False
     repriced: Callable[[Fraction], Plan] | None = field(default=None, repr=False, compare=False)
     ends: tuple[IntervalEndColumns, ...] = ()
     resampling: Resampling | None = None

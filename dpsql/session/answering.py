@@ -1,6 +1,7 @@
 """Answers statements and workloads: runs or finds the release, post-processes it, and adds the price and notices.
 
-Proved in ``docs/proofs/execution.md``, ``docs/proofs/workload.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/execution.md``, ``docs/proofs/workload.md``, ``docs/proofs/views.md`` and
+``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from dpsql.postprocessing import Price, Result
 from dpsql.privacy.measure import FREE
 from dpsql.release.clipping_report import left_out
 from dpsql.release.released_tables import NOTHING, Released
-from dpsql.session.answer_store import PaidRelease
+from dpsql.session.answer_store import PaidRelease, ViewAnswer
 from dpsql.session.cancel_scope import CancelScope, CancelScopes
 from dpsql.session.execution import Execution
 from dpsql.session.public_sizes import many_candidates
@@ -44,9 +45,33 @@ class PlanAnswering:
             return known, None
         with self._scopes.scope() as scope:
             paid = PaidRelease(NOTHING, False, version)
-            if plan.cores:
+            if plan.cores and plan.refined:
+                plan, paid = self._refined(plan, scope)
+            elif plan.cores:
                 paid = self._execution.paid(plan.written(), scope, self._execution.charged, reuse=reuse)
             return self.shown(plan, paid, scope), paid.released
+
+    def of_views(self, plan: Plan) -> ViewAnswer | None:
+        """The release of the plan's cores as earlier answers tell it, if they do."""
+        with self._scopes.sandbox() as postprocessor:
+            return self._execution.of_views(plan, postprocessor)
+
+    def _refined(self, plan: Plan, scope: CancelScope) -> tuple[Plan, PaidRelease]:
+        """What is missing to be as exact as the plan's price buys, bought and combined with what is known.
+
+        The plan is that of what is bought.
+        """
+        known = self.of_views(plan)
+        missing = Fraction(1) if known is None else known.missing
+        if known is not None and not missing:
+            said = "as exact as its price buys: nothing was bought"
+            return plan, PaidRelease(known.released, True, None, (*known.notices, said))
+        bought = plan.at(plan.price * missing).written()
+        paid = self._execution.paid(bought, scope, self._execution.charged)
+        both = None if known is None else self.of_views(plan)
+        if both is None:
+            return bought, paid
+        return bought, PaidRelease(both.released, paid.stored, None, both.notices)
 
     def shown(self, plan: Plan, paid: PaidRelease, scope: CancelScope, charged: Fraction | None = None) -> Result:
         """The post-processed result. ``charged`` is the ε to report if it differs from the plan's price."""

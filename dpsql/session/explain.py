@@ -54,6 +54,7 @@ class Explanation:
         reached: The price that reaches a goal, if one was asked about.
         given: What the intervals of the answer take as given.
         unit: The privacy unit, as the schema names it.
+        made_of: What is said of an answer that is made of earlier ones.
     """
 
     engine_sql: tuple[str, ...]
@@ -76,6 +77,7 @@ class Explanation:
     groups: tuple[str, ...] = ()
     given: tuple[str, ...] = ()
     unit: str = "unit"
+    made_of: tuple[str, ...] = ()
     verbose: bool = True
 
     @property
@@ -152,6 +154,7 @@ class Explanation:
             return "\n".join([*lines, "price: nothing, for it reads public tables only"])
         left, free = self.remaining, "nothing, for it was paid for already; otherwise " if self.stored else ""
         lines += [
+            *self.made_of,
             f"takes: {free}{self.answers.part} of the budget; {self.answers}{left.renewed}",
             f"price: ε = {shown(self.epsilon)} (charged: ρ = {shown(self.rho)}, δ = {shown(self.delta)})",
             f"left: ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}",
@@ -182,6 +185,7 @@ def explain(
     likely: tuple[Errors, Fraction | None] | None = None,
     reached: ReachedGoal | None = None,
     unit: str = "unit",
+    made_of: tuple[str, ...] = (),
 ) -> Explanation:
     """Explain a plan.
 
@@ -191,6 +195,7 @@ def explain(
         likely: The expected errors of the columns, and the price of the earlier answer that they come from.
         reached: The price that reaches a goal, if one was asked about.
         unit: The privacy unit, as the schema names it.
+        made_of: What is said of an answer that is made of earlier ones.
     """
     sure = expected(plan)
     errors, known = likely or (sure, None)
@@ -224,6 +229,7 @@ def explain(
         groups_said(plan),
         taken_as_given(plan),
         unit,
+        made_of,
     )
 
 

@@ -37,6 +37,7 @@ def price_lines(explanation: Explanation) -> list[str]:
         f"takes: {free}{answers.part} of the budget; {answers}{explanation.remaining.renewed}",
         f"price: ε = {shown(explanation.epsilon)} (charged: {charged})",
     ]
+    lines += explanation.made_of
     return lines if promise is None else [*lines, f"alone: {promise}; the budget is the guarantee, a price is none"]
 
 

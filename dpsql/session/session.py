@@ -195,7 +195,9 @@ class Session:
     @cancellable
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The plan of a statement; nothing is charged and no private row is read."""
-        return self._planned(lambda settings: self._compiler.plan(text, parameters, settings))
+        text, refine = request.without_refine(text)
+        plan = self._planned(lambda settings: self._compiler.plan(text, parameters, settings))
+        return replace(plan, refined=True) if refine else plan
 
     def _planned(self, compiled: Callable[[StatementSettings], Plan]) -> Plan:
         """The plan at the price of the session's target, if it has one.
@@ -225,13 +227,15 @@ class Session:
         Args:
             types: DuckDB's names of the parameter types that the client declares; None for one that is left open.
         """
+        text, refine = request.without_refine(text)
         statement, found = self._compiler.parse(text, types)
 
         def compiled(values: tuple[object, ...]) -> Plan:
             return self._compiler.plan(text, values, self._settings, statement)
 
         def plan(values: tuple[object, ...]) -> Plan:
-            return self._planned(lambda settings: self._compiler.plan(text, values, settings, statement))
+            made = self._planned(lambda settings: self._compiler.plan(text, values, settings, statement))
+            return replace(made, refined=True) if refine else made
 
         return PreparedStatement(text, found, described(found, lambda values: self.columns(compiled(values))), plan)
 
@@ -312,7 +316,7 @@ class Session:
         plans = [
             self._compiler.plan(text, values, self._settings) for text, values in map(text_and_parameters, statements)
         ]
-        return priced(plans, statuses(plans, self.is_paid), self._schema, self.remaining, delta)
+        return priced(plans, statuses(plans, self._execution.is_paid), self._schema, self.remaining, delta)
 
     @cancellable
     def run(self, workload: PricedWorkload, accountant: str | None = None) -> list[Result]:
@@ -333,6 +337,7 @@ class Session:
             goal: The errors to reach, which may also stand behind TO REACH in the text. The plan that reaches them is
                 explained, if the budget admits it.
         """
+        text, refine = request.without_refine(text)
         text, behind = request.with_goal(text)
         goal = goal or behind
         pricing, reached = self._targets.pricing, None
@@ -344,12 +349,18 @@ class Session:
             if reached.epsilon is not None and reached.share is not None:
                 plan = plan.at(reached.epsilon)
         unit = str(self._schema.privacy.unit)
-        return explain(plan, pricing.remaining, self.is_paid(plan), pricing.likely(plan), reached, unit)
+        stored, told = self._execution.is_paid(plan), tuple[str, ...]()
+        if not stored and self._reuses(plan) and (found := self._answering.of_views(plan)) is not None:
+            stored, told = not (refine and found.missing), found.said_before(refine)
+            plan = plan.at(plan.price * found.missing) if refine and found.missing else plan
+        return explain(plan, pricing.remaining, stored, pricing.likely(plan), reached, unit, told)
 
     @cancellable
     def is_paid(self, plan: Plan) -> bool:
-        """Whether the plan's release is in the answer store, so that it is free."""
-        return self._execution.is_paid(plan)
+        """Whether the plan's release is in the answer store, or told by what is there, so that it is free."""
+        return self._execution.is_paid(plan) or (
+            self._reuses(plan) and not plan.refined and self._answering.of_views(plan) is not None
+        )
 
     def _shown_budget(self, left: RemainingBudget) -> Result:
         return status_rows.budget(left, self.ordinary_answers(left))

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from dpsql.planning.plan import CorePlan
 from dpsql.planning.views.view import StoredView, ViewCell, conditions_of, expression_digest
 from dpsql.schema import SqlType
+from dpsql.sql.analysis.normal_expressions import implied, negated
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore
-from dpsql.sql.ir.expression import ColumnRef, Expression, Literal, Subquery, parts, rebuilt
+from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, Expression, Literal, Subquery, parts, rebuilt
 
 #: The name of the view in conditions over its keys.
 VIEW = "view"
@@ -49,8 +50,9 @@ def match(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> Ce
     if any(key is None for key in keys):
         return None
     arguments, conditions = tuple(map(expression_digest, cell.arguments)), conditions_of(cell)
+    known = conditions | frozenset(map(expression_digest, implied(cell.conditions)))
     for found in view.cells:
-        if (found.kind, found.arguments) != (cell.kind, arguments) or not found.conditions <= conditions:
+        if (found.kind, found.arguments) != (cell.kind, arguments) or not found.conditions <= known:
             continue
         rest = [each for each in cell.conditions if expression_digest(each) not in found.conditions]
         asked = [over_keys(each, columns) for each in sorted(rest, key=expression_digest)]
@@ -81,6 +83,9 @@ def _inside(expression: Expression, columns: Mapping[str, str]) -> Expression | 
     name = columns.get(expression_digest(expression))
     if name is not None and expression.type.kind in _READ:
         return _key(name, expression.type)
+    opposite = None if expression.type != BOOLEAN else columns.get(expression_digest(negated(expression)))
+    if opposite is not None:
+        return Call("not", (_key(opposite, expression.type),), BOOLEAN)
     if isinstance(expression, ColumnRef | Subquery):
         return None
     if isinstance(expression, Literal):

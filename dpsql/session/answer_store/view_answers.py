@@ -5,6 +5,7 @@ Which views are read is decided from plans alone. Proved in ``docs/proofs/views.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -23,6 +24,7 @@ from dpsql.sql.analysis.bounds import is_nullable
 from dpsql.sql.analysis.normal_expressions import negated
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, counted, normal_cell, normal_core
 from dpsql.sql.analysis.quantisation import quantum
+from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.core import RowCount
 from dpsql.sql.ir.expression import ColumnRef, Expression
 
@@ -31,6 +33,8 @@ GroupKey: TypeAlias = tuple[object, ...]
 Evaluate: TypeAlias = Callable[[Sequence[GroupKey], Sequence[Expression]], Sequence[tuple[object, ...]]]
 #: People are told how to buy a better answer where the noise of the free one is more than so many times as large.
 LESS_EXACT = 2
+#: REFINE buys nothing where the noise is at most so many times that which the price buys; prices are so fine.
+NEARLY_AS_EXACT, PRICE_STEPS = 1.05, 1000
 #: Estimates of one cell, by the ranks of the keys of their groups.
 Estimates: TypeAlias = Mapping[Any, LinearEstimate]
 
@@ -48,9 +52,31 @@ class ViewAnswer:
     may_clip: bool
 
     @property
+    def missing(self) -> Fraction:
+        """The part of the plan's price that buys the precision which is missing to what the whole price buys.
+
+        Precision grows with the square of the price, and that of independent estimates adds up; 0 where the answer is
+        nearly as exact.
+        """
+        if self.ratio <= NEARLY_AS_EXACT:
+            return Fraction(0)
+        return Fraction(math.ceil(PRICE_STEPS * math.sqrt(1 - 1 / self.ratio**2)), PRICE_STEPS)
+
+    @property
+    def sources(self) -> str:
+        """Which earlier answers it is made of."""
+        return f"made of earlier answers: {'; '.join(self.said)}"
+
+    def said_before(self, refine: bool) -> tuple[str, ...]:
+        """What EXPLAIN says of it: which answers tell it, and how exactly."""
+        whose = "bought beside what is" if refine else "free, as it is"
+        exact = f"errors below are those of a new answer; its own are up to {self.ratio:.2g} times as large"
+        return f"{whose} {self.sources}", exact
+
+    @property
     def notices(self) -> tuple[str, ...]:
         """What people are told: of which answers it is made, how exact it is, and what buys a better one."""
-        found = [f"made of earlier answers, and free: {'; '.join(self.said)}"]
+        found = [self.sources]
         if self.may_clip:
             found.append("units above the limits of the schema are clipped as in these answers")
         if self.ratio > LESS_EXACT:
@@ -78,16 +104,19 @@ class _Core:
             self.groups[()] = ()
 
     def cells(self) -> list[Estimates | None]:
-        """The estimates of each of the core's cells; None of one that no view answers."""
-        return [self._cell(each.contribution.cell, each.contribution.rows) for each in self.plan.cells]
+        """The estimates of each of the core's cells; None of one that no view answers.
 
-    def evidence(self, cells: Sequence[Estimates | None]) -> Estimates | None:
-        """The count by which groups without rows are told: the plan's own, or one of rows."""
+        A count that tells groups with rows from others, and nothing else, may be one of rows.
+        """
+        found = [self._cell(each.contribution.cell, each.contribution.rows) for each in self.plan.cells]
         presence = self.plan.presence
-        if presence is None:
-            return {}
-        own = cells[presence.cell]
-        return own if own is not None else self._cell(RowCount(None, None), 1)
+        if presence is not None and found[presence.cell] is None and not self._shows_units:
+            found[presence.cell] = self._cell(RowCount(None, None), 1)
+        return found
+
+    @property
+    def _shows_units(self) -> bool:
+        return any(each.function is UNITS and each.condition is None for each in self.plan.core.aggregates)
 
     def _cell(self, asked: Any, rows: int) -> Estimates | None:
         cell = normal_cell(self.normal, asked)
@@ -180,12 +209,13 @@ class _Found:
     """What views tell of one core."""
 
     core: _Core
-    cells: tuple[Estimates | None, ...]
-    evidence: Estimates | None
+    cells: tuple[Estimates, ...]
 
     @property
-    def is_whole(self) -> bool:
-        return all(each is not None for each in self.cells) and self.evidence is not None
+    def evidence(self) -> Estimates | None:
+        """The count by which groups without rows are told, where they are."""
+        presence = self.core.plan.presence
+        return None if presence is None else self.cells[presence.cell]
 
 
 def answer_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate) -> ViewAnswer | None:
@@ -197,11 +227,11 @@ def answer_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evalua
         if not is_asked_of_views(core):
             return None
         asked = _Core(core, index.views(core, version), index, evaluate)
-        cells = tuple(asked.cells()) if asked.views else (None,)
-        each = _Found(asked, cells, asked.evidence(cells) if None not in cells else None)
-        if not each.is_whole:
+        cells = asked.cells() if asked.views else [None]
+        told = tuple(each for each in cells if each is not None)
+        if len(told) < len(cells):
             return None
-        found.append(each)
+        found.append(_Found(asked, told))
     return _assembled(plan, found)
 
 
@@ -211,8 +241,8 @@ def _assembled(plan: Plan, found: Sequence[_Found]) -> ViewAnswer:
     shapes: list[tuple[list[Any], list[list[LinearEstimate]], list[LinearEstimate]]] = []
     for each in found:
         names = sorted(each.core.groups)
-        cells = [[own.get(name, NO_ROWS) for own in each.cells if own is not None] for name in names]
-        evidence = [each.evidence.get(name, NO_ROWS) for name in names] if each.evidence else []
+        cells = [[own.get(name, NO_ROWS) for own in each.cells] for name in names]
+        evidence = [] if each.evidence is None else [each.evidence.get(name, NO_ROWS) for name in names]
         shapes.append((names, cells, evidence))
         listed += [estimate for row in cells for estimate in row] + evidence
     noise, weights = shared(listed)

@@ -10,6 +10,7 @@ from dpsql.session.request.client_line import (
     TransactionControl,
     read,
     with_goal,
+    without_refine,
 )
 from dpsql.session.request.named_statements import (
     EXAMPLES,
@@ -40,4 +41,5 @@ __all__ = [
     "named_statement",
     "read",
     "with_goal",
+    "without_refine",
 ]

@@ -125,6 +125,21 @@ def read(text: str) -> Request:
     return Select(text)
 
 
+_REFINE = re.compile(rf"({BLANK})(refine)(?=\s|\()", re.IGNORECASE | re.DOTALL)
+
+
+def without_refine(text: str) -> tuple[str, bool]:
+    """The query with blanks in the place of REFINE before it, and whether it was there.
+
+    >>> without_refine("REFINE SELECT COUNT(*) FROM t")
+    ('       SELECT COUNT(*) FROM t', True)
+    """
+    found = _REFINE.match(text)
+    if found is None:
+        return text, False
+    return found[1] + " " * len(found[2]) + text[found.end() :], True
+
+
 def _refuse_goal(text: str) -> None:
     """Refuse TO REACH behind a query without EXPLAIN PRIVACY, and say how to write both."""
     try:

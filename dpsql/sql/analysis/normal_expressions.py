@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsql.sql.analysis.bounds import is_nullable
-from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, Literal, parts, rebuilt
+from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, Expression, Literal, parts, rebuilt
 
 TRUE, FALSE = Literal(True, BOOLEAN), Literal(False, BOOLEAN)
 #: Functions whose arguments may change places.
@@ -50,6 +50,21 @@ def normal(expression: Expression) -> Expression:
         case (function, arguments) if function in _SYMMETRIC:
             return Call(function, tuple(sorted(arguments, key=repr)), BOOLEAN)
     return expression
+
+
+#: Functions that are NULL where an argument is, and so is their negation.
+_STRICT = frozenset({"=", "<", "in", "like", "ilike"})
+
+
+def implied(conditions: frozenset[Expression]) -> frozenset[Expression]:
+    """What holds wherever the conditions do, and is none of them: that the columns they compare have values."""
+    found: set[Expression] = set()
+    for condition in conditions:
+        inner = condition.arguments[0] if isinstance(condition, Call) and condition.function == "not" else condition
+        compared = inner.arguments if isinstance(inner, Call) and inner.function in _STRICT else (inner,)
+        first = compared[:1] if isinstance(inner, Call) and inner.function == "in" else compared
+        found |= {negated(Call("is null", (each,), BOOLEAN)) for each in first if isinstance(each, ColumnRef)}
+    return frozenset(found)
 
 
 def negated(inner: Expression) -> Expression:

@@ -24,10 +24,21 @@ from dpsql.sql.ir.core import (
     RowCount,
     UnitCount,
 )
-from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Expression, Literal, conjuncts
-from dpsql.sql.ir.relation import Filter, Join, Relation
+from dpsql.sql.ir.expression import BOOLEAN, Call, Case, ColumnRef, Expression, Literal, conjuncts
+from dpsql.sql.ir.relation import Filter, Join, Relation, Scan
 
 ValueT = TypeVar("ValueT")
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """The new name of each table that is joined, and the number of characters that are read of its text columns.
+
+    A column of which fewer characters are read is another column.
+    """
+
+    names: Mapping[str, str]
+    characters: Mapping[tuple[str, str], int]
 
 
 @dataclass(frozen=True)
@@ -35,13 +46,13 @@ class NormalCore:
     """A core without its spelling.
 
     ``tables`` are what is joined, in an order of their own and under names of their own; ``conditions`` are all that
-    each row has to fulfil; ``names`` has the new name of each table.
+    each row has to fulfil; ``spelling`` is what the statement calls them.
     """
 
     tables: tuple[Relation, ...]
     conditions: frozenset[Expression]
     keys: tuple[Expression, ...]
-    names: Mapping[str, str]
+    spelling: Spelling
     unit_has_one_row: bool
 
 
@@ -69,11 +80,13 @@ def normal_core(core: Core) -> NormalCore:
     names = {
         leaf.alias: f"\0{place}" for place, leaf in enumerate(each for table in ordered for each in sources(table))
     }
+    cut = [(table.alias, table.cut) for table in ordered if isinstance(table, Scan) and table.cut is not None]
+    spelling = Spelling(names, {(alias, name): read for alias, cut in cut for name, read in cut.characters})
     return NormalCore(
-        tuple(renamed(table, names) for table in ordered),
-        normal_conditions(conditions, names),
-        tuple(normal(renamed(key, names)) for key in core.keys),
-        names,
+        tuple(renamed(_whole(table), spelling) for table in ordered),
+        normal_conditions(conditions, spelling),
+        tuple(normal(renamed(key, spelling)) for key in core.keys),
+        spelling,
         limits(core.relation).rows == 1,
     )
 
@@ -90,7 +103,7 @@ def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
             return _counted(core, argument, found)
         case UnitCount():
             kind = "rows" if core.unit_has_one_row else "units"
-            return NormalCell(kind, (), core.conditions | normal_conditions(found, core.names))
+            return NormalCell(kind, (), core.conditions | normal_conditions(found, core.spelling))
         case DistinctCount(argument=argument):
             return _made(core, "distinct", (argument,), found)
         case ClampedSum(argument=Literal(value=1), centred=False):
@@ -114,13 +127,13 @@ def counted(argument: Expression | None, conditions: frozenset[Expression]) -> N
 
 
 def _counted(core: NormalCore, argument: Expression | None, found: list[Expression]) -> NormalCell:
-    conditions = core.conditions | normal_conditions(found, core.names)
-    return counted(None if argument is None else normal(renamed(argument, core.names)), conditions)
+    conditions = core.conditions | normal_conditions(found, core.spelling)
+    return counted(None if argument is None else normal(renamed(argument, core.spelling)), conditions)
 
 
 def _made(core: NormalCore, kind: str, arguments: tuple[Expression, ...], found: list[Expression]) -> NormalCell:
-    own = tuple(normal(renamed(each, core.names)) for each in arguments)
-    return NormalCell(kind, own, core.conditions | normal_conditions(found, core.names))
+    own = tuple(normal(renamed(each, core.spelling)) for each in arguments)
+    return NormalCell(kind, own, core.conditions | normal_conditions(found, core.spelling))
 
 
 def _is_known(argument: Expression) -> Expression:
@@ -153,36 +166,43 @@ def _joined(relation: Relation) -> tuple[list[Relation], list[Expression]]:
             return [relation], []
 
 
+def _whole(relation: Relation) -> Relation:
+    """The table without what is read of it: its columns tell how much of them is read."""
+    return replace(relation, cut=None) if isinstance(relation, Scan) else relation
+
+
 def _unnamed(relation: Relation) -> str:
     """The relation without the names of what it joins, to be ordered by."""
-    return repr(renamed(relation, {leaf.alias: "" for leaf in sources(relation)}))
+    return repr(renamed(_whole(relation), Spelling({leaf.alias: "" for leaf in sources(relation)}, {})))
 
 
-def renamed(value: ValueT, names: Mapping[str, str]) -> ValueT:
+def renamed(value: ValueT, spelling: Spelling) -> ValueT:
     """A relation or an expression under other names of tables, wherever these stand in it.
 
     Each name has one new name that nothing else has, so that what was different stays different.
     """
-    return _renamed(value, names)  # type: ignore[return-value]
+    return _renamed(value, spelling)  # type: ignore[return-value]
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> object:
+def _renamed(value: Any, spelling: Spelling) -> object:
     if isinstance(value, tuple):
-        return tuple(_renamed(each, names) for each in value)
+        return tuple(_renamed(each, spelling) for each in value)
     if not is_dataclass(value) or isinstance(value, type):
         return value
     changed: dict[str, object] = {}
     for field in fields(value):
         own = getattr(value, field.name)
         if field.name in ("alias", "relation") and isinstance(own, str):
-            changed[field.name] = names.get(own, own)
+            changed[field.name] = spelling.names.get(own, own)
         elif isinstance(own, tuple) or is_dataclass(own):
-            changed[field.name] = _renamed(own, names)
+            changed[field.name] = _renamed(own, spelling)
+    if isinstance(value, ColumnRef) and (value.relation, value.name) in spelling.characters:
+        changed["name"] = f"{value.name}\0{spelling.characters[value.relation, value.name]}"
     return replace(value, **changed) if changed else value
 
 
-def normal_conditions(conditions: list[Expression], names: Mapping[str, str]) -> frozenset[Expression]:
+def normal_conditions(conditions: list[Expression], spelling: Spelling) -> frozenset[Expression]:
     """Conditions that all must hold, each once and in its normal form, without those that cannot fail."""
-    found = {normal(renamed(each, names)) for condition in conditions for each in conjuncts(condition)}
+    found = {normal(renamed(each, spelling)) for condition in conditions for each in conjuncts(condition)}
     split = {part for each in found for part in conjuncts(each)}
     return frozenset(split - {TRUE})

@@ -19,6 +19,7 @@ from planted import (
     server,
     synthetic,
     versions,
+    views,
     work,
     workloads,
 )
@@ -40,6 +41,7 @@ FAULTS = (
     *ledger.FAULTS,
     *release.FAULTS,
     *synthetic.FAULTS,
+    *views.FAULTS,
     *process.FAULTS,
     *versions.FAULTS,
     *charging.FAULTS,

@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
+from dpsql.release.combined_tables import CombinedTable
 from dpsql.session import Session
 from dpsql.session.database import Database, open_database
 
@@ -94,11 +96,11 @@ def database(data: Path, tmp_path: Path) -> Iterator[Database]:
         yield found
 
 
-def opened(data: Path, folder: Path) -> Database:
+def opened(data: Path, folder: Path, schema: str = SCHEMA) -> Database:
     """The people, with data and a ledger of their own."""
     if not (folder / "data").exists():
         shutil.copytree(data / "data", folder / "data")
-        (folder / "people.toml").write_text(SCHEMA)
+        (folder / "people.toml").write_text(schema)
     return open_database(folder / "people.toml")
 
 
@@ -158,6 +160,8 @@ BOUGHT = (
     "SELECT day, COUNT(*) FROM people GROUP BY day",
     "SELECT free, COUNT(*) FROM people GROUP BY free",
     "SELECT COUNT(*) FROM people WHERE day < DATE '2024-02-02' AND w > 3",
+    "SELECT COUNT(*) FROM people WHERE day < DATE '2024-02-02' AND flag",
+    "SELECT place, COUNT(*) FROM (SELECT id, place, COUNT(*) AS n FROM visits GROUP BY id, place) AS v GROUP BY place",
 )
 TOLD = (
     "SELECT flag, kind, y, COUNT(1) AS n, SUM(w) FROM people p GROUP BY ALL",
@@ -166,6 +170,8 @@ TOLD = (
     "SELECT AVG(y), AVG(w) FROM people WHERE NOT flag OR kind = 'a'",
     "SELECT y // 3 AS third, COUNT(*) FROM people WHERE y IS NOT NULL GROUP BY 1",
     "SELECT COUNT(*) FROM people WHERE kind IS NULL",
+    "SELECT COUNT(*) FROM people WHERE kind <> 'a'",
+    "SELECT COUNT(*) FROM people WHERE day < DATE '2024-02-02' AND NOT flag",
     "SELECT COUNT(*) FROM people WHERE kind IS DISTINCT FROM 'a'",
     "SELECT kind FROM people GROUP BY kind HAVING COUNT(*) > 130",
     "SELECT SUM(cost), COUNT(*) FROM visits WHERE place <> 'p'",
@@ -175,7 +181,7 @@ TOLD = (
     "SELECT 1.0 * (SELECT COUNT(*) FROM people WHERE flag) / (SELECT COUNT(*) FROM people)",
 )
 #: What earlier answers do not tell: counts of units in several groups, groups that a threshold left out, other columns,
-#: conditions that are NULL where their negation is, sums of squares.
+#: what a condition leaves out that is NULL for some rows, sums of squares, and what clipping by groups would make less.
 NOT_TOLD = (
     "SELECT COUNT(DISTINCT id) FROM visits",
     "SELECT COUNT(*) FROM people WHERE free = 'u'",
@@ -184,6 +190,8 @@ NOT_TOLD = (
     "SELECT VAR_POP(y) FROM people",
     "SELECT kind, COUNT(*) FROM people WHERE day >= DATE '2024-02-02' GROUP BY kind",
     "SELECT COUNT(*) FROM visits JOIN people USING (id)",
+    "SELECT COUNT(*) FROM people WHERE day < DATE '2024-02-02' AND w <= 3",
+    "SELECT COUNT(*) FROM (SELECT id, place, COUNT(*) AS n FROM visits GROUP BY id, place) AS v",
 )
 
 
@@ -227,3 +235,89 @@ def test_a_session_may_want_new_answers(database: Database) -> None:
     session.set("dpsql.reuse", "off")
     assert not session.execute("SELECT COUNT(*) FROM people").price.stored
     assert session.execute("SELECT COUNT(*) FROM people").price.stored, "what was bought itself is free as ever"
+
+
+# -- with noise --------------------------------------------------------------------------------------------------------
+
+COUNTS = "SELECT kind, flag, COUNT(*) AS n FROM people GROUP BY kind, flag"
+
+
+@pytest.fixture
+def noisy(data: Path, tmp_path: Path) -> Iterator[Session]:
+    with closing(opened(data, tmp_path, SCHEMA.replace("1e20", "1000").replace("1e8", "0.5"))) as database:
+        yield database.session("ada")
+
+
+def test_the_interval_has_the_noise_of_all_cells_that_are_added(noisy: Session) -> None:
+    noisy.execute(COUNTS)
+    noise = noisy.plan(COUNTS).cores[0].cells[0].mechanism
+    result = noisy.execute("SELECT COUNT(*) + 1000000 AS n FROM people WHERE NOT flag")  # in none of which it is cut
+    ((ends,),) = result.intervals
+    assert result.price.stored and ends is not None
+    step = noisy.plan(COUNTS).cores[0].steps[0]
+    wanted = sum_half_width([NoiseTerm(noise, step, 4)], 0.95)
+    assert (ends[1] - ends[0]) / 2 == pytest.approx(wanted, rel=1e-6)
+
+
+def test_numbers_of_one_answer_share_the_noise_that_they_have_in_common(noisy: Session) -> None:
+    noisy.execute(COUNTS)
+    part = "(SELECT COUNT(*) FROM people WHERE flag)"
+    result = noisy.execute(f"SELECT (SELECT COUNT(*) FROM people) - {part} AS n")
+    rest = noisy.execute("SELECT COUNT(*) FROM people WHERE NOT flag")
+    assert result.price.stored and result.rows == rest.rows
+    ((found,),), ((ends,),) = result.intervals, rest.intervals
+    assert found is not None and ends is not None
+    assert 0.8 < (found[1] - found[0]) / (ends[1] - ends[0]) < 1.35, "independent noises would have 1.73 times as much"
+
+
+def test_several_answers_are_weighed_by_how_exact_they_are(noisy: Session) -> None:
+    total = "SELECT COUNT(*) FROM people"
+    noisy.execute(COUNTS)
+    first = noisy.execute(total)
+    noisy.execute("SELECT y, COUNT(*) FROM people GROUP BY y")
+    both = noisy.execute(total)
+    assert first.price.stored and both.price.stored and first.rows != both.rows
+    shorter, longer = (each.intervals[0][0] for each in (both, first))
+    assert shorter is not None and longer is not None
+    assert 0.85 < (shorter[1] - shorter[0]) / (longer[1] - longer[0]) / math.sqrt(11 / (8 + 11)) < 1.15
+
+
+def test_hidden_groups_are_in_every_sum(noisy: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    days = "SELECT day, COUNT(*) FROM people GROUP BY day"
+    assert len(noisy.execute(days).rows) < 91
+    assert noisy.execute("SELECT COUNT(*) + 100000 FROM people").price.stored
+    found = noisy._answering.of_views(noisy.plan("SELECT COUNT(*) FROM people"))
+    (table,) = found.released.tables  # type: ignore[union-attr]
+    assert isinstance(table, CombinedTable) and [atom.times for atom in table.noise.atoms] == [91]
+    monkeypatch.setattr("dpsql.release.noise_addition.MOST_HIDDEN", 50)
+    noisy.execute("SELECT day, COUNT(*) FROM people WHERE w > 0 GROUP BY day")
+    assert not noisy.execute("SELECT COUNT(*) FROM people WHERE w > 0").price.stored
+
+
+def test_refine_buys_what_is_missing(noisy: Session) -> None:
+    total = "SELECT COUNT(*) FROM people"
+    noisy.execute(COUNTS)
+    first = noisy.execute(total)
+    assert any("REFINE" in notice for notice in first.notices)
+    refined = noisy.execute(f"REFINE {total}")
+    assert 0.9 < refined.price.charged / noisy.epsilon < 1 and not refined.price.stored
+    ((ends,),) = refined.intervals
+    half = float(noisy.plan(total).cores[0].half_widths(0.95)[0])
+    assert ends is not None and (ends[1] - ends[0]) / 2 == pytest.approx(half, rel=0.06)
+    for text in (total, f"REFINE {total}"):
+        again = noisy.execute(text)
+        assert again.price.stored and again.rows == refined.rows
+
+
+def test_explain_says_what_an_answer_is_made_of(noisy: Session) -> None:
+    noisy.execute(COUNTS)
+    found = noisy.explain("SELECT COUNT(*) FROM people")
+    assert found.stored and "entry 1 of the ledger (kind, flag)" in str(found)
+    refined = noisy.explain("REFINE SELECT COUNT(*) FROM people")
+    assert not refined.stored and 0 < refined.epsilon < noisy.epsilon
+
+
+def test_a_target_is_not_met_by_a_less_exact_answer(noisy: Session) -> None:
+    noisy.execute(COUNTS)
+    noisy.target_error = 20
+    assert not noisy.execute("SELECT COUNT(*) FROM people").price.stored

@@ -1,0 +1,88 @@
+"""Faults of answers that are made of earlier answers."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+VIEWS = "tests/session/answer_store/test_views.py"
+TOLD, NOT_TOLD = f"{VIEWS}::test_what_earlier_answers_tell_is_free", f"{VIEWS}::test_what_they_do_not_tell_is_bought"
+
+FAULTS = (
+    Fault(
+        "a condition that is NULL counts as true in a view",
+        "dpsql/session/answer_store/view_answers.py",
+        "all(each is True for each in row[width:])",
+        "all(each is not False for each in row[width:])",
+        (TOLD,),
+    ),
+    Fault(
+        "a subset of a view is taken for the whole of it",
+        "dpsql/planning/views/matching.py",
+        "matched = CellMatch(view, found, _known(asked), _known(keys))",
+        "matched = CellMatch(view, found, (), _known(keys))",
+        (TOLD,),
+    ),
+    Fault(
+        "the rest is all less a part, although some rows are in neither",
+        "dpsql/session/answer_store/view_answers.py",
+        "            if is_nullable(condition):",
+        "            if False and is_nullable(condition):",
+        (NOT_TOLD,),
+    ),
+    Fault(
+        "a view that clips more than the asked core answers it",
+        "dpsql/planning/views/matching.py",
+        "if found.rows < rows or any(",
+        "if any(",
+        (NOT_TOLD,),
+    ),
+    Fault(
+        "counts of units in several groups are added",
+        "dpsql/planning/views/matching.py",
+        "if cell.is_additive or _is_one_group(matched):",
+        "if True:",
+        (NOT_TOLD,),
+    ),
+    Fault(
+        "a table that lacks hidden groups is taken for a whole one",
+        "dpsql/release/released_tables.py",
+        "return presence is None or not presence.released or self.hidden is not None",
+        "return True",
+        (f"{VIEWS}::test_hidden_groups_are_in_every_sum",),
+    ),
+    Fault(
+        "a thresholded table is taken for a whole one",
+        "dpsql/planning/views/view.py",
+        "return plan.selection is None and not plan.derived and bool(plan.cells)",
+        "return not plan.derived and bool(plan.cells)",
+        (NOT_TOLD,),
+    ),
+    Fault(
+        "a view of older data answers",
+        "dpsql/session/answer_store/view_index.py",
+        '["dpsql view", FORMAT, version, ',
+        '["dpsql view", FORMAT, ',
+        (f"{VIEWS}::test_they_are_found_by_another_process_and_not_for_other_data",),
+    ),
+    Fault(
+        "numbers of one answer are drawn as if their noises were independent",
+        "dpsql/release/linear_estimates.py",
+        "                uses.setdefault((part.column, row), []).append((number, part.weight))",
+        "                uses[part.column, number * 10**9 + row] = [(number, part.weight)]",
+        (f"{VIEWS}::test_numbers_of_one_answer_share_the_noise_that_they_have_in_common",),
+    ),
+    Fault(
+        "the interval of a sum of cells is that of one",
+        "dpsql/release/linear_estimates.py",
+        "noise.atoms.append(NoiseAtom(column.noise, column.step, times[atom]))",
+        "noise.atoms.append(NoiseAtom(column.noise, column.step, 1))",
+        (f"{VIEWS}::test_the_interval_has_the_noise_of_all_cells_that_are_added",),
+    ),
+    Fault(
+        "a less exact answer is given where an error is asked for",
+        "dpsql/session/session.py",
+        "return self._settings.reuse and self._settings.target_error is None and not plan.pilot",
+        "return self._settings.reuse",
+        (f"{VIEWS}::test_a_target_is_not_met_by_a_less_exact_answer",),
+    ),
+)
