@@ -1,6 +1,6 @@
 """How the price of a statement is split over its cores and their cells, each of which gets its noise by its share.
 
-Proved in ``docs/proofs/execution.md``.
+Proved in ``docs/proofs/execution.md`` and ``docs/proofs/key_weights.md``.
 """
 
 from __future__ import annotations
@@ -11,16 +11,21 @@ from fractions import Fraction
 from dpsql.errors import Refused
 from dpsql.planning.calibration import key_threshold, mechanism
 from dpsql.planning.cell_choice import COUNTS, EVIDENCE_SHARE, CellChoice, choose_cells
+from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.estimators.histogram import measured_histogram
 from dpsql.planning.plan import APPEARS, CorePlan, GroupPresence, MeasuredCell
+from dpsql.privacy.key_weights import WHOLE, KeyWeights
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.emit import Dialect
 from dpsql.sql.ir.core import Cell, Core, UnitCount
 
-#: The part of a thresholded core's price that chooses its keys; its count of units, once bought, costs no more.
-SELECTION_SHARE = Fraction(1, 5)
+#: The part of a thresholded core's price that chooses its keys. Where its count of units is asked for, it is an
+#: aggregate like others, and gets no less than a cell.
+SELECTION_SHARE = Fraction(1, 3)
+#: In how many groups a unit weighs at least, where keys are chosen by weight.
+WEIGHED_GROUPS = 128
 #: The part of a statement's price that counts what it leaves out, where that is asked for.
 BESIDE_SHARE = Fraction(1, 10)
 #: A count of units is bought beside one of rows where its noise is so many times smaller: it tells of smaller groups.
@@ -88,12 +93,23 @@ class _CoreDraft:
         return bool(self.core.keys) and self.core.domain is None
 
     @property
+    def counts_units(self) -> bool:
+        """Whether the count of units that chooses the keys is asked for."""
+        return self.thresholded and SingleCell(len(self.choice.cells)) in self.choice.estimates
+
+    @property
     def selection_weight(self) -> Fraction:
         """The selection's weight beside that of the cells."""
         if not self.thresholded:
             return Fraction(0)
-        cells = self.choice.bought
-        return cells * SELECTION_SHARE / (1 - SELECTION_SHARE) if cells else Fraction(1)
+        share = self.choice.bought * SELECTION_SHARE / (1 - SELECTION_SHARE)
+        return max(share, Fraction(1)) if self.counts_units or not share else share
+
+    def weights(self, groups: int, norm: Norm) -> KeyWeights | None:
+        """The weights by which keys are chosen, where a unit has several and no number of units is asked for."""
+        if self.counts_units or groups == 1:
+            return None
+        return KeyWeights(min(max(groups, WEIGHED_GROUPS), WHOLE), norm == "l2")
 
     @property
     def weight(self) -> Fraction:
@@ -125,8 +141,9 @@ def _plan_core(
     groups = kept_groups(core) if draft.thresholded else None
     selection = None
     if groups is not None:
-        part = each * draft.selection_weight
-        selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta)
+        part, weights = each * draft.selection_weight, draft.weights(groups, norm)
+        selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta, weights)
+        groups = groups if weights is None else weights.most
     return CorePlan(core, cells, histograms, selection, draft.choice.estimates, norm, groups, dialect)
 
 

@@ -23,6 +23,7 @@ from math import ceil
 
 from dpsql.errors import Refused
 from dpsql.privacy.key_thresholds import KeyThreshold
+from dpsql.privacy.key_weights import KeyWeights
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
@@ -203,16 +204,17 @@ def _exponential(contribution: Contribution, norm: Norm, neighbours: NeighbourRe
 
 
 def key_threshold(groups: int, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
-                  delta: Fraction) -> KeyThreshold:  # fmt: skip
+                  delta: Fraction, weights: KeyWeights | None = None) -> KeyThreshold:  # fmt: skip
     """The threshold that decides which undeclared keys are shown.
 
-    A unit's counts are 0 or 1, so their L1 norm and the square of their L2 norm are both at most ``groups``.
+    A unit's counts are 0 or 1, so their L1 norm and the square of their L2 norm are both at most ``groups``. With
+    ``weights`` they are what these say.
 
     Args:
         groups: in how many groups a unit stands at most.
         delta: the probability with which some key that only one unit has may be shown.
     """
-    changed = groups * _units_changed(neighbours)
+    changed = (groups if weights is None else weights.sensitivity) * _units_changed(neighbours)
     try:
         noise: Mechanism
         if norm == "l1":
@@ -221,7 +223,7 @@ def key_threshold(groups: int, norm: Norm, neighbours: NeighbourRelation, epsilo
             noise = Gaussian.for_rho(changed, epsilon**2 / 2 * share)
     except ValueError:
         raise _out_of_reach() from None
-    return KeyThreshold(noise, delta)
+    return KeyThreshold(noise, delta, weights)
 
 
 def _out_of_reach() -> Refused:

@@ -25,6 +25,7 @@ from dpsql.planning.estimators.linear_forms import NoiseLaw
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.result_columns import CollectionEnds, IntervalEndColumns, OutputColumn, Resampling
 from dpsql.privacy.key_thresholds import KeyThreshold, beyond
+from dpsql.privacy.key_weights import WHOLE
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.sql.analysis.contribution import Contribution, Norm
@@ -75,10 +76,11 @@ class MeasuredCell:
 class CorePlan:
     """One core as it is measured: the cells in the order of its columns, and how keys are chosen.
 
-    ``kept_groups`` is the number of groups a unit may stand in where keys are thresholded. ``estimates`` says, for
-    each aggregate, how it is read off the cells; the number of units that a threshold has released is the cell after
-    the last, and the bins of histograms come after that. ``presence`` tells which public keys have rows, where that
-    is asked. ``dialect`` is that of the engine that will run the SQL.
+    ``kept_groups`` is the number of groups a unit may stand in where keys are thresholded: where they are chosen by
+    weight it may be larger than that of the schema, and cells are held to their limits all the same. ``estimates``
+    says, for each aggregate, how it is read off the cells; the number of units that a threshold has released is the
+    cell after the last, and the bins of histograms come after that. ``presence`` tells which public keys have rows,
+    where that is asked. ``dialect`` is that of the engine that will run the SQL.
     """
 
     core: Core
@@ -96,7 +98,9 @@ class CorePlan:
         """The engine SQL, written when it is first wanted: what it does and costs is fixed by the fields."""
         contributions = tuple(cell.contribution for cell in self.cells)
         histograms = tuple(histogram.contribution for histogram in self.histograms)
-        return core_sql(self.core, contributions, histograms, self.norm, self.kept_groups, self.dialect)
+        weighed = self.selection is not None and self.selection.weights is not None
+        whole = WHOLE if weighed else None
+        return core_sql(self.core, contributions, histograms, self.norm, self.kept_groups, self.dialect, whole)
 
     @property
     def cost(self) -> Cost:

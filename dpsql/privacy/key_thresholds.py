@@ -1,6 +1,6 @@
 """Thresholds by which undeclared group keys are shown, with bounds on their tails and intervals of the shown counts.
 
-Proved in ``docs/proofs/key_thresholds.md``.
+Proved in ``docs/proofs/key_thresholds.md`` and ``docs/proofs/key_weights.md``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import lru_cache
 from math import ceil, exp, isqrt, log, sqrt
 from statistics import NormalDist
 
+from dpsql.privacy.key_weights import WHOLE, KeyWeights
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.privacy.rounding import exp_bounds, log_bounds
@@ -96,12 +97,14 @@ def _explains(noise: Mechanism, threshold: int, shown: int, units: int, confiden
 class KeyThreshold:
     """A group is shown, with its noisy number of units, where that number reaches the threshold.
 
-    The count vector must hold exact numbers of distinct units, and one unit may count in at most ``groups`` of them.
-    The keys that only one unit has are shown with probability at most ``delta`` together.
+    The count vector must hold exact numbers of distinct units, and one unit may count in at most ``groups`` of them;
+    or with ``weights`` the sums of their weights. The keys that only one unit has are shown with probability at most
+    ``delta`` together.
     """
 
     noise: Mechanism
     delta: Fraction
+    weights: KeyWeights | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < 1:
@@ -114,8 +117,12 @@ class KeyThreshold:
 
     @property
     def groups(self) -> int:
-        """In how many groups one unit may count: each moves by one, so this is the L1 and the squared L2 distance."""
-        return self.noise.l2_squared if isinstance(self.noise, Gaussian) else self.noise.l1
+        """In how many groups one unit may count: each moves by one, so this is the L1 and the squared L2 distance.
+
+        Weighed groups move by less; where a unit may take the place of another, both may count in as many.
+        """
+        distance = self.noise.l2_squared if isinstance(self.noise, Gaussian) else self.noise.l1
+        return distance if self.weights is None else distance // self.weights.sensitivity * self.weights.most
 
     @property
     def cost(self) -> Cost:
@@ -123,8 +130,14 @@ class KeyThreshold:
 
     @property
     def threshold(self) -> int:
-        """The least τ for which P(1 + noise >= τ) <= 1 − (1−delta)^(1/groups) is proven."""
-        return _threshold(self.noise, self.groups, self.delta)
+        """The least τ for which P(1 + noise >= τ) <= 1 − (1−delta)^(1/groups) is proven.
+
+        With weights τ is one for which that holds of each number of groups, with the weight that a unit then has for 1.
+        """
+        if self.weights is None:
+            return _threshold(self.noise, self.groups, self.delta)
+        units = self.groups // self.weights.most
+        return self.weights.threshold(lambda groups: beyond(self.noise, units * groups, self.delta))
 
     def select(self, counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int | None]:
         """The noisy count of each group that may be shown, None for the others; a count below 1 is no candidate."""
@@ -135,10 +148,14 @@ class KeyThreshold:
         ]
 
     def units_needed(self, probability: float = 0.5) -> int:
-        """The least number of units with which a group is shown with at least this probability (0.5 or more)."""
+        """The least number of units with which a group is shown with at least this probability (0.5 or more).
+
+        With weights these are units that stand in no other group.
+        """
         if not 0.5 <= probability < 1:
             raise ValueError(f"a probability must lie in [0.5, 1), not {probability}")
-        return self.threshold + (self.noise.half_width(2 * probability - 1) if probability > 0.5 else 0)
+        needed = self.threshold + (self.noise.half_width(2 * probability - 1) if probability > 0.5 else 0)
+        return needed if self.weights is None else -(-needed // WHOLE)
 
     def half_width(self, confidence: float) -> int:
         """The least h with P(|noise| <= h) >= confidence, for the count of a group chosen beforehand."""
@@ -146,6 +163,7 @@ class KeyThreshold:
 
     def interval(self, shown: int, confidence: float) -> tuple[int, int]:
         """Where the number of units of a group lies that is shown with this noisy one."""
+        assert self.weights is None
         return shown_interval(self.noise, self.threshold, shown, confidence)
 
 

@@ -45,7 +45,7 @@ def cost_lines(explanation: Explanation) -> list[str]:
     if explanation.reached is not None:
         lines += explanation.reached.lines
     if explanation.missing_below is not None:
-        lines.append(f"groups of fewer than about {explanation.missing_below} units will be missing")
+        lines.append(explanation.missing_groups)
     again = "free now, for it was paid for already; otherwise " if explanation.stored else ""
     return [*lines, f"{again}{explanation.answers.takes}; {explanation.answers}{explanation.remaining.renewed}"]
 

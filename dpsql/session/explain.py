@@ -55,6 +55,7 @@ class Explanation:
         given: What the intervals of the answer take as given.
         unit: The privacy unit, as the schema names it.
         made_of: What is said of an answer that is made of earlier ones.
+        by_weight: Whether a unit counts less towards ``missing_below`` in each group, the more groups it is in.
     """
 
     engine_sql: tuple[str, ...]
@@ -78,12 +79,19 @@ class Explanation:
     given: tuple[str, ...] = ()
     unit: str = "unit"
     made_of: tuple[str, ...] = ()
+    by_weight: bool = False
     verbose: bool = True
 
     @property
     def affordable(self) -> int | None:
         """How many more such statements the budget admits; None of what reads public tables only."""
         return None if self.answers is None else self.answers.left
+
+    @property
+    def missing_groups(self) -> str:
+        """Which groups with undeclared keys are mostly withheld."""
+        several = "; more are needed where its units are in several groups" if self.by_weight else ""
+        return f"groups of fewer than about {self.missing_below} units will be missing{several}"
 
     @property
     def alone(self) -> Guarantee | None:
@@ -149,7 +157,7 @@ class Explanation:
         if self.reached is not None:
             lines += self.reached.lines
         if self.missing_below is not None:
-            lines.append(f"groups of fewer than about {self.missing_below} units will be missing")
+            lines.append(self.missing_groups)
         if self.answers is None:
             return "\n".join([*lines, "price: nothing, for it reads public tables only"])
         left, free = self.remaining, "nothing, for it was paid for already; otherwise " if self.stored else ""
@@ -230,6 +238,7 @@ def explain(
         taken_as_given(plan),
         unit,
         made_of,
+        any(core.selection is not None and core.selection.weights is not None for core in plan.cores),
     )
 
 

@@ -54,7 +54,7 @@ def hidden_lines(explanation: Explanation) -> list[str]:
     most = f", which changes the number of rows by at most {max(counts):.6g}" if counts else ""
     lines = [f"hidden: any one {explanation.unit}{most}"]
     if explanation.missing_below is not None:
-        lines.append(f"groups of fewer than about {explanation.missing_below} units will be missing")
+        lines.append(explanation.missing_groups)
     return [*lines, *explanation.groups[:1], *explanation.given]
 
 

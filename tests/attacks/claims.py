@@ -8,6 +8,7 @@ from fractions import Fraction
 from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.planning.estimators.histogram import HistogramMechanism
 from dpsql.planning.plan import CorePlan
+from dpsql.privacy.key_weights import WHOLE
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
@@ -149,11 +150,16 @@ def broken_claims(core: CorePlan, one: Vectors, other: Vectors) -> list[str]:
         if set(one) != set(other):
             broken.append("the keys differ, and they are not thresholded")
         return broken
-    moved = [row[cells] for row in differences]
-    if max(moved, default=0) > 1 or sum(map(bool, moved)) > core.selection.groups:
-        broken.append(f"the counts of units move by {moved}, at most {core.selection.groups} may move by one")
+    moved, weights = [row[cells] for row in differences], core.selection.weights
+    most = 1 if weights is None else WHOLE
+    if max(moved, default=0) > most or sum(map(bool, moved)) > core.selection.groups:
+        broken.append(f"the counts of units move by {moved}, at most {core.selection.groups} may move by {most}")
+    noise, squares = core.selection.noise, sum(each**2 for each in moved)
+    if squares > noise.l2_squared if isinstance(noise, Gaussian) else sum(moved) > noise.l1:
+        broken.append(f"the counts of units move by {moved}, which is more than their noise is made for")
     for mine, theirs in ((one, other), (other, one)):
-        if any(row[cells] != 1 for key, row in mine.items() if key not in theirs):
+        alone = [row[cells] for key, row in mine.items() if key not in theirs]
+        if any(each != 1 if weights is None else each > weights.weight(len(alone)) for each in alone):
             broken.append("a key of one neighbour alone has more than one unit")
     return broken
 

@@ -14,6 +14,7 @@ from dpsql.audit.sensitivity.claim_use import ClaimComparison, ClaimUsage, dista
 from dpsql.audit.sensitivity.quantile_use import with_fallback
 from dpsql.engines.exact_rows import CoreRows
 from dpsql.planning.plan import CorePlan
+from dpsql.privacy.key_weights import WHOLE
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
@@ -110,15 +111,21 @@ def cell_kind(cell: Cell, gaussian: bool) -> str:
 
 
 def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> ClaimComparison:
-    """Whether a unit counts once in each of at most so many groups, and alone in groups that one database lacks."""
+    """Whether a unit counts once in each of at most so many groups, and alone in groups that one database lacks.
+
+    Where it has weights, it weighs no more in those groups than their number allows.
+    """
     assert core.selection is not None
-    place, wrong = len(core.cells), []
+    place, wrong, weights = len(core.cells), [], core.selection.weights
     change = changes(left, right, place)
-    if any(abs(each) > 1 for each in change):
+    if any(abs(each) > (1 if weights is None else WHOLE) for each in change):
         wrong.append("a unit counts more than once in a group")
     for one, other in ((left, right), (right, left)):
-        if any(one.cell(key, place) != 1 for key in one.rows.keys() - other.rows.keys()):
+        lonely = [one.cell(key, place) for key in one.rows.keys() - other.rows.keys()]
+        if weights is None and any(each != 1 for each in lonely):
             wrong.append("a group that only one database has holds other than one unit")
+        if weights is not None and any(each > weights.weight(len(lonely)) for each in lonely):
+            wrong.append("a unit weighs too much in groups that only one database has")
         if any(row[place] < 1 for row in one.rows.values()):
             wrong.append("a group without units is a candidate")
     groups = ClaimUsage("threshold L0", sum(each != 0 for each in change), core.selection.groups)

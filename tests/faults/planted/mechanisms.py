@@ -13,6 +13,8 @@ CHOSEN = "tests/session/test_mechanism_choice.py"
 SPLIT = "dpsql/privacy/mechanism/quantile_recursion.py"
 FALLBACK = "dpsql/privacy/mechanism/quantile_fallback.py"
 SPLIT_TESTS = "tests/privacy/mechanism/test_quantile_recursion.py"
+WEIGHTS = "dpsql/privacy/key_weights.py"
+WEIGHTS_TESTS = "tests/privacy/test_key_weights.py"
 SPARSE = "dpsql/privacy/mechanism/sparse_vector.py"
 SPARSE_TESTS = "tests/privacy/mechanism/test_sparse_vector.py"
 CALIBRATION = "dpsql/privacy/mechanism/analytic_gaussian.py"
@@ -25,6 +27,41 @@ FAULTS = (
         "count >= 1 and shown",
         "shown",
         ("tests/privacy/test_key_thresholds.py",),
+    ),
+    Fault(
+        "a unit of several groups weighs 1 in each",
+        WEIGHTS,
+        "return isqrt(WHOLE**2 // groups) if self.squared else WHOLE // groups",
+        "return WHOLE",
+        (f"{WEIGHTS_TESTS}::test_a_unit_moves_all_sums_together_by_one_whatever_the_number_of_its_groups",),
+    ),
+    Fault(
+        "the threshold is that of a unit with one group",
+        WEIGHTS,
+        "        while least <= self.most:",
+        "        while least <= 1:",
+        (f"{WEIGHTS_TESTS}::test_no_unit_shows_a_key_of_its_own_but_for_delta",),
+    ),
+    Fault(
+        "the threshold takes a unit of many groups for one of the fewest of its kind",
+        WEIGHTS,
+        "self.weight(least) + beyond(last)",
+        "self.weight(last) + beyond(least)",
+        (f"{WEIGHTS_TESTS}::test_no_unit_shows_a_key_of_its_own_but_for_delta",),
+    ),
+    Fault(
+        "the engine weighs by the square of what it should",
+        "dpsql/sql/emit/measurement/contribution_bounding.py",
+        'root = node.function("SQRT", dialect.cast(groups, DOUBLE))',
+        'root = node.function("CBRT", dialect.cast(groups, DOUBLE))',
+        (*claims("groups", "L2", "count by text"), f"{WEIGHTS_TESTS}::test_the_engine_gives_these_weights"),
+    ),
+    Fault(
+        "the noise of weights does not know that another unit may come in the place of one",
+        "dpsql/planning/calibration.py",
+        "    changed = (groups if weights is None else weights.sensitivity) * _units_changed(neighbours)",
+        "    changed = groups * _units_changed(neighbours) if weights is None else weights.sensitivity",
+        (f"{WEIGHTS_TESTS}::test_no_unit_shows_a_key_of_its_own_but_for_delta",),
     ),
     Fault(
         "threshold one too low",

@@ -55,7 +55,8 @@ def _cells(core: CorePlan) -> list[str]:
     ]
     if core.selection is not None:
         chosen = core.selection
-        lines.append(f"-- keys: units; {_noise(chosen.noise)}; shown from {chosen.threshold} on, δ = {chosen.delta}")
+        by = "units" if chosen.weights is None else f"units by {chosen.weights}"
+        lines.append(f"-- keys: {by}; {_noise(chosen.noise)}; shown from {chosen.threshold} on, δ = {chosen.delta}")
     return lines
 
 

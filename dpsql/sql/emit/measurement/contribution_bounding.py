@@ -4,7 +4,7 @@
 ``…_own``        their contributions per key; where rows are summed, beside those of all others together
 ``…_heavy``      of these, per key, value·factor − value for the units whose norm is above a limit
 
-Proved in ``docs/proofs/contribution.md``.
+Proved in ``docs/proofs/contribution.md``, the weights of groups in ``docs/proofs/key_weights.md``.
 """
 
 from __future__ import annotations
@@ -49,6 +49,17 @@ def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> e
     first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))
     cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"), where=first)
     return exp.Union(this=free, expression=cut, distinct=False)
+
+
+def weight(dialect: Dialect, whole: int, norm: Norm) -> exp.Expr:
+    """The weight of a row's unit by the number of groups in which it is kept; those are the rows of one unit."""
+    own: list[exp.Expr] = [node.bare("u")]
+    groups = exp.Window(this=exp.Count(this=exp.Star()), partition_by=own)
+    if norm == "l1":
+        return dialect.quotient(node.integer(whole), groups)
+    root = node.function("SQRT", dialect.cast(groups, DOUBLE))
+    share = exp.Div(this=number(float(whole)), expression=root, typed=False, safe=False)
+    return dialect.cast(node.function("FLOOR", share), INTEGER)
 
 
 def pairs(dialect: Dialect, keys: list[str], name: str, most: int, *, thresholded: bool) -> exp.Select:

@@ -45,13 +45,15 @@ def core_sql(
     norm: Norm,
     groups: int | None,
     dialect: Dialect,
+    whole: int | None = None,
 ) -> str:
     """The engine SQL whose rows are keys, exact cells in order, units where thresholded, and bins of histograms.
 
-    ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None. StatementError
+    ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None; with ``whole``
+    units are weighed and not counted, and that is the weight of a unit of one group. StatementError
     (E_LIMITS) where it comes to more than an engine plans in seconds.
     """
-    tree = scalar.limited(_Emission(dialect, core, contributions, histograms, norm, groups).tree())
+    tree = scalar.limited(_Emission(dialect, core, contributions, histograms, norm, groups, whole).tree())
     return dialect.write(tree, copy=False)
 
 
@@ -63,6 +65,7 @@ class _Emission:
     histograms: tuple[Contribution, ...]
     norm: Norm
     groups: int | None
+    whole: int | None
 
     @property
     def keys(self) -> list[str]:
@@ -208,10 +211,11 @@ class _Emission:
 
         Rows are added up per key before, those of suspects apart (`clip`): changes have 128 bits, and rows beside them
         would be made as wide.
-        ``counted`` is 1 on the values of kept groups, so that its sum is their number of units.
+        ``counted`` is 1 on the values of kept groups, or the weight of the unit, so that its sum is their number of
+        units or their weight.
         """
         names = [*self.keys, *(name for name, _ in self.summed)]
-        counted = [] if self.groups is None else [node.aliased(node.integer(1), "counted")]
+        counted = [] if self.groups is None else [node.aliased(self._counted(), "counted")]
         whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
         if self._base == "rows":
             sums = [node.aliased(node.bare(contribution_bounding.raw(name, each)), name) for name, each in self.summed]
@@ -228,6 +232,12 @@ class _Emission:
             change = node.select([*outputs, *uncounted], node.table(f"{family}_heavy"))
             whole = exp.Union(this=whole, expression=change, distinct=False)
         return whole
+
+    def _counted(self) -> exp.Expr:
+        """What a unit counts in each of its kept groups."""
+        if self.whole is None:
+            return node.integer(1)
+        return contribution_bounding.weight(self.dialect, self.whole, self.norm)
 
     def _totals(self) -> exp.Select:
         units = [] if self.groups is None else [node.aliased(exp.Sum(this=node.bare("counted")), "units")]
