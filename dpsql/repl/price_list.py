@@ -12,6 +12,7 @@ from dpsql.privacy.measure import FREE, shown
 if TYPE_CHECKING:
     from dpsql.planning.plan import Plan
     from dpsql.privacy.filter import RemainingBudget
+    from dpsql.session.named_releases.statements import NamedPrice
 
 
 class PriceList:
@@ -23,7 +24,7 @@ class PriceList:
         self.epsilon, self._cost = Fraction(0), FREE
         self._takes = "nothing"
 
-    def add(self, plan: Plan, price: Fraction, remaining: RemainingBudget) -> None:
+    def add(self, plan: Plan | NamedPrice, price: Fraction, remaining: RemainingBudget) -> None:
         """Add a statement at its price; BudgetExhausted where the budget does not admit it behind those before it.
 
         A statement that stands there twice is priced once: its second answer would be the first one again.

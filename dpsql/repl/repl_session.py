@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dpsql.planning.plan import Plan
     from dpsql.session import Session
     from dpsql.session.explain import Explanation
+    from dpsql.session.named_releases.statements import NamedPrice
 
 #: How deep files may run files.
 DEEPEST = 16
@@ -198,7 +199,7 @@ class ReplSession:
         if not found.query or self.rules.quiet:
             return
         display = self.display
-        count = len(found.result.rows) if display.footer else None
+        count = len(found.result.rows) if display.footer and found.result.columns else None
         seconds = found.seconds if display.timing else None
         said = price_line(count, found.result.price, found.private, self.session, seconds)
         self.screen.says(said, "price")
@@ -210,7 +211,7 @@ class ReplSession:
         self._asked = text
         return interruptibly(lambda: self.session.explain(text), self.session.interrupt)
 
-    def _consent(self, plan: Plan, charged: Fraction) -> None:
+    def _consent(self, plan: Plan | NamedPrice, charged: Fraction) -> None:
         """Let the rules and, above the price that is set, the person agree to what the statement costs."""
         price, ask = price_of(self.session, plan), self.display.ask
         if self.rules.dry:

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from dpsql.planning.plan import Plan
     from dpsql.postprocessing import Result
     from dpsql.session import Session
+    from dpsql.session.named_releases.statements import NamedPrice
 
 T = TypeVar("T")
 #: Raises an error where the price of a plan is not agreed to, after what was charged for the statement already.
-Consent = Callable[["Plan", Fraction], None]
+Consent = Callable[["Plan | NamedPrice", Fraction], None]
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,11 @@ def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
                 result, more = _timed(lambda: _second(session, result, better, consent))
                 running += more
             return ReplAnswer(result, word, True, bool(plan.cores), planning + running)
+        case request.CreateNamed() as wanted:
+            priced = interruptibly(lambda: session.named_price(wanted, text), session.interrupt)
+            consent(priced, Fraction(0))
+            result, running = _timed(lambda: interruptibly(lambda: session.execute(text), session.interrupt))
+            return ReplAnswer(result, word, True, True, running)
         case _:
             result, running = _timed(lambda: interruptibly(lambda: session.execute(text), session.interrupt))
             return ReplAnswer(result, word, False, False, running)
@@ -74,19 +80,25 @@ def _second(session: Session, first: Result, better: Plan, consent: Consent) -> 
     return interruptibly(lambda: session.second(first, better), session.interrupt)
 
 
-def planned(session: Session, text: str) -> Plan | None:
-    """The plan of a query, which costs nothing; None where the text is no query."""
+def planned(session: Session, text: str) -> Plan | NamedPrice | None:
+    """The plan of a query, or the price of a CREATE, which costs nothing; None where the text is neither."""
     from dpsql.session import request
 
     match with_dpsql_errors(lambda: request.read(text)):
         case request.Select(text=text):
             return interruptibly(lambda: session.plan(text), session.interrupt)
+        case request.CreateNamed() as wanted:
+            return interruptibly(lambda: session.named_price(wanted, text), session.interrupt)
         case _:
             return None
 
 
-def price_of(session: Session, plan: Plan) -> Fraction:
+def price_of(session: Session, plan: Plan | NamedPrice) -> Fraction:
     """The ε that a plan costs now; 0 where it reads no private row, or was paid for before."""
+    from dpsql.planning.plan import Plan
+
+    if not isinstance(plan, Plan):
+        return plan.price
     return plan.price if plan.cores and not session.is_paid(plan) else Fraction(0)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.engines.engine import Engine
-from dpsql.errors import BudgetExhausted, DataError
+from dpsql.errors import BudgetExhausted, DataError, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.planning.workload import PricedWorkload, priced
@@ -30,7 +30,7 @@ from dpsql.session.execution import Execution, timed_rows
 from dpsql.session.explain import Explanation, explain
 from dpsql.session.explain import priced as cost_lines
 from dpsql.session.named_releases import NamedReleases
-from dpsql.session.named_releases.statements import NamedStatements
+from dpsql.session.named_releases.statements import NamedPrice, NamedStatements
 from dpsql.session.named_releases.synthetic_tables import SyntheticTables
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.prepared_statement import PreparedStatement, described
@@ -269,6 +269,11 @@ class Session:
             case request.CreateNamed() | request.DropNamed() | request.ShowNamed() as wanted:
                 return self._named_statements.answer(wanted, text, parameters, self._settings)
 
+    @cancellable
+    def named_price(self, wanted: request.CreateNamed, text: str, parameters: Sequence[object] = ()) -> NamedPrice:
+        """What it costs to create what stays under a name; nothing is charged."""
+        return self._named_statements.priced(wanted, text, parameters, self._settings)
+
     def _explained(self, column: str, wanted: request.NamedStatement, parameters: Sequence[object]) -> Result:
         return status_rows.lines(column, self._named_statements.explain(wanted, parameters, self._settings))
 
@@ -339,6 +344,8 @@ class Session:
         """
         text, refine = request.without_refine(text)
         text, behind = request.with_goal(text)
+        if request.named_statement(text) is not None:
+            raise StatementError("E_STMT", "EXPLAIN is a statement here; run it", hint=f"EXPLAIN {text.strip()}")
         goal = goal or behind
         pricing, reached = self._targets.pricing, None
         if goal is None:

@@ -164,3 +164,13 @@ def test_colours_are_for_terminals(dpsql: Dpsql) -> None:
 def test_help_tells_the_terminal(dpsql: Dpsql) -> None:
     assert "dpsql SCHEMA" in dpsql("--help").out
     assert "--ask-above" in dpsql(NAFLD, "--help").out
+
+
+def test_a_synthetic_table_is_priced_before_it_is_made_and_held_to_what_may_be_spent(dpsql: Dpsql) -> None:
+    made = "CREATE SYNTHETIC TABLE twins AS SELECT male, age FROM patients PRICE 0.5"
+    dry = dpsql(NAFLD, "--dry-run", "--format", "csv", "-c", made)
+    assert dry.code == 0 and "0.5" in dry.out and "CREATE SYNTHETIC TABLE" in dry.out
+    assert dpsql(NAFLD, "--dry-run", "--max-cost", "0.4", "-c", made).code == 4
+    assert dpsql(NAFLD, "--max-cost", "0.4", "-c", made).code == 4
+    assert "labs" in dpsql(NAFLD, "-c", "SHOW TABLES; SHOW SYNTHETIC TABLES").out
+    assert paid(dpsql) == 0

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
-from dpsql.errors import DataError, LedgerError, StatementError
+from dpsql.errors import DataError, LedgerError, QueryCancelled, StatementError
+from dpsql.errors.deadline import taken
 from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.ledger import Ledger, NamedRelease, NewRelease, ReleaseKind
 from dpsql.schema import Schema, fold
@@ -146,10 +147,19 @@ class NamedReleases:
         return read
 
     def _now(self) -> _Snapshot:
-        with self._lock:
+        held = self._held
+        if held is not None and self._clock() - held.at < AGE:
+            return held
+        if held is not None and self._lock.locked():
+            return held  # another thread looks already
+        if not taken(self._lock):
+            raise QueryCancelled
+        try:
             if self._held is None or self._clock() - self._held.at >= AGE:
                 self._held = self._read(self._held)
             return self._held
+        finally:
+            self._lock.release()
 
     def _read(self, held: _Snapshot | None) -> _Snapshot:
         try:

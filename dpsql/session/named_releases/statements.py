@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol, assert_never
 
 from dpsql.errors import StatementError
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
 from dpsql.privacy.ledger import ReleaseKind
+from dpsql.privacy.measure import Cost
 from dpsql.session.named_releases.registry import NamedReleases
 from dpsql.session.request import CreateNamed, DropNamed, NamedStatement, ShowNamed, StatementSettings
 
@@ -23,6 +26,15 @@ _COLUMNS = (
 )
 
 
+@dataclass(frozen=True)
+class NamedPrice:
+    """What a CREATE costs: its ε, and what the ledger will be charged."""
+
+    text: str
+    price: Fraction
+    cost: Cost
+
+
 class ReleaseMaker(Protocol):
     """What makes named releases of one kind for one analyst."""
 
@@ -30,6 +42,12 @@ class ReleaseMaker(Protocol):
         self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
     ) -> Result:
         """Charge, make and keep what the statement defines; the result has the price and no columns."""
+        ...
+
+    def priced(
+        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+    ) -> NamedPrice:
+        """What the statement would cost; nothing is charged and no private row is read."""
         ...
 
     def explain(self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
@@ -71,6 +89,13 @@ class NamedStatements:
             return ["price: nothing"]
         self._named.require_free(wanted.name)
         return self._maker(wanted.kind).explain(wanted, parameters, settings)
+
+    def priced(
+        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+    ) -> NamedPrice:
+        """What a CREATE would cost; it raises what `answer` raises before the charge, except BudgetExhausted."""
+        self._named.require_free(wanted.name)
+        return self._maker(wanted.kind).priced(wanted, text, parameters, settings)
 
     def _maker(self, kind: ReleaseKind) -> ReleaseMaker:
         if kind not in self._makers:

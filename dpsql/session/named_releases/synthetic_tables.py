@@ -25,6 +25,7 @@ from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution
 from dpsql.session.named_releases.registry import NamedReleases
+from dpsql.session.named_releases.statements import NamedPrice
 from dpsql.session.named_releases.table_rows import SyntheticColumns, packed, written
 from dpsql.session.request import CreateNamed, StatementSettings
 from dpsql.session.request.statement_settings import allowed_price
@@ -82,6 +83,13 @@ class SyntheticTables:
         values = MOST_VALUES if draft.rows is None else draft.rows * len(plan.columns)
         self._named.create(wanted.name, values * VALUE_BYTES, make)
         return Result((), [], [], price[0], tuple(notices))
+
+    def priced(
+        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+    ) -> NamedPrice:
+        """What the table would cost."""
+        draft = self._draft(wanted, text, parameters, settings)
+        return NamedPrice(text, draft.price, draft.plan.cost)
 
     def explain(self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
         """The marginals that are read, chosen and measured, their noise, the price, and what is kept."""
