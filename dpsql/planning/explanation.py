@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dpsql.planning.estimators.histogram import MeasuredHistogram, target
-from dpsql.planning.synthetic.plan import SyntheticPlan
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
     Exponential,
@@ -189,20 +188,7 @@ def measured(cell: Cell) -> str:
 
 def cell_note(contribution: Contribution, noise: Mechanism) -> dict[str, object]:
     """What the ledger notes of a cell."""
-    return {"measures": measured(contribution.cell), **_noise(noise), "step": str(contribution.step)}
-
-
-def marginals_note(plan: SyntheticPlan) -> list[dict[str, object]]:
-    """What the ledger notes of a synthetic table: the counts of each column, the choices, and the counts of pairs."""
-    step = str(plan.step)
-    alone = f"counts of each of {len(plan.columns)} columns"
-    cells: list[dict[str, object]] = [{"measures": alone, **_noise(plan.alone), "step": step}]
-    if plan.choice is not None:
-        chosen = f"choice of {plan.measured} of {len(plan.pairs)} pairs of columns"
-        cells.append({"measures": chosen, **_choice_note(plan.choice), "step": step})
-    if plan.together is not None:
-        cells.append({"measures": f"counts of {plan.measured} pairs of columns", **_noise(plan.together), "step": step})
-    return [{"cells": cells, "threshold": None}]
+    return {"measures": measured(contribution.cell), **noise_note(noise), "step": str(contribution.step)}
 
 
 def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
@@ -215,10 +201,10 @@ def histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
         case QuantileChoices() as choices:
             return {**note, **_choices_note(choices)}
         case QuantilesWithFallback(count=count, least=least, choices=choices, tree=tree):
-            fallback = {**_noise(tree.node), "levels": tree.levels}
-            return {**note, "count": _noise(count), "least": str(least), **_choices_note(choices), "else": fallback}
+            fallback = {**noise_note(tree.node), "levels": tree.levels}
+            return {**note, "count": noise_note(count), "least": str(least), **_choices_note(choices), "else": fallback}
         case TopKPeeling(most=most, each=each):
-            return {**note, "chosen": most, **_choice_note(each)}
+            return {**note, "chosen": most, **choice_note(each)}
         case ClippingBoundSearch(sizes=sizes, moved=moved, price=price, concentrated=concentrated):
             name = "rho" if concentrated else "epsilon"
             return {**note, "sizes": sizes, "sensitivity": str(moved), name: str(price)}
@@ -230,20 +216,21 @@ def _choices_note(choices: QuantileChoices | QuantileRecursion) -> dict[str, obj
     if isinstance(choices, QuantileChoices):
         return {"chosen": [_quantile_note(each) for each in choices.quantiles]}
     chosen = [
-        {"rank": str(each.target.part), "level": level, **_choice_note(each.value)}
+        {"rank": str(each.target.part), "level": level, **choice_note(each.value)}
         for level, choices_of_level in enumerate(choices.first.levels, 1)
         for each in choices_of_level
     ]
-    return {"chosen": chosen, "around": {**_noise(choices.around.node), "levels": choices.around.levels}}
+    return {"chosen": chosen, "around": {**noise_note(choices.around.node), "levels": choices.around.levels}}
 
 
 def _quantile_note(quantile: QuantileChoice) -> dict[str, object]:
     tree = quantile.around.tree
-    note = {"rank": str(quantile.target.part), **_choice_note(quantile.value)}
-    return {**note, "around": {**_noise(tree.node), "levels": tree.levels}}
+    note = {"rank": str(quantile.target.part), **choice_note(quantile.value)}
+    return {**note, "around": {**noise_note(tree.node), "levels": tree.levels}}
 
 
-def _choice_note(choice: Exponential | PermuteAndFlip) -> dict[str, object]:
+def choice_note(choice: Exponential | PermuteAndFlip) -> dict[str, object]:
+    """What the ledger notes of a choice."""
     match choice:
         case ConcentratedExponential(spread_squared=squared):
             return {"spread squared": str(squared), "rate": str(choice.rate)}
@@ -253,7 +240,8 @@ def _choice_note(choice: Exponential | PermuteAndFlip) -> dict[str, object]:
             assert_never(choice)
 
 
-def _noise(mechanism: Mechanism) -> dict[str, object]:
+def noise_note(mechanism: Mechanism) -> dict[str, object]:
+    """What the ledger notes of the noise of a number."""
     match mechanism:
         case Gaussian(l2_squared=sensitivity, variance=noise):
             return {"sensitivity": str(sensitivity), "noise": str(noise)}

@@ -29,7 +29,7 @@ from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
 from dpsql.sql.binder.bind import Query, bind
 from dpsql.sql.binder.budget_table import names_budget, with_budget
-from dpsql.sql.binder.synthetic_preview import previewed
+from dpsql.sql.binder.sources.synthetic_preview import previewed
 from dpsql.sql.emit import Dialect
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.frontend_options import FrontendOptions

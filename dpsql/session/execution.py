@@ -14,9 +14,8 @@ from typing import TypeAlias
 from dpsql.engines.engine import Engine, EngineVersion
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.errors.owners_log import record
-from dpsql.planning.explanation import marginals_note
 from dpsql.planning.plan import Plan
-from dpsql.planning.synthetic.plan import SyntheticPlan
+from dpsql.planning.synthetic.plan import SyntheticPlan, marginals_note
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.sandbox import PublicRows

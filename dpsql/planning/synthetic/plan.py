@@ -13,6 +13,7 @@ from itertools import combinations
 from dpsql.errors import Refused
 from dpsql.planning.calibration import l1_sensitivity
 from dpsql.planning.estimators.estimate import SingleCell
+from dpsql.planning.explanation import choice_note, noise_note
 from dpsql.planning.plan import CorePlan, MeasuredCell, Plan
 from dpsql.planning.synthetic.model_columns import ModelColumn
 from dpsql.privacy.measure import FREE, Cost
@@ -155,3 +156,18 @@ def _choice(moved: int, price: Fraction, share: Fraction, pure: bool) -> Exponen
     if pure:
         return ExponentialMechanism.priced(2 * moved, price * share)
     return ConcentratedExponential((2 * moved) ** 2, price**2 / 2 * share)
+
+
+def marginals_note(plan: SyntheticPlan) -> list[dict[str, object]]:
+    """What the ledger notes of a synthetic table: the counts of each column, the choices, and the counts of pairs."""
+    step = str(plan.step)
+    alone = f"counts of each of {len(plan.columns)} columns"
+    cells: list[dict[str, object]] = [{"measures": alone, **noise_note(plan.alone), "step": step}]
+    if plan.choice is not None:
+        chosen = f"choice of {plan.measured} of {len(plan.pairs)} pairs of columns"
+        cells.append({"measures": chosen, **choice_note(plan.choice), "step": step})
+    if plan.together is not None:
+        cells.append(
+            {"measures": f"counts of {plan.measured} pairs of columns", **noise_note(plan.together), "step": step}
+        )
+    return [{"cells": cells, "threshold": None}]
