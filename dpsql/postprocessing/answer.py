@@ -49,6 +49,7 @@ from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.binder.sources.derived_tables import ColumnTypes
+from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.emit.node import aliased
 from dpsql.sql.emit.scalar import key
 from dpsql.sql.emit.syntax import SANDBOX
@@ -209,6 +210,11 @@ class PostProcessor:
             self._sandbox.insert(VIEW, values, types)
             listed = ", ".join(SANDBOX.write(each) for each in outputs)
             return self._sandbox.execute(f'SELECT {listed} FROM released."{VIEW}" AS "{VIEW}" ORDER BY "row"')
+
+    def domain_keys(self, core: Core) -> Sequence[tuple[object, ...]]:
+        """All keys of a core whose domain reads no table."""
+        with self._sandbox.lock:
+            return self._sandbox.execute(SANDBOX.write(domain_select(SANDBOX, core)))
 
     def interrupt(self) -> None:
         """End what runs in the sandbox; from any thread."""

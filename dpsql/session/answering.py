@@ -84,6 +84,8 @@ class PlanAnswering:
         notices = (*plan.notices, *taken_as_given(plan), *rows.notices, *paid.notices)
         if plan.cores:
             notices = (*notices, *many_candidates(plan, paid.released), *left_out(plan, paid.released))
+        if bought and self._execution.answers is not None:
+            notices = (*notices, *self._execution.answers.stale(plan))
         notices += () if rows.rows else nothing_seen(plan)
         result = replace(rows, price=price, notices=notices)
         if self._execution.answers is not None and paid.version is not None:

@@ -29,7 +29,10 @@ class Database:
         self._named = NamedReleases(schema, accountant.ledger, engine.version)
         rows = self._named.rows(timed_rows(engine, schema.privacy.time_bucket))
         self._postprocessors = PostProcessors(lambda: self._named.schema, rows, engine.version)
-        self._answers, self._plans = open_answers(schema, engine, accountant, keeps_results=True), PlanCache()
+        self._answers, self._plans = (
+            open_answers(schema, engine, accountant, self._named, keeps_results=True),
+            PlanCache(),
+        )
 
     @property
     def schema(self) -> Schema:

@@ -117,6 +117,14 @@ class Execution:
         scope.check()
         return released, charge, held.version
 
+    def bought(self, plan: Plan, scope: CancelScope) -> tuple[Released, int, str | None]:
+        """Charge the plan and make its release, whatever is kept of others.
+
+        The result has the number of its ledger entry, and the version of the data that it is made from.
+        """
+        with self.held(plan) as held:
+            return *self._released(plan, scope, self.charged, held), held.version
+
     @contextmanager
     def held(self, plan: Plan) -> Iterator[EngineVersion]:
         """Hold one version of the data for the block. Opening one takes a whole multiple of the time bucket."""

@@ -19,6 +19,8 @@ from dpsql.privacy.measure import FREE, shown
 from dpsql.schema import Privacy, Schema, load
 from dpsql.schema.privacy import Analyst, Noise
 from dpsql.session.answer_store import AnswerStore
+from dpsql.session.named_releases import NamedReleases
+from dpsql.session.named_releases.synopsis_views import SynopsisViews
 from dpsql.session.pricing.noise_choice import usual_costs
 from dpsql.session.session import Session
 
@@ -37,16 +39,18 @@ def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: 
     """
     completed, engine = open_engine(declared_schema(schema))
     accountant = open_accountant(completed, ledger)
-    return Session(completed, engine, accountant, analyst, answers=open_answers(completed, engine, accountant))
+    named = NamedReleases(completed, accountant.ledger, engine.version)
+    answers = open_answers(completed, engine, accountant, named)
+    return Session(completed, engine, accountant, analyst, answers=answers, named=named)
 
 
 def open_answers(
-    schema: Schema, engine: Engine, accountant: Accountant, *, keeps_results: bool = False
+    schema: Schema, engine: Engine, accountant: Accountant, named: NamedReleases, *, keeps_results: bool = False
 ) -> AnswerStore | None:
-    """The store of the database's released answers; None if its owner keeps none."""
+    """The store of the database's released answers, synopses among them; None if its owner keeps none."""
     if not schema.privacy.keep_answers:
         return None
-    return AnswerStore(accountant.ledger, engine.version, keeps_results=keeps_results)
+    return AnswerStore(accountant.ledger, engine.version, SynopsisViews(named), keeps_results=keeps_results)
 
 
 def declared_schema(schema: Schema | str | Path) -> Schema:

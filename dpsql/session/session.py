@@ -32,6 +32,7 @@ from dpsql.session.explain import priced as cost_lines
 from dpsql.session.named_releases import NamedReleases
 from dpsql.session.named_releases.statements import NamedPrice, NamedStatements
 from dpsql.session.named_releases.synthetic_tables import SyntheticTables
+from dpsql.session.named_releases.synopses import Synopses
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.prepared_statement import PreparedStatement, described
 from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
@@ -100,7 +101,10 @@ class Session:
         self._answering = PlanAnswering(self._execution, self._scopes)
         self._batch = WorkloadAnswering(self._execution, self._answering, self._scopes)
         synthetic = SyntheticTables(self._compiler, self._execution, self.named, self._scopes)
-        self._named_statements = NamedStatements(self.named, analyst, {"synthetic table": synthetic})
+        synopses = Synopses(self._compiler, self._execution, self.named, self._scopes)
+        self._named_statements = NamedStatements(
+            self.named, analyst, {"synthetic table": synthetic, "synopsis": synopses}
+        )
 
     @property
     def schema(self) -> Schema:

@@ -20,7 +20,7 @@ from dpsql.release.released_tables import Released
 from dpsql.session.answer_store.keys import answer_key, kin_key
 from dpsql.session.answer_store.serialization import read, written
 from dpsql.session.answer_store.view_answers import Evaluate, ViewAnswer, answer_of_views
-from dpsql.session.answer_store.view_index import ViewIndex
+from dpsql.session.answer_store.view_index import PinnedViews, ViewIndex
 from dpsql.session.plan_cache import LRUCache
 
 #: How many prices are kept of releases of the same exact rows.
@@ -48,13 +48,17 @@ class PaidRelease:
 class AnswerStore:
     """The kept answers of one database; any thread may ask.
 
-    ``version`` tells the version of the data that would be read now, None where that is not known. With
+    ``version`` tells the version of the data that would be read now, None where that is not known. ``pinned`` are the
+    views that stay under a name. With
     ``keeps_results`` it also has what post-processing made of them, for plans that stay in a `PlanCache`.
     """
 
-    def __init__(self, ledger: Ledger, version: Callable[[], str | None], *, keeps_results: bool = False) -> None:
+    def __init__(
+        self, ledger: Ledger, version: Callable[[], str | None], pinned: PinnedViews | None = None, *,
+        keeps_results: bool = False,
+    ) -> None:  # fmt: skip
         self._ledger, self._version, self.keeps_results = ledger, version, keeps_results
-        self._views = ViewIndex(ledger)
+        self._views = ViewIndex(ledger, pinned)
         self._lock = threading.Lock()
         self._making: dict[str, threading.Lock] = {}
         self._waiting: dict[str, int] = {}
@@ -110,6 +114,13 @@ class AnswerStore:
         """The release of the plan's cores as other answers on the data as they are now tell it, if they do."""
         version = self._version()
         return None if version is None else answer_of_views(plan, self._views, version, evaluate)
+
+    def stale(self, plan: Plan) -> tuple[str, ...]:
+        """What is said where what stays under a name might tell the plan, and was made of other data."""
+        version = self._version()
+        names = () if version is None else self._views.stale(plan, version)
+        return tuple(f"synopsis `{name}` is stale: the data have changed since, and it tells nothing of them"
+                     for name in names)  # fmt: skip
 
     def answer(
         self, plan: Plan, version: str | None, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
 from dpsql.errors import LedgerError
 from dpsql.planning.plan import CorePlan, Plan
@@ -34,16 +35,33 @@ class ViewGroups:
     cells: Sequence[Sequence[int]]
 
 
+class PinnedViews(Protocol):
+    """Views that are kept under a name, until they are dropped."""
+
+    def views(self, core: CorePlan, version: str) -> Sequence[StoredView]:
+        """The views over the tables of the core that were made of this version of the data."""
+        ...
+
+    def stale(self, core: CorePlan, version: str) -> Sequence[str]:
+        """The names of what was made over the tables of the core of another version."""
+        ...
+
+    def content(self, view: StoredView) -> bytes | None:
+        """The released rows that a view has; None for one of another release."""
+        ...
+
+
 class ViewIndex:
     """Finds the views that may answer a core, by the tables that both read."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger, self._lock = ledger, threading.Lock()
+    def __init__(self, ledger: Ledger, pinned: PinnedViews | None = None) -> None:
+        self._ledger, self._pinned, self._lock = ledger, pinned, threading.Lock()
         self._known: dict[str, list[StoredView]] = {}
         self._groups = LRUCache[tuple[str, int], ViewGroups](GROUPS_IN_MEMORY, lambda kept: 100 + len(kept.keys))
 
     def views(self, plan: CorePlan, version: str) -> Sequence[StoredView]:
         """The views over the tables of the core on this version of the data, as far as they are kept."""
+        pinned = () if self._pinned is None else self._pinned.views(plan, version)
         family = _family(plan, version)
         with self._lock:
             known = self._known.setdefault(family, [])
@@ -55,7 +73,13 @@ class ViewIndex:
                     known.append(read(kept))
                 except _UNREADABLE:
                     break
-            return tuple(known)
+            return (*pinned, *known)
+
+    def stale(self, plan: Plan, version: str) -> tuple[str, ...]:
+        """The names of pinned views over the tables of a plan that were made of another version of the data."""
+        if self._pinned is None:
+            return ()
+        return tuple(dict.fromkeys(name for core in plan.cores for name in self._pinned.stale(core, version)))
 
     def note(self, plan: Plan, released: Released, answer: str, entry: int, version: str) -> None:
         """Keep what the cores of a release are views of; a release that is not kept is none."""
@@ -77,7 +101,8 @@ class ViewIndex:
         """The groups of a view; None where its answer is no longer kept."""
         found = self._groups.find((view.answer, view.core))
         if found is None:
-            answer = self._ledger.kept(view.answer)
+            answer = None if self._pinned is None else self._pinned.content(view)
+            answer = self._ledger.kept(view.answer) if answer is None else answer
             try:
                 groups = None if answer is None else read_groups(answer, view.core)
             except _UNREADABLE:

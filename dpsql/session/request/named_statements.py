@@ -24,7 +24,7 @@ _ROWS = re.compile(r"\brows\s+([0-9]+)\s*$", re.IGNORECASE | re.ASCII)
 #: How each kind is created, for those who write it in another way.
 EXAMPLES: dict[ReleaseKind, str] = {
     "synthetic table": "CREATE SYNTHETIC TABLE name AS SELECT columns FROM table [ROWS n] [PRICE epsilon]",
-    "synopsis": "CREATE SYNOPSIS name AS SELECT keys, measures FROM table [PRICE epsilon]",
+    "synopsis": "CREATE SYNOPSIS name AS SELECT keys, measures FROM table [FOR (statement; …)] [PRICE epsilon]",
 }
 
 

@@ -18,6 +18,7 @@ from planted import (
     rewrite,
     server,
     synthetic,
+    synopsis,
     versions,
     views,
     work,
@@ -49,4 +50,5 @@ FAULTS = (
     *front_ends.FAULTS,
     *server.FAULTS,
     *audit.FAULTS,
+    *synopsis.FAULTS,
 )

@@ -1,0 +1,1 @@
+"""Which marginals a synopsis measures, and with how much of its price each (``docs/proofs/synopsis.md``)."""

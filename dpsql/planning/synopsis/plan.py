@@ -1,0 +1,165 @@
+"""What a synopsis measures: marginals of its keys, each with its part of the price, and how exact queries of them are.
+
+Decided from plans alone. Proved in ``docs/proofs/synopsis.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.planning.calibration import mechanism
+from dpsql.planning.plan import CorePlan, MeasuredCell, Plan
+from dpsql.planning.synopsis.weights import chosen_weights, variances
+from dpsql.planning.views.matching import CellMatch, match
+from dpsql.planning.views.view import StoredView
+from dpsql.privacy.mechanism import Gaussian, Mechanism
+from dpsql.schema import Privacy
+from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, counted
+from dpsql.sql.analysis.quantisation import quantum
+
+
+@dataclass(frozen=True)
+class Marginal:
+    """A core that a synopsis may measure: its plan at the whole price, and the view and the groups that it would have.
+
+    ``keys`` and ``measures`` are the places of its own among those of the synopsis; None for a statement's own core.
+    """
+
+    plan: CorePlan
+    view: StoredView
+    groups: int
+    keys: frozenset[int] | None = None
+    measures: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Query:
+    """A cell of a statement that a synopsis is bought for: its variance at the whole price by each marginal.
+
+    A variance is infinite where the marginal does not tell the cell. ``own`` is the variance of a purchase of the
+    statement alone, at the whole price.
+    """
+
+    statement: int
+    variances: tuple[float, ...]
+    own: float
+
+
+@dataclass(frozen=True)
+class MeasuredPart:
+    """A marginal that is measured, with its part of the price."""
+
+    marginal: Marginal
+    share: Fraction
+
+
+@dataclass(frozen=True)
+class ExpectedError:
+    """How large the noise of a statement is, as a standard deviation, beside that of its purchase for an equal part.
+
+    Both are multiples of the noise of a purchase at the whole price: the root of the mean over its cells.
+    """
+
+    statement: int
+    by_synopsis: float
+    separate: float
+
+
+@dataclass(frozen=True)
+class SynopsisPlan:
+    """A synopsis before it is charged: the plan that measures all of its marginals, and what they are."""
+
+    plan: Plan
+    parts: tuple[MeasuredPart, ...]
+    errors: tuple[ExpectedError, ...]
+
+
+def told(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> tuple[CellMatch, float] | None:
+    """How a view tells a cell, with the variance of one group's part of it; None where it does not.
+
+    A sum from the middle of the bounds is told by the sum and the count, and the other way round.
+    """
+    found = match(core, cell, rows, view)
+    if found is not None:
+        return found, scale(found.cell.noise, found.cell.step)
+    if cell.kind not in ("sum", "centred sum"):
+        return None
+    other = replace(cell, kind="centred sum" if cell.kind == "sum" else "sum")
+    total = match(core, other, rows, view)
+    count = match(core, counted(cell.arguments[0], cell.conditions), rows, view)
+    if total is None or count is None:
+        return None
+    grid = quantum(cell.arguments[0])
+    shift = float(grid.middle * grid.size)
+    noise = scale(total.cell.noise, total.cell.step)
+    return total, noise + shift**2 * scale(count.cell.noise, count.cell.step)
+
+
+def scale(noise: Mechanism, step: Fraction) -> float:
+    """The variance of the continuous law of the noise: above 0, and in proportion to a power of its price."""
+    size = float(noise.variance if isinstance(noise, Gaussian) else 2 * noise.scale**2)
+    return size * float(step) ** 2
+
+
+def with_share(core: CorePlan, share: Fraction, privacy: Privacy, price: Fraction) -> CorePlan:
+    """The core at a share of the price, which its cells split as they do; its groups need no evidence."""
+    prices = [_price(each) for each in core.cells]
+    whole = sum(prices, Fraction(0))
+    cells = tuple(
+        replace(each, mechanism=mechanism(each.contribution, core.norm, privacy.neighbours, price, share * own / whole))
+        for each, own in zip(core.cells, prices, strict=True)
+    )
+    return replace(core, cells=cells, presence=None)
+
+
+def _price(cell: MeasuredCell) -> Fraction:
+    cost = cell.mechanism.cost
+    return cost.rho if cost.epsilon is None else cost.epsilon
+
+
+def synopsis_plan(
+    text: str, base: Plan, marginals: Sequence[Marginal], queries: Sequence[Query], separate: Sequence[Fraction],
+    privacy: Privacy, most: int,
+) -> SynopsisPlan:  # fmt: skip
+    """The plan that measures the marginals at the price of ``base``, whose parts are chosen for the queries.
+
+    Args:
+        base: The plan of one of the marginals.
+        separate: The parts that the marginals have where each statement is bought for an equal part. It decides where
+            there are queries; else it is what is measured.
+        most: How many estimates of one number an answer combines at most.
+    """
+    shares, errors = tuple(separate), tuple[ExpectedError, ...]()
+    if queries:
+        precisions = np.array([[1 / each for each in query.variances] for query in queries], dtype=np.float64)
+        statements = [query.statement for query in queries]
+        importance = np.array([1 / statements.count(each) for each in statements], dtype=np.float64)
+        power = 1 if isinstance(marginals[0].plan.cells[0].mechanism, Gaussian) else 2
+        alone = np.array(separate, dtype=np.float64)
+        bound = np.array([query.own for query in queries]) * len(set(statements)) ** power
+        shares = chosen_weights(precisions, alone, bound, importance, power, most)
+        errors = _errors(queries, precisions, np.array(shares, dtype=np.float64), alone, power, most)
+    parts = tuple(MeasuredPart(each, share) for each, share in zip(marginals, shares, strict=True) if share)
+    cores = tuple(with_share(each.marginal.plan, each.share, privacy, base.price) for each in parts)
+    whole = replace(base, text=text, cores=cores, public=(), columns=(), notices=(), repriced=None, ends=(),
+                    resampling=None, left_out=())  # fmt: skip
+    return SynopsisPlan(whole, parts, errors)
+
+
+def _errors(
+    queries: Sequence[Query], precisions: NDArray[np.float64], shares: NDArray[np.float64],
+    alone: NDArray[np.float64], power: int, most: int,
+) -> tuple[ExpectedError, ...]:  # fmt: skip
+    own = np.array([query.own for query in queries])
+    found = variances(precisions, shares, power, most) / own
+    parts = len({query.statement for query in queries})
+    errors = []
+    for statement in sorted({query.statement for query in queries}):
+        at = [place for place, query in enumerate(queries) if query.statement == statement]
+        errors.append(ExpectedError(statement, float(np.mean(found[at])) ** 0.5, float(parts**power) ** 0.5))
+    return tuple(errors)

@@ -1,0 +1,200 @@
+"""The marginals that a synopsis may measure for a workload, and how exact each makes the workload's queries.
+
+Decided from plans alone. Proved in ``docs/proofs/synopsis.md``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf
+from typing import Any, TypeAlias
+
+from dpsql.errors import Refused
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.synopsis.plan import Marginal, Query, scale, told
+from dpsql.planning.views.matching import CellMatch
+from dpsql.planning.views.view import MOST_GROUPS, StoredView, family_digest, view_of
+from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, normal_cell, normal_core
+from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.expression import ColumnRef, Expression, columns
+
+GroupKey: TypeAlias = tuple[object, ...]
+#: At most so many unions of the keys that statements need are looked at.
+MOST_UNIONS = 64
+
+
+@dataclass(frozen=True)
+class PublicFacts:
+    """What is known of keys without a private row.
+
+    ``keys`` lists the keys of a core, None where public tables have them; ``count`` counts them; ``evaluate`` evaluates
+    expressions over them.
+    """
+
+    keys: Callable[[Core], Sequence[GroupKey] | None]
+    count: Callable[[CorePlan], int]
+    evaluate: Callable[[Sequence[GroupKey], Sequence[Expression]], Sequence[GroupKey]]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A cell of a statement's core, and the marginal's part that it is told by."""
+
+    statement: int
+    core: CorePlan
+    normal: NormalCore
+    cell: NormalCell
+    place: int
+
+    @property
+    def rows(self) -> int:
+        return self.core.cells[self.place].contribution.rows
+
+
+@dataclass
+class Workload:
+    """The statements of a synopsis while its marginals are found. ``plan`` plans that of some keys and measures."""
+
+    keys: int
+    measures: int
+    plan: Callable[[Sequence[int], Sequence[int]], CorePlan]
+    facts: PublicFacts
+    _known: dict[tuple[frozenset[int], tuple[int, ...]], Marginal] = field(default_factory=dict)
+    _listed: dict[frozenset[int], Sequence[GroupKey] | None] = field(default_factory=dict)
+
+    def whole(self) -> Marginal:
+        """The marginal of all keys and measures."""
+        return self.of(frozenset(range(self.keys)))
+
+    def of(self, keys: frozenset[int], measures: tuple[int, ...] | None = None) -> Marginal:
+        """The marginal of the keys and the measures in these places; of all measures where none are named."""
+        chosen = tuple(range(self.measures)) if measures is None else measures
+        if (keys, chosen) not in self._known:
+            core = self.plan(sorted(keys), chosen)
+            if keys not in self._listed:
+                self._listed[keys] = self._keys(core)
+            listed = self._listed[keys]
+            groups = self.facts.count(core) if listed is None else len(listed)
+            self._known[keys, chosen] = Marginal(core, _view(core), groups, keys, chosen)
+        return self._known[keys, chosen]
+
+    def candidates(self, plans: Sequence[Plan]) -> tuple[list[Marginal], list[Query], list[Fraction]]:
+        """The marginals that may be measured, the queries of the statements, and the parts of separate purchases.
+
+        Each set of keys may be measured with all measures, and with each alone. A statement that the marginal of all
+        keys does not tell is measured by itself.
+        """
+        asked = [each for number, plan in enumerate(plans) for each in _cells(number, plan)]
+        needed = {id(each): self._needed(each) for each in asked}
+        unions = [each for each in _unions(each for each in needed.values() if each is not None)
+                  if self.of(each).groups <= MOST_GROUPS]  # fmt: skip
+        chosen = [None, *((place,) for place in range(self.measures) if self.measures > 1)]
+        marginals = [self.of(keys, measures) for keys in unions for measures in chosen]
+        at = {_content(each.view, each.plan): place for place, each in reversed(list(enumerate(marginals)))}
+        separate, own = [Fraction(0)] * len(marginals), dict[CorePlan, int]()
+        for plan in plans:
+            for core in plan.cores:
+                if core not in own:
+                    view = _view(core)
+                    own[core] = at.setdefault(_content(view, core), len(marginals))
+                    if own[core] == len(marginals):
+                        marginals.append(Marginal(core, view, self._count(core)))
+                        separate.append(Fraction(0))
+                separate[own[core]] += _part(core, plan) / len(plans)
+        queries = [self._query(each, needed[id(each)], marginals, own[each.core]) for each in asked]
+        return marginals, queries, separate
+
+    def _keys(self, core: CorePlan) -> Sequence[GroupKey] | None:
+        return self.facts.keys(core.core) if core.core.keys else [()]
+
+    def _count(self, core: CorePlan) -> int:
+        keys = self._keys(core)
+        return self.facts.count(core) if keys is None else len(keys)
+
+    def _needed(self, asked: _Asked) -> frozenset[int] | None:
+        """The keys of the synopsis that a cell is told by; None where they do not tell it."""
+        found = told(asked.normal, asked.cell, asked.rows, self.whole().view)
+        return None if found is None else frozenset(int(each.name[1:]) for each in _read(found[0]))
+
+    def _query(self, asked: _Asked, needed: frozenset[int] | None, marginals: Sequence[Marginal], own: int) -> Query:
+        base = None if needed is None else told(asked.normal, asked.cell, asked.rows, self.of(needed).view)
+        each = inf
+        if base is not None and needed is not None:
+            each = self._summed(base[0], needed) / max(self.of(needed).groups, 1)
+        variances = []
+        for number, marginal in enumerate(marginals):
+            if number == own:
+                direct = told(asked.normal, asked.cell, asked.rows, marginal.view)
+                variances.append(inf if direct is None else direct[1])
+                continue
+            found = None
+            if needed is not None and marginal.keys is not None and needed <= marginal.keys:
+                found = told(asked.normal, asked.cell, asked.rows, marginal.view)
+            variances.append(inf if found is None else found[1] * each * marginal.groups)
+        noise = asked.core.cells[asked.place]
+        return Query(asked.statement, tuple(variances), scale(noise.mechanism, noise.contribution.step))
+
+    def _summed(self, found: CellMatch, needed: frozenset[int]) -> float:
+        """The most groups of the marginal that one asked group is the sum of; all where the keys are not listed."""
+        keys = self._listed[needed]
+        plain = {each.name for each in found.keys if isinstance(each, ColumnRef)}
+        if not found.conditions and len(plain) == len(needed):
+            return 1.0
+        if keys is None:
+            return float(self.of(needed).groups)
+        width = len(found.keys)
+        rows = self.facts.evaluate(keys, [*found.keys, *found.conditions])
+        counts = Counter(tuple(map(repr, row[:width])) for row in rows if all(each is True for each in row[width:]))
+        return float(max(counts.values(), default=1))
+
+
+def _content(view: StoredView, core: CorePlan) -> tuple[object, ...]:
+    """What a marginal measures: two that are equal measure the same."""
+    cells = frozenset((each.kind, each.arguments, each.conditions, each.rows) for each in view.cells)
+    return family_digest(core.core), frozenset(view.keys), cells
+
+
+def _view(core: CorePlan) -> StoredView:
+    found = view_of(core, "", 0, 0, 0)
+    if found is None or core.histograms or len(found.cells) < len(core.cells):
+        raise Refused("E_STMT", "a synopsis has public keys, and measures that are counts, sums or averages; declare "
+                      "`values` or bounds for the columns of its keys")  # fmt: skip
+    return found
+
+
+def _cells(statement: int, plan: Plan) -> Iterable[_Asked]:
+    if not plan.cores or plan.derived or plan.cubes or any(core.selection or core.histograms for core in plan.cores):
+        raise Refused("E_STMT", f"`{plan.text.strip()}` is not answered of a synopsis: its cells must be counts and "
+                      "sums of private rows, by public keys")  # fmt: skip
+    for core in plan.cores:
+        normal = normal_core(core.core)
+        for place, measured in enumerate(core.cells):
+            cell = normal_cell(normal, measured.contribution.cell)
+            assert cell is not None
+            yield _Asked(statement, core, normal, cell, place)
+
+
+def _read(found: CellMatch) -> set[ColumnRef]:
+    return {column for each in (*found.keys, *found.conditions) for column in columns(each)}
+
+
+def _part(core: CorePlan, plan: Plan) -> Fraction:
+    """The part of a statement's price that one of its cores gets."""
+    whole, own = plan.cost, core.cost
+    return own.rho / whole.rho if own.epsilon is None or whole.epsilon is None else own.epsilon / whole.epsilon
+
+
+def _unions(needed: Iterable[Any]) -> list[frozenset[int]]:
+    """The sets of keys that are needed, and unions of them: what several statements may share."""
+    found = list(dict.fromkeys(needed))
+    if not found:
+        return []
+    for each in list(found):
+        for other in list(found):
+            if len(found) < MOST_UNIONS and (union := each | other) not in found:
+                found.append(union)
+    whole = frozenset[int]().union(*found)
+    return found if whole in found else [*found, whole]

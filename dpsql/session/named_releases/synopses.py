@@ -1,0 +1,153 @@
+"""CREATE SYNOPSIS: charges marginals once, measures them, and keeps them as views that later statements are told by.
+
+Proved in ``docs/proofs/synopsis.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import prod
+
+from dpsql.errors import DataError, OperationalError, Refused
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.synopsis.plan import Marginal, MeasuredPart, SynopsisPlan, synopsis_plan
+from dpsql.planning.synopsis.workload import PublicFacts, Workload
+from dpsql.planning.views.view import MOST_GROUPS
+from dpsql.postprocessing import PostProcessor, Price, Result
+from dpsql.privacy.ledger import NewRelease
+from dpsql.release.linear_estimates import MOST_COMBINED
+from dpsql.session.answer_store.serialization import written
+from dpsql.session.cancel_scope import CancelScopes
+from dpsql.session.compiler import Compiler
+from dpsql.session.execution import Execution
+from dpsql.session.named_releases.registry import NamedReleases
+from dpsql.session.named_releases.synopsis_views import facts_of
+from dpsql.session.request import CreateNamed, StatementSettings
+from dpsql.session.request.statement_settings import allowed_price
+from dpsql.sql.emit.measurement.key_domain import counting
+from dpsql.sql.ir.core import Core
+from dpsql.sql.parser.synopsis_definition import SynopsisDefinition, definition
+
+#: A synopsis has at most so many groups in all of its marginals, of which each takes this many bytes at most.
+MOST_CELLS, CELL_BYTES = 400_000, 64
+#: EXPLAIN lists the errors of at most so many statements.
+MOST_LISTED = 60
+
+
+class Synopses:
+    """Makes the synopses of one analyst."""
+
+    def __init__(self, compiler: Compiler, execution: Execution, named: NamedReleases, scopes: CancelScopes) -> None:
+        self._compiler, self._execution, self._named, self._scopes = compiler, execution, named, scopes
+
+    def create(
+        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+    ) -> Result:
+        """Charge the synopsis, measure its marginals, and keep them under its name."""
+        if self._execution.version is None:
+            raise OperationalError("a synopsis is kept for one version of the data, and here none is known, or the "
+                                   "owner keeps no answers")  # fmt: skip
+        draft = self._draft(wanted, text, parameters, settings)
+        cells = sum(part.marginal.groups * len(part.marginal.plan.cells) for part in draft.parts)
+
+        def make(name: str) -> NewRelease:
+            with self._scopes.scope() as scope:
+                released, entry, version = self._execution.bought(draft.plan.written(), scope)
+            return NewRelease(name, "synopsis", entry, version or "", facts_of(name, entry, draft.plan.cores, released),
+                              written(released))  # fmt: skip
+
+        made = self._named.create(wanted.name, cells * CELL_BYTES, make)
+        parts = draft.parts
+        said = f"`{made.name}` has {len(parts)} marginals with {_groups(parts):,} groups; what they tell is free"
+        return Result((), [], [], Price(draft.plan.price, False, draft.plan.cost), (said,))
+
+    def explain(self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
+        """The marginals that are measured, their noise, the price, and the expected errors of the FOR statements."""
+        draft, found = self._draft(wanted, wanted.body, parameters, settings), definition(wanted.body)
+        lines = list[str]()
+        for part in draft.parts:
+            core = draft.plan.cores[len(lines)]
+            noise = ", ".join(f"{float(each.mechanism.standard_deviation * float(each.contribution.step)):.4g}"
+                              for each in core.cells)  # fmt: skip
+            lines.append(f"{_said(part.marginal, found)}: {part.marginal.groups:,} groups, "
+                         f"{float(part.share):.1%} of the price; noise of standard deviation {noise}")  # fmt: skip
+        for error in draft.errors[:MOST_LISTED]:
+            gain = error.separate / error.by_synopsis
+            lines.append(f"error of `{found.workload[error.statement]}`: {gain:.2f} times smaller than where each "
+                         f"statement is bought for 1/{len(found.workload)} of the price")  # fmt: skip
+        cost = draft.plan.cost
+        pure = "" if cost.epsilon is None else f"ε = {float(cost.epsilon):.6g}, "
+        lines.append(f"kept until it is dropped: {_groups(draft.parts):,} groups; what they tell is free")
+        lines.append(f"price: ε = {float(draft.plan.price):.6g} (charged: {pure}ρ = {float(cost.rho):.6g}, δ = 0)")
+        return lines
+
+    def _draft(
+        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+    ) -> SynopsisPlan:
+        found, privacy = definition(wanted.body), self._named.schema.privacy.with_noise(settings.mechanism)
+        if parameters:
+            raise DataError("a synopsis has no parameters; write the values into the statement")
+        price = allowed_price(settings.epsilon if wanted.price is None else wanted.price, privacy)
+        if not price:
+            raise DataError("PRICE must be above 0")
+        chosen = replace(settings, epsilon=price, clipping="silent", target_error=None)
+
+        def planned(statement: str) -> Plan:
+            return self._compiler.plan(statement, (), chosen)
+
+        base = planned(found.marginal((), range(len(found.measures))))
+        with self._scopes.scope() as scope, scope.sandbox() as postprocessor:
+            workload = Workload(
+                len(found.keys),
+                len(found.measures),
+                lambda keys, measures: _one_core(planned(found.marginal(keys, measures))),
+                self._facts(postprocessor),
+            )
+            if found.workload:
+                plans = list({each.cores: each for each in map(planned, found.workload)}.values())
+                marginals, queries, separate = workload.candidates(plans)
+            else:
+                marginals, queries, separate = [workload.whole()], [], [Fraction(1)]
+        made = synopsis_plan(text, base, marginals, queries, separate, privacy, MOST_COMBINED)
+        largest = max(part.marginal.groups for part in made.parts)
+        if largest > MOST_GROUPS or _groups(made.parts) > MOST_CELLS:
+            raise Refused("E_LIMITS", f"a synopsis has at most {MOST_GROUPS:,} groups in a marginal; group by fewer "
+                          "keys, or name the statements that it is for: FOR (statement; statement)")  # fmt: skip
+        return made
+
+    def _facts(self, postprocessor: PostProcessor) -> PublicFacts:
+        engine = self._execution.engine
+
+        def keys(core: Core) -> Sequence[tuple[object, ...]] | None:
+            domain = core.domain
+            if domain is None or domain.tables or prod(each.count for each in domain.enumerated) > 4 * MOST_GROUPS:
+                return None
+            return postprocessor.domain_keys(core)
+
+        def count(core: CorePlan) -> int:
+            found = counting(core.dialect, core.core)
+            if found is None:
+                return 1 if core.core.domain is None else core.core.domain.count or 1
+            return prod(engine.public_count(*each) for each in found.queries)
+
+        return PublicFacts(keys, count, postprocessor.evaluated)
+
+
+def _one_core(plan: Plan) -> CorePlan:
+    if len(plan.cores) != 1 or plan.derived or plan.cubes:
+        raise Refused("E_STMT", "a synopsis measures counts, sums and averages of private rows in one SELECT, without "
+                      "subqueries")  # fmt: skip
+    return plan.cores[0]
+
+
+def _groups(parts: Sequence[MeasuredPart]) -> int:
+    return sum(part.marginal.groups for part in parts)
+
+
+def _said(marginal: Marginal, found: SynopsisDefinition) -> str:
+    if marginal.keys is None:
+        return f"{marginal.view.said}, of a statement's own rows"
+    measures = ", ".join(found.measures[place] for place in marginal.measures)
+    return f"{measures} by {', '.join(found.keys[place] for place in sorted(marginal.keys)) or 'no key'}"

@@ -1,0 +1,62 @@
+"""Synopses: what is charged for their marginals, how exact their answers are said to be, and of which data they are."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+TESTS = "tests/session/named_releases/test_synopses.py"
+WEIGHTS = "tests/planning/test_synopsis_weights.py"
+
+FAULTS = (
+    Fault(
+        "the weights of a synopsis add up to more than its price",
+        "dpsql/planning/synopsis/weights.py",
+        "found[largest] = 1 - sum(found[:largest] + found[largest + 1 :], Fraction(0))",
+        "found[largest] = max(found[largest], Fraction(1, 2))",
+        (f"{WEIGHTS}::test_no_query_is_worse_off_and_none_is_better_than_the_optimum",),
+    ),
+    Fault(
+        "each marginal of a synopsis is measured at the whole price",
+        "dpsql/planning/synopsis/plan.py",
+        "price, share * own / whole)",
+        "price, own / whole)",
+        (f"{TESTS}::test_it_is_charged_once_and_exactly_its_price",),
+    ),
+    Fault(
+        "a marginal of a synopsis is not charged",
+        "dpsql/session/execution.py",
+        "            return *self._released(plan, scope, self.charged, held), held.version\n",
+        "            charged = self.charged(replace(plan, cores=plan.cores[1:] or plan.cores))\n"
+        "            charge = replace(charged, plan=plan)\n"
+        "            return *self._released(plan, scope, lambda _: charge, held), held.version\n",
+        (f"{TESTS}::test_it_is_charged_once_and_exactly_its_price",),
+    ),
+    Fault(
+        "a synopsis of older data answers",
+        "dpsql/session/named_releases/synopsis_views.py",
+        'if each.version == version]\n        return [view',
+        'if each.version]\n        return [view',
+        (f"{TESTS}::test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data",),
+    ),
+    Fault(
+        "the rows of a synopsis that was dropped are taken for those of one of the same name",
+        "dpsql/session/named_releases/synopsis_views.py",
+        'return f"synopsis {name} {entry}"',
+        'return f"synopsis {name}"',
+        (f"{TESTS}::test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data",),
+    ),
+    Fault(
+        "a sum over groups is said to be as exact as one group",
+        "dpsql/planning/synopsis/workload.py",
+        "found[1] * each * marginal.groups",
+        "found[1]",
+        (f"{TESTS}::test_the_errors_that_explain_tells_are_those_of_the_answers",),
+    ),
+    Fault(
+        "a statement may come off worse than by its own purchase",
+        "dpsql/planning/synopsis/weights.py",
+        "power, most) <= bound * (1 + 1e-9)):",
+        "power, most) >= 0):",
+        (f"{WEIGHTS}::test_no_query_is_worse_off_and_none_is_better_than_the_optimum",),
+    ),
+)  # fmt: skip

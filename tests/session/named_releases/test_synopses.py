@@ -1,0 +1,192 @@
+"""A synopsis is charged once; what its marginals tell is free and has the value of DuckDB, until it is dropped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from fractions import Fraction
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from dpsql.errors import DataError, Refused, StatementError
+from dpsql.session import Session
+from dpsql.session.database import Database, open_database
+
+SCHEMA = """
+name = "people"
+source = "data"
+[privacy]
+unit = "people.id"
+epsilon = 1e20
+delta = 1e-6
+mechanism = "gaussian"
+query_epsilon = 1e8
+[tables.people]
+key = "id"
+max_rows_per_unit = 1
+[tables.people.columns]
+id = { type = "integer" }
+kind = { type = "text", values = ["a", "b", "c"], nullable = true }
+flag = { type = "boolean" }
+y = { type = "integer", bounds = [0, 9] }
+free = { type = "text" }
+[tables.visits]
+max_rows_per_unit = 6
+references = { id = "people.id" }
+[tables.visits.columns]
+id = { type = "integer" }
+place = { type = "text", values = ["p", "q", "r"] }
+cost = { type = "integer", bounds = [-5, 10] }
+"""
+TABLES = {
+    "people": """SELECT i AS id, ['a', 'b', NULL][1 + i % 3] AS kind, i % 5 < 2 AS flag, (i * i) % 10 AS y,
+        ['u', 'v'][1 + i % 2] AS free FROM range(400) t(i)""",
+    "visits": "SELECT i // 3 AS id, ['p', 'q'][1 + i * i % 2] AS place, (i * 7) % 16 - 5 AS cost FROM range(1200) t(i)",
+}
+WHOLE = "CREATE SYNOPSIS whole AS SELECT kind, flag, y // 2, COUNT(*), SUM(y) FROM people"
+WORKLOAD = (
+    "SELECT flag, COUNT(*), AVG(cost) FROM visits JOIN people USING (id) GROUP BY flag",
+    "SELECT place, COUNT(*) FROM visits JOIN people USING (id) GROUP BY place",
+    "SELECT COUNT(*) FROM visits JOIN people USING (id) WHERE flag AND place IN ('p', 'q')",
+    "SELECT kind, SUM(cost) FROM visits JOIN people USING (id) GROUP BY kind",
+    "SELECT COUNT(*) FROM visits JOIN people USING (id) WHERE cost > 3",
+)
+PLANNED = (
+    "CREATE SYNOPSIS planned AS SELECT place, flag, kind, COUNT(*), AVG(cost) FROM visits JOIN people USING (id) "
+    f"FOR ({'; '.join(WORKLOAD)}) PRICE 100000000"
+)
+TOLD = (
+    "SELECT kind, COUNT(*) FROM people GROUP BY kind",
+    "SELECT flag, SUM(y), AVG(y) FROM people WHERE kind = 'a' GROUP BY flag",
+    "SELECT COUNT(*) FROM people WHERE y // 2 >= 3 AND NOT flag",
+    "SELECT y // 2 = 0 AS small, COUNT(*) FROM people GROUP BY 1",
+    *WORKLOAD,
+)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("people") / "data"
+    folder.mkdir()
+    with duckdb.connect() as connection:
+        for table, rows in TABLES.items():
+            connection.execute(f"COPY ({rows}) TO '{folder}/{table}.parquet'")
+    return folder
+
+
+def opened(data: Path, folder: Path, schema: str = SCHEMA) -> Database:
+    """The people, with data and a ledger of their own."""
+    if not (folder / "data").exists():
+        shutil.copytree(data, folder / "data")
+        (folder / "people.toml").write_text(schema)
+    return open_database(folder / "people.toml")
+
+
+def session_of(database: Database, analyst: str = "ada") -> Session:
+    session = database.session(analyst)
+    session.set("dpsql.empty_groups", "hide")  # so that the groups are those of SQL
+    return session
+
+
+@pytest.fixture(scope="module")
+def filled(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    with closing(opened(data, tmp_path_factory.mktemp("filled"))) as found:
+        for text in (WHOLE, PLANNED):
+            session_of(found).execute(text)
+        yield found
+
+
+def test_it_is_charged_once_and_exactly_its_price(filled: Database) -> None:
+    whole, planned = filled.accountant.ledger.history()
+    assert (whole.statement, planned.statement) == (WHOLE, PLANNED)
+    assert whole.cost.rho == planned.cost.rho == Fraction(10**16, 2)
+
+
+@pytest.mark.parametrize("text", TOLD)
+def test_what_it_tells_is_free_and_has_the_value_of_duckdb(text: str, filled: Database, data: Path) -> None:
+    result = session_of(filled, "bob").execute(text)
+    assert result.price.stored and any("synopsis " in notice for notice in result.notices)
+    with duckdb.connect() as connection:
+        for table in TABLES:
+            connection.execute(f"CREATE VIEW {table} AS FROM '{data}/{table}.parquet'")
+        wanted = connection.execute(text).fetchall()
+    for row, own in zip(sorted(result.rows, key=repr), sorted(wanted, key=repr), strict=True):
+        assert row == pytest.approx(own, abs=1e-3)
+
+
+def test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data(data: Path, tmp_path: Path) -> None:
+    with closing(opened(data, tmp_path)) as database:
+        session = session_of(database)
+        session.execute(WHOLE)
+        with pytest.raises(DataError, match="created by ada"):
+            session_of(database, "bob").execute("DROP SYNOPSIS whole")
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY ({TABLES['people']} WHERE i % 2 = 0) TO '{tmp_path}/data/new.parquet'")
+    with closing(opened(data, tmp_path)) as database:
+        assert session_of(database).execute(TOLD[0]).price.stored, "another process finds it"
+    shutil.move(tmp_path / "data" / "new.parquet", tmp_path / "data" / "people.parquet")
+    with closing(opened(data, tmp_path)) as database:
+        session = session_of(database)
+        result = session.execute("SELECT COUNT(*) FROM people")
+        assert not result.price.stored and result.rows == [(200,)]
+        assert any("`whole` is stale" in notice for notice in result.notices)
+        ((name, *_, status, _),) = session.execute("SHOW SYNOPSES").rows
+        assert name == "whole" and status.startswith("stale")  # type: ignore[union-attr]
+        session.execute("DROP SYNOPSIS whole")
+        session.execute(WHOLE)
+        assert session.execute("SELECT COUNT(*) FROM people WHERE flag").rows == [(80,)]
+        session.execute("DROP SYNOPSIS whole")
+        assert not session.execute("SELECT COUNT(*) FROM people WHERE NOT flag").price.stored
+
+
+def test_explain_charges_nothing_and_tells_cells_price_and_errors(filled: Database) -> None:
+    before = len(list(filled.accountant.ledger.history()))
+    lines = [row[0] for row in session_of(filled).execute("EXPLAIN " + PLANNED.replace("planned", "more")).rows]
+    assert len(list(filled.accountant.ledger.history())) == before
+    assert lines[-1] == "price: ε = 1e+08 (charged: ρ = 5e+15, δ = 0)"
+    errors = [str(line) for line in lines if str(line).startswith("error of")]
+    assert len(errors) == len(WORKLOAD)
+    assert all(float(line.rsplit("`: ")[1].split()[0]) >= 1 for line in errors), "never worse than separate purchases"
+
+
+@pytest.mark.parametrize(("text", "error"), [
+    ("CREATE SYNOPSIS s AS SELECT free, COUNT(*) FROM people", Refused),
+    ("CREATE SYNOPSIS s AS SELECT * FROM people", Refused),
+    ("CREATE SYNOPSIS s AS SELECT flag, MAX(y) FROM people", Refused),
+    ("CREATE SYNOPSIS s AS SELECT flag FROM people LIMIT 3", Refused),
+    ("CREATE SYNOPSIS s AS SELECT flag FROM people FOR ()", Refused),
+    ("CREATE SYNOPSIS s AS SELECT flag FROM people FOR (SELECT MAX(y) FROM people)", Refused),
+    ("CREATE SYNOPSIS s AS SELECT nothing FROM people", StatementError),
+    ("CREATE SYNOPSIS whole AS SELECT flag FROM people", DataError),
+])  # fmt: skip
+def test_what_is_no_synopsis_is_refused_before_any_charge(text: str, error: type[Exception], filled: Database) -> None:
+    before = len(list(filled.accountant.ledger.history()))
+    with pytest.raises(error):
+        session_of(filled).execute(text)
+    assert len(list(filled.accountant.ledger.history())) == before
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT kind, COUNT(*) FROM people GROUP BY kind", "SELECT COUNT(*) FROM people WHERE y // 2 < 2"]
+)
+def test_the_errors_that_explain_tells_are_those_of_the_answers(text: str, data: Path, tmp_path: Path) -> None:
+    asked = (
+        text,
+        "SELECT kind, y // 2, COUNT(*) FROM people GROUP BY ALL",
+        "SELECT flag, COUNT(*) FROM people GROUP BY 1",
+    )
+    body = f"SELECT kind, flag, y // 2, COUNT(*) FROM people FOR ({'; '.join(asked)}) PRICE 1"
+    schema = SCHEMA.replace("1e20", "100").replace("1e8", "1")
+    with closing(opened(data, tmp_path, schema)) as database:
+        session = session_of(database)
+        session.set("dpsql.empty_groups", "show")
+        lines = [str(row[0]) for row in session.execute(f"EXPLAIN CREATE SYNOPSIS s AS {body}").rows]
+        (gain,) = (float(line.rsplit("`: ")[1].split()[0]) for line in lines if f"`{text}`" in line)
+        session.execute(f"CREATE SYNOPSIS s AS {body}")
+        result = session.execute(text)
+        widths = {high - low for row in result.intervals for low, high in [each for each in row if each is not None]}
+        assert result.price.stored
+        assert max(widths) / 2 == pytest.approx(1.96 * len(asked) ** 0.5 / gain, abs=0.6)
