@@ -139,6 +139,10 @@ def test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data(data:
         session.execute(WHOLE)
         assert session.execute("SELECT COUNT(*) FROM people WHERE flag").rows == [(80,)]
         session.execute("DROP SYNOPSIS whole")
+        session.execute("CREATE SYNOPSIS whole AS SELECT flag, COUNT(*) FROM people")
+        again = session.execute("SELECT flag, COUNT(*) FROM people GROUP BY flag ORDER BY flag")
+        assert again.price.stored and again.rows == [(False, 120), (True, 80)], "not of the rows of the one before"
+        session.execute("DROP SYNOPSIS whole")
         assert not session.execute("SELECT COUNT(*) FROM people WHERE NOT flag").price.stored
 
 
