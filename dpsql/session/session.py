@@ -31,8 +31,8 @@ from dpsql.session.explain import Explanation, explain
 from dpsql.session.explain import priced as cost_lines
 from dpsql.session.named_releases import NamedReleases
 from dpsql.session.named_releases.statements import NamedPrice, NamedStatements
-from dpsql.session.named_releases.synthetic_tables import SyntheticTables
 from dpsql.session.named_releases.synopses import Synopses
+from dpsql.session.named_releases.synthetic_tables import SyntheticTables
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.prepared_statement import PreparedStatement, described
 from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget

@@ -116,23 +116,23 @@ class Workload:
 
     def _needed(self, asked: _Asked) -> frozenset[int] | None:
         """The keys of the synopsis that a cell is told by; None where they do not tell it."""
-        found = told(asked.normal, asked.cell, asked.rows, self.whole().view)
+        found = _told(asked, self.whole())
         return None if found is None else frozenset(int(each.name[1:]) for each in _read(found[0]))
 
     def _query(self, asked: _Asked, needed: frozenset[int] | None, marginals: Sequence[Marginal], own: int) -> Query:
-        base = None if needed is None else told(asked.normal, asked.cell, asked.rows, self.of(needed).view)
+        base = None if needed is None else _told(asked, self.of(needed))
         each = inf
         if base is not None and needed is not None:
             each = self._summed(base[0], needed) / max(self.of(needed).groups, 1)
         variances = []
         for number, marginal in enumerate(marginals):
             if number == own:
-                direct = told(asked.normal, asked.cell, asked.rows, marginal.view)
+                direct = _told(asked, marginal)
                 variances.append(inf if direct is None else direct[1])
                 continue
             found = None
             if needed is not None and marginal.keys is not None and needed <= marginal.keys:
-                found = told(asked.normal, asked.cell, asked.rows, marginal.view)
+                found = _told(asked, marginal)
             variances.append(inf if found is None else found[1] * each * marginal.groups)
         noise = asked.core.cells[asked.place]
         return Query(asked.statement, tuple(variances), scale(noise.mechanism, noise.contribution.step))
@@ -149,6 +149,13 @@ class Workload:
         rows = self.facts.evaluate(keys, [*found.keys, *found.conditions])
         counts = Counter(tuple(map(repr, row[:width])) for row in rows if all(each is True for each in row[width:]))
         return float(max(counts.values(), default=1))
+
+
+def _told(asked: _Asked, marginal: Marginal) -> tuple[CellMatch, float] | None:
+    """How a marginal tells a cell, and the variance of one group's part of it; None where it does not."""
+    if family_digest(asked.core.core) != family_digest(marginal.plan.core):
+        return None
+    return told(asked.normal, asked.cell, asked.rows, marginal.view)
 
 
 def _content(view: StoredView, core: CorePlan) -> tuple[object, ...]:
