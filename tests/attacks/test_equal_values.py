@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from databases import without_noise
 
-from dpsql.engines.exact import ExactRows
+from dpsql.engines.exact_rows import ExactRows
 from dpsql.release.noise_addition import release
 from dpsql.session import Session, open_session
 

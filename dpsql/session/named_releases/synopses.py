@@ -23,6 +23,7 @@ from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution
 from dpsql.session.named_releases.registry import NamedReleases
+from dpsql.session.named_releases.statements import NamedPrice
 from dpsql.session.named_releases.synopsis_views import facts_of
 from dpsql.session.request import CreateNamed, StatementSettings
 from dpsql.session.request.statement_settings import allowed_price
@@ -62,6 +63,13 @@ class Synopses:
         parts = draft.parts
         said = f"`{made.name}` has {len(parts)} marginals with {_groups(parts):,} groups; what they tell is free"
         return Result((), [], [], Price(draft.plan.price, False, draft.plan.cost), (said,))
+
+    def priced(
+        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+    ) -> NamedPrice:
+        """What the synopsis would cost."""
+        plan = self._draft(wanted, text, parameters, settings).plan
+        return NamedPrice(text, plan.price, plan.cost)
 
     def explain(self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
         """The marginals that are measured, their noise, the price, and the expected errors of the FOR statements."""
