@@ -193,6 +193,13 @@ FAULTS = (
         claims("rows", "L2", "quantiles of an expression"),
     ),
     Fault(
+        "all elements of a chosen list have the interval of the first",
+        "dpsql/planning/estimators/histogram.py",
+        "self._curve(fraction, ranks) for fraction in ranks.fractions",
+        "self._curve(ranks.fractions[0], ranks) for _ in ranks.fractions",
+        ("tests/postprocessing/intervals/test_list_intervals.py::test_each_element_has_an_interval_that_is_kept",),
+    ),
+    Fault(
         "the noise of the children inside a node is forgotten",
         "dpsql/planning/estimators/quantiles.py",
         "        return own + first * (1 - two)",
