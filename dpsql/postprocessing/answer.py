@@ -155,7 +155,7 @@ class PostProcessor:
         columns = output_columns(described, traced)
         branches = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
         numbered, hidden = branches or (shell, 0)
-        columns, beside, collection = without_collection_ends(columns)
+        columns, beside, collection = without_collection_ends(columns) if query.debiased else (columns, (), ())
         resampling = resampled_query(numbered, public, [*columns, *beside], hidden, tables)
         if later:
             resampling = with_later(resampling, later)

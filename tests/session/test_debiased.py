@@ -343,6 +343,12 @@ def test_what_no_weight_debiases_is_refused(session: Session, statement: str, co
     assert session.remaining == spent
 
 
+@pytest.mark.parametrize("part", ["kind, amount FROM people", "amount FROM people WHERE kind = 'a' AND person > 0"])
+def test_a_synthetic_table_is_not_made_of_reports(session: Session, part: str) -> None:
+    with pytest.raises(DatabaseError, match="hold reports"):
+        session.execute(f"EXPLAIN CREATE SYNTHETIC TABLE twins AS SELECT {part}")
+
+
 def test_single_reports_of_a_public_table_are_shown_as_what_they_are(session: Session) -> None:
     result = session.execute("SELECT kind, hours FROM crowd ORDER BY person LIMIT 3")
     assert len(result.rows) == 3 and "reports, not values" in result.notices[0]

@@ -131,6 +131,9 @@ class SyntheticTables:
         def core_of(keys: Sequence[ModelColumn]) -> CorePlan:
             marginal = found.marginal([each.key for each in keys])
             planned = self._compiler.plan(marginal, parameters, chosen)
+            if planned.collection is not None:
+                raise Refused("E_STMT", "collected columns hold reports, which a synthetic table would show as values; "
+                              "leave them out")  # fmt: skip
             if len(planned.cores) != 1 or planned.derived or planned.cores[0].core.domain is None:
                 raise Refused("E_STMT", "the WHERE of a synthetic table has conditions on columns of its table alone")
             return planned.cores[0]

@@ -112,6 +112,13 @@ FAULTS = (
         SQL,
     ),
     Fault(
+        "a synthetic table is made of reports as if they were values",
+        "dpsql/session/named_releases/synthetic_tables.py",
+        "if planned.collection is not None:",
+        "if planned.collection is not None and planned.derived:",
+        SQL,
+    ),
+    Fault(
         "the interval of a debiased number is that of the noise alone",
         "dpsql/postprocessing/intervals/collection.py",
         "if plan.collection is None:",
