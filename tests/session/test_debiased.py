@@ -182,6 +182,10 @@ def test_names_parameters_and_clauses_mean_what_they_say(session: Session) -> No
     ):  # fmt: skip
         found = session.execute(statement, parameters)
         assert [(row[0], round(float(row[1]))) for row in found.rows] == plain.rows  # type: ignore[arg-type]
+    inner = "SELECT world, COUNT(*) FILTER (WHERE coin) AS n FROM crowd GROUP BY world"
+    outer = f"SELECT c.kind, COUNT(*) AS n FROM crowd AS c JOIN ({inner}) AS t ON t.world = c.world WHERE c.coin "
+    joined = session.execute(f"{outer} AND t.n > -1000 GROUP BY c.kind ORDER BY n DESC")
+    assert joined.rows == plain.rows
     shown = session.execute("SELECT UPPER(kind) AS k, RANK() OVER (ORDER BY COUNT(*) DESC) FROM crowd GROUP BY kind")
     assert {row[0] for row in shown.rows} == {"A", "B", "C"} and {row[1] for row in shown.rows} == {1, 2, 3}
 
@@ -328,7 +332,7 @@ def test_an_interval_never_holds_the_noise_alone(session: Session) -> None:
         ("SELECT coin, COUNT(*) FROM crowd JOIN reports ON crowd.kind = reports.kind GROUP BY crowd.coin", "E_JOIN"),
         ("SELECT kind, COUNT(*) FROM crowd GROUP BY ROLLUP (kind)", "E_GROUPING"),
         ("SELECT * FROM crowd PIVOT (COUNT(*) FOR kind IN ('a', 'b'))", "E_PIVOT"),
-        ("SELECT world, COUNT(*) FROM crowd WHERE kind = (SELECT MIN(kind) FROM reports) GROUP BY world", "E_SUBQ"),
+        ("SELECT world, COUNT(*) FROM crowd WHERE kind = (SELECT MIN(world) FROM reports) GROUP BY world", "E_SUBQ"),
         ("SELECT amount, COUNT(*) FROM crowd WHERE kind = 'a'", "E_KEY"),
         ("SELECT bits, COUNT(*) FROM people GROUP BY bits", "E_AGG"),
         ("SELECT town, kind, COUNT(*) FROM people GROUP BY town, kind", "E_KEY"),

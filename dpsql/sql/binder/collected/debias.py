@@ -58,7 +58,7 @@ def debiased(tree: exp.Expr, schema: Schema) -> Debiased:
         return Debiased(tree)
     refuse_hidden_names(tree, schema)
     tree, rewritten, private, notices = tree.copy(), False, False, list[str]()
-    for select in list(tree.find_all(exp.Select)):
+    for select in reversed(list(tree.find_all(exp.Select))):  # inner ones first
         sources = Sources(select, schema)
         sources.refuse_joins_by_reports(select)
         if is_grouped(select) and any(sources.reads(part) for part in _parts(select)):

@@ -151,10 +151,11 @@ def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
         What is said where the statement only shows reports, as rows.
     """
     shown: list[str] = []
+    known: dict[int, Sources] = {}
     for node in tree.find_all(exp.Column, exp.Star):
         if isinstance(node, exp.Star) and isinstance(node.parent, exp.Count | exp.Column):
             continue
-        found = _read(node, schema)
+        found = _read(node, schema, known)
         if found is None:
             continue
         if found is not tree or is_grouped(found) or has_window(found):
@@ -176,13 +177,16 @@ def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
                            "out, and bias the rest; add values = […] to the other key, or leave it out")  # fmt: skip
 
 
-def _read(node: exp.Expr, schema: Schema) -> exp.Select | None:
-    """The SELECT of which the node reads a collected column, or all columns; None where it reads none."""
+def _read(node: exp.Expr, schema: Schema, known: dict[int, Sources]) -> exp.Select | None:
+    """The SELECT of which the node reads a collected column, or all columns; None where it reads none.
+
+    ``known`` are the sources of the SELECTs so far, by their identities.
+    """
     select = node.find_ancestor(exp.Select)
     while select is not None:
         if UNDERSTOOD in select.meta:
             return None
-        own = Sources(select, schema)
+        own = known.get(id(select)) or known.setdefault(id(select), Sources(select, schema))
         if isinstance(node, exp.Star) or isinstance(node.this, exp.Star) or own.is_row(node):
             return select if own.has_collected else None
         found = own.column(node)
