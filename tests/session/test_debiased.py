@@ -273,6 +273,21 @@ def test_beside_private_columns_the_reports_are_counted_at_the_ordinary_price(
     assert [core.core for core in mixed.cores] == [core.core for core in ordinary.cores]
 
 
+def test_a_synopsis_by_reports_is_debiased_for_each_statement(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "survey.duckdb").write_bytes((folder / "survey.duckdb").read_bytes())
+    (tmp_path / "survey.toml").write_text(SCHEMA, encoding="utf-8")
+    database = open_database(tmp_path / "survey.toml")
+    session = database.session("ada")
+    session.execute("CREATE SYNOPSIS both AS SELECT kind, coin, COUNT(*) FROM people PRICE 5")
+    for item in ("COUNT(*) FILTER (WHERE kind = 'a')", "SUM(CASE WHEN coin THEN 1 ELSE 0 END)"):
+        found, wanted = (session.execute(f"SELECT {item} FROM {table}") for table in ("people", "crowd"))
+        assert found.price.cost == FREE and found.price.stored
+        assert abs(float(found.rows[0][0]) - float(wanted.rows[0][0])) < 30  # type: ignore[arg-type]
+        low, high = found.intervals[0][0]  # type: ignore[misc]
+        assert high - low > wanted.intervals[0][0][1] - wanted.intervals[0][0][0] > 100  # type: ignore[index,operator]
+    database.close()
+
+
 def test_reports_without_rows_are_counted_whatever_is_shown(session: Session) -> None:
     session.set("dpsql.empty_groups", "hide")
     plan = session.plan("SELECT kind, COUNT(*) FROM people GROUP BY kind")
