@@ -69,9 +69,10 @@ class ViewAnswer:
 
     def said_before(self, refine: bool) -> tuple[str, ...]:
         """What EXPLAIN says of it: which answers tell it, and how exactly."""
-        whose = "bought beside what is" if refine else "free, as it is"
+        if refine and self.missing:
+            return (f"what is missing is bought and combined with what is {self.sources}",)
         exact = f"errors below are those of a new answer; its own are up to {self.ratio:.2g} times as large"
-        return f"{whose} {self.sources}", exact
+        return f"free, as it is {self.sources}", exact
 
     @property
     def notices(self) -> tuple[str, ...]:
