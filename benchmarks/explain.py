@@ -85,7 +85,7 @@ def lines(session: Session, title: str, plan: Plan, noise: str, runs: int) -> It
     (core,), (found,) = plan.cores, rows
     first = max(found, key=lambda row: row[len(core.core.keys)])
     if core.selection is not None:  # so many units that the key is always shown
-        first = (*first[:-1], first[-1] + 10**6)
+        first = (*first[:-1], first[-1] + max(10**6, 100 * core.selection.threshold))
     many = [first] * runs
     (table,) = release(ExactRows([many]), plan.cores, plan.confidence).tables
     for column, error in zip(plan.columns, expected(plan), strict=True):

@@ -164,7 +164,7 @@ def _apart(core: CorePlan, all_of_it: bool) -> CoreRows:
     """One made-up row, moved by all of the claims or by none."""
     cells: list[object] = [_reach(cell.mechanism) if all_of_it else 0 for cell in core.cells]
     if core.selection is not None:
-        cells.append(10**6 + (_reach(core.selection.noise) if all_of_it else 0))
+        cells.append(max(10**6, 100 * core.selection.threshold) + (_reach(core.selection.noise) if all_of_it else 0))
     return [(*(None,) * len(core.core.keys), *cells, *(None,) * len(core.histograms))]
 
 

@@ -50,11 +50,11 @@ FAULTS = (
         (f"{WEIGHTS_TESTS}::test_no_unit_shows_a_key_of_its_own_but_for_delta",),
     ),
     Fault(
-        "the engine weighs by the square of what it should",
+        "the engine weighs by the third root of a unit's groups",
         "dpsql/sql/emit/measurement/contribution_bounding.py",
         'root = node.function("SQRT", dialect.cast(groups, DOUBLE))',
         'root = node.function("CBRT", dialect.cast(groups, DOUBLE))',
-        (*claims("groups", "L2", "count by text"), f"{WEIGHTS_TESTS}::test_the_engine_gives_these_weights"),
+        (*claims("groups", "L2", "word"), f"{WEIGHTS_TESTS}::test_the_engine_gives_these_weights"),
     ),
     Fault(
         "the noise of weights does not know that another unit may come in the place of one",
