@@ -66,8 +66,7 @@ def measure(
         for _ in range(wanted):
             allowed = admitted([plan.pairs[place] for place in chosen])
             left = [place for place in range(len(plan.pairs)) if allowed[place] and place not in chosen]
-            if not left:
-                break
+            left = left or sorted(set(chosen))  # one that was measured is measured again
             own = 0 if plan.choice is None else plan.choice.draw([scores[each] for each in left], _entropy=_entropy)
             chosen.append(left[own])
             measured.append(_measured(plan.pairs[left[own]], counts[left[own]], plan, plan.together, _entropy))

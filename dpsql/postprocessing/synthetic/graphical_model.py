@@ -19,7 +19,7 @@ from dpsql.errors import OperationalError
 from dpsql.release.marginal_selection import MeasuredMarginal
 
 #: How many cells the cliques of a model's junction tree may have together.
-MOST_CELLS = 1_000_000
+MOST_CELLS = 200_000
 #: The steps of a fit while pairs are chosen, and of the last one.
 STEPS, LAST_STEPS = 200, 1_000
 
