@@ -24,6 +24,7 @@ from dpsql.cli.options import STATEMENT, USAGE, exit_code
 from dpsql.cli.query import explain, query
 from dpsql.cli.schema import schema
 from dpsql.cli.serve import serve
+from dpsql.cli.synopsis import synopsis
 from dpsql.cli.terminal import terminal
 from dpsql.cli.user import user
 from dpsql.errors import Error
@@ -70,7 +71,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    commands=[query, explain, budget, ledger, schema, audit, serve, user, terminal],
+    commands=[query, explain, budget, ledger, schema, synopsis, audit, serve, user, terminal],
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(dpsql.__version__, prog_name="dpsql", message="%(prog)s %(version)s")

@@ -238,8 +238,8 @@ class Connection:
 
     @property
     def tables(self) -> QueryResult:
-        """The tables that statements may name, each with its columns; this is free and reads no private row."""
-        return QueryResult(table_list(self.schema))
+        """The tables that statements may name, each with its columns, and the synopses; this is free."""
+        return QueryResult(table_list(self.schema, self._session.named.synopses()))
 
     def cursor(self) -> Cursor:
         """A new cursor on this connection; all cursors share its session."""

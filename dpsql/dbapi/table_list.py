@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the compiler is imported by the first connection, not by `import dpsql`
@@ -9,8 +10,10 @@ if TYPE_CHECKING:  # the compiler is imported by the first connection, not by `i
     from dpsql.schema import Schema
 
 
-def table_list(schema: Schema) -> Result:
-    """A row for each table: its name, whether its rows are private, its columns with their types, and its comment."""
+def table_list(schema: Schema, synopses: Sequence[tuple[str, str]] = ()) -> Result:
+    """A row for each table: its name, whether its rows are private, its columns with their types, and its comment.
+
+    Each synopsis has a row too: its name, and what it is."""
     from dpsql.planning.result_columns import OutputColumn
     from dpsql.postprocessing import Result
 
@@ -24,4 +27,5 @@ def table_list(schema: Schema) -> Result:
         )
         for name, table in schema.tables.items()
     ]
+    rows += [(name, "synopsis", "", said) for name, said in synopses]
     return Result(columns, rows, [(None,) * len(columns) for _ in rows])

@@ -94,7 +94,7 @@ def _d(repl: ReplSession, command: BackslashCommand) -> None:
 
 
 def _dt(repl: ReplSession, command: BackslashCommand) -> None:
-    repl.show_rows(describe.tables(repl.session.schema, command.argument))
+    repl.show_rows(describe.tables(repl.session.schema, command.argument, repl.session.named.synopses()))
 
 
 def _df(repl: ReplSession, command: BackslashCommand) -> None:

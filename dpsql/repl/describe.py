@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from dpsql.errors import StatementError
@@ -9,13 +10,15 @@ from dpsql.output import OutputRows
 from dpsql.schema import Bound, Column, Schema, Table
 
 
-def tables(schema: Schema, pattern: str = "") -> OutputRows:
-    """The tables whose name fits the pattern (with * and ?), and what is promised of their rows."""
+def tables(schema: Schema, pattern: str = "", synopses: Sequence[tuple[str, str]] = ()) -> OutputRows:
+    """The tables and synopses whose name fits the pattern (with * and ?), and what is promised of their rows."""
     found = [
         (name, table.access, _owned(schema, name, table), table.comment or "")
         for name, table in schema.tables.items()
         if not pattern or fnmatchcase(name, pattern.strip('"').lower())
     ]
+    fits = [each for each in synopses if not pattern or fnmatchcase(each[0], pattern.strip('"').lower())]
+    found += [(name, "synopsis", "", said) for name, said in fits]
     return OutputRows.exact(["table", "rows", "of one unit", "comment"], found)
 
 

@@ -92,8 +92,10 @@ class Workload:
         unions = [each for each in _unions(each for each in needed.values() if each is not None)
                   if self.of(each).groups <= MOST_GROUPS]  # fmt: skip
         chosen = [None, *((place,) for place in range(self.measures) if self.measures > 1)]
-        marginals = [self.of(keys, measures) for keys in unions for measures in chosen]
-        at = {_content(each.view, each.plan): place for place, each in reversed(list(enumerate(marginals)))}
+        different = dict[Any, Marginal]()
+        for each in (self.of(keys, measures) for keys in unions for measures in chosen):
+            different.setdefault(_content(each.view, each.plan), each)
+        marginals, at = list(different.values()), {content: place for place, content in enumerate(different)}
         separate, own = [Fraction(0)] * len(marginals), dict[CorePlan, int]()
         for plan in plans:
             for core in plan.cores:

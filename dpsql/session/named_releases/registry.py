@@ -85,6 +85,14 @@ class NamedReleases:
         stale = [each.name for each in found if each is not None and self.is_stale(each)]
         return tuple(f"`{name}` is stale: the data have changed since it was made" for name in stale)
 
+    def synopses(self) -> list[tuple[str, str]]:
+        """The name of each synopsis, and what people are told of it."""
+        return [
+            (each.name, f"marginals that {each.analyst} bought on {each.at:%Y-%m-%d}: "
+             + ("stale, as the data have changed since" if self.is_stale(each) else "what they tell is free"))
+            for each in self.of_kind("synopsis")
+        ]  # fmt: skip
+
     def content(self, release: NamedRelease) -> bytes:
         """The content of a release; StatementError where it was dropped meanwhile, or is damaged."""
         found = self._ledger.named_content(release)

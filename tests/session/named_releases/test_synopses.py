@@ -10,10 +10,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 
+from dpsql.cli import commands
 from dpsql.errors import DataError, Refused, StatementError
 from dpsql.session import Session
 from dpsql.session.database import Database, open_database
+from dpsql.session.named_releases.suggested_synopses import suggested_synopses
 
 SCHEMA = """
 name = "people"
@@ -194,3 +197,30 @@ def test_the_errors_that_explain_tells_are_those_of_the_answers(text: str, data:
         widths = {high - low for row in result.intervals for low, high in [each for each in row if each is not None]}
         assert result.price.stored
         assert max(widths) / 2 == pytest.approx(1.96 * len(asked) ** 0.5 / gain, abs=0.6)
+
+
+def test_what_was_bought_suggests_a_synopsis_that_can_be_created(data: Path, tmp_path: Path) -> None:
+    bought = (
+        "SELECT p.kind, COUNT(*), AVG(y) FROM people p GROUP BY 1",
+        "SELECT COUNT(*) FROM people WHERE flag AND y > 3",
+        "SELECT CASE WHEN flag THEN 'yes' END AS said, COUNT(*) FROM people GROUP BY said",
+        "SELECT free, COUNT(*) FROM people GROUP BY free",
+        "SELECT place, COUNT(*) FROM visits GROUP BY place",
+    )
+    with closing(opened(data, tmp_path)) as database:
+        session = session_of(database)
+        session.set("dpsql.reuse", "off")
+        for text in bought:
+            session.execute(text)
+        spent = len(list(database.accountant.ledger.history()))
+        history = [entry.statement for entry in database.accountant.ledger.history()]
+        (found,) = suggested_synopses(session, history)
+        assert (found.purchases, found.statements) == (3, 3) and spent == len(bought)
+        assert "SELECT kind, flag, y, COUNT(*), AVG(y)\nFROM people" in found.statement
+        session.execute(found.statement)
+        session.set("dpsql.reuse", "on")
+        assert session.execute("SELECT COUNT(1) FROM people WHERE y > 3 AND flag = true").price.stored
+        ((name, said),) = session.named.synopses()
+        assert name == "people_synopsis" and "ada" in said
+    told = CliRunner().invoke(commands, ["synopsis", "suggest", str(tmp_path / "people.toml"), "--log"])
+    assert told.exit_code == 0 and "-- 3 purchases of 3 statements would have been one\nCREATE SYNOPSIS" in told.output

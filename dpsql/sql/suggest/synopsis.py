@@ -1,0 +1,96 @@
+"""The parts of a statement that a synopsis for it would have: what it joins, its keys, conditions and measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dpsql.errors import DatabaseError
+from dpsql.schema import fold
+from dpsql.sql.parser.parse import parse
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between, exp.Is)
+
+
+@dataclass(frozen=True)
+class SynopsisParts:
+    """The tables of a statement, in order; its FROM; and its keys, conditions and measures as texts.
+
+    A condition is a pair: what it compares with constants, and the whole of it.
+    """
+
+    tables: tuple[str, ...]
+    source: str
+    keys: tuple[str, ...]
+    conditions: tuple[tuple[str, str], ...]
+    measures: tuple[str, ...]
+
+
+def synopsis_parts(text: str) -> SynopsisParts | None:
+    """The parts of a statement; None where it is no SELECT over joined tables.
+
+    >>> found = synopsis_parts("SELECT p.male, AVG(bmi) FROM patients p WHERE age > 50 GROUP BY 1")
+    >>> found.tables, found.keys, found.conditions, found.measures
+    (('patients',), ('male',), (('age', 'age > 50'),), ('AVG(bmi)',))
+    """
+    try:
+        select = parse(text).tree
+    except DatabaseError:
+        return None
+    source = select.args.get("from_") or select.args.get("from")
+    if not isinstance(select, exp.Select) or source is None or select.find(exp.Subquery, exp.CTE, exp.Exists):
+        return None
+    joins = select.args.get("joins") or []
+    tables = [source.this, *(join.this for join in joins)]
+    if not all(isinstance(each, exp.Table) for each in tables):
+        return None
+    where = select.args.get("where")
+    rows = " ".join(each.sql(dialect="duckdb").strip() for each in (source, *joins)).replace(" ,", ",")
+    aggregates = [each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.AggFunc) is None]
+    return SynopsisParts(
+        tuple(sorted(fold(each.name) for each in tables)),
+        rows,
+        tuple(dict.fromkeys(map(_bare, _keys(select)))),
+        tuple(dict.fromkeys(_condition(each) for each in _conjuncts(where.this))) if where is not None else (),
+        tuple(dict.fromkeys(map(_bare, aggregates))),
+    )
+
+
+def _keys(select: exp.Select) -> list[exp.Expr]:
+    """What the statement groups by, with names and numbers of columns in full."""
+    group, items = select.args.get("group"), select.expressions
+    plain = [each.this if isinstance(each, exp.Alias) else each for each in items]
+    if group is None:
+        return []
+    if group.args.get("all"):
+        return [each for each in plain if each.find(exp.AggFunc) is None and not isinstance(each, exp.Star)]
+    named = {each.alias.lower(): each.this for each in items if isinstance(each, exp.Alias)}
+    found: list[exp.Expr] = []
+    for key in group.expressions:
+        if isinstance(key, exp.Literal) and key.name.isdigit() and 1 <= int(key.name) <= len(plain):
+            found.append(plain[int(key.name) - 1])
+        elif isinstance(key, exp.Column) and not key.table and key.name.lower() in named:
+            found.append(named[key.name.lower()])
+        else:
+            found.append(key)
+    return found
+
+
+def _conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    if isinstance(condition, exp.And):
+        return [*_conjuncts(condition.left), *_conjuncts(condition.right)]
+    return _conjuncts(condition.this) if isinstance(condition, exp.Paren | exp.Not) else [condition]
+
+
+def _condition(condition: exp.Expr) -> tuple[str, str]:
+    compared = condition.this if isinstance(condition, _COMPARISONS) else condition
+    return _bare(compared), _bare(condition)
+
+
+def _bare(expression: exp.Expr) -> str:
+    """The expression without the names of tables, which other statements may spell in another way."""
+    whole = expression.copy()
+    for column in [whole] if isinstance(whole, exp.Column) else list(whole.find_all(exp.Column)):
+        column.set("table", None)
+    return whole.sql(dialect="duckdb")
