@@ -288,9 +288,19 @@ def test_a_synopsis_by_reports_is_debiased_for_each_statement(folder: Path, tmp_
     database.close()
 
 
-def test_reports_without_rows_are_counted_whatever_is_shown(session: Session) -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT kind, COUNT(*) FROM people GROUP BY kind",
+        "SELECT c.kind, COUNT(*) FROM crowd c JOIN (SELECT person FROM people WHERE amount > 1) p USING (person) "
+        "GROUP BY c.kind",
+        "WITH p AS (SELECT person FROM people), q AS (FROM p) SELECT kind, COUNT(*) FROM crowd JOIN q USING (person) "
+        "GROUP BY kind",
+    ],
+)  # fmt: skip
+def test_reports_without_rows_are_counted_whatever_is_shown(session: Session, statement: str) -> None:
     session.set("dpsql.empty_groups", "hide")
-    plan = session.plan("SELECT kind, COUNT(*) FROM people GROUP BY kind")
+    plan = session.plan(statement)
     session.set("dpsql.empty_groups", None)
     assert not plan.evident.cores and not plan.evident.released
 

@@ -8,7 +8,7 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.sql.ir.canonical import canonical, text_digest
 
 #: Raised whenever the same cores come to mean another release, or are written in another way.
-FORMAT = 5
+FORMAT = 6
 
 
 def answer_key(plan: Plan, version: str) -> str:

@@ -19,6 +19,7 @@ from dpsql.planning.estimators.histogram import DRAWN
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileCurves, QuantileEstimate
 from dpsql.planning.plan import CorePlan
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.release.released_tables import HiddenGroups, Released, ReleasedTable
 from dpsql.schema.types import STORED_FORMS
@@ -79,7 +80,7 @@ def _table(table: ReleasedTable) -> list[object]:
         [_column(each) for each in columns(table.aggregates, asked)],
         [_intervals(each) for each in columns(table.intervals, asked)],
         [_column(_counts(column(table.cells, place), step)) for place, step in steps],
-        [[None if each is None else [[curve.scale, curve.reach, *curve.points] for curve in each] for each in found]
+        [[None if each is None else list(map(_curve, each)) for each in found]
          for found in columns(table.curves, asked)],
         None if table.hidden is None else [
             len(table.hidden.keys), [_column(each) for each in columns(table.hidden.keys, keys)],
@@ -161,15 +162,24 @@ def _counts(cells: Sequence[Fraction], step: Fraction) -> Sequence[int]:
     return [int(each / step) for each in cells]
 
 
-def _curves(plan: CorePlan, place: int, curves: list[list[float]] | None) -> QuantileCurves | None:
+def _curve(curve: QuantileCurve) -> list[object]:
+    """A curve, and whether its quantile was chosen or read off a tree, whose noise it then has."""
+    return [curve.node == DRAWN, curve.scale, curve.reach, *curve.points]
+
+
+def _curves(plan: CorePlan, place: int, curves: list[list[Any]] | None) -> QuantileCurves | None:
     if curves is None:
         return None
     estimate = plan.estimates[place]
     if not isinstance(estimate, QuantileEstimate) or len(curves) != len(estimate.ranks.fractions):
         raise ValueError("there is a curve for each quantile")
     mechanism = plan.histograms[estimate.histogram].mechanism
-    node = mechanism.node if isinstance(mechanism, TreeMechanism) else DRAWN
-    return tuple(QuantileCurve(node, scale, reach, (low, middle, high)) for scale, reach, low, middle, high in curves)
+    tree = mechanism.tree if isinstance(mechanism, QuantilesWithFallback) else mechanism
+    node = tree.node if isinstance(tree, TreeMechanism) else DRAWN
+    return tuple(
+        QuantileCurve(DRAWN if chosen else node, scale, reach, (low, middle, high))
+        for chosen, scale, reach, low, middle, high in curves
+    )
 
 
 def _value(value: object) -> object:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.parser.parse import blanked, parse
 
@@ -78,7 +79,7 @@ def definition(body: str) -> SynopsisDefinition:
 
 
 def _text(part: exp.Expr) -> str:
-    return part.sql(dialect="duckdb").strip()
+    return STATEMENT.write(part).strip()
 
 
 def _split(body: str) -> tuple[str, tuple[str, ...]]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dpsql.schema import fold
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.parser.parse import parse
 
@@ -58,7 +59,7 @@ def definition(text: str) -> SyntheticDefinition:
     if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier) or table.args.get("joins"):
         refuse("E_STMT", "a synthetic table is made of the rows of one table", select)
     where = select.args.get("where")
-    condition = "" if where is None else f" WHERE {where.this.sql(dialect='duckdb')}"
+    condition = "" if where is None else f" WHERE {STATEMENT.write(where.this)}"
     alias = fold(table.alias_or_name)
     if len(select.expressions) == 1 and isinstance(select.expressions[0], exp.Star):
         return SyntheticDefinition(fold(table.name), alias, None, condition)

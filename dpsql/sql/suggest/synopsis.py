@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dpsql.errors import DatabaseError
 from dpsql.schema import fold
+from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.parser.parse import parse
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between, exp.Is)
@@ -46,7 +47,7 @@ def synopsis_parts(text: str) -> SynopsisParts | None:
     if not all(isinstance(each, exp.Table) for each in tables):
         return None
     where = select.args.get("where")
-    rows = " ".join(each.sql(dialect="duckdb").strip() for each in (source, *joins)).replace(" ,", ",")
+    rows = " ".join(STATEMENT.write(each).strip() for each in (source, *joins)).replace(" ,", ",")
     aggregates = [each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.AggFunc) is None]
     return SynopsisParts(
         tuple(sorted(fold(each.name) for each in tables)),
@@ -93,4 +94,4 @@ def _bare(expression: exp.Expr) -> str:
     whole = expression.copy()
     for column in [whole] if isinstance(whole, exp.Column) else list(whole.find_all(exp.Column)):
         column.set("table", None)
-    return whole.sql(dialect="duckdb")
+    return STATEMENT.write(whole)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from databases import clinic
 
 from dpsql.errors import ExecutionFailed
 from dpsql.privacy.ledger import stored_answers
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.session.database import Database, open_database
 
 
@@ -140,3 +142,17 @@ def test_an_owner_may_keep_none(tmp_path: Path) -> None:
         assert not database.session("ada").execute(SEXES).price.stored
     assert len(list(database.accountant.ledger.history())) == 2
     database.close()
+
+
+def test_a_quantile_that_was_read_off_a_tree_is_kept_with_the_noise_of_the_tree(database: Database) -> None:
+    session = database.session("ada")
+    session.epsilon = Fraction("0.01")  # at which a group has too few rows for its quantiles to be chosen
+    plan = session.plan("SELECT 2 * QUANTILE_CONT(weight, 0.9) FROM patients")
+    mechanism = plan.cores[0].histograms[0].mechanism
+    assert isinstance(mechanism, QuantilesWithFallback)
+    session.answer(plan)
+    answers = session._execution.answers
+    assert answers is not None
+    ((table,),) = ([each.tables for each in [answers.find(plan)] if each is not None],)
+    (curve,) = table[0].curves[0][0] or ()
+    assert curve.node == mechanism.tree.node

@@ -48,10 +48,15 @@ def has_collected(table: Table) -> bool:
 
 
 class Sources:
-    """The tables of the schema in the FROM clause of one SELECT, by the names that it gives them."""
+    """The tables of the schema in the FROM clause of one SELECT, by the names that it gives them.
+
+    ``is_private`` tells whether the SELECT reads a private table anywhere, also in subqueries and common table
+    expressions.
+    """
 
     def __init__(self, select: exp.Select, schema: Schema) -> None:
         self._tables: dict[str, Table] = {}
+        self.is_private = _reads_private(select, schema, frozenset())
         for part in (select.args.get("from_"), *(select.args.get("joins") or ())):
             for node in () if part is None else _tables(part.this):
                 table = schema.table(node.name)
@@ -71,11 +76,6 @@ class Sources:
             and fold(node.name) in self._tables
             and self.column(node) is None
         )
-
-    @property
-    def is_private(self) -> bool:
-        """Whether some table is private."""
-        return any(not table.public for table in self._tables.values())
 
     def column(self, node: exp.Expr) -> tuple[str, Column] | None:
         """The source and the declaration of the column that a node names; None where no table here has it."""
@@ -117,6 +117,19 @@ class Sources:
     def reads(self, node: exp.Expr) -> list[CollectedColumn]:
         """The collected columns in an expression, those in its subqueries too."""
         return [found for part in node.find_all(exp.Column) if (found := self.collected(part)) is not None]
+
+
+def _reads_private(part: exp.Expr, schema: Schema, met: frozenset[str]) -> bool:
+    """Whether part of a statement reads a private table; ``met`` are the common table expressions on the way to it."""
+    for node in part.find_all(exp.Table):
+        name, table = fold(node.name), schema.table(node.name)
+        if table is not None and not table.public:
+            return True
+        if name not in met:
+            bodies = [cte.this for cte in part.root().find_all(exp.CTE) if fold(cte.alias) == name]
+            if any(_reads_private(body, schema, met | {name}) for body in bodies):
+                return True
+    return False
 
 
 def _tables(source: exp.Expr) -> Iterator[exp.Table]:
