@@ -31,8 +31,8 @@ from dpsql.sql.ir.core import Core, RowCount
 
 #: The part of the price that measures each column alone, and the part of the rest that chooses pairs.
 ALONE_SHARE, CHOICE_SHARE = Fraction(1, 4), Fraction(1, 10)
-#: In how many rounds pairs are chosen, and how many columns a synthetic table may have.
-ROUNDS, MOST_COLUMNS = 3, 16
+#: In how many rounds pairs are chosen, how many of them at most, and how many columns a synthetic table may have.
+ROUNDS, MOST_PAIRS, MOST_COLUMNS = 3, 16, 12
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def synthetic_plan(
     if len(columns) > MOST_COLUMNS:
         raise Refused("E_LIMITS", f"a synthetic table has at most {MOST_COLUMNS} columns")
     pairs = tuple(combinations(range(len(columns)), 2))
-    wanted = min(len(pairs), 2 * (len(columns) - 1))
+    wanted = min(len(pairs), 2 * (len(columns) - 1), MOST_PAIRS)
     drafts = [core_of([columns[place] for place in marginal]) for marginal in (*_single(columns), *pairs)]
     bounds = [contribution(each.core, RowCount(None, None), "l1") for each in drafts]
     assert len({each.step for each in bounds}) == 1, "all counts have the same steps"
