@@ -51,6 +51,7 @@ DIFFERENT = (
 @pytest.mark.parametrize("text", DIFFERENT)
 def test_another_release_is_paid_for(database: Database, text: str) -> None:
     session = database.session("ada")
+    session.set("dpsql.reuse", "off")
     session.execute(SEXES)
     before = spent(database)
     assert not session.execute(text).price.stored and spent(database) > before
@@ -58,6 +59,7 @@ def test_another_release_is_paid_for(database: Database, text: str) -> None:
 
 def test_another_price_is_another_release(database: Database) -> None:
     session = database.session("ada")
+    session.set("dpsql.reuse", "off")
     session.execute(SEXES)
     before = spent(database)
     session.epsilon = Fraction(1, 2)

@@ -87,7 +87,7 @@ def test_a_cap_does_not_hide_what_others_have_paid_for(tmp_path: Path) -> None:
     poor = database.session("poor")
     assert poor.execute(SEXES).rows == first.rows
     with pytest.raises(BudgetExhausted):
-        poor.execute("SELECT COUNT(*) FROM patients")
+        poor.execute("SELECT COUNT(*) FROM visits")
     database.close()
 
 
