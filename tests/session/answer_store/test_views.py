@@ -140,8 +140,8 @@ def statements(draw: st.DrawFn) -> str:
     return text + (f" GROUP BY {', '.join(keys)}" if keys else "")
 
 
-@settings(max_examples=40, deadline=None)
-@given(first=st.lists(statements(), min_size=2, max_size=4), asked=st.lists(statements(), min_size=4, max_size=8))
+@settings(max_examples=30, deadline=None)
+@given(first=st.lists(statements(), min_size=1, max_size=3), asked=st.lists(statements(), min_size=2, max_size=4))
 def test_what_is_made_of_earlier_answers_is_what_duckdb_says(
     first: list[str], asked: list[str], many: tuple[Path, Database], truth: duckdb.DuckDBPyConnection
 ) -> None:
