@@ -4,9 +4,10 @@ Run ``python benchmarks/dashboard.py``. A session is the charts of a dashboard, 
 the drill-downs, filters and variants that people click. *Per query* charges each statement each time, *same core* keeps
 what has the same core (``SET dpsql.reuse = off``), and *from the store* answers from all that was paid for. If ε = 3
 and δ = 10⁻⁶ were spent in so many equal parts, *a purchase* is half the 95 % interval of a count of people that is
-bought by itself, and *an answer* is the median of those of all counts that the session shows, where some are sums of
-many noisy cells. NAFLD is packaged; the second dataset is generated, in the columns and distributions of TPC-H, with
-customers protected.
+bought by itself, and *an answer* is the geometric mean, over the statements of the session, of those of their counts.
+*Synopses* spends the same budget on one synopsis for each set of joined tables, in parts by how many statements each
+has. NAFLD is packaged; the second dataset is generated, in the columns and distributions of TPC-H, with customers
+protected.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from dpsql.session import Session, open_session  # noqa: E402
 
 #: How often the charts are loaded, the first time included.
 REFRESHES = 20
+#: The price at which statements are asked, so that hardly an interval is cut at 0; errors are told for other prices.
+EPSILON = 5
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,15 @@ class Dashboard:
     name: str
     charts: Sequence[str]
     clicks: Sequence[str]
+    synopses: Sequence[Synopsis]
+
+
+@dataclass(frozen=True)
+class Synopsis:
+    """A synopsis for those statements of a dashboard that have a text in them, and are in none before it."""
+
+    text: str
+    select: str
 
 
 _AGE = "age // 10 * 10"
@@ -97,6 +109,11 @@ NAFLD = Dashboard(
         "SELECT AVG(value) FROM labs JOIN patients USING (patient_id) WHERE test = 'sbp'",
         "SELECT male, AVG(value) FROM labs JOIN patients USING (patient_id) WHERE test = 'sbp' GROUP BY male",
     ),
+    (
+        Synopsis("diagnoses", "SELECT diagnosis, male, died, COUNT(*) FROM diagnoses JOIN patients USING (patient_id)"),
+        Synopsis("labs", "SELECT test, male, COUNT(*), AVG(value) FROM labs JOIN patients USING (patient_id)"),
+        Synopsis("", f"SELECT male, died, {_AGE}, bmi < 30, COUNT(*), AVG(bmi), AVG(followup_days) FROM patients"),
+    ),
 )  # fmt: skip
 
 #: A virtual dataset, as BI tools make one.
@@ -142,6 +159,12 @@ TPCH = Dashboard(
         "SELECT AVG(c_acctbal) FROM customer",
         "SELECT COUNT(*), AVG(c_acctbal) FROM customer WHERE c_mktsegment = 'BUILDING'",
         "SELECT COUNT(DISTINCT c_custkey) FROM customer WHERE c_mktsegment <> 'BUILDING'",
+    ),
+    (
+        Synopsis("lines", f"SELECT {_YEAR}, {_MONTH}, l_returnflag, l_shipmode, COUNT(*), SUM(l_quantity) "
+                 f"FROM {_LINES}"),
+        Synopsis("AS o", f"SELECT c_mktsegment, o_orderpriority, COUNT(*), SUM(o_totalprice) FROM {_ORDERS}"),
+        Synopsis("", "SELECT c_mktsegment, COUNT(*), AVG(c_acctbal) FROM customer"),
     ),
 )  # fmt: skip
 _TPCH_SCHEMA = """
@@ -219,18 +242,29 @@ def _rich(schema: str) -> str:
     return schema.replace("epsilon = 3\n", 'epsilon = 1000\nmechanism = "gaussian"\n', 1)
 
 
-def asked(session: Session, dashboard: Dashboard, reuse: bool) -> tuple[list[str], float]:
-    """What a session buys, each statement asked once, and the median half-width of its counts at ε = 1 each."""
+def asked(session: Session, dashboard: Dashboard, reuse: bool) -> tuple[list[str], dict[str, float]]:
+    """What a session buys, each statement asked once, and the mean half-width of each one's counts at ε = 1 each."""
     session.set("dpsql.reuse", "on" if reuse else "off")
-    bought, halves = list[str](), list[float]()
+    bought, halves = list[str](), dict[str, list[float]]()
     for text in (*dashboard.charts, *dashboard.clicks):
         result = session.execute(text)
         bought += [] if result.price.stored else [text]
         for row, intervals in zip(result.rows, result.intervals, strict=True):
             for value, ends in zip(row, intervals, strict=True):
                 if isinstance(value, int) and ends is not None and ends[0] > 0:  # which is not cut
-                    halves.append(float(ends[1] - ends[0]) / 2 * float(session.epsilon))
-    return bought, statistics.median(halves)
+                    halves.setdefault(text, []).append(float(ends[1] - ends[0]) / 2 * float(session.epsilon))
+    return bought, {text: statistics.mean(found) for text, found in halves.items()}
+
+
+def create_synopses(session: Session, dashboard: Dashboard) -> None:
+    """Create the synopses of a dashboard, which together cost what one statement of the session does."""
+    statements = [*dashboard.charts, *dashboard.clicks]
+    for number, synopsis in enumerate(dashboard.synopses):
+        before = [each.text for each in dashboard.synopses[:number]]
+        own = [each for each in statements if synopsis.text in each and not any(text in each for text in before)]
+        part = float(session.epsilon) * math.sqrt(len(own) / len(statements))
+        workload = "; ".join(own)
+        session.execute(f"CREATE SYNOPSIS s{number} AS {synopsis.select} FOR ({workload}) PRICE {part:.9f}")
 
 
 def price(purchases: int) -> float:
@@ -240,20 +274,26 @@ def price(purchases: int) -> float:
 
 
 def report(schema: Path, dashboard: Dashboard, verbose: bool) -> None:
-    """Print the purchases of a dashboard session in each of three ways."""
-    found: dict[str, tuple[int, float]] = {}
-    for name, reuse in (("same core", False), ("from the store", True)):
+    """Print the purchases of a dashboard session in each of four ways."""
+    counts, halves, bought = dict[str, int](), dict[str, dict[str, float]](), list[str]()
+    for name in ("same core", "from the store", "synopses"):
         session = open_session(schema, ledger=schema.parent / f"{name}.ledger")
-        bought, half = asked(session, dashboard, reuse)
-        found[name] = len(bought), half
+        session.epsilon = EPSILON
+        if name == "synopses":
+            create_synopses(session, dashboard)
+        bought, halves[name] = asked(session, dashboard, name != "same core")
+        counts[name] = len(bought) + (len(dashboard.synopses) if name == "synopses" else 0)
         session.close()
-    found = {"per query": (REFRESHES * len(dashboard.charts) + len(dashboard.clicks), found["same core"][1]), **found}
+        if verbose:
+            print(*(f"  {name}, bought: {text}" for text in bought), sep="\n")
+    counts = {"per query": REFRESHES * len(dashboard.charts) + len(dashboard.clicks), **counts}
+    halves["per query"] = halves["same core"]
+    shown = set.intersection(*(set(each) for each in halves.values()))
     print(f"{dashboard.name}: {len(dashboard.charts)} charts, {REFRESHES} refreshes, {len(dashboard.clicks)} clicks")
-    for name, (count, half) in found.items():
-        each = price(count)
-        print(f"  {name:<16}{count:>6} purchases   a purchase ± {1.96 / each:>5.1f}   an answer ± {half / each:>7.1f}")
-    if verbose:
-        print(*(f"  bought: {text}" for text in bought), sep="\n")
+    for name, count in counts.items():
+        each = price(1 if name == "synopses" else count)  # all synopses together are as dear as a statement
+        half = statistics.geometric_mean(halves[name][text] for text in shown) / each
+        print(f"  {name:<16}{count:>6} purchases   a purchase ± {1.96 / price(count):>5.1f}   an answer ± {half:>7.1f}")
 
 
 def main() -> None:
