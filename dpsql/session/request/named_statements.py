@@ -63,6 +63,8 @@ def named_statement(text: str) -> NamedStatement | None:
 
     >>> named_statement("create synthetic table twins as select a from t rows 10 price 0.5")
     CreateNamed(kind='synthetic table', name='twins', body=' select a from t', rows=10, price=Fraction(1, 2))
+    >>> named_statement("CREATE SYNOPSIS s AS SELECT a, COUNT(*) FROM t WHERE b = 'rows 3' PRICE 2;").body
+    " SELECT a, COUNT(*) FROM t WHERE b = 'rows 3'"
     >>> named_statement("DROP SYNOPSIS IF EXISTS daily;")
     DropNamed(kind='synopsis', name='daily', if_exists=True)
     >>> named_statement("SELECT 1")
@@ -91,12 +93,19 @@ def _definition(body: str, kind: ReleaseKind) -> tuple[str, int | None, Fraction
     rows: int | None = None
     price: Fraction | None = None
     while True:
-        plain = blanked(body, "text", "name", "line", "block").rstrip().removesuffix(";")
-        found = _PRICE.search(plain)
+        texts = blanked(body, "line", "block").rstrip().removesuffix(";").rstrip()
+        plain = blanked(body, "text", "name", "line", "block")[: len(texts)]
+        found = _at_end(_PRICE, plain, texts)
         if found is not None and price is None:
             price, body = Fraction(found[1]), body[: found.start()]
             continue
-        found = _ROWS.search(plain) if kind == "synthetic table" else None
+        found = _at_end(_ROWS, plain, texts) if kind == "synthetic table" else None
         if found is None or rows is not None:
-            return body[: len(plain)], rows, price
+            return body[: len(texts)], rows, price
         rows, body = int(found[1]), body[: found.start()]
+
+
+def _at_end(pattern: re.Pattern[str], plain: str, texts: str) -> re.Match[str] | None:
+    """The word and its number where nothing follows them, not even a text, which is blank in ``plain``."""
+    found = pattern.search(plain)
+    return None if found is None or texts[found.end(1) :].strip() else found

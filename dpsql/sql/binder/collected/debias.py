@@ -148,13 +148,24 @@ class _Rewriting:
         """What is said of items that are computed of debiased numbers, and have no interval."""
 
         def is_bare(node: exp.Expr) -> bool:
-            return has_aggregate(node) and ends_of(node, self._estimates, self._z) is None
+            return has_aggregate(node) and self._ends_of(node) is None
 
         computed = [item for item in self._select.expressions if is_bare(item.unalias())]
         names = " and ".join(item.alias for item in computed)
-        said = (f"no interval in any row of {names}: it is computed of debiased numbers; an aggregate alone has one, "
-                "such as AVG(CASE WHEN … THEN 1 ELSE 0 END) for a share")  # fmt: skip
-        return [said] if names else []
+        why = ("the reports are joined, and one that stands in several rows counts several times; count them in a "
+               "SELECT over their table alone" if self._joins else "it is computed of debiased numbers; an aggregate "
+               "alone has one, such as AVG(CASE WHEN … THEN 1 ELSE 0 END) for a share")  # fmt: skip
+        return [f"no interval in any row of {names}: {why}"] if names else []
+
+    @property
+    def _joins(self) -> bool:
+        """Whether a report may stand in several rows: the clients' noises in them are not independent then."""
+        select = self._select
+        return any(part.find(exp.Join) is not None for part in (select.args.get("from_"), *select.args.get("joins", ()))
+                   if part is not None)  # fmt: skip
+
+    def _ends_of(self, node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
+        return None if self._joins else ends_of(node, self._estimates, self._z)
 
     def _refuse_forms(self) -> None:
         select = self._select
@@ -216,7 +227,7 @@ class _Rewriting:
         found: list[exp.Expr] = []
         for place, item in enumerate(self._select.expressions):
             node = item.unalias()
-            ends = ends_of(node, self._estimates, self._z) if has_aggregate(node) else None
+            ends = self._ends_of(node) if has_aggregate(node) else None
             for name, end in zip((LOW, HIGH), ends or (), strict=False):
                 found.append(exp.alias_(end, f"{name}{place}", quoted=True))
         return found
@@ -224,7 +235,7 @@ class _Rewriting:
     def _end(self, call: exp.Expr) -> exp.Expr:
         """DP_INTERVAL_LOW or DP_INTERVAL_HIGH of one debiased aggregate over public rows."""
         side, node = interval_end(call), call.expressions[0]
-        known = not self._sources.is_private and is_aggregate(node)
+        known = not self._sources.is_private and not self._joins and is_aggregate(node)
         ends = self._estimates.ends(node, self._z) if known else None
         if ends is None or side is None:
             refuse("E_FUNC", "the interval of a debiased number is known of one aggregate over public reports; "
