@@ -26,7 +26,7 @@ from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, counted, norm
 from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.core import RowCount
-from dpsql.sql.ir.expression import ColumnRef, Expression
+from dpsql.sql.ir.expression import ColumnRef, Expression, columns
 
 GroupKey: TypeAlias = tuple[object, ...]
 #: What evaluates expressions over the keys of a view, in the order of its groups.
@@ -157,9 +157,15 @@ class _Core:
             yield {name: total[name].plus(count.get(name, NO_ROWS), Fraction(shift)) for name in total}
 
     def _rest(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
-        """What fulfils a condition is all less what does not, where the condition is never NULL."""
+        """What fulfils a condition is all less what does not, where the condition is never NULL.
+
+        A condition on what the keys read chooses among groups, which differences do not.
+        """
+        read = {column for key in self.normal.keys for column in columns(key)}
         for condition in sorted(cell.conditions, key=repr):
             if is_nullable(condition):
+                continue
+            if read & set(columns(condition)):
                 continue
             without = cell.conditions - {condition}
             whole = self._estimates(NormalCell(cell.kind, cell.arguments, without), rows, derived=False)
