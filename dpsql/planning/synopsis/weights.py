@@ -1,9 +1,11 @@
 """How the price of a synopsis is split over the marginals that it may measure, for a workload of queries.
 
-A query's variance is 1 / Σ precision · weight, over the marginals that tell it. The weighted sum of the variances is
-convex in the weights. It is what ResidualPlanner (Xiao, He, Zhang, Kifer: An optimal and scalable matrix mechanism for
-noisy marginals under convex loss functions, NeurIPS 2023) minimises over all linear Gaussian mechanisms; here it is
-minimised over noisy marginals that are measured as they are. Proved in ``docs/proofs/synopsis.md``.
+A query's variance is 1 / Σ precision · weight, over the marginals that tell it. The sum of the logarithms of the
+variances is convex in the weights. ResidualPlanner (Xiao, He, Zhang, Kifer: An optimal and scalable matrix mechanism
+for noisy marginals under convex loss functions, NeurIPS 2023) minimises convex functions of the variances over all
+linear Gaussian mechanisms; here one is minimised over noisy marginals that are measured as they are.
+
+Proved in ``docs/proofs/synopsis.md``.
 """
 
 from __future__ import annotations
@@ -14,26 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: How often weights are improved, and how often queries that came off worse are given more importance.
-STEPS, ROUNDS = 400, 8
+STEPS, ROUNDS = 400, 60
 #: Weights are multiples of this; a marginal of a smaller weight is not measured.
 GRAIN = Fraction(1, 4096)
 _TRIED = 64
 
 
 def least_variances(precisions: NDArray[np.float64], importance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The weights, with the sum 1, that make the sum of the queries' variances times their importance small.
+    """The weights, with the sum 1, that make the geometric mean of the queries' variances small, by their importance.
 
     ``precisions`` has a row for each query, with the precision that each marginal gives it at the whole price. This is
-    the multiplicative algorithm for designs (Yu: Monotonic convergence of a general algorithm for computing optimal
-    designs, 2010).
+    expectation maximisation for the weights of a mixture, whose steps never make the mean larger.
 
-    >>> [round(float(each), 3) for each in least_variances(np.array([[1.0, 0.0], [0.0, 0.25]]), np.ones(2))]
-    [0.333, 0.667]
+    >>> [round(float(each), 3) for each in least_variances(np.array([[1, 0], [4, 0], [0, 9.0]]), np.ones(3))]
+    [0.667, 0.333]
     """
     weights = np.full(precisions.shape[1], 1.0 / precisions.shape[1])
     for _ in range(STEPS):
         told = precisions @ weights
-        weights *= np.sqrt((importance / told**2) @ precisions)
+        weights *= (importance / told) @ precisions
         weights /= weights.sum()
     return weights
 
@@ -73,7 +74,7 @@ def chosen_weights(
         ratio = variances(precisions, found, power, most) / bound
         if np.all(ratio <= 1):
             break
-        importance = importance * np.maximum(ratio, 1) ** 2
+        importance = importance * np.maximum(ratio, 1) ** 0.7
     for part in range(_TRIED, 0, -1):
         mixed = _whole(found * (part / _TRIED) + separate * (1 - part / _TRIED))
         if np.all(variances(precisions, np.array(mixed, dtype=np.float64), power, most) <= bound * (1 + 1e-9)):
