@@ -69,7 +69,7 @@ class PlanAnswering:
         bought = plan.at(plan.price * missing).written()
         paid = self._execution.paid(bought, scope, self._execution.charged)
         both = None if known is None else self.of_views(plan)
-        if both is None:
+        if both is None or both.ratio > 1 / missing:  # what was bought is no view: its own noise is that of its price
             return bought, paid
         return bought, PaidRelease(both.released, paid.stored, None, both.notices)
 

@@ -128,7 +128,7 @@ class _Core:
         found = list(self._of_views(cell, rows))
         if derived and cell.kind in ("sum", "centred sum"):
             found += self._shifted(cell, rows)
-        if derived and not found and cell.is_additive:
+        if derived and cell.is_additive:
             found += self._rest(cell, rows)
         if not found:
             return None
