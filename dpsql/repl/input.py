@@ -11,7 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 _QUIET = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
-_MARK = re.compile(rf"(?P<quiet>{_QUIET})|(?P<end>;)|(?P<command>\\)|(?P<open>['\"]|/\*)", re.DOTALL)
+_MARK = re.compile(
+    rf"(?P<quiet>{_QUIET})|(?P<end>;)|(?P<command>\\)|(?P<open>['\"]|/\*)|(?P<for>\bfor\s*\()|(?P<round>[()])",
+    re.DOTALL | re.IGNORECASE,
+)
 _NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+", re.DOTALL)
 _COMMAND = re.compile(r"\\(\?|[A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
 _DOT_COMMAND = re.compile(r"\.([A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
@@ -49,9 +52,14 @@ def split(text: str) -> tuple[list[InputPiece], str]:
     ([BackslashCommand(name='d', argument='patients', line=1, before='')], '')
     >>> split(".tables")
     ([BackslashCommand(name='tables', argument='', line=1, before='')], '')
+
+    The statements between the brackets of FOR, as a synopsis has them, end nothing:
+
+    >>> split("CREATE SYNOPSIS s AS SELECT a FROM t FOR (SELECT 1; SELECT (2));")[1]
+    ''
     """
     pieces: list[InputPiece] = []
-    start = place = 0
+    start = place = depth = 0
     while True:
         while place == start and (dot := _DOT_COMMAND.match(text, _blank(text, start))) is not None:
             pieces.append(BackslashCommand(dot[1], _argument(dot), _line(text, dot.start())))
@@ -61,7 +69,9 @@ def split(text: str) -> tuple[list[InputPiece], str]:
         if mark["open"]:
             break
         place = mark.end()
-        if mark["end"]:
+        if mark["for"] or (depth and mark["round"]):
+            depth += -1 if mark["round"] == ")" else 1
+        elif mark["end"] and not depth:
             pieces += _statement(text, start, mark.start())
             start = place
         elif mark["command"]:
@@ -70,7 +80,7 @@ def split(text: str) -> tuple[list[InputPiece], str]:
                 continue
             before = _bare(text[start : mark.start()])
             pieces.append(BackslashCommand(command[1], _argument(command), _line(text, mark.start()), before))
-            start = place = command.end()
+            start, place, depth = command.end(), command.end(), 0
     rest = text[start:]
     return pieces, "" if _NOTHING.fullmatch(rest) else rest
 

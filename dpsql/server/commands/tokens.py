@@ -104,11 +104,18 @@ def pieces(text: str) -> list[SplitStatement]:
 
     >>> [(piece.text, piece.start) for piece in pieces("SELECT 1; ; SELECT ';'")]
     [('SELECT 1', 0), (" SELECT ';'", 11)]
+
+    The statements between the brackets of FOR, as a synopsis has them, are parts of theirs:
+
+    >>> len(pieces("CREATE SYNOPSIS s AS SELECT a FROM t FOR (SELECT 1; SELECT (2))"))
+    1
     """
     found: list[SplitStatement] = []
-    start, held = 0, list[Token]()
+    start, held, depth = 0, list[Token](), 0
     for token in tokens(text):
-        if token.kind == "sign" and token.text == ";":
+        if token.kind == "sign" and token.text in ("(", ")") and (depth or (held and held[-1].text == "for")):
+            depth += 1 if token.text == "(" else -1
+        if token.kind == "sign" and token.text == ";" and not depth:
             if held:
                 found.append(SplitStatement(text[start : token.start], start, tuple(held)))
             start, held = token.end, []

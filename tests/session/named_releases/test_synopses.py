@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,9 +13,11 @@ import duckdb
 import pytest
 from click.testing import CliRunner
 
+import dpsql
 from dpsql.cli import commands
 from dpsql.errors import DataError, Refused, StatementError
-from dpsql.session import Session
+from dpsql.repl.input import SqlStatement, whole
+from dpsql.session import Session, open_session
 from dpsql.session.database import Database, open_database
 from dpsql.session.named_releases.suggested_synopses import suggested_synopses
 
@@ -224,3 +227,16 @@ def test_what_was_bought_suggests_a_synopsis_that_can_be_created(data: Path, tmp
         assert name == "people_synopsis" and "ada" in said
     told = CliRunner().invoke(commands, ["synopsis", "suggest", str(tmp_path / "people.toml"), "--log"])
     assert told.exit_code == 0 and "-- 3 purchases of 3 statements would have been one\nCREATE SYNOPSIS" in told.output
+
+
+def test_the_statements_of_the_page_run_on_the_packaged_study(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "synopsis.md").read_text("utf-8")
+    code = "\n".join(re.findall(r"```sql\n(.*?)```", page, re.DOTALL))
+    with closing(
+        open_session(Path(dpsql.__file__).parent / "data" / "nafld.toml", ledger=tmp_path / "ledger")
+    ) as session:
+        create, *free, explained = [each.text for each in whole(code) if isinstance(each, SqlStatement)]
+        session.execute(create)
+        assert len(free) == 2 and all(session.execute(text).price.stored for text in free)
+        lines = [str(row[0]) for row in session.execute(explained.replace("SYNOPSIS people", "SYNOPSIS more")).rows]
+        assert sum(line.startswith("error of") for line in lines) == 3
