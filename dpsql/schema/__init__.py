@@ -3,7 +3,7 @@
 from dpsql.schema.authoring.check import Finding, check
 from dpsql.schema.authoring.draft import draft
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
-from dpsql.schema.collected import CategoryReports, Collected, NumberReports, Reports
+from dpsql.schema.collected import Collected
 from dpsql.schema.load import load, loads
 from dpsql.schema.model import Schema, json_schema
 from dpsql.schema.names import fold
@@ -19,16 +19,13 @@ __all__ = [
     "Catalog",
     "CatalogColumn",
     "CatalogTable",
-    "CategoryReports",
     "Collected",
     "Column",
     "Finding",
     "Noise",
-    "NumberReports",
     "Owner",
     "PathStep",
     "Privacy",
-    "Reports",
     "Scalar",
     "Schema",
     "SqlType",

@@ -5,26 +5,21 @@ Proved in ``docs/proofs/local.md``.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from fractions import Fraction
-from typing import Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from dpsql.privacy.local import LocalLaplace, Piecewise, RandomizedCategories, UnaryEncoding
 from dpsql.schema.numbers import InnerProbability, Positive
 from dpsql.schema.types import Bound, SqlType, Value
+
+if TYPE_CHECKING:
+    from dpsql.schema.reports import Reports
 
 LocalName = Literal[
     "randomized_response", "symmetric_unary_encoding", "optimized_unary_encoding", "laplace", "piecewise"
 ]
-_UNARY = ("symmetric_unary_encoding", "optimized_unary_encoding")
 #: Above this a report hides nothing, and its law cannot be told from the truth with 60 bits.
 MOST_EPSILON = 32
-
-CategoryReports: TypeAlias = RandomizedCategories | UnaryEncoding
-NumberReports: TypeAlias = LocalLaplace | Piecewise
-Reports: TypeAlias = CategoryReports | NumberReports
 
 
 class Collected(BaseModel):
@@ -69,53 +64,6 @@ class Collected(BaseModel):
         self, sql_type: SqlType, values: tuple[Value, ...] | None, bounds: tuple[Bound, Bound] | None
     ) -> Reports:
         """The mechanism over the values or bounds of a column; ValueError where the column has not what it needs."""
-        if self.mechanism in ("laplace", "piecewise"):
-            return self._of_numbers(sql_type, values, bounds)
-        if self.mechanism in _UNARY and (sql_type.kind != "text" or values is None):
-            raise ValueError(
-                f'collected: {self.mechanism} is stored as text of 0 and 1; set type = "text" and values = […], in the '
-                "order of the places"
-            )
-        domain: tuple[Hashable, ...] | None = values
-        if domain is None and sql_type.kind == "boolean":
-            domain = (False, True)
-        if domain is None or len(domain) < 2:
-            raise ValueError(
-                "collected: a report is one of at least two public values; add values = […], all that there are"
-            )
-        try:
-            return self._of_categories(domain)
-        except ValueError as error:
-            raise ValueError(f"collected: {error}") from None
+        from dpsql.schema.reports import reports_of  # mechanisms load NumPy, for which no prompt waits
 
-    def _of_categories(self, domain: tuple[Hashable, ...]) -> CategoryReports:
-        match self.mechanism, self.epsilon, self.truth:
-            case "randomized_response", None, Fraction() as truth:
-                return RandomizedCategories(domain, truth)
-            case _, None, Fraction() as truth:
-                return UnaryEncoding(domain, truth, 1 - truth)
-            case "randomized_response", epsilon, _:
-                return RandomizedCategories.priced(domain, epsilon)
-            case "symmetric_unary_encoding", epsilon, _:
-                return UnaryEncoding.symmetric(domain, epsilon)
-            case _, epsilon, _:
-                return UnaryEncoding.optimal(domain, epsilon)
-
-    def _of_numbers(
-        self, sql_type: SqlType, values: tuple[Value, ...] | None, bounds: tuple[Bound, Bound] | None
-    ) -> NumberReports:
-        if sql_type.kind != "double":
-            raise ValueError(f'collected: reports of {self.mechanism} are fractions; set type = "double"')
-        if values is not None:
-            raise ValueError("collected: reports of numbers have no list of values; remove values, and keep bounds")
-        if (
-            bounds is None
-            or not all(isinstance(end, int | float | Fraction) for end in bounds)
-            or bounds[0] == bounds[1]
-        ):
-            raise ValueError(
-                f"collected: {self.mechanism} needs the bounds that the clients used; add bounds = [low, high]"
-            )
-        ends = (Fraction(bounds[0]), Fraction(bounds[1]))  # type: ignore[arg-type]
-        kind = LocalLaplace if self.mechanism == "laplace" else Piecewise
-        return kind.priced(ends, self.epsilon)
+        return reports_of(self, sql_type, values, bounds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import (
     BaseModel,
@@ -17,11 +17,14 @@ from pydantic import (
     model_validator,
 )
 
-from dpsql.schema.collected import Collected, Reports
+from dpsql.schema.collected import Collected
 from dpsql.schema.csv_format import CsvFormat
 from dpsql.schema.differences import Days, differences, ends_of
 from dpsql.schema.names import checked_name, fold, split_reference
 from dpsql.schema.types import TYPES, Bound, Reading, SqlType, Value, bounds_of, value_of
+
+if TYPE_CHECKING:
+    from dpsql.schema.reports import Reports
 
 #: The largest contribution limit: with it, a sum of 2^32 units still fits in 128 bits.
 MAX_LIMIT = 2**20

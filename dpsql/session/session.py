@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.engines.engine import Engine
-from dpsql.errors import BudgetExhausted, DataError, StatementError
+from dpsql.errors import BudgetExhausted, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.planning.workload import PricedWorkload, priced
@@ -19,12 +19,13 @@ from dpsql.postprocessing.interval_columns import columns_with_intervals, with_i
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.filter import AnswersLeft, RemainingBudget
 from dpsql.privacy.ledger import Ledger
-from dpsql.privacy.measure import FREE, Cost, exact
-from dpsql.schema import Noise, Schema
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.schema import Schema
 from dpsql.session import request
 from dpsql.session.answer_store import AnswerStore
 from dpsql.session.answering import PlanAnswering, WorkloadAnswering, WorkloadStatement, statuses, text_and_parameters
 from dpsql.session.cancel_scope import CancelScopes, cancellable
+from dpsql.session.changeable_settings import ChangeableSettings
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution, timed_rows
 from dpsql.session.explain import Explanation, explain
@@ -35,17 +36,16 @@ from dpsql.session.named_releases.synopses import Synopses
 from dpsql.session.named_releases.synthetic_tables import SyntheticTables
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.prepared_statement import PreparedStatement, described
-from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
+from dpsql.session.pricing.error_target import AccuracyGoal
 from dpsql.session.pricing.noise_choice import ordinary_cost
 from dpsql.session.pricing.target_plans import TargetPlanner, after, first_only
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import SETTINGS, StatementSettings
 from dpsql.session.request import statement_settings as status_rows
-from dpsql.session.request.statement_settings import allowed, target
 from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 
 
-class Session:
+class Session(ChangeableSettings):
     """One analyst's session; the budget belongs to the database, and all its sessions share it.
 
     One thread may use a session at a time; `interrupt` may come from another.
@@ -84,7 +84,7 @@ class Session:
             postprocessors = PostProcessors(lambda: self.named.schema, rows)
             self._owned = (postprocessors, engine, accountant.ledger)
         privacy, self._scopes = schema.privacy, CancelScopes(postprocessors, analyst)
-        self._settings = self._default = StatementSettings(privacy.query_epsilon, mechanism=privacy.mechanism)
+        super().__init__(privacy)
         self._compiler = Compiler(
             schema,
             accountant,
@@ -139,15 +139,6 @@ class Session:
         return f"{left.answers_left(price.cost).took}{left.renewed}"
 
     @property
-    def settings(self) -> StatementSettings:
-        """The settings of this session."""
-        return self._settings
-
-    @settings.setter
-    def settings(self, settings: StatementSettings | None) -> None:
-        self._settings = allowed(self._default if settings is None else settings, self._schema.privacy)
-
-    @property
     def frontend_options(self) -> FrontendOptions:
         """The choices of the front end where SQL dialects differ, for later statements."""
         return self._compiler.frontend_options
@@ -155,46 +146,6 @@ class Session:
     @frontend_options.setter
     def frontend_options(self, frontend_options: FrontendOptions) -> None:
         self._compiler.frontend_options = frontend_options
-
-    def set(self, name: str, value: str | None) -> None:
-        """Change a setting to a value as people write it; None resets it to the schema's.
-
-        Raises:
-            ValueError: The text is not a value of the setting.
-            DataError: The schema does not allow the value.
-        """
-        self.settings = self._settings.with_setting(name, value, self._default)
-
-    @property
-    def epsilon(self) -> Fraction:
-        """The price of a statement of this session, in ε."""
-        return self._settings.epsilon
-
-    @epsilon.setter
-    def epsilon(self, epsilon: Fraction | None) -> None:
-        wanted = self._default.epsilon if epsilon is None else exact(epsilon)
-        self.settings = replace(self._settings, epsilon=wanted)
-
-    @property
-    def mechanism(self) -> Noise:
-        """The noise of statements: laplace, gaussian, or auto for the better one under this budget."""
-        return self._settings.mechanism
-
-    @mechanism.setter
-    def mechanism(self, mechanism: str | None) -> None:
-        try:
-            self.set("dpsql.mechanism", mechanism)
-        except ValueError as error:
-            raise DataError(f"{mechanism!r} is no mechanism; {error}") from None
-
-    @property
-    def target_error(self) -> ErrorTarget | None:
-        """The error that each statement shall reach, at a price of `StatementSettings.most` at most."""
-        return self._settings.target_error
-
-    @target_error.setter
-    def target_error(self, wanted: ErrorTarget | str | float | None) -> None:
-        self.settings = replace(self._settings, target_error=target(wanted))
 
     @cancellable
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
-from dpsql.schema import NumberReports
+from dpsql.schema.reports import NumberReports
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate
 from dpsql.sql.binder.collected.sources import UNDERSTOOD, CollectedColumn, Sources
 from dpsql.sql.binder.collected.weights import CLASSES, WEIGHTED, Domain, column, times, total

@@ -12,7 +12,8 @@ from statistics import NormalDist
 
 from sqlglot import exp
 
-from dpsql.schema import Bound, NumberReports, Schema, fold
+from dpsql.schema import Bound, Schema, fold
+from dpsql.schema.reports import NumberReports
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, is_grouped
 from dpsql.sql.binder.collected.arithmetic import ends_of
 from dpsql.sql.binder.collected.classes import ReportClasses, remade

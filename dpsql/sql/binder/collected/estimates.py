@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.schema import NumberReports
+from dpsql.schema.reports import NumberReports
 from dpsql.sql.binder.collected.classes import Place, ReportClasses
 from dpsql.sql.binder.collected.sources import Sources
 from dpsql.sql.binder.collected.weights import Estimate, choice, number, ratio_ends, squared, sum_ends, times, total

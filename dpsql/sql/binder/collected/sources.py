@@ -11,7 +11,8 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.schema import Column, Reports, Schema, Table, fold
+from dpsql.schema import Column, Schema, Table, fold
+from dpsql.schema.reports import Reports
 from dpsql.sql.analysis.stability import sources
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.group_by import has_window

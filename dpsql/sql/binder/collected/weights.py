@@ -14,7 +14,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from dpsql.schema import NumberReports
+from dpsql.schema.reports import NumberReports
 
 #: The parts of a rewritten SELECT: rows that report alike, the values they may stand for, and both together.
 CLASSES, WEIGHTED = "dpsql reports", "dpsql weighted"
