@@ -68,6 +68,7 @@ def answered(folder: Path) -> Path:
     with duckdb.connect(str(schema.with_suffix(".duckdb"))) as connection:
         connection.execute("INSERT INTO visits VALUES (10, 4, 'yard', -99999, NULL)")
     with connect(schema, "ada") as connection:
+        connection.execute("SET dpsql.reuse = off")
         for text in STATEMENTS:
             connection.execute(text, [3] if "?" in text else [])
     return schema

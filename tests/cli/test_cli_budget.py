@@ -62,6 +62,7 @@ def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> N
             connection.execute(text)
     with connect(NAFLD, analyst="ada") as connection:
         connection.execute("SET dpsql.epsilon = 0.2")
+        connection.execute("SET dpsql.reuse = off")
         connection.execute(BY_SEX.replace("FROM", " FROM\n"))
     found = dpsql("budget", NAFLD, "--by-statement").out.splitlines()[6:]
     assert [(line.split()[0], BY_SEX in line) for line in found] == [("2", True), ("1", False), ("1", False)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -40,7 +41,7 @@ def disagreement(
     """
     own_names = [column.name for column in plan.columns]
     for own, their in zip(own_names, names, strict=True):
-        if their.isidentifier() and their != own:
+        if their.isidentifier() and own not in (their, _name(their)):
             return f"the column {their} is called {own}"
     slack = max((STEPS * float(step) for core in plan.cores for step in core.steps), default=0.0)
     noise = [HALF_WIDTHS * float(half) for core in plan.cores for half in core.half_widths(0.95)] if noisy else []
@@ -124,3 +125,9 @@ def _by_exact_part(rows: Sequence[Row]) -> dict[Row, list[Row]]:
     for row in rows:
         found[_exact_part(row)].append(row)
     return found
+
+
+def _name(their: str) -> str:
+    """What PostgreSQL calls a column that DuckDB calls so, where nobody quoted its name."""
+    listed = re.fullmatch(r"col(\d+)", their)
+    return f"column{int(listed[1]) + 1}" if listed else their.lower()

@@ -160,6 +160,7 @@ def test_counts_at_a_tiny_epsilon_are_far_from_exact(tmp_path: Path, monkeypatch
         "dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found)
     )  # as released
     session, found = open_session(clinic(tmp_path)), []
+    session.set("dpsql.reuse", "off")
     for number in range(20):
         session.epsilon = Fraction(1, 1_000_000 + number)  # another price is another release
         found.append(session.execute("SELECT COUNT(*) FROM patients").rows[0][0])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import pytest
@@ -23,6 +23,7 @@ from dpsql.planning.plan import CorePlan
 from dpsql.postprocessing import PostProcessor
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.schema import Schema, load, loads
+from dpsql.sql.analysis.work.rows import Fanout, UnknownSizes
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 
@@ -63,6 +64,13 @@ EDGES = ("SELECT COUNT(*), SUM(messages) FROM edges", "SELECT target, COUNT(*) F
 BY_CITY = "SELECT n.city, {} FROM edges e JOIN nodes n ON e.source = n.node GROUP BY n.city"
 
 
+class TenOfEach(UnknownSizes):
+    """As many rows as no example has."""
+
+    def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
+        return 10
+
+
 @dataclass(frozen=True)
 class Planner:
     """What plans are made by."""
@@ -70,9 +78,7 @@ class Planner:
     schema: Schema
     shell: PostProcessor
 
-    def public_fanout(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
-        """As many as no example has."""
-        return 10
+    public_fanout: ClassVar[Fanout] = TenOfEach()
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.postprocessing import PostProcessor
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
-from dpsql.session.public_sizes import fanout_sql, longest_sql
+from dpsql.session.public_sizes import PublicSizes
+from dpsql.sql.emit import Dialect
 from dpsql.sql.emit.duckdb import DUCKDB
 
 NULL = "NULL"
@@ -140,19 +141,10 @@ class World:
         with self.connect() as connection:
             return connection.execute(f'FROM source.main."{name}"').fetchall()
 
-    def public_fanout(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
-        """The most rows of a public table with equal values in these columns, or the most characters of one."""
-        if (table, columns, characters) not in self._fanouts:
-            with self.connect() as connection:
-                sql = (longest_sql if characters else fanout_sql)(DUCKDB, table, columns)
-                row = connection.execute(sql).fetchone()
-            assert row is not None
-            self._fanouts[table, columns, characters] = int(row[0])
-        return self._fanouts[table, columns, characters]
-
     @cached_property
-    def _fanouts(self) -> dict[tuple[str, tuple[str, ...], bool], int]:
-        return {}
+    def public_fanout(self) -> PublicSizes:
+        """The sizes of the public tables, and the values of their columns."""
+        return PublicSizes(_PublicTables(self))
 
     @cached_property
     def shell(self) -> PostProcessor:
@@ -185,3 +177,26 @@ def _declaration(table: Table) -> dict[str, Any]:
     if table.parent is not None:
         whole["references"] = {table.link: ".".join(table.parent)}
     return whole
+
+
+@dataclass(frozen=True)
+class _PublicTables:
+    """What is counted and listed of the public tables of a world."""
+
+    world: World
+    dialect: Dialect = DUCKDB
+
+    def version(self) -> str:
+        """A world never changes."""
+        return "world"
+
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        """The number that the SQL gives."""
+        (number,) = self.public_column(sql, tables)
+        assert isinstance(number, int)
+        return number
+
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+        """The values of the one column that the SQL gives."""
+        with self.world.connect() as connection:
+            return [value for (value,) in connection.execute(sql).fetchall()]

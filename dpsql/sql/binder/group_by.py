@@ -6,7 +6,6 @@ Proved in ``docs/proofs/cube.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain, combinations, product
 
 from sqlglot import exp
@@ -14,7 +13,7 @@ from sqlglot import exp
 from dpsql.schema import fold
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces, finest_alone, is_additive
-from dpsql.sql.analysis.key_domain.domain import key_domain, projected
+from dpsql.sql.analysis.key_domain.domain import key_domain, projected, with_kept_rows
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
 from dpsql.sql.binder.binding_state import Binding
@@ -161,7 +160,7 @@ def cube(
     asked = tuple(aggregates) or (Aggregate(COUNT, None, None),)
     different = list(dict.fromkeys(sets))
     domains = {
-        places: None if domain is None else replace(domain, kept=keeps)
+        places: with_kept_rows(domain, keeps)
         for places, domain in _domains(relation, keys, different, binding.sizes).items()
     }
     finest = max(different, key=len)

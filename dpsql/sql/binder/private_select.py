@@ -5,13 +5,11 @@ Proved in ``docs/proofs/execution.md``.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from sqlglot import exp
 
 from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, fold
-from dpsql.sql.analysis.key_domain.domain import key_domain
+from dpsql.sql.analysis.key_domain.domain import key_domain, with_kept_rows
 from dpsql.sql.analysis.key_domain.values import public_values
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate
 from dpsql.sql.binder.binding_state import Binding
@@ -101,7 +99,7 @@ class _Cut:
         unit = unit_of(self._relation)
         assert unit is not None
         domain = key_domain(self._relation, self._keys, self._binding.sizes) if self._keys else None
-        domain = replace(domain, kept=True) if domain is not None and self._preserved else domain
+        domain = with_kept_rows(domain, bool(self._preserved))
         aggregates = list(self._aggregates)
         if not aggregates:
             keys = listed_keys(Core(self._relation, unit, self._keys, (), domain), self._binding)

@@ -87,6 +87,7 @@ def executed(place: Place, number: int, last: Step | None) -> str:
         try:
             session = open_database("clinic.toml", place.name).session("ada")
             session.epsilon = Fraction(1, 1000)
+            session.set("dpsql.reuse", "off")  # what others were told is not read before the charge
             steps = Steps(report, last)
             plan = session.plan(SQL.format(number))  # knows neither the ledger nor the engine's rows
             sys.setprofile(steps)

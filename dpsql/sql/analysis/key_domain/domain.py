@@ -6,6 +6,7 @@ Proved in ``docs/proofs/presence.md`` and ``docs/proofs/domain.md``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from dpsql.sql.analysis.key_domain.values import MAX_KEYS, DomainValues
@@ -79,6 +80,14 @@ def key_domain(relation: Relation, keys: tuple[Expression, ...], sizes: Fanout =
     known = [each for each in known if relations_of(each) and relations_of(each) <= within]
     count = None if tables else found.count
     return KeyDomain(tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated), count, declared)
+
+
+def with_kept_rows(domain: KeyDomain | None, keeps: bool) -> KeyDomain | None:
+    """The domain, ``kept`` where an outer join ``keeps`` the public rows that all keys are read from.
+
+    A key that stands for listed values is read from none of these: it may be NULL where no row lacks a partner.
+    """
+    return None if domain is None else replace(domain, kept=keeps and not domain.enumerated)
 
 
 def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
