@@ -59,6 +59,7 @@ def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> N
     ):
         with connect(NAFLD, analyst=analyst) as connection:
             connection.execute("SET dpsql.epsilon = 0.05" if analyst == "ada" else "SET dpsql.epsilon = 0.1")
+            connection.execute("SET dpsql.reuse = off")
             connection.execute(text)
     with connect(NAFLD, analyst="ada") as connection:
         connection.execute("SET dpsql.epsilon = 0.2")

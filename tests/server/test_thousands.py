@@ -110,7 +110,7 @@ def talk(port: int, number: int) -> Told:
     told, dice, mine = Told(), random.Random(number), price(number)
     capped = number >= CLIENTS - CAPPED
     with Client(port, timeout=120) as client:
-        client.start(f"analyst{number}", options=f"-c dpsql.epsilon={float(mine)}")
+        client.start(f"analyst{number}", options=f"-c dpsql.epsilon={float(mine)} -c dpsql.reuse=off")
         for turn in range(EACH):
             point, extended = dice.random(), dice.random() < 0.5
             if point < 0.03:
@@ -152,7 +152,7 @@ def leave(port: int, number: int) -> tuple[Counter[str], Counter[str]]:
     for turn in range(RUDELY):
         text = f"SELECT AVG(cost) FROM visits WHERE cost < {turn}.5{number}"
         with Client(port, timeout=120) as client:
-            client.start(f"rude{number}", options="-c dpsql.epsilon=0.1")
+            client.start(f"rude{number}", options="-c dpsql.epsilon=0.1 -c dpsql.reuse=off")
             message = codec.Query(query_string=text).to_wire()
             if turn % 4 == 0:  # it leaves before the message is whole
                 client.send_bytes(message[: dice.randrange(1, len(message))])

@@ -48,6 +48,7 @@ def test_sixteen_threads_ask_at_once_and_each_statement_is_charged_once(database
     def ask(thread: int) -> Fraction:
         session = database.session(f"analyst{thread}")
         session.set("dpsql.empty_groups", "show")
+        session.set("dpsql.reuse", "off")
         spent = Fraction(0)
         for number in range(EACH):
             session.epsilon = Fraction(1, 1000 + thread * EACH + number)

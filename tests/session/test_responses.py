@@ -72,6 +72,7 @@ def responses(folder: Path, lacking: str, mechanisms: FrozenMechanisms, settings
     with database(folder, lacking, settings) as (opened, clock):
         session = opened.session("ada")
         session._execution.clock = clock
+        session.set("dpsql.reuse", "off")
         return {text: response(session, clock, mechanisms, text) for text in EVERY}
 
 

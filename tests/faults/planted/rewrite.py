@@ -95,7 +95,7 @@ FAULTS = (
         CLIP,
         'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))',
         'first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(10**6))',
-        claims("groups", "L2", "word"),
+        claims("groups", "L2", "word and distinct"),
     ),
     Fault(
         "no clipping",
@@ -151,7 +151,7 @@ FAULTS = (
         CLIP,
         '        partition_by=[node.column(relation, "u")],',
         "        partition_by=[],",
-        claims("groups", "L2", "word", "two keys"),
+        claims("groups", "L2", "word and distinct"),
     ),
     Fault(
         "the bound holds in each group instead of over all",
