@@ -62,7 +62,10 @@ class ViewIndex:
     def views(self, plan: CorePlan, version: str) -> Sequence[StoredView]:
         """The views over the tables of the core on this version of the data, as far as they are kept."""
         pinned = () if self._pinned is None else self._pinned.views(plan, version)
-        family = _family(plan, version)
+        return (*pinned, *self._all(_family(plan, version)))
+
+    def _all(self, family: str) -> tuple[StoredView, ...]:
+        """The views of a family; those that this process has not met yet are read."""
         with self._lock:
             known = self._known.setdefault(family, [])
             while len(known) < MOST_VIEWS:
@@ -73,7 +76,7 @@ class ViewIndex:
                     known.append(read(kept))
                 except _UNREADABLE:
                     break
-            return (*pinned, *known)
+            return tuple(known)
 
     def stale(self, plan: Plan, version: str) -> tuple[str, ...]:
         """The names of pinned views over the tables of a plan that were made of another version of the data."""
@@ -92,7 +95,7 @@ class ViewIndex:
 
     def _keep(self, family: str, view: StoredView, entry: int) -> None:
         text = written(view)
-        for place in range(MOST_VIEWS):
+        for place in range(len(self._all(family)), MOST_VIEWS):
             kept = self._ledger.keep(f"{family}/{place}", entry, text)
             if kept is None or kept == text:
                 return
