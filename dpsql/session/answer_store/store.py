@@ -49,8 +49,8 @@ class AnswerStore:
     """The kept answers of one database; any thread may ask.
 
     ``version`` tells the version of the data that would be read now, None where that is not known. ``pinned`` are the
-    views that stay under a name. With
-    ``keeps_results`` it also has what post-processing made of them, for plans that stay in a `PlanCache`.
+    views that stay under a name. With ``keeps_results`` it also has what post-processing made of the answers, for plans
+    that stay in a `PlanCache`.
     """
 
     def __init__(
@@ -178,9 +178,7 @@ class AnswerStore:
         try:
             answer = self._ledger.keep(key, entry, written(released))
         except (LedgerError, TypeError):
-            return PaidRelease(
-                released, False, None
-            )  # it is paid for and released; only those who come later pay again
+            return PaidRelease(released, False, None)  # only those who come later pay again
         if answer is None:
             return PaidRelease(released, False, None)
         kept = read(answer, plan.cores)

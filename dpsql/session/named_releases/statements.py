@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol, assert_never
 
-from dpsql.errors import StatementError
+from dpsql.errors import DataError, StatementError
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
 from dpsql.privacy.ledger import ReleaseKind
 from dpsql.privacy.measure import Cost
+from dpsql.schema import Privacy
 from dpsql.session.named_releases.registry import NamedReleases
 from dpsql.session.request import CreateNamed, DropNamed, NamedStatement, ShowNamed, StatementSettings
+from dpsql.session.request.statement_settings import allowed_price
 
 _COLUMNS = (
     OutputColumn("name", "VARCHAR"),
@@ -33,6 +35,20 @@ class NamedPrice:
     text: str
     price: Fraction
     cost: Cost
+
+
+def stated_price(wanted: CreateNamed, settings: StatementSettings, privacy: Privacy) -> Fraction:
+    """The ε behind PRICE, or that of the session; DataError where the owner does not allow it, or it is 0."""
+    price = allowed_price(settings.epsilon if wanted.price is None else wanted.price, privacy)
+    if not price:
+        raise DataError("PRICE must be above 0")
+    return price
+
+
+def price_line(price: Fraction, cost: Cost) -> str:
+    """What EXPLAIN says of the price of a CREATE, whose mechanisms use no δ."""
+    pure = "" if cost.epsilon is None else f"ε = {float(cost.epsilon):.6g}, "
+    return f"price: ε = {float(price):.6g} (charged: {pure}ρ = {float(cost.rho):.6g}, δ = 0)"
 
 
 class ReleaseMaker(Protocol):

@@ -23,10 +23,9 @@ from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution
 from dpsql.session.named_releases.registry import NamedReleases
-from dpsql.session.named_releases.statements import NamedPrice
+from dpsql.session.named_releases.statements import NamedPrice, price_line, stated_price
 from dpsql.session.named_releases.synopsis_views import facts_of
 from dpsql.session.request import CreateNamed, StatementSettings
-from dpsql.session.request.statement_settings import allowed_price
 from dpsql.sql.emit.measurement.key_domain import counting
 from dpsql.sql.ir.core import Core
 from dpsql.sql.parser.synopsis_definition import SynopsisDefinition, definition
@@ -85,10 +84,8 @@ class Synopses:
             gain = error.separate / error.by_synopsis
             lines.append(f"error of `{found.workload[error.statement]}`: {gain:.2f} times smaller than where each "
                          f"statement is bought for 1/{len(found.workload)} of the price")  # fmt: skip
-        cost = draft.plan.cost
-        pure = "" if cost.epsilon is None else f"ε = {float(cost.epsilon):.6g}, "
         lines.append(f"kept until it is dropped: {_groups(draft.parts):,} groups; what they tell is free")
-        lines.append(f"price: ε = {float(draft.plan.price):.6g} (charged: {pure}ρ = {float(cost.rho):.6g}, δ = 0)")
+        lines.append(price_line(draft.plan.price, draft.plan.cost))
         return lines
 
     def _draft(
@@ -97,9 +94,7 @@ class Synopses:
         found, privacy = definition(wanted.body), self._named.schema.privacy.with_noise(settings.mechanism)
         if parameters:
             raise DataError("a synopsis has no parameters; write the values into the statement")
-        price = allowed_price(settings.epsilon if wanted.price is None else wanted.price, privacy)
-        if not price:
-            raise DataError("PRICE must be above 0")
+        price = stated_price(wanted, settings, privacy)
         chosen = replace(settings, epsilon=price, clipping="silent", target_error=None)
 
         def planned(statement: str) -> Plan:

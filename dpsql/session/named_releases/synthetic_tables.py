@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpsql.errors import DataError, Refused, StatementError
+from dpsql.errors import Refused, StatementError
 from dpsql.planning.plan import CorePlan
 from dpsql.planning.synthetic.model_columns import ModelColumn
 from dpsql.planning.synthetic.plan import SyntheticPlan, synthetic_plan
@@ -25,10 +25,9 @@ from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution
 from dpsql.session.named_releases.registry import NamedReleases
-from dpsql.session.named_releases.statements import NamedPrice
+from dpsql.session.named_releases.statements import NamedPrice, price_line, stated_price
 from dpsql.session.named_releases.table_rows import SyntheticColumns, packed, written
 from dpsql.session.request import CreateNamed, StatementSettings
-from dpsql.session.request.statement_settings import allowed_price
 from dpsql.sql.parser.synthetic_definition import SyntheticDefinition, definition
 
 #: How many values a synthetic table may have, and the most bytes that one takes in the ledger.
@@ -104,9 +103,7 @@ class SyntheticTables:
             lines.append(f"{how} pairs of columns are counted together{chosen}; {_said(plan.together, step)}")
         rows = "as many rows as the noisy counts tell" if draft.rows is None else f"{draft.rows:,} rows"
         lines.append(f"kept until it is dropped: {rows}, of {draft.columns.source}; reading them is free")
-        cost = plan.cost
-        pure = "" if cost.epsilon is None else f"ε = {float(cost.epsilon):.6g}, "
-        lines.append(f"price: ε = {float(draft.price):.6g} (charged: {pure}ρ = {float(cost.rho):.6g}, δ = 0)")
+        lines.append(price_line(draft.price, plan.cost))
         return lines
 
     def _draft(
@@ -120,9 +117,7 @@ class SyntheticTables:
             raise Refused("E_STMT", f"the rows of `{found.table}` are {table.access} already; read them as they are")
         columns = _columns(found, table)
         privacy = schema.privacy.with_noise(settings.mechanism)
-        price = allowed_price(settings.epsilon if wanted.price is None else wanted.price, privacy)
-        if not price:
-            raise DataError("PRICE must be above 0")
+        price = stated_price(wanted, settings, privacy)
         if wanted.rows is not None and not 1 <= wanted.rows <= MOST_VALUES // len(columns):
             most = MOST_VALUES // len(columns)
             raise Refused("E_LIMITS", f"ROWS must be from 1 to {most:,} where a table has {len(columns)} columns")
