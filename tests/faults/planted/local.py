@@ -125,4 +125,25 @@ FAULTS = (
         "if plan.collection is None or plan.cores:",
         SQL,
     ),
+    Fault(
+        "reports beside a private subquery are counted as those of a public table",
+        SOURCES,
+        "for node in part.find_all(exp.Table):",
+        'for node in (part.args.get("from_") or part).find_all(exp.Table):',
+        SQL,
+    ),
+    Fault(
+        "reports that a join repeats are taken for independent ones",
+        "dpsql/sql/binder/collected/debias.py",
+        "return None if self._joins else ends_of(",
+        "return ends_of(",
+        SQL,
+    ),
+    Fault(
+        "a kept quantile of a tree has the noise of one that was chosen",
+        "dpsql/session/answer_store/serialization.py",
+        "QuantileCurve(DRAWN if chosen else node,",
+        "QuantileCurve(DRAWN,",
+        ("tests/session/answer_store/test_answers_kept.py",),
+    ),
 )
