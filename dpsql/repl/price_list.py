@@ -24,13 +24,15 @@ class PriceList:
         self.epsilon, self._cost = Fraction(0), FREE
         self._takes = "nothing"
 
-    def add(self, plan: Plan | NamedPrice, price: Fraction, remaining: RemainingBudget) -> None:
-        """Add a statement at its price; BudgetExhausted where the budget does not admit it behind those before it.
+    def add(self, plan: Plan | NamedPrice, bought: Plan | NamedPrice | None, remaining: RemainingBudget) -> None:
+        """Add a statement and what it is charged for; BudgetExhausted where the budget does not admit it behind those
+        before it.
 
         A statement that stands there twice is priced once: its second answer would be the first one again.
         """
         again = (plan.text, plan.price)
-        cost, price = (FREE, Fraction(0)) if not price or again in self._seen else (plan.cost, price)
+        free = bought is None or again in self._seen
+        cost, price = (FREE, Fraction(0)) if free or bought is None else (bought.cost, bought.price)
         self._seen.add(again)
         self.epsilon, self._cost = self.epsilon + price, self._cost + cost
         figures = (float(each) for each in (price, cost.rho, cost.delta, self.epsilon))

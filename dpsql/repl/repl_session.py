@@ -28,7 +28,7 @@ from dpsql.repl.display import DisplaySettings
 from dpsql.repl.input import BackslashCommand, InputPiece, SqlStatement, joined, listing, whole
 from dpsql.repl.price_list import PriceList, require_within
 from dpsql.repl.screen import Screen, complaint, file_errors
-from dpsql.repl.statement_execution import ReplAnswer, answer, planned, price_of
+from dpsql.repl.statement_execution import ReplAnswer, answer, planned, purchase_of
 
 if TYPE_CHECKING:
     from dpsql.planning.plan import Plan
@@ -141,7 +141,7 @@ class ReplSession:
             if plan is None:
                 self.answer(text)
                 return None
-            self.prices.add(plan, price_of(self.session, plan), self.session.remaining)
+            self.prices.add(plan, purchase_of(self.session, plan), self.session.remaining)
             return require_within(self.rules.most, self.prices.epsilon, Fraction(0))
         self.show(self.answer(text), style)
 
@@ -213,19 +213,20 @@ class ReplSession:
 
     def _consent(self, plan: Plan | NamedPrice, charged: Fraction) -> None:
         """Let the rules and, above the price that is set, the person agree to what the statement costs."""
-        price, ask = price_of(self.session, plan), self.display.ask
+        bought, ask = purchase_of(self.session, plan), self.display.ask
+        price = Fraction(0) if bought is None else bought.price
         if self.rules.dry:
             raise PriceDeclined
         require_within(self.rules.most, self.paid + charged, price)
-        if ask is None or price <= ask:
+        if bought is None or ask is None or price <= ask:
             return
         if not self.screen.interactive:
             cost = f"the statement costs ε = {shown(price)}, which is above ε = {shown(ask)}"
             raise BudgetExhausted(f"{cost}, and nobody is there to be asked")
         remaining = self.session.remaining
         for standing in remaining.standings:
-            standing.require(plan.cost)
-        answers = remaining.answers_left(plan.cost)
+            standing.require(bought.cost)
+        answers = remaining.answers_left(bought.cost)
         if not self.screen.confirms(f"This one takes {answers.part}; {answers}{remaining.renewed}. Pay?"):
             raise PriceDeclined
 

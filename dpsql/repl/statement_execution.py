@@ -93,13 +93,11 @@ def planned(session: Session, text: str) -> Plan | NamedPrice | None:
             return None
 
 
-def price_of(session: Session, plan: Plan | NamedPrice) -> Fraction:
-    """The ε that a plan costs now; 0 where it reads no private row, or was paid for before."""
+def purchase_of(session: Session, plan: Plan | NamedPrice) -> Plan | NamedPrice | None:
+    """What a plan is charged for now; None where it reads no private row, or was paid for before."""
     from dpsql.planning.plan import Plan
 
-    if not isinstance(plan, Plan):
-        return plan.price
-    return plan.price if plan.cores and not session.is_paid(plan) else Fraction(0)
+    return session.purchase(plan) if isinstance(plan, Plan) else plan
 
 
 def first_word(text: str) -> str:

@@ -21,7 +21,7 @@ from dpsql.postprocessing import Price, Result
 from dpsql.privacy.measure import FREE
 from dpsql.release.clipping_report import left_out
 from dpsql.release.released_tables import NOTHING, Released
-from dpsql.session.answer_store import PaidRelease, ViewAnswer
+from dpsql.session.answer_store import PaidRelease, PartAnswer, ViewAnswer
 from dpsql.session.cancel_scope import CancelScope, CancelScopes
 from dpsql.session.execution import Execution
 from dpsql.session.public_sizes import many_candidates
@@ -36,7 +36,7 @@ class PlanAnswering:
     def answer(self, plan: Plan, *, reuse: bool = False) -> tuple[Result, Released | None]:
         """The answer to a plan, and the release behind it; None for the release if the whole result was in memory.
 
-        With ``reuse`` it may be made of other answers.
+        With ``reuse`` it may be made of other answers, so that only what they do not tell is bought.
         """
         store = self._execution.answers
         version = store.version if store is not None and store.keeps_results else None
@@ -55,6 +55,11 @@ class PlanAnswering:
         """The release of the plan's cores as earlier answers tell it, if they do."""
         with self._scopes.sandbox() as postprocessor:
             return self._execution.of_views(plan, postprocessor)
+
+    def part_of_views(self, plan: Plan) -> PartAnswer | None:
+        """What earlier answers tell of the plan's cores, if that is a part of them."""
+        with self._scopes.sandbox() as postprocessor:
+            return self._execution.part_of_views(plan, postprocessor, self._execution.version)
 
     def _refined(self, plan: Plan, scope: CancelScope) -> tuple[Plan, PaidRelease]:
         """What is missing to be as exact as the plan's price buys, bought and combined with what is known.
@@ -78,9 +83,10 @@ class PlanAnswering:
         scope.check()
         with scope.sandbox() as postprocessor:
             rows = postprocessor.run(plan, paid.released)
-        own = plan.price if charged is None else charged
-        bought = bool(plan.cores) and not paid.stored
-        price = Price(own if bought else Fraction(0), paid.stored, plan.cost if bought and charged is None else FREE)
+        paid_plan = paid.bought or plan
+        own = paid_plan.price if charged is None else charged
+        bought, cost = bool(plan.cores) and not paid.stored, paid_plan.cost if charged is None else FREE
+        price = Price(own if bought else Fraction(0), paid.stored, cost if bought else FREE)
         notices = (*plan.notices, *taken_as_given(plan), *rows.notices, *paid.notices)
         if plan.cores:
             notices = (*notices, *many_candidates(plan, paid.released), *left_out(plan, paid.released))

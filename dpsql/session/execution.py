@@ -24,7 +24,7 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.marginal_selection import Admitted, Approximate, MeasuredMarginal, measure
 from dpsql.release.noise_addition import release
 from dpsql.release.released_tables import NOTHING, Released
-from dpsql.session.answer_store import AnswerStore, PaidRelease, ViewAnswer
+from dpsql.session.answer_store import AnswerStore, PaidRelease, PartAnswer, ViewAnswer
 from dpsql.session.cancel_scope import CancelScope
 from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import require_few_candidates
@@ -137,13 +137,17 @@ class Execution:
         """The release of the plan's cores as other answers tell it, if they do."""
         return None if self.answers is None else self.answers.of_views(plan, postprocessor.evaluated)
 
+    def part_of_views(self, plan: Plan, postprocessor: PostProcessor, version: str | None) -> PartAnswer | None:
+        """What other answers on a version of the data tell of the plan's cores, if that is a part of them."""
+        return None if self.answers is None else self.answers.part_of_views(plan, version, postprocessor.evaluated)
+
     def paid(
         self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion | None = None, *, reuse: bool = False
     ) -> PaidRelease:
         """The release of the plan's cores: from the answer store at no cost, or charged by ``pay`` and made.
 
         It is made from the version of the data that is ``held``, or else from the present one. With ``reuse`` it may
-        be made of other answers.
+        be made of other answers, so that the rest alone is charged.
         """
         if held is not None:
             return self._made(plan, scope, pay, held)
@@ -153,12 +157,24 @@ class Execution:
         if kept is not None:
             return kept
         with self.held(plan) as own:
-            return self._made(plan, scope, pay, own)
+            part = self._part(plan, scope, own) if reuse else None
+            return self._made(plan, scope, pay, own) if part is None else self._completed(part, scope, pay, own)
 
     def _of_views(self, plan: Plan, scope: CancelScope) -> PaidRelease | None:
         with scope.sandbox() as postprocessor:
             found = self.of_views(plan, postprocessor)
         return None if found is None else PaidRelease(found.released, True, None, found.notices)
+
+    def _part(self, plan: Plan, scope: CancelScope, held: EngineVersion) -> PartAnswer | None:
+        with scope.sandbox() as postprocessor:
+            return self.part_of_views(plan, postprocessor, held.version)
+
+    def _completed(self, part: PartAnswer, scope: CancelScope, pay: Pay, held: EngineVersion) -> PaidRelease:
+        """The release of a plan of which a part is known: the rest is charged by ``pay`` and made."""
+        rest = part.rest.written()
+        paid = self._made(rest, scope, pay, held)
+        found = part.with_bought(paid.released)
+        return PaidRelease(found.released, paid.stored, None, found.notices, rest)
 
     def _made(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion) -> PaidRelease:
         """The stored or new release for the version that is held."""

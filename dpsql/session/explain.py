@@ -194,6 +194,7 @@ def explain(
     reached: ReachedGoal | None = None,
     unit: str = "unit",
     made_of: tuple[str, ...] = (),
+    rest: Plan | None = None,
 ) -> Explanation:
     """Explain a plan.
 
@@ -204,12 +205,13 @@ def explain(
         reached: The price that reaches a goal, if one was asked about.
         unit: The privacy unit, as the schema names it.
         made_of: What is said of an answer that is made of earlier ones.
+        rest: The plan of what is bought, where earlier answers tell the other part.
     """
-    sure = expected(plan)
+    sure, bought = expected(plan), rest or plan
     errors, known = likely or (sure, None)
     cells = tuple(
         explained
-        for core in plan.cores
+        for core in bought.cores
         for explained in (
             *(explained_cell(cell.contribution, cell.mechanism, plan.confidence) for cell in core.cells),
             *(explained_histogram(histogram, plan.confidence) for histogram in core.histograms),
@@ -217,16 +219,16 @@ def explain(
     )
     needed = [core.selection.units_needed() for core in plan.cores if core.selection is not None]
     return Explanation(
-        tuple(core.dialect.pretty(core.sql) for core in plan.cores),
+        tuple(core.dialect.pretty(core.sql) for core in bought.cores),
         tuple(SANDBOX.pretty(table.sql) for table in plan.derived),
         cells,
         tuple(column.name for column in plan.columns),
         tuple(_half_width(plan, *each) for each in zip(plan.columns, sure, strict=True)),
         max(needed, default=None),
-        plan.price if plan.cores else Fraction(0),
-        plan.cost,
+        bought.price if plan.cores else Fraction(0),
+        bought.cost,
         remaining,
-        remaining.answers_left(plan.cost) if plan.cores else None,
+        remaining.answers_left(bought.cost) if plan.cores else None,
         plan.confidence,
         tuple(_levels(plan, cube) for cube in plan.cubes),
         stored,
@@ -234,7 +236,7 @@ def explain(
         known,
         reached,
         tuple(_within(each) for each in ranges(plan)),
-        groups_said(plan),
+        groups_said(plan) if rest is None else (),
         taken_as_given(plan),
         unit,
         made_of,

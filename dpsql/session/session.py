@@ -311,11 +311,15 @@ class Session(ChangeableSettings):
             if reached.epsilon is not None and reached.share is not None:
                 plan = plan.at(reached.epsilon)
         unit = str(self._schema.privacy.unit)
-        stored, told = self._execution.is_paid(plan), tuple[str, ...]()
-        if not stored and self._reuses(plan) and (found := self._answering.of_views(plan)) is not None:
-            stored, told = not (refine and found.missing), found.said_before(refine)
-            plan = plan.at(plan.price * found.missing) if refine and found.missing else plan
-        return explain(plan, pricing.remaining, stored, pricing.likely(plan), reached, unit, told)
+        stored, told, part = self._execution.is_paid(plan), tuple[str, ...](), None
+        if not stored and self._reuses(plan):
+            if (found := self._answering.of_views(plan)) is not None:
+                stored, told = not (refine and found.missing), found.said_before(refine)
+                plan = plan.at(plan.price * found.missing) if refine and found.missing else plan
+            elif not refine and (part := self._answering.part_of_views(plan)) is not None:
+                told = part.said_before
+        bought = None if part is None else part.rest
+        return explain(plan, pricing.remaining, stored, pricing.likely(plan), reached, unit, told, bought)
 
     @cancellable
     def is_paid(self, plan: Plan) -> bool:
@@ -323,6 +327,14 @@ class Session(ChangeableSettings):
         return self._execution.is_paid(plan) or (
             self._reuses(plan) and not plan.refined and self._answering.of_views(plan) is not None
         )
+
+    @cancellable
+    def purchase(self, plan: Plan) -> Plan | None:
+        """The plan that an answer is charged for: of one that earlier answers tell in part the rest; None if free."""
+        if not plan.cores or self.is_paid(plan):
+            return None
+        part = self._answering.part_of_views(plan) if self._reuses(plan) and not plan.refined else None
+        return plan if part is None else part.rest
 
     def _shown_budget(self, left: RemainingBudget) -> Result:
         return status_rows.budget(left, self.ordinary_answers(left))

@@ -18,8 +18,10 @@ from dpsql.postprocessing import Price, Result
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.released_tables import Released
 from dpsql.session.answer_store.keys import answer_key, kin_key
+from dpsql.session.answer_store.part_answers import PartAnswer, part_of_views
 from dpsql.session.answer_store.serialization import read, written
-from dpsql.session.answer_store.view_answers import Evaluate, ViewAnswer, answer_of_views
+from dpsql.session.answer_store.view_answers import ViewAnswer, answer_of_views
+from dpsql.session.answer_store.view_estimates import Evaluate
 from dpsql.session.answer_store.view_index import PinnedViews, ViewIndex
 from dpsql.session.plan_cache import LRUCache
 
@@ -36,13 +38,15 @@ _UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
 class PaidRelease:
     """A release, whether it was found in the store, and the version of the data under which it is kept, or None.
 
-    ``notices`` tell what it is made of, where it is made of other answers.
+    ``notices`` tell what it is made of, where it is made of other answers. ``bought`` is the plan that was charged
+    where that is not the plan that was asked.
     """
 
     released: Released
     stored: bool
     version: str | None
     notices: tuple[str, ...] = ()
+    bought: Plan | None = None
 
 
 class AnswerStore:
@@ -114,6 +118,10 @@ class AnswerStore:
         """The release of the plan's cores as other answers on the data as they are now tell it, if they do."""
         version = self._version()
         return None if version is None else answer_of_views(plan, self._views, version, evaluate)
+
+    def part_of_views(self, plan: Plan, version: str | None, evaluate: Evaluate) -> PartAnswer | None:
+        """What other answers on this version of the data tell of the plan's cores, if that is a part of them."""
+        return None if version is None else part_of_views(plan, self._views, version, evaluate)
 
     def stale(self, plan: Plan) -> tuple[str, ...]:
         """What is said where what stays under a name might tell the plan, and was made of other data."""

@@ -6,37 +6,23 @@ Which views are read is decided from plans alone. Proved in ``docs/proofs/views.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
-from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.views.matching import CellMatch, is_asked_of_views, match
-from dpsql.planning.views.view import StoredView
+from dpsql.planning.views.matching import is_asked_of_views
 from dpsql.release.combined_tables import combined_table
-from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, NoiseColumn, Part, best, shared
-from dpsql.release.noise_addition import rank
+from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, shared
 from dpsql.release.released_tables import Released, ReleasedTable
-from dpsql.session.answer_store.view_index import ViewGroups, ViewIndex
-from dpsql.sql.analysis.bounds import is_nullable
-from dpsql.sql.analysis.normal_expressions import negated
-from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, counted, normal_cell, normal_core
-from dpsql.sql.analysis.quantisation import quantum
-from dpsql.sql.ir.aggregate import UNITS
-from dpsql.sql.ir.core import RowCount
-from dpsql.sql.ir.expression import ColumnRef, Expression, columns
+from dpsql.session.answer_store.view_estimates import Estimates, Evaluate, GroupKey, ToldCore
+from dpsql.session.answer_store.view_index import ViewIndex
 
-GroupKey: TypeAlias = tuple[object, ...]
-#: What evaluates expressions over the keys of a view, in the order of its groups.
-Evaluate: TypeAlias = Callable[[Sequence[GroupKey], Sequence[Expression]], Sequence[tuple[object, ...]]]
 #: People are told how to buy a better answer where the noise of the free one is more than so many times as large.
 LESS_EXACT = 2
 #: REFINE buys nothing where the noise is at most so many times that which the price buys; prices are so fine.
 NEARLY_AS_EXACT, PRICE_STEPS = 1.05, 1000
-#: Estimates of one cell, by the ranks of the keys of their groups.
-Estimates: TypeAlias = Mapping[Any, LinearEstimate]
 
 
 @dataclass(frozen=True)
@@ -44,12 +30,14 @@ class ViewAnswer:
     """A released plan that is made of earlier answers, of which ledger entries, and how much less exact it is.
 
     ``ratio`` is the largest standard deviation of a cell as a multiple of that which the plan's price would buy.
+    ``bought`` are the cells that were bought because no earlier answer tells them, in words.
     """
 
     released: Released
     said: tuple[str, ...]
     ratio: float
     may_clip: bool
+    bought: tuple[str, ...] = ()
 
     @property
     def missing(self) -> Fraction:
@@ -77,7 +65,7 @@ class ViewAnswer:
     @property
     def notices(self) -> tuple[str, ...]:
         """What people are told: of which answers it is made, how exact it is, and what buys a better one."""
-        found = [self.sources]
+        found = [f"{self.sources}; bought: {', '.join(self.bought)}" if self.bought else self.sources]
         if self.may_clip:
             found.append("units above the limits of the schema are clipped as in these answers")
         if self.ratio > LESS_EXACT:
@@ -86,137 +74,13 @@ class ViewAnswer:
         return tuple(found)
 
 
-@dataclass
-class _Core:
-    """One core while it is answered of views."""
-
-    plan: CorePlan
-    views: Sequence[StoredView]
-    index: ViewIndex
-    evaluate: Evaluate
-    normal: NormalCore = field(init=False)
-    used: dict[StoredView, None] = field(default_factory=dict)
-    groups: dict[Any, GroupKey] = field(default_factory=dict)
-    _placed: dict[object, list[GroupKey | None]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.normal = normal_core(self.plan.core)
-        if not self.plan.core.keys:
-            self.groups[()] = ()
-
-    def cells(self) -> list[Estimates | None]:
-        """The estimates of each of the core's cells; None of one that no view answers.
-
-        A count that tells groups with rows from others, and nothing else, may be one of rows.
-        """
-        found = [self._cell(each.contribution.cell, each.contribution.rows) for each in self.plan.cells]
-        presence = self.plan.presence
-        if presence is not None and found[presence.cell] is None and not self._shows_units:
-            found[presence.cell] = self._cell(RowCount(None, None), 1)
-        return found
-
-    @property
-    def _shows_units(self) -> bool:
-        return any(each.function is UNITS and each.condition is None for each in self.plan.core.aggregates)
-
-    def _cell(self, asked: Any, rows: int) -> Estimates | None:
-        cell = normal_cell(self.normal, asked)
-        return None if cell is None else self._estimates(cell, rows, derived=True)
-
-    def _estimates(self, cell: NormalCell, rows: int, derived: bool) -> Estimates | None:
-        """The best combination of all that tells of a cell; ``derived`` allows differences and shifted sums."""
-        found = list(self._of_views(cell, rows))
-        if derived and cell.kind in ("sum", "centred sum"):
-            found += self._shifted(cell, rows)
-        if derived and cell.is_additive:
-            found += self._rest(cell, rows)
-        if not found:
-            return None
-        names = {name for each in found for name in each}
-        return {name: best([each[name] for each in found if name in each]) for name in names}
-
-    def _of_views(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
-        for view in self.views:
-            matched = match(self.normal, cell, rows, view)
-            groups = None if matched is None else self.index.groups(view)
-            if matched is not None and groups is not None:
-                self.used[view] = None
-                yield self._summed(matched, groups)
-
-    def _shifted(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
-        """A sum from the middle of the bounds is the sum less the middle for each row that has a value."""
-        if any(isinstance(each, MomentEstimate) for each in self.plan.estimates):
-            return  # whose intervals take the cells of a row for independent
-        grid = quantum(cell.arguments[0])
-        sign = 1 if cell.kind == "sum" else -1
-        other = NormalCell("centred sum" if cell.kind == "sum" else "sum", cell.arguments, cell.conditions)
-        number = counted(cell.arguments[0], cell.conditions)
-        total, count = self._estimates(other, rows, derived=False), self._estimates(number, rows, derived=False)
-        if total is not None and count is not None:
-            shift = sign * grid.middle * grid.size
-            yield {name: total[name].plus(count.get(name, NO_ROWS), Fraction(shift)) for name in total}
-
-    def _rest(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
-        """What fulfils a condition is all less what does not, where the condition is never NULL.
-
-        A condition on what the keys read chooses among groups, which differences do not.
-        """
-        read = {column for key in self.normal.keys for column in columns(key)}
-        for condition in sorted(cell.conditions, key=repr):
-            if is_nullable(condition):
-                continue
-            if read & set(columns(condition)):
-                continue
-            without = cell.conditions - {condition}
-            whole = self._estimates(NormalCell(cell.kind, cell.arguments, without), rows, derived=False)
-            opposite = without | {negated(condition)}
-            part = self._estimates(NormalCell(cell.kind, cell.arguments, opposite), rows, derived=False)
-            if whole is not None and part is not None:
-                yield {name: each.plus(part.get(name, NO_ROWS), Fraction(-1)) for name, each in whole.items()}
-                return
-
-    def _summed(self, matched: CellMatch, groups: ViewGroups) -> Estimates:
-        """The sums of a view's cell over its groups that fulfil the conditions, by asked group."""
-        cell, view = matched.cell, matched.view
-        column = NoiseColumn(view.answer, view.core, cell.place, cell.noise, cell.step)
-        members: dict[Any, list[int]] = {} if self.plan.core.keys else {(): []}
-        for row, key in enumerate(self._placed_in(matched, groups)):
-            if key is not None:
-                name = tuple(map(rank, key))
-                members.setdefault(name, []).append(row)
-                self.groups.setdefault(name, key)
-        counts = groups.cells[cell.place]
-        return {
-            name: LinearEstimate(
-                sum(counts[row] for row in rows) * cell.step, (Part(column, Fraction(1), tuple(rows)),)
-            )
-            if rows
-            else NO_ROWS
-            for name, rows in members.items()
-        }
-
-    def _placed_in(self, matched: CellMatch, groups: ViewGroups) -> list[GroupKey | None]:
-        """For each group of the view the asked group that it is part of; None where the conditions do not hold."""
-        name = (matched.view, matched.conditions, matched.keys)
-        if name not in self._placed:
-            plain = [key.name for key in matched.keys if isinstance(key, ColumnRef)]
-            if not matched.conditions and len(plain) == len(matched.keys):
-                places = [int(each[1:]) for each in plain]
-                self._placed[name] = [tuple(key[place] for place in places) for key in groups.keys]
-            else:
-                found = self.evaluate(groups.keys, [*matched.keys, *matched.conditions])
-                width = len(matched.keys)
-                self._placed[name] = [row[:width] if all(each is True for each in row[width:]) else None
-                                      for row in found]  # fmt: skip
-        return self._placed[name]
-
-
 @dataclass(frozen=True)
-class _Found:
-    """What views tell of one core."""
+class FoundCore:
+    """What is known of one core: estimates of all of its cells, in its groups, whose keys go by their ranks."""
 
-    core: _Core
+    core: ToldCore
     cells: tuple[Estimates, ...]
+    groups: Mapping[Any, GroupKey]
 
     @property
     def evidence(self) -> Estimates | None:
@@ -229,55 +93,65 @@ def answer_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evalua
     """The plan's release as views tell it; None where some cell of it is told by none."""
     if plan.cubes or plan.derived or not plan.cores:
         return None
-    found: list[_Found] = []
+    found: list[FoundCore] = []
     for core in plan.cores:
         if not is_asked_of_views(core):
             return None
-        asked = _Core(core, index.views(core, version), index, evaluate)
+        asked = ToldCore(core, index.views(core, version), index, evaluate)
         cells = asked.cells() if asked.views else [None]
         told = tuple(each for each in cells if each is not None)
         if len(told) < len(cells):
             return None
-        found.append(_Found(asked, told))
-    return _assembled(plan, found)
+        found.append(FoundCore(asked, told, asked.groups))
+    return assembled(plan, found)
 
 
-def _assembled(plan: Plan, found: Sequence[_Found]) -> ViewAnswer:
-    """The tables of all cores, whose noise is told in parts that they share."""
+def assembled(plan: Plan, found: Sequence[FoundCore | ReleasedTable], bought: tuple[str, ...] = ()) -> ViewAnswer:
+    """The tables of all cores, whose noise is told in parts that they share; those that were bought whole as they are.
+
+    ``bought`` are the cells that no view told, in words.
+    """
+    made = [each for each in found if isinstance(each, FoundCore)]
     listed: list[LinearEstimate] = []
     shapes: list[tuple[list[Any], list[list[LinearEstimate]], list[LinearEstimate]]] = []
-    for each in found:
-        names = sorted(each.core.groups)
+    for each in made:
+        names = sorted(each.groups)
         cells = [[own.get(name, NO_ROWS) for own in each.cells] for name in names]
         evidence = [] if each.evidence is None else [each.evidence.get(name, NO_ROWS) for name in names]
         shapes.append((names, cells, evidence))
         listed += [estimate for row in cells for estimate in row] + evidence
     noise, weights = shared(listed)
     at, tables, ratio = 0, list[ReleasedTable](), 0.0
-    for each, (names, cells, evidence) in zip(found, shapes, strict=True):
+    for each, (names, cells, evidence) in zip(made, shapes, strict=True):
         core, width = each.core.plan, len(each.cells)
         own = [tuple(weights[at + width * row : at + width * (row + 1)]) for row in range(len(names))]
         at += width * len(names)
         told = weights[at : at + len(evidence)]
         at += len(evidence)
-        keys = [each.core.groups[name] for name in names]
+        keys = [each.groups[name] for name in names]
         tables.append(combined_table(core, keys, [tuple(row) for row in cells], evidence, noise, own, told,
                                     plan.confidence))  # fmt: skip
         ratio = max(ratio, _ratio(core, cells))
-    may_clip = any(not each.core.normal.unit_has_one_row for each in found)
-    return ViewAnswer(Released(tuple(tables)), _said(found), ratio, may_clip)
+    made_of = iter(tables)
+    whole = tuple(next(made_of) if isinstance(each, FoundCore) else each for each in found)
+    may_clip = any(not each.core.normal.unit_has_one_row for each in made)
+    return ViewAnswer(Released(whole), entries_said([each.core for each in made]), ratio, may_clip, bought)
 
 
 def _ratio(core: CorePlan, cells: Sequence[Sequence[LinearEstimate]]) -> float:
     """The largest standard deviation of a cell as a multiple of that of the plan's own noise."""
-    largest = 0.0
-    for place, measured in enumerate(core.cells):
-        own = float(measured.mechanism.standard_deviation) * float(measured.contribution.step)
-        variance = max((row[place].variance for row in cells), default=0.0)
-        largest = max(largest, variance**0.5 / own if own else 0.0 if not variance else float("inf"))
-    return largest
+    return max((ratio(core, place, [row[place] for row in cells]) for place in range(len(core.cells))), default=0.0)
 
 
-def _said(found: Sequence[_Found]) -> tuple[str, ...]:
-    views = sorted({(view.entry, view.said) for each in found for view in each.core.used})
+def ratio(core: CorePlan, place: int, estimates: Iterable[LinearEstimate]) -> float:
+    """The largest standard deviation of one cell's estimates as a multiple of that of the plan's own noise."""
+    measured = core.cells[place]
+    own = float(measured.mechanism.standard_deviation) * float(measured.contribution.step)
+    variance = max((each.variance for each in estimates), default=0.0)
+    return variance**0.5 / own if own else 0.0 if not variance else math.inf
+
+
+def entries_said(cores: Iterable[ToldCore]) -> tuple[str, ...]:
+    """The ledger entries whose releases tell of the cores, each with the keys of its groups."""
+    views = sorted({(view.entry, view.said) for each in cores for view in each.used})
     return tuple(f"entry {entry} of the ledger ({said})" for entry, said in views)

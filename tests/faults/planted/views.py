@@ -7,10 +7,40 @@ from planted.fault import Fault
 VIEWS = "tests/session/answer_store/test_views.py"
 TOLD, NOT_TOLD = f"{VIEWS}::test_what_earlier_answers_tell_is_free", f"{VIEWS}::test_what_they_do_not_tell_is_bought"
 
+PARTS = "tests/session/answer_store/test_part_answers.py"
+
 FAULTS = (
     Fault(
+        "what is known already is bought again",
+        "dpsql/session/answer_store/part_answers.py",
+        "cells = tuple(self.plan.cells[place] for place in self.bought)",
+        "cells = self.plan.cells",
+        (f"{PARTS}::test_what_is_missing_alone_is_bought",),
+    ),
+    Fault(
+        "what was bought of one part counts as another number of its group",
+        "dpsql/session/answer_store/part_answers.py",
+        "for column, place in enumerate(self.bought):",
+        "for column, place in enumerate(reversed(self.bought)):",
+        (f"{PARTS}::test_what_is_missing_alone_is_bought",),
+    ),
+    Fault(
+        "the noise of what was bought of one part is not in the interval",
+        "dpsql/session/answer_store/part_answers.py",
+        "(Part(column, one, (row,)),)",
+        "(Part(column, one, ()),)",
+        (f"{PARTS}::test_what_is_bought_is_as_exact_as_in_a_new_answer",),
+    ),
+    Fault(
+        "which part is bought depends on a released number",
+        "dpsql/session/answer_store/part_answers.py",
+        "if cell is None or ratio(core, place, cell.values()) > LESS_EXACT)",
+        "if cell is None or sum(each.value for each in cell.values()) < 10)",
+        (f"{PARTS}::test_which_cells_are_bought_does_not_depend_on_data_or_noise",),
+    ),
+    Fault(
         "a condition that is NULL counts as true in a view",
-        "dpsql/session/answer_store/view_answers.py",
+        "dpsql/session/answer_store/view_estimates.py",
         "all(each is True for each in row[width:])",
         "all(each is not False for each in row[width:])",
         (TOLD,),
@@ -24,7 +54,7 @@ FAULTS = (
     ),
     Fault(
         "the rest is all less a part, although some rows are in neither",
-        "dpsql/session/answer_store/view_answers.py",
+        "dpsql/session/answer_store/view_estimates.py",
         "            if is_nullable(condition):",
         "            if False and is_nullable(condition):",
         (NOT_TOLD,),

@@ -12,47 +12,17 @@ from pathlib import Path
 import duckdb
 import pytest
 from click.testing import CliRunner
+from people import SCHEMA, TABLES, opened, require_same, session_of
 
 import dpsql
 from dpsql.cli import commands
 from dpsql.errors import DataError, Refused, StatementError
 from dpsql.repl.input import SqlStatement, whole
-from dpsql.session import Session, open_session
-from dpsql.session.database import Database, open_database
+from dpsql.session import open_session
+from dpsql.session.database import Database
 from dpsql.session.named_releases.suggested_synopses import suggested_synopses
 
-SCHEMA = """
-name = "people"
-source = "data"
-[privacy]
-unit = "people.id"
-epsilon = 1e20
-delta = 1e-6
-mechanism = "gaussian"
-query_epsilon = 1e8
-[tables.people]
-key = "id"
-max_rows_per_unit = 1
-[tables.people.columns]
-id = { type = "integer" }
-kind = { type = "text", values = ["a", "b", "c"], nullable = true }
-flag = { type = "boolean" }
-y = { type = "integer", bounds = [0, 9] }
-free = { type = "text" }
-[tables.visits]
-max_rows_per_unit = 6
-references = { id = "people.id" }
-[tables.visits.columns]
-id = { type = "integer" }
-place = { type = "text", values = ["p", "q", "r"] }
-cost = { type = "integer", bounds = [-5, 10] }
-"""
-TABLES = {
-    "people": """SELECT i AS id, ['a', 'b', NULL][1 + i % 3] AS kind, i % 5 < 2 AS flag, (i * i) % 10 AS y,
-        ['u', 'v'][1 + i % 2] AS free FROM range(400) t(i)""",
-    "visits": "SELECT i // 3 AS id, ['p', 'q'][1 + i * i % 2] AS place, (i * 7) % 16 - 5 AS cost FROM range(1200) t(i)",
-}
-WHOLE = "CREATE SYNOPSIS whole AS SELECT kind, flag, y // 2, COUNT(*), SUM(y) FROM people"
+WHOLE = "CREATE SYNOPSIS whole AS SELECT kind, flag, z // 2, COUNT(*), SUM(z) FROM people"
 WORKLOAD = (
     "SELECT flag, COUNT(*), AVG(cost) FROM visits JOIN people USING (id) GROUP BY flag",
     "SELECT place, COUNT(*) FROM visits JOIN people USING (id) GROUP BY place",
@@ -66,35 +36,11 @@ PLANNED = (
 )
 TOLD = (
     "SELECT kind, COUNT(*) FROM people GROUP BY kind",
-    "SELECT flag, SUM(y), AVG(y) FROM people WHERE kind = 'a' GROUP BY flag",
-    "SELECT COUNT(*) FROM people WHERE y // 2 >= 3 AND NOT flag",
-    "SELECT y // 2 = 0 AS small, COUNT(*) FROM people GROUP BY 1",
+    "SELECT flag, SUM(z), AVG(z) FROM people WHERE kind = 'a' GROUP BY flag",
+    "SELECT COUNT(*) FROM people WHERE z // 2 >= 3 AND NOT flag",
+    "SELECT z // 2 = 0 AS small, COUNT(*) FROM people GROUP BY 1",
     *WORKLOAD,
 )
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("people") / "data"
-    folder.mkdir()
-    with duckdb.connect() as connection:
-        for table, rows in TABLES.items():
-            connection.execute(f"COPY ({rows}) TO '{folder}/{table}.parquet'")
-    return folder
-
-
-def opened(data: Path, folder: Path, schema: str = SCHEMA) -> Database:
-    """The people, with data and a ledger of their own."""
-    if not (folder / "data").exists():
-        shutil.copytree(data, folder / "data")
-        (folder / "people.toml").write_text(schema)
-    return open_database(folder / "people.toml")
-
-
-def session_of(database: Database, analyst: str = "ada") -> Session:
-    session = database.session(analyst)
-    session.set("dpsql.empty_groups", "hide")  # so that the groups are those of SQL
-    return session
 
 
 @pytest.fixture(scope="module")
@@ -112,15 +58,12 @@ def test_it_is_charged_once_and_exactly_its_price(filled: Database) -> None:
 
 
 @pytest.mark.parametrize("text", TOLD)
-def test_what_it_tells_is_free_and_has_the_value_of_duckdb(text: str, filled: Database, data: Path) -> None:
+def test_what_it_tells_is_free_and_has_the_value_of_duckdb(
+    text: str, filled: Database, truth: duckdb.DuckDBPyConnection
+) -> None:
     result = session_of(filled, "bob").execute(text)
     assert result.price.stored and any("synopsis " in notice for notice in result.notices)
-    with duckdb.connect() as connection:
-        for table in TABLES:
-            connection.execute(f"CREATE VIEW {table} AS FROM '{data}/{table}.parquet'")
-        wanted = connection.execute(text).fetchall()
-    for row, own in zip(sorted(result.rows, key=repr), sorted(wanted, key=repr), strict=True):
-        assert row == pytest.approx(own, abs=1e-3)
+    require_same(result.rows, truth.execute(text).fetchall())
 
 
 def test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data(data: Path, tmp_path: Path) -> None:
@@ -165,10 +108,10 @@ def test_explain_charges_nothing_and_tells_cells_price_and_errors(filled: Databa
 @pytest.mark.parametrize(("text", "error"), [
     ("CREATE SYNOPSIS s AS SELECT free, COUNT(*) FROM people", Refused),
     ("CREATE SYNOPSIS s AS SELECT * FROM people", Refused),
-    ("CREATE SYNOPSIS s AS SELECT flag, MAX(y) FROM people", Refused),
+    ("CREATE SYNOPSIS s AS SELECT flag, MAX(z) FROM people", Refused),
     ("CREATE SYNOPSIS s AS SELECT flag FROM people LIMIT 3", Refused),
     ("CREATE SYNOPSIS s AS SELECT flag FROM people FOR ()", Refused),
-    ("CREATE SYNOPSIS s AS SELECT flag FROM people FOR (SELECT MAX(y) FROM people)", Refused),
+    ("CREATE SYNOPSIS s AS SELECT flag FROM people FOR (SELECT MAX(z) FROM people)", Refused),
     ("CREATE SYNOPSIS s AS SELECT nothing FROM people", StatementError),
     ("CREATE SYNOPSIS whole AS SELECT flag FROM people", DataError),
 ])  # fmt: skip
@@ -180,15 +123,15 @@ def test_what_is_no_synopsis_is_refused_before_any_charge(text: str, error: type
 
 
 @pytest.mark.parametrize(
-    "text", ["SELECT kind, COUNT(*) FROM people GROUP BY kind", "SELECT COUNT(*) FROM people WHERE y // 2 < 2"]
+    "text", ["SELECT kind, COUNT(*) FROM people GROUP BY kind", "SELECT COUNT(*) FROM people WHERE z // 2 < 2"]
 )
 def test_the_errors_that_explain_tells_are_those_of_the_answers(text: str, data: Path, tmp_path: Path) -> None:
     asked = (
         text,
-        "SELECT kind, y // 2, COUNT(*) FROM people GROUP BY ALL",
+        "SELECT kind, z // 2, COUNT(*) FROM people GROUP BY ALL",
         "SELECT flag, COUNT(*) FROM people GROUP BY 1",
     )
-    body = f"SELECT kind, flag, y // 2, COUNT(*) FROM people FOR ({'; '.join(asked)}) PRICE 1"
+    body = f"SELECT kind, flag, z // 2, COUNT(*) FROM people FOR ({'; '.join(asked)}) PRICE 1"
     schema = SCHEMA.replace("1e20", "100").replace("1e8", "1")
     with closing(opened(data, tmp_path, schema)) as database:
         session = session_of(database)
@@ -204,8 +147,8 @@ def test_the_errors_that_explain_tells_are_those_of_the_answers(text: str, data:
 
 def test_what_was_bought_suggests_a_synopsis_that_can_be_created(data: Path, tmp_path: Path) -> None:
     bought = (
-        "SELECT p.kind, COUNT(*), AVG(y) FROM people p GROUP BY 1",
-        "SELECT COUNT(*) FROM people WHERE flag AND y > 3",
+        "SELECT p.kind, COUNT(*), AVG(z) FROM people p GROUP BY 1",
+        "SELECT COUNT(*) FROM people WHERE flag AND z > 3",
         "SELECT CASE WHEN flag THEN 'yes' END AS said, COUNT(*) FROM people GROUP BY said",
         "SELECT free, COUNT(*) FROM people GROUP BY free",
         "SELECT place, COUNT(*) FROM visits GROUP BY place",
@@ -219,10 +162,10 @@ def test_what_was_bought_suggests_a_synopsis_that_can_be_created(data: Path, tmp
         history = [entry.statement for entry in database.accountant.ledger.history()]
         (found,) = suggested_synopses(session, history)
         assert (found.purchases, found.statements) == (3, 3) and spent == len(bought)
-        assert "SELECT kind, flag, y, COUNT(*), AVG(y)\nFROM people" in found.statement
+        assert "SELECT kind, flag, z, COUNT(*), AVG(z)\nFROM people" in found.statement
         session.execute(found.statement)
         session.set("dpsql.reuse", "on")
-        assert session.execute("SELECT COUNT(1) FROM people WHERE y > 3 AND flag = true").price.stored
+        assert session.execute("SELECT COUNT(1) FROM people WHERE z > 3 AND flag = true").price.stored
         ((name, said),) = session.named.synopses()
         assert name == "people_synopsis" and "ada" in said
     told = CliRunner().invoke(commands, ["synopsis", "suggest", str(tmp_path / "people.toml"), "--log"])

@@ -1,0 +1,168 @@
+"""Answers of which views tell some cells: what is left to buy, and how both are put together.
+
+What is bought is decided from plans alone. Proved in ``docs/proofs/views.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpsql.planning.explanation import measured
+from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.views.matching import is_asked_of_views
+from dpsql.privacy.measure import Cost, shown
+from dpsql.release.linear_estimates import LinearEstimate, NoiseColumn, Part
+from dpsql.release.noise_addition import rank
+from dpsql.release.released_tables import Released, ReleasedTable
+from dpsql.session.answer_store.view_answers import (
+    LESS_EXACT,
+    FoundCore,
+    ViewAnswer,
+    assembled,
+    entries_said,
+    ratio,
+)
+from dpsql.session.answer_store.view_estimates import Estimates, Evaluate, ToldCore
+from dpsql.session.answer_store.view_index import ViewIndex
+from dpsql.sql.ir.core import Cell, UnitCount
+from dpsql.sql.ir.expression import columns
+
+#: The price of a part is told in so many steps of the whole price, rounded up.
+STEPS = 10**6
+
+
+@dataclass(frozen=True)
+class PartOfCore:
+    """One core of which views tell some cells: for each cell what they tell, and whether it is bought.
+
+    ``told`` is None where the core is bought as it stands.
+    """
+
+    plan: CorePlan
+    told: ToldCore | None = None
+    cells: tuple[Estimates | None, ...] = ()
+    bought: tuple[int, ...] = ()
+
+    @property
+    def rest(self) -> CorePlan | None:
+        """The core with the cells that are bought, each with the noise that it has in the whole plan; None of none."""
+        if self.told is None:
+            return self.plan
+        if not self.bought:
+            return None
+        cells = tuple(self.plan.cells[place] for place in self.bought)
+        core = replace(self.plan.core, aggregates=())
+        return replace(self.plan, core=core, cells=cells, estimates=(), presence=None)
+
+    def with_bought(self, number: int, table: ReleasedTable | None) -> FoundCore | ReleasedTable:
+        """All that is known of the core once the rest was released, as the core of this number among those bought."""
+        if self.told is None:
+            assert table is not None
+            return table
+        cells, groups = list(self.cells), dict(self.told.groups)
+        if table is not None:
+            groups = {tuple(map(rank, key)): key for key in table.keys}
+            for column, place in enumerate(self.bought):
+                cells[place] = _bought(number, column, table, list(groups))
+        return FoundCore(self.told, tuple(each for each in cells if each is not None), groups)
+
+
+@dataclass(frozen=True)
+class PartAnswer:
+    """A plan of which views tell a part, and ``rest``, the plan of what is bought."""
+
+    plan: Plan
+    rest: Plan
+    parts: tuple[PartOfCore, ...]
+
+    def with_bought(self, released: Released) -> ViewAnswer:
+        """The plan's release, from what views tell and from the release of the rest."""
+        tables, found, number = list(released.tables), list[FoundCore | ReleasedTable](), 0
+        for part in self.parts:
+            bought = part.rest is not None
+            found.append(part.with_bought(number, tables[number] if bought else None))
+            number += bought
+        return assembled(self.plan, found, self._bought)
+
+    @property
+    def said_before(self) -> tuple[str, ...]:
+        """What EXPLAIN says of it: what is told by which answers, and what is bought."""
+        sources = "; ".join(entries_said([each.told for each in self.parts if each.told is not None]))
+        known = [_named(part.plan.cells[place].contribution.cell) for part in self.parts if part.told is not None
+                 for place in range(len(part.cells)) if place not in part.bought]  # fmt: skip
+        times = max(ratio(part.plan, place, (cell or {}).values()) for part in self.parts
+                    for place, cell in enumerate(part.cells) if place not in part.bought)  # fmt: skip
+        price = f"ε = {shown(self.rest.price)} of {shown(self.plan.price)}"
+        return (
+            f"known from earlier answers: {', '.join(dict.fromkeys(known))}; these are {sources}",
+            f"bought for {price}: {', '.join(self._bought)}, as exact as in an answer that is bought as a whole",
+            f"errors below are those of such an answer; what is known has up to {times:.2g} times its noise",
+        )
+
+    @property
+    def _bought(self) -> tuple[str, ...]:
+        """What is bought, in words."""
+        rests = [part.rest for part in self.parts]
+        cells = [_named(cell) for rest in rests if rest is not None for cell in _measured(rest)]
+        return tuple(dict.fromkeys(cells))
+
+
+def part_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate) -> PartAnswer | None:
+    """What views tell of the plan where it is a part; None where they tell nothing of it, or nothing exact enough."""
+    if plan.cubes or plan.derived:
+        return None
+    parts = tuple(_part(core, index, version, evaluate) for core in plan.cores)
+    if all(part.told is None for part in parts):
+        return None
+    cores = tuple(core for part in parts if (core := part.rest) is not None)
+    if not cores:
+        return None
+    rest = replace(plan, cores=cores, repriced=None, left_out=())
+    return PartAnswer(plan, replace(rest, price=_price(plan.price, rest.cost, plan.cost)), parts)
+
+
+def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) -> PartOfCore:
+    """What views tell of a core; a cell that they tell much less exactly than its part of the price buys is bought."""
+    views = index.views(core, version) if is_asked_of_views(core) else ()
+    if not views:
+        return PartOfCore(core)
+    told = ToldCore(core, views, index, evaluate)
+    cells = tuple(told.cells())
+    bought = tuple(place for place, cell in enumerate(cells)
+                   if cell is None or ratio(core, place, cell.values()) > LESS_EXACT)  # fmt: skip
+    return PartOfCore(core) if len(bought) == len(cells) else PartOfCore(core, told, cells, bought)
+
+
+def _price(whole: Fraction, part: Cost, cost: Cost) -> Fraction:
+    """The price of a part of what a price buys: in proportion to ε, or to the root of ρ, rounded up."""
+    if part.epsilon is not None and cost.epsilon:
+        share = float(part.epsilon / cost.epsilon)
+    else:
+        share = math.sqrt(part.rho / cost.rho)
+    return whole * min(Fraction(math.ceil(STEPS * share), STEPS), Fraction(1))
+
+
+def _bought(number: int, place: int, table: ReleasedTable, names: Sequence[object]) -> Estimates:
+    """The estimates of a cell that was bought, as one of the table of this number."""
+    core, one = table.plan, Fraction(1)
+    column = NoiseColumn("bought", number, place, core.cells[place].mechanism, core.steps[place])
+    cells = [each[place] for each in table.cells]
+    return {name: LinearEstimate(cells[row], (Part(column, one, (row,)),)) for row, name in enumerate(names)}
+
+
+def _measured(core: CorePlan) -> Iterator[Cell]:
+    """What is measured of a core, the count of units that chooses its keys included."""
+    yield from (each.contribution.cell for each in core.cells)
+    yield from (each.contribution.cell for each in core.histograms)
+    yield from () if core.selection is None else (UnitCount(None),)
+
+
+def _named(cell: Cell) -> str:
+    """A cell in words, with the columns that it reads."""
+    read = [each for part in (getattr(cell, name, None) for name in ("argument", "left", "right")) if part is not None
+            for each in columns(part)]  # fmt: skip
+    names = ", ".join(dict.fromkeys(each.name for each in read))
+    return f"{measured(cell)} ({names})" if names else measured(cell)

@@ -1,0 +1,157 @@
+"""What views tell of the cells of one core: estimates by the groups that it asks for, with the noise in them.
+
+Proved in ``docs/proofs/views.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from dpsql.planning.estimators.moments import MomentEstimate
+from dpsql.planning.plan import CorePlan
+from dpsql.planning.views.matching import CellMatch, match
+from dpsql.planning.views.view import StoredView
+from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, NoiseColumn, Part, best
+from dpsql.release.noise_addition import rank
+from dpsql.session.answer_store.view_index import ViewGroups, ViewIndex
+from dpsql.sql.analysis.bounds import is_nullable
+from dpsql.sql.analysis.normal_expressions import negated
+from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, counted, normal_cell, normal_core
+from dpsql.sql.analysis.quantisation import quantum
+from dpsql.sql.ir.aggregate import UNITS
+from dpsql.sql.ir.core import RowCount
+from dpsql.sql.ir.expression import ColumnRef, Expression, columns
+
+GroupKey: TypeAlias = tuple[object, ...]
+#: What evaluates expressions over the keys of a view, in the order of its groups.
+Evaluate: TypeAlias = Callable[[Sequence[GroupKey], Sequence[Expression]], Sequence[tuple[object, ...]]]
+#: Estimates of one cell, by the ranks of the keys of their groups.
+Estimates: TypeAlias = Mapping[Any, LinearEstimate]
+
+
+@dataclass
+class ToldCore:
+    """One core while it is answered of views: ``used`` are those that tell it, ``groups`` the keys of its groups."""
+
+    plan: CorePlan
+    views: Sequence[StoredView]
+    index: ViewIndex
+    evaluate: Evaluate
+    normal: NormalCore = field(init=False)
+    used: dict[StoredView, None] = field(default_factory=dict)
+    groups: dict[Any, GroupKey] = field(default_factory=dict)
+    _placed: dict[object, list[GroupKey | None]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.normal = normal_core(self.plan.core)
+        if not self.plan.core.keys:
+            self.groups[()] = ()
+
+    def cells(self) -> list[Estimates | None]:
+        """The estimates of each of the core's cells; None of one that no view answers.
+
+        A count that tells groups with rows from others, and nothing else, may be one of rows.
+        """
+        found = [self._cell(each.contribution.cell, each.contribution.rows) for each in self.plan.cells]
+        presence = self.plan.presence
+        if presence is not None and found[presence.cell] is None and not self._shows_units:
+            found[presence.cell] = self._cell(RowCount(None, None), 1)
+        return found
+
+    @property
+    def _shows_units(self) -> bool:
+        return any(each.function is UNITS and each.condition is None for each in self.plan.core.aggregates)
+
+    def _cell(self, asked: Any, rows: int) -> Estimates | None:
+        cell = normal_cell(self.normal, asked)
+        return None if cell is None else self._estimates(cell, rows, derived=True)
+
+    def _estimates(self, cell: NormalCell, rows: int, derived: bool) -> Estimates | None:
+        """The best combination of all that tells of a cell; ``derived`` allows differences and shifted sums."""
+        found = list(self._of_views(cell, rows))
+        if derived and cell.kind in ("sum", "centred sum"):
+            found += self._shifted(cell, rows)
+        if derived and cell.is_additive:
+            found += self._rest(cell, rows)
+        if not found:
+            return None
+        names = {name for each in found for name in each}
+        return {name: best([each[name] for each in found if name in each]) for name in names}
+
+    def _of_views(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
+        for view in self.views:
+            matched = match(self.normal, cell, rows, view)
+            groups = None if matched is None else self.index.groups(view)
+            if matched is not None and groups is not None:
+                self.used[view] = None
+                yield self._summed(matched, groups)
+
+    def _shifted(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
+        """A sum from the middle of the bounds is the sum less the middle for each row that has a value."""
+        if any(isinstance(each, MomentEstimate) for each in self.plan.estimates):
+            return  # whose intervals take the cells of a row for independent
+        grid = quantum(cell.arguments[0])
+        sign = 1 if cell.kind == "sum" else -1
+        other = NormalCell("centred sum" if cell.kind == "sum" else "sum", cell.arguments, cell.conditions)
+        number = counted(cell.arguments[0], cell.conditions)
+        total, count = self._estimates(other, rows, derived=False), self._estimates(number, rows, derived=False)
+        if total is not None and count is not None:
+            shift = sign * grid.middle * grid.size
+            yield {name: total[name].plus(count.get(name, NO_ROWS), Fraction(shift)) for name in total}
+
+    def _rest(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
+        """What fulfils a condition is all less what does not, where the condition is never NULL.
+
+        A condition on what the keys read chooses among groups, which differences do not.
+        """
+        read = {column for key in self.normal.keys for column in columns(key)}
+        for condition in sorted(cell.conditions, key=repr):
+            if is_nullable(condition):
+                continue
+            if read & set(columns(condition)):
+                continue
+            without = cell.conditions - {condition}
+            whole = self._estimates(NormalCell(cell.kind, cell.arguments, without), rows, derived=False)
+            opposite = without | {negated(condition)}
+            part = self._estimates(NormalCell(cell.kind, cell.arguments, opposite), rows, derived=False)
+            if whole is not None and part is not None:
+                yield {name: each.plus(part.get(name, NO_ROWS), Fraction(-1)) for name, each in whole.items()}
+                return
+
+    def _summed(self, matched: CellMatch, groups: ViewGroups) -> Estimates:
+        """The sums of a view's cell over its groups that fulfil the conditions, by asked group."""
+        cell, view = matched.cell, matched.view
+        column = NoiseColumn(view.answer, view.core, cell.place, cell.noise, cell.step)
+        members: dict[Any, list[int]] = {} if self.plan.core.keys else {(): []}
+        for row, key in enumerate(self._placed_in(matched, groups)):
+            if key is not None:
+                name = tuple(map(rank, key))
+                members.setdefault(name, []).append(row)
+                self.groups.setdefault(name, key)
+        counts = groups.cells[cell.place]
+        return {
+            name: LinearEstimate(
+                sum(counts[row] for row in rows) * cell.step, (Part(column, Fraction(1), tuple(rows)),)
+            )
+            if rows
+            else NO_ROWS
+            for name, rows in members.items()
+        }
+
+    def _placed_in(self, matched: CellMatch, groups: ViewGroups) -> list[GroupKey | None]:
+        """For each group of the view the asked group that it is part of; None where the conditions do not hold."""
+        name = (matched.view, matched.conditions, matched.keys)
+        if name not in self._placed:
+            plain = [key.name for key in matched.keys if isinstance(key, ColumnRef)]
+            if not matched.conditions and len(plain) == len(matched.keys):
+                places = [int(each[1:]) for each in plain]
+                self._placed[name] = [tuple(key[place] for place in places) for key in groups.keys]
+            else:
+                found = self.evaluate(groups.keys, [*matched.keys, *matched.conditions])
+                width = len(matched.keys)
+                self._placed[name] = [row[:width] if all(each is True for each in row[width:]) else None
+                                      for row in found]  # fmt: skip
+        return self._placed[name]
