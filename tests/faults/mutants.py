@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from in_place import ROOT
 from planted.fault import Fault
-from run import PRELOADED, ROOT, compiled, verdicts
+from run import PRELOADED, compiled, verdicts
 
 #: How long the tests of a room may take to find a mutant, in seconds of processor time.
 LIMIT = 60

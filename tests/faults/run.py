@@ -1,15 +1,13 @@
-"""Plants each fault in a copy of dpsql and sees that its tests turn red: ``python tests/faults/run.py [words]``.
+"""Plants each fault in dpsql and sees that its tests turn red: ``python tests/faults/run.py [words]``.
 
-What all tests import from elsewhere is imported once; each fault has a fork of its own, which begins there.
+Most faults are tried in forks that have their tests already (``in_place.py``), the others each in a fork that imports a
+copy of the project.
 """
 
 from __future__ import annotations
 
 import compileall
-import gc
-import importlib
 import os
-import re
 import shutil
 import signal
 import sys
@@ -18,15 +16,18 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 import pytest
+from in_place import ROOT, SAID, Forks, found
 from planted import FAULTS, Fault
 
-ROOT = Path(__file__).parent.parent.parent
 #: One more than the cores that most machines of this kind have: some faults make a test wait.
 WORKERS = 3
 #: What a copy of the project is made of.
 PARTS = ("benchmarks", "dpsql", "schemas", "tests")
+#: pytest's options: the first test that fails is enough.
+QUIET = ("-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0", "-m", "")
 #: What takes long to import and is none of the project's own.
 PRELOADED = (
     "asyncio click concurrent.futures duckdb hypothesis numpy platformdirs psycopg pydantic.main pydantic.types "
@@ -72,16 +73,15 @@ class Run:
     @property
     def said(self) -> Path:
         """What the tests print."""
-        return self.folder / "said.txt"
+        return self.folder / SAID
 
     def verdict(self, code: int, red: tuple[int, ...]) -> tuple[bool, str]:
         """Whether the tests found the fault, so that pytest ended with one of these codes, and what is said of it."""
-        seconds = f"{time.monotonic() - self.start:.0f} s"
-        said = self.said.read_text(errors="replace")
+        seconds = time.monotonic() - self.start
         if code in red:
-            first = re.search(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)
-            return True, f"found in {seconds} by {first[1] if first else 'pytest'}"
-        return False, f"NOT FOUND ({seconds}, pytest says {code})\n{said[-900:]}"
+            return True, found(seconds, self.said)
+        said = self.said.read_text(errors="replace")
+        return False, f"NOT FOUND ({seconds:.0f} s, pytest says {code})\n{said[-900:]}"
 
 
 def begun(run: Run, limit: int, options: tuple[str, ...]) -> int:
@@ -107,16 +107,20 @@ def begun(run: Run, limit: int, options: tuple[str, ...]) -> int:
         ]
         os.environ |= {"PYTHONPATH": str(run.folder), "PYTHONDONTWRITEBYTECODE": "1", "DPSQL_SHRINK": "no"}
         sys.dont_write_bytecode = True
-        for name in [name for name in sys.modules if name.partition(".")[0] in ("planted", "run", "dpsql")]:
+        for name in [name for name, module in sys.modules.items() if _is_own(module)]:
             del sys.modules[name]
-        quiet = ["-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0", "-m", ""]
         for test in run.fault.tests:  # the next where this one saw nothing
-            code = int(pytest.main([*quiet, *options, test]))
+            code = int(pytest.main([*QUIET, *options, test]))
             if code != pytest.ExitCode.OK:
                 break
     finally:
         sys.stdout.flush()
         os._exit(code)
+
+
+def _is_own(module: ModuleType) -> bool:
+    file = Path(getattr(module, "__file__", None) or "/")
+    return any(file.is_relative_to(ROOT / part) for part in PARTS)
 
 
 def verdicts(
@@ -155,19 +159,24 @@ def compiled() -> None:
 
 def main(words: list[str]) -> int:
     """Run the faults whose names hold all the words; 0 where each is found."""
-    compiled()
-    for name in PRELOADED.split():
-        importlib.import_module(name)
-    gc.collect()
-    gc.freeze()  # no fork looks at these objects again
     chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)]
-    found = 0
+    seen = 0
+
+    def report(fault: Fault, said: str) -> None:
+        print(f"{fault.name}: {said}", flush=True)
+
     with tempfile.TemporaryDirectory() as folder:
-        for fault, good, said in verdicts(chosen, Path(folder)):
-            found += good
-            print(f"{fault.name}: {said}", flush=True)
-    print(f"{found} of {len(chosen)} faults found")
-    return 0 if chosen and found == len(chosen) else 1
+        forks = Forks(chosen, WORKERS, Path(folder), report)
+        files = dict.fromkeys(test.partition("::")[0] for fault in chosen for test in fault.tests)
+        os.environ["DPSQL_SHRINK"] = "no"
+        pytest.main([*QUIET, "--capture=no", *files], plugins=[forks])
+        compiled()
+        for fault, is_found, said in verdicts(forks.left, Path(folder)):
+            seen += is_found
+            report(fault, said)
+    seen += len(chosen) - len(forks.left)
+    print(f"{seen} of {len(chosen)} faults found")
+    return 0 if chosen and seen == len(chosen) else 1
 
 
 if __name__ == "__main__":

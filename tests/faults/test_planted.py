@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from in_place import ROOT, ElsewhereError, changed_functions
 from planted import FAULTS, Fault
-from run import ROOT
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
@@ -16,3 +16,11 @@ def test_the_text_of_a_fault_stands_once_in_its_file(fault: Fault) -> None:
 
 def test_the_names_of_the_faults_differ() -> None:
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
+
+
+def test_a_fork_exchanges_functions_and_leaves_what_a_module_computes_to_a_copy() -> None:
+    file = "dpsql/errors/deadline.py"
+    (pair,) = changed_functions(Fault("", file, "timeout=GLANCE", "timeout=1", ()))
+    assert [code.co_name for code in pair] == ["taken", "taken"]
+    with pytest.raises(ElsewhereError):
+        changed_functions(Fault("", file, "GLANCE: Final = ", "GLANCE: Final = 1 + ", ()))

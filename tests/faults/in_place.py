@@ -1,0 +1,166 @@
+"""Tries faults in forks of one process that has imported and collected their tests: a fork exchanges the code of the
+functions that the fault changes, and runs the fault's tests.
+
+What a fork cannot show, since a module computes it when it is imported or another process does, is no fault that is
+found; ``run.py`` plants it in a copy.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import pytest
+from planted import Fault
+
+ROOT = Path(__file__).parent.parent.parent
+#: What pytest prints for one fault.
+SAID = "said.txt"
+#: Flag of the code of a function; that of a module or a class lacks it.
+_FUNCTION = 1
+
+
+class ElsewhereError(Exception):
+    """More than the code of functions is changed."""
+
+
+def changed_functions(fault: Fault) -> list[tuple[CodeType, CodeType]]:
+    """The code of each function that a fault changes, as it is and as it becomes, with that of functions in it.
+
+    Raises:
+        ElsewhereError: The fault changes what a module or a class computes itself, or its text does not stand once.
+    """
+    path = str(ROOT / fault.file)
+    text = Path(path).read_text(encoding="utf-8")
+    if text.count(fault.old) != 1:
+        raise ElsewhereError
+    old, new = (compile(each, path, "exec", dont_inherit=True) for each in (text, text.replace(fault.old, fault.new)))
+    return list(_changed(old, new))
+
+
+def _changed(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    if _itself(old) != _itself(new):
+        raise ElsewhereError
+    for before, after in zip(_within(old), _within(new), strict=True):
+        if not before.co_flags & _FUNCTION:
+            yield from _changed(before, after)
+        elif before.co_freevars != after.co_freevars:
+            raise ElsewhereError
+        elif before != after:
+            yield from _pairs(before, after)
+
+
+def _pairs(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    """A function, and those in it, which decorators made when their module was imported."""
+    yield old, new
+    for before, after in zip(_within(old), _within(new), strict=False):
+        if (before.co_name, before.co_freevars) == (after.co_name, after.co_freevars):
+            yield from _pairs(before, after)
+
+
+def _within(code: CodeType) -> list[CodeType]:
+    return [each for each in code.co_consts if isinstance(each, CodeType)]
+
+
+def _itself(code: CodeType) -> tuple[object, ...]:
+    """What a module or a class does, without what its functions do and on which line it stands."""
+    constants = [
+        each.co_name if isinstance(each, CodeType) else (type(each), each)
+        for each in code.co_consts
+        if each != code.co_firstlineno
+    ]
+    return code.co_code, code.co_names, constants, code.co_exceptiontable
+
+
+@dataclass
+class Forks:
+    """A plugin of pytest that tries each fault in a fork instead of running all tests once."""
+
+    faults: list[Fault]
+    workers: int
+    #: A fork has a folder of its own in it.
+    scratch: Path
+    report: Callable[[Fault, str], None]
+    left: list[Fault] = field(default_factory=list)
+    is_fork: bool = False
+    _running: dict[int, tuple[Fault, Path, float]] = field(default_factory=dict)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """True when all faults are tried; None in a fork, so that pytest goes on there with the tests of one fault."""
+        functions = defaultdict[str, list[FunctionType]](list)
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType):
+                functions[each.__code__.co_filename].append(each)
+        gc.collect()
+        gc.freeze()  # no fork looks at these objects again
+        for fault in self.faults:
+            try:
+                changed = changed_functions(fault)
+            except (ElsewhereError, SyntaxError):
+                self.left.append(fault)
+                continue
+            if len(self._running) == self.workers:
+                self._wait()
+            folder = Path(tempfile.mkdtemp(dir=self.scratch))
+            sys.stdout.flush()
+            process = os.fork()
+            if not process:
+                self.is_fork = True
+                _begin(folder)
+                for old, new in changed:
+                    for function in functions[str(ROOT / fault.file)]:
+                        if function.__code__ == old:
+                            function.__code__ = new
+                session.items[:] = [item for test in fault.tests for item in session.items if _is_of(item, test)]
+                return None
+            self._running[process] = fault, folder, time.monotonic()
+        while self._running:
+            self._wait()
+        return True
+
+    def _wait(self) -> None:
+        """A fork ends."""
+        process, status = os.wait()
+        fault, folder, start = self._running.pop(process)
+        if os.waitstatus_to_exitcode(status) == pytest.ExitCode.TESTS_FAILED:
+            self.report(fault, found(time.monotonic() - start, folder / SAID))
+        else:
+            self.left.append(fault)
+        shutil.rmtree(folder, ignore_errors=True)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
+        """A fork ends here, before it removes what others still use."""
+        yield
+        if self.is_fork:
+            sys.stdout.flush()
+            os._exit(exitstatus)
+
+
+def _is_of(item: pytest.Item, test: str) -> bool:
+    return item.nodeid == test or item.nodeid.startswith((f"{test}[", f"{test}::"))
+
+
+def _begin(folder: Path) -> None:
+    """What is printed, and temporary files, go to a folder of the fork's own."""
+    said = os.open(folder / SAID, os.O_WRONLY | os.O_CREAT)
+    for stream in (1, 2):
+        os.dup2(said, stream)
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(folder)
+
+
+def found(seconds: float, said: Path) -> str:
+    """How long the tests took and which one turned red, by what pytest printed."""
+    first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said.read_text(errors="replace"), re.MULTILINE)
+    return f"found in {seconds:.0f} s by {first[1] if first else 'pytest'}"
