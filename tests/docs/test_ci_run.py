@@ -83,6 +83,7 @@ def checkout(tmp_path: Path) -> Checkout:
 
 
 def test_the_two_lines_of_the_readme_are_what_is_run(checkout: Checkout) -> None:
+    (checkout.folder / ".ci" / "venv" / "of an earlier run").mkdir(parents=True)
     done = checkout.run()
     assert done.returncode == 0, done.stderr
     words = [" ".join(words) for _, _, words in checkout.ran]
@@ -90,7 +91,9 @@ def test_the_two_lines_of_the_readme_are_what_is_run(checkout: Checkout) -> None
     environments, folders = ([place[each] for place in checkout.ran] for each in (0, 1))
     for places in (environments, folders):
         assert places[0] == places[1] != places[2] == places[3]
-        assert not any(place.is_relative_to(checkout.folder) or place.exists() for place in places)
+    assert not any(folder.is_relative_to(checkout.folder) or folder.exists() for folder in folders)
+    kept = checkout.folder / ".ci" / "venv"
+    assert environments[2] == kept and not (kept / "of an earlier run").exists() and not environments[0].exists()
     assert done.stdout.count(CLOSING) == 2 and done.stdout.endswith(f"{CLOSING}\n")
 
 
