@@ -13,6 +13,7 @@ from dpsql.engines.source import CoreSql
 from dpsql.planning.plan import GroupPresence
 from dpsql.privacy.key_thresholds import KeyThreshold
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.release.linear_estimates import SharedNoise
 
 CANARIES = ("CANARY_7f3a", "13579.25", "1357925", "987654321")
 
@@ -99,6 +100,7 @@ def without_noise(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(mechanism, "half_width", lambda self, confidence: 0)
     for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
         patch.setattr(choice, "draw", lambda self, utilities, widths=None, *, _entropy=None: best(utilities, widths))
+    patch.setattr(SharedNoise, "half_width", lambda self, weights, confidence: 0.0)
     patch.setattr(KeyThreshold, "threshold", 1)
     patch.setattr(GroupPresence, "threshold", lambda self, candidates: 1)
 
