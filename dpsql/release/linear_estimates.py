@@ -92,6 +92,12 @@ def _merged(parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(found)
 
 
+def added(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
+    """The sum of estimates; cells of several count by the sum of their weights."""
+    parts = [part for each in estimates for part in each.parts]
+    return LinearEstimate(sum((each.value for each in estimates), Fraction(0)), _merged(parts))
+
+
 def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
     """The combination of independent unbiased estimates of one number with the least variance, as weights go.
 
@@ -127,6 +133,12 @@ class NoiseAtom:
     step: Fraction
     times: int
 
+    @property
+    def variance(self) -> float:
+        """Its variance, in the unit of the data."""
+        spread = float(self.noise.standard_deviation) * float(self.step)
+        return spread * spread * self.times
+
 
 @dataclass
 class SharedNoise:
@@ -140,6 +152,10 @@ class SharedNoise:
         terms = [NoiseTerm(self.atoms[atom].noise, weight * self.atoms[atom].step, self.atoms[atom].times)
                  for atom, weight in weights.items()]  # fmt: skip
         return sum_half_width(terms, confidence)
+
+    def variance(self, weights: Mapping[int, Fraction]) -> float:
+        """The variance of a sum of parts, in the unit of the data."""
+        return sum(float(weight) ** 2 * self.atoms[atom].variance for atom, weight in weights.items())
 
     def draws(self, atom: int, count: int) -> NDArray[np.float64]:
         """Draws of one part, of which the second half is the first turned round."""

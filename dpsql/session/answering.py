@@ -109,17 +109,25 @@ class WorkloadAnswering:
     def __init__(self, execution: Execution, answering: PlanAnswering, scopes: CancelScopes) -> None:
         self._execution, self._answering, self._scopes = execution, answering, scopes
 
-    def run(self, workload: PricedWorkload, accountant: str | None) -> list[Result]:
-        """Charge the whole workload, by the named accountant or the best one, then return the answers in order."""
+    def is_free(self, plan: Plan, reuse: bool) -> bool:
+        """Whether a plan was paid for already; with ``reuse``, also where other answers tell it."""
+        return self._execution.is_paid(plan) or (reuse and self._answering.of_views(plan) is not None)
+
+    def run(self, workload: PricedWorkload, accountant: str | None, *, reuse: bool) -> list[Result]:
+        """Charge the whole workload, by the named accountant or the best one, then return the answers in order.
+
+        With ``reuse`` statements that other answers tell are made of these.
+        """
         offer, execution = offered(workload, accountant), self._execution
         for plan in workload.plans:
             plan.written()
         with self._scopes.scope() as scope:
-            if statuses(workload.plans, execution.is_paid) != workload.statuses:
+            if statuses(workload.plans, lambda plan: self.is_free(plan, reuse)) != workload.statuses:
                 raise DataError(
                     "what of the workload is paid for already has changed since it was priced; price it again"
                 )
-            known = [(plan, execution.paid(plan, scope, unpaid)) for plan in workload.with_status("paid for already")]
+            known = [(plan, execution.paid(plan, scope, unpaid, reuse=reuse))
+                     for plan in workload.with_status("paid for already")]  # fmt: skip
             block = None if offer is None else offer.block
             for plan in workload.bought:
                 execution.require_few_keys(plan)
@@ -165,7 +173,7 @@ def earlier(plan: Plan, firsts: Sequence[tuple[Plan, PaidRelease]]) -> PaidRelea
     """The release of an equal plan earlier in the workload, if there is one; giving it again is free."""
     for first, paid in firsts:
         if _is_same(plan, first):
-            return PaidRelease(paid.released, True, paid.version)
+            return replace(paid, stored=True)
     return None
 
 

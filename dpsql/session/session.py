@@ -276,7 +276,8 @@ class Session(ChangeableSettings):
         plans = [
             self._compiler.plan(text, values, self._settings) for text, values in map(text_and_parameters, statements)
         ]
-        return priced(plans, statuses(plans, self._execution.is_paid), self._schema, self.remaining, delta)
+        found = statuses(plans, lambda plan: self._batch.is_free(plan, self._settings.reuse))
+        return priced(plans, found, self._schema, self.remaining, delta)
 
     @cancellable
     def run(self, workload: PricedWorkload, accountant: str | None = None) -> list[Result]:
@@ -286,7 +287,7 @@ class Session(ChangeableSettings):
             BudgetExhausted: The budget does not admit the block; nothing is charged and nothing is read.
             DataError: The accountant is not valid for this workload.
         """
-        results = self._batch.run(workload, accountant)
+        results = self._batch.run(workload, accountant, reuse=self._settings.reuse)
         return [self._with_interval_columns(plan, result) for plan, result in zip(workload.plans, results, strict=True)]
 
     @cancellable

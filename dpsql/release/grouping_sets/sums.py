@@ -28,6 +28,7 @@ from dpsql.planning.estimators.least_squares import (
     spreads,
 )
 from dpsql.privacy.mechanism import Laplace
+from dpsql.release.combined_tables import CombinedTable
 from dpsql.release.noise_addition import rank
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
@@ -91,9 +92,8 @@ class LevelSums:
         self, keys: KeyPlaces, name: GroupKey, row: int | None, leaves: list[int], shown: list[list[Any] | None]
     ) -> LevelGroup:
         sums = tuple(sum((column[leaf] for leaf in leaves), Fraction(0)) for column in self._leaves)
-        spreads = [self._spread_of(keys, place, leaves) for place in range(len(sums))]
-        variances = tuple(spread.variance for spread in spreads)
-        halves = tuple(self._half_of(place, spread) for place, spread in enumerate(spreads))
+        noises = [self._noise_of(keys, place, leaves) for place in range(len(sums))]
+        variances, halves = tuple(variance for variance, _ in noises), tuple(half for _, half in noises)
         noisy = list(zip(sums, halves, strict=True))
         values: list[Any] = []
         for place in range(len(self._plan.estimates)):
@@ -105,6 +105,11 @@ class LevelSums:
             else:
                 values.append(_total([parts[leaf] for leaf in leaves], sql_type))
         return LevelGroup(name, row, sums, variances, halves, tuple(values))
+
+    def _noise_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> tuple[float, Fraction]:
+        """The variance of a group's sum, in steps of its cell, and half the width of its interval."""
+        spread = self._spread_of(keys, place, leaves)
+        return spread.variance, self._half_of(place, spread)
 
     def _members_of(self, keys: KeyPlaces) -> tuple[list[GroupKey], NDArray[np.int64]]:
         """The groups of a level in the order of their keys, and for each group of the finest level the one it is in."""
@@ -177,6 +182,25 @@ class LevelSums:
 
     def _is_laplace(self, place: int) -> bool:
         return isinstance(self._plan.cells[place].mechanism, Laplace)
+
+
+class CombinedSums(LevelSums):
+    """The levels of a cube as sums over a finest level that is made of earlier answers, by the noise that is in them.
+
+    Coarser levels are those sums and nothing else.
+    """
+
+    def _measured_levels(self, place: int) -> list[tuple[KeyPlaces, MeasuredLevel]]:
+        return []
+
+    def _noise_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> tuple[float, Fraction]:
+        assert isinstance(self._finest, CombinedTable)
+        noise, whole = self._finest.noise, dict[int, Fraction]()
+        for leaf in leaves:
+            for atom, weight in self._finest.weights[leaf][place].items():
+                whole[atom] = whole.get(atom, Fraction(0)) + weight
+        half = Fraction(noise.half_width(whole, self._confidence))
+        return noise.variance(whole) / float(self._steps[place]) ** 2, half
 
 
 def carried(numbers: Sequence[Fraction], sql_type: str) -> list[Any]:

@@ -29,7 +29,8 @@ from dpsql.planning.estimators.estimate import (
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, ConfidenceInterval, LinearForm
 from dpsql.planning.estimators.quantiles import QuantileCurves
 from dpsql.privacy.sampling import discrete_gaussian
-from dpsql.release.grouping_sets.sums import GroupKey, LevelGroup, LevelSums, steps_of
+from dpsql.release.combined_tables import CombinedTable
+from dpsql.release.grouping_sets.sums import CombinedSums, GroupKey, LevelGroup, LevelSums, steps_of
 from dpsql.release.noise_addition import rank
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
@@ -195,7 +196,9 @@ def cube_table(
     """The rows of all levels of the cube, as often as each was asked for; of ``evident`` ones the present groups."""
     made = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
     if cube.finest is not None:
-        made = LevelSums(cube, tables, tables[cube.finest], confidence).groups(made)
+        finest = tables[cube.finest]
+        sums = CombinedSums if isinstance(finest, CombinedTable) else LevelSums
+        made = sums(cube, tables, finest, confidence).groups(made)
     if evident:
         made = present_groups(cube, tables, made, evident)
     rows = [(place, group) for place, level in enumerate(cube.levels) for group in made[level.keys]]

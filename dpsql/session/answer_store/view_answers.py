@@ -14,10 +14,12 @@ from typing import Any
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.views.matching import is_asked_of_views
 from dpsql.release.combined_tables import combined_table
-from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, shared
+from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, added, shared
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.session.answer_store.view_estimates import Estimates, Evaluate, GroupKey, ToldCore
 from dpsql.session.answer_store.view_index import ViewIndex
+from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces
+from dpsql.sql.ir.core import ClampedSum, ProductSum, RowCount
 
 #: People are told how to buy a better answer where the noise of the free one is more than so many times as large.
 LESS_EXACT = 2
@@ -91,7 +93,7 @@ class FoundCore:
 
 def answer_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate) -> ViewAnswer | None:
     """The plan's release as views tell it; None where some cell of it is told by none."""
-    if plan.cubes or plan.derived or not plan.cores:
+    if plan.derived or not plan.cores:
         return None
     found: list[FoundCore] = []
     for core in plan.cores:
@@ -103,7 +105,33 @@ def answer_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evalua
         if len(told) < len(cells):
             return None
         found.append(FoundCore(asked, told, asked.groups))
+    for cube in plan.cubes:
+        for level in cube.levels:
+            if cube.finest is not None and level.core is not None and level.core != cube.finest:
+                found[level.core] = _summed(found[level.core], found[cube.finest], _places(cube, level.keys))
     return assembled(plan, found)
+
+
+def _places(cube: Cube, keys: KeyPlaces) -> tuple[int, ...]:
+    """Where the keys of a level stand among those of the finest level."""
+    whole = next(level.keys for level in cube.levels if level.core == cube.finest)
+    return tuple(whole.index(place) for place in keys)
+
+
+def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> FoundCore:
+    """A level of a cube whose counts and sums of rows are those of the groups of the finest level."""
+    known = [each.contribution.cell for each in finest.core.plan.cells]
+    groups, cells = dict(coarse.groups), list(coarse.cells)
+    for name, key in finest.groups.items():
+        groups.setdefault(tuple(name[place] for place in places), tuple(key[place] for place in places))
+    for place, measured in enumerate(coarse.core.plan.cells):
+        cell = measured.contribution.cell
+        if cell in known and isinstance(cell, RowCount | ClampedSum | ProductSum):
+            whole = {name: list[LinearEstimate]() for name in groups}
+            for name, estimate in finest.cells[known.index(cell)].items():
+                whole[tuple(name[at] for at in places)].append(estimate)
+            cells[place] = {name: added(parts) for name, parts in whole.items()}
+    return FoundCore(coarse.core, tuple(cells), groups)
 
 
 def assembled(plan: Plan, found: Sequence[FoundCore | ReleasedTable], bought: tuple[str, ...] = ()) -> ViewAnswer:

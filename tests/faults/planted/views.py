@@ -11,6 +11,20 @@ PARTS = "tests/session/answer_store/test_part_answers.py"
 
 FAULTS = (
     Fault(
+        "totals of grouping sets have the noise of one of their parts",
+        "dpsql/release/grouping_sets/sums.py",
+        "whole[atom] = whole.get(atom, Fraction(0)) + weight",
+        "whole[atom] = whole.get(atom, weight)",
+        (f"{VIEWS}::test_totals_of_grouping_sets_are_the_sums_of_their_parts_with_the_noise_of_all_of_them",),
+    ),
+    Fault(
+        "units of several groups are added up to a total",
+        "dpsql/session/answer_store/view_answers.py",
+        "if cell in known and isinstance(cell, RowCount | ClampedSum | ProductSum):",
+        "if cell in known:",
+        (NOT_TOLD,),
+    ),
+    Fault(
         "what is known already is bought again",
         "dpsql/session/answer_store/part_answers.py",
         "cells = tuple(self.plan.cells[place] for place in self.bought)",

@@ -8,8 +8,10 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import duckdb
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from people import SCHEMA, TABLES, opened, require_same, session_of
 
 from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
 from dpsql.release.combined_tables import CombinedTable
+from dpsql.release.grouping_sets import cube_table
 from dpsql.session import Session
 from dpsql.session.database import Database
 
@@ -55,7 +58,8 @@ def statements(draw: st.DrawFn) -> str:
     asked = draw(st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=2, unique=True))
     text = f"SELECT {', '.join([*keys, *asked])} FROM people AS p"
     text += f" WHERE {' AND '.join(where)}" if where else ""
-    return text + (f" GROUP BY {', '.join(keys)}" if keys else "")
+    sets = draw(st.sampled_from(("{}", "{}", "ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())")))
+    return text + (f" GROUP BY {sets.format(', '.join(f'({key})' for key in keys))}" if keys else "")
 
 
 @settings(max_examples=30, deadline=None)
@@ -97,6 +101,11 @@ TOLD = (
     "SELECT MONTH(day) AS m, COUNT(*) FROM people WHERE day > DATE '2024-01-20' GROUP BY 1",
     "SELECT COUNT(*) FROM people WHERE (day < DATE '2024-02-02' AND w > 3) AND 1 = 1",
     "SELECT 1.0 * (SELECT COUNT(*) FROM people WHERE flag) / (SELECT COUNT(*) FROM people)",
+    "SELECT kind, flag, COUNT(*), SUM(w), AVG(y) FROM people GROUP BY ROLLUP (kind, flag)",
+    "SELECT flag, y, COUNT(*), GROUPING(flag) FROM people WHERE kind = 'a' GROUP BY CUBE (flag, y)",
+    "SELECT kind, flag, AVG(w) FROM people GROUP BY GROUPING SETS ((kind), (flag), ())",
+    "SELECT kind, COUNT(DISTINCT id), SUM(w) FROM people GROUP BY ROLLUP (kind)",
+    "SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY CUBE (place)",
 )
 #: What earlier answers do not tell: counts of units in several groups, groups that a threshold left out, other columns,
 #: what a condition leaves out that is NULL for some rows, sums of squares, and what clipping by groups would make less.
@@ -109,6 +118,8 @@ NOT_TOLD = (
     "SELECT kind, COUNT(*) FROM people WHERE day >= DATE '2024-02-02' GROUP BY kind",
     "SELECT COUNT(*) FROM visits JOIN people USING (id)",
     "SELECT COUNT(*) FROM people WHERE day < DATE '2024-02-02' AND w <= 3",
+    "SELECT place, COUNT(DISTINCT id) FROM visits WHERE place <> 'r' GROUP BY ROLLUP (place)",
+    "SELECT kind, day, COUNT(*) FROM people GROUP BY GROUPING SETS ((kind), (day), (kind, day))",
     "SELECT COUNT(*) FROM (SELECT id, place, COUNT(*) AS n FROM visits GROUP BY id, place) AS v",
 )
 
@@ -239,3 +250,36 @@ def test_a_target_is_not_met_by_a_less_exact_answer(noisy: Session) -> None:
     noisy.execute(COUNTS)
     noisy.target_error = 20
     assert not noisy.execute("SELECT COUNT(*) FROM people").price.stored
+
+
+def test_totals_of_grouping_sets_are_the_sums_of_their_parts_with_the_noise_of_all_of_them(noisy: Session) -> None:
+    fine = "SELECT kind, flag, COUNT(*), COUNT(w), SUM(w) FROM people GROUP BY kind, flag"
+    noisy.execute(fine)
+    noisy.execute("SELECT kind, COUNT(*) FROM people GROUP BY kind")
+    plan = noisy.plan("SELECT kind, flag, COUNT(*), AVG(w) FROM people GROUP BY CUBE (kind, flag)")
+    found = noisy._answering.of_views(plan)
+    assert found is not None and noisy.execute(plan.text).price.stored
+    table = cube_table(plan.cubes[0], found.released.tables, 0.95)
+    whole, counts = table.totals.index((1, 1)), [row[0] for row in table.aggregates]
+    parts = [row for row, totals in enumerate(table.totals) if totals == (0, 0)]
+    assert len(parts) == 8 and counts[whole] == sum(cast(int, counts[row]) for row in parts)
+    cell = noisy.plan(fine).cores[0].cells[0]
+    half = sum_half_width([NoiseTerm(cell.mechanism, cell.contribution.step, 8)], 0.95)
+    ends = table.intervals[whole][0]
+    assert ends is not None and (ends[1] - ends[0]) / 2 == pytest.approx(half, rel=1e-6)
+    spread = float(np.std(table.draws(whole, 4000, 0.95)[0])) / (float(cell.mechanism.standard_deviation) / 2048)
+    assert 0.8 < spread / 8**0.5 < 1.2
+    assert found.ratio > 1.9, "the totals of new answers would have the noise of cells of their own"
+
+
+def test_what_earlier_answers_tell_of_a_workload_is_not_in_its_block(noisy: Session) -> None:
+    noisy.execute(COUNTS)
+    texts = ["SELECT flag, COUNT(*) FROM people GROUP BY flag", "SELECT COUNT(*) FROM people WHERE w > 3"]
+    workload = noisy.workload([*texts, texts[0]])
+    assert workload.statuses == ("paid for already", "bought", "paid for already")
+    told, bought, again = noisy.run(workload)
+    assert told.rows == again.rows == noisy.execute(texts[0]).rows and bought.price.charged > 0
+    for result in (told, again):
+        assert result.price.stored and any("made of earlier answers" in each for each in result.notices)
+    noisy.set("dpsql.reuse", "off")
+    assert noisy.workload(["SELECT kind, COUNT(*) FROM people GROUP BY kind"]).statuses == ("bought",)
