@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, Final
 
 import duckdb
@@ -43,6 +43,7 @@ MOST_LEVELS: Final = 700
 SPARE: Final = 60
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _FLAT = re.compile(r"[^\[\]{}]+")
+_STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def require_planned(
@@ -60,10 +61,9 @@ def require_planned(
     if not sql.isascii() or not sql.isprintable():
         raise ExecutionFailed
     answer = cursor.execute("SELECT json_serialize_sql(?)", [sql]).fetchone()
-    parsed: dict[str, Any] = _parsed(answer[0], spare) if answer else {"error": True}
-    if parsed.get("error") or len(parsed["statements"]) != 1:
+    nodes = _nodes(answer[0], spare) if answer else []
+    if not nodes or nodes[-1].get("error") or len(nodes[-1]["statements"]) != 1:
         raise ExecutionFailed
-    nodes = list(_nodes(parsed))
     tables = {
         (each.get("catalog_name", ""), each.get("schema_name", ""), each["table_name"])
         for each in nodes
@@ -84,33 +84,22 @@ def require_planned(
         raise ExecutionFailed
 
 
-def _parsed(answer: str, spare: int) -> dict[str, Any]:
-    """The parser's answer; ExecutionFailed where it is nested beyond `MOST_LEVELS`."""
-    level = deepest = 0
-    for bracket in _FLAT.sub("", _STRING.sub("", answer)):
-        level += 1 if bracket in "[{" else -1
-        deepest = max(deepest, level)
-    if deepest > MOST_LEVELS:
+def _nodes(answer: str, spare: int) -> list[dict[str, Any]]:
+    """Every object in the parser's answer, itself last; ExecutionFailed where it is nested beyond `MOST_LEVELS`."""
+    brackets = _FLAT.sub("", _STRING.sub("", answer))
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MOST_LEVELS:
         raise ExecutionFailed
-    found = json.loads("[" * spare + answer + "]" * spare)
-    for _ in range(spare):
-        (found,) = found
-    return dict(found)
+    found: list[dict[str, Any]] = []
+
+    def collect(each: dict[str, Any]) -> dict[str, Any]:
+        found.append(each)
+        return each
+
+    json.loads("[" * spare + answer + "]" * spare, object_hook=collect)
+    return found
 
 
 def _is_star_of_a_table(each: dict[str, Any]) -> bool:
     """Whether the node is a SELECT * of anything but constants."""
     starred = any(item.get("class") == "STAR" for item in each.get("select_list") or ())
     return starred and each["from_table"]["type"] != "EXPRESSION_LIST"
-
-
-def _nodes(parsed: object) -> Iterator[dict[str, Any]]:
-    """Every object in the parser's answer, at whatever depth."""
-    pending = [parsed]
-    while pending:
-        value = pending.pop()
-        if isinstance(value, dict):
-            yield value
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
