@@ -35,6 +35,7 @@ from dpsql.audit.sensitivity.plans import Planner, planner, require_answered
 from dpsql.audit.sensitivity.statements import check_sensitivity, seconds_of_statements
 from dpsql.engines.opening import catalog_of
 from dpsql.engines.public_bounds import with_public_bounds
+from dpsql.engines.remote.copies import copied_schema
 from dpsql.schema import Schema, load
 
 __all__ = [
@@ -91,7 +92,15 @@ def audit(
     Raises:
         ProgrammingError: A statement that was asked for is refused under the schema, so it cannot be checked.
     """
-    schema, clock = completed_schema(path), AuditClock(asked.minutes, tell)
+    with copied_schema(load(path)) as declared:
+        return _audited(path, declared, asked, AuditClock(asked.minutes, tell), foretell)
+
+
+def _audited(
+    path: Path, declared: Schema, asked: AuditRequest, clock: AuditClock,
+    foretell: Callable[[ExpectedDuration], None] | None,
+) -> AuditReport:  # fmt: skip
+    schema = declared.with_catalog(catalog_of(declared))
     clock.tell("ledger")
     written = journal(schema)
     named = list(dict.fromkeys([*asked.statements, *asked.epsilon_of]))

@@ -88,7 +88,7 @@ def _files(schema: Schema) -> Iterator[AuditCheck]:
         yield AuditCheck("files of the data", "note", "weigh: others than their owner may write them; chmod go-w")
     place = None
     with suppress(LedgerError):
-        place = schema.ledger_place or ledger_path(schema.source_path)
+        place = schema.ledger_place or ledger_path(schema.data_place)
     if isinstance(place, Path) and place.exists():
         open_to_all = _rights(place) & stat.S_IWOTH or (
             _rights(place.parent) & stat.S_IWOTH and not _rights(place.parent) & stat.S_ISVTX

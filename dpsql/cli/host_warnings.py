@@ -52,6 +52,8 @@ LEDGER_WITH_DATA = (
 
 def ledger_is_with_data(schema: Schema) -> bool:
     """Whether the ledger is a file somewhere below the folder of the data."""
+    if schema.is_elsewhere:
+        return False
     with suppress(LedgerError, OSError, RuntimeError):
         place = schema.ledger_place or ledger_path(schema.source_path)
         source = schema.source_path.resolve()

@@ -24,18 +24,18 @@ def schema() -> None:
 def init(source: str, ask: bool, output: Path | None) -> None:
     """Draft a schema file for SOURCE from its names, types and keys.
 
-    SOURCE is a DuckDB or SQLite file, a Parquet or CSV file, a folder of these, or a glob in quotes. The rows of CSV
-    files are read to guess types; no value of them is written. Of other sources no row is read.
+    SOURCE is a DuckDB or SQLite file, a Parquet or CSV file, a folder of these, or a glob in quotes, on this machine or
+    at s3:// or https://. The rows of CSV files are read to guess types; no value of them is written. Of other sources
+    no row is read.
     """
-    from dpsql.engines.files.guessed_types import with_guesses
-    from dpsql.engines.opening import catalog_at
+    from dpsql.engines.opening import drafted_catalog
     from dpsql.schema import draft, loads
     from dpsql.schema.authoring.draft import NOTHING_CHOSEN
     from dpsql.session.limit_errors import count_error
 
     if output is not None and output.exists():
         raise click.UsageError(f"{output} exists; name another file, or remove it")
-    catalog, choices = with_guesses(catalog_at(source)), NOTHING_CHOSEN
+    catalog, choices = drafted_catalog(source), NOTHING_CHOSEN
     if ask:
         from dpsql.cli.schema_dialogue import choose
 

@@ -1,12 +1,12 @@
 """Chooses the engine of a schema by its source: the one place that names engines for sessions, front ends and audit.
 
-Proved in ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/versions.md`` and ``docs/proofs/remote.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,8 @@ from dpsql.engines.duckdb import PACKAGE, TESTED_VERSIONS
 from dpsql.engines.duckdb.catalog import declared_catalog, read_catalog
 from dpsql.engines.duckdb.opening import open_duckdb, weaknesses
 from dpsql.engines.engine import Engine
+from dpsql.engines.files.guessed_types import with_guesses
+from dpsql.engines.remote.copies import SCHEMES, copied_schema, copied_source
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema
 from dpsql.schema.catalog import Catalog
@@ -37,10 +39,20 @@ class EngineKind:
     weaknesses: Callable[[Schema], Sequence[str]]
 
 
+def _catalog_elsewhere(source: str | Path) -> Catalog:
+    with copied_source(str(source)) as place:
+        return replace(read_catalog(place), source=str(source))
+
+
+def _declared_elsewhere(schema: Schema) -> Catalog:
+    with copied_schema(schema) as copied:
+        return declared_catalog(copied)
+
+
+_DUCKDB: Final = EngineKind(open_duckdb, read_catalog, declared_catalog, PACKAGE, TESTED_VERSIONS, weaknesses)
+_COPIED: Final = replace(_DUCKDB, catalog=_catalog_elsewhere, declared_catalog=_declared_elsewhere)
 #: The kinds of engines by the scheme of a source's address, which stands before ``://``; a path has none.
-ENGINE_KINDS: Final[Mapping[str, EngineKind]] = {
-    "": EngineKind(open_duckdb, read_catalog, declared_catalog, PACKAGE, TESTED_VERSIONS, weaknesses),
-}
+ENGINE_KINDS: Final[Mapping[str, EngineKind]] = {"": _DUCKDB, **dict.fromkeys(SCHEMES, _COPIED)}
 
 
 def open_engine(schema: Schema) -> tuple[Schema, Engine]:
@@ -66,6 +78,15 @@ def catalog_at(source: str | Path) -> Catalog:
     return kind.catalog(source)
 
 
+def drafted_catalog(source: str) -> Catalog:
+    """The catalogue of a source that has no schema yet, with guesses of the types that the source itself does not know.
+
+    Raises SchemaError where there is none, and OperationalError where it lies elsewhere and cannot be had.
+    """
+    with copied_source(source) as place:
+        return replace(with_guesses(catalog_at(place)), source=source)
+
+
 def engine_kind(schema: Schema) -> EngineKind:
     """The kind of engine that reads the schema's source; SchemaError where none does."""
     kind = ENGINE_KINDS.get(_scheme(schema.source))
@@ -83,16 +104,19 @@ def _scheme(source: str) -> str:
     return source.partition("://")[0] if "://" in source else ""
 
 
-#: Addresses of files that DuckDB reads by an extension, for which the engine would need the network.
-_REMOTE: Final = ("s3", "http", "https", "gs", "gcs", "r2", "hf", "azure", "az")
+#: Addresses of files that DuckDB reads by an extension, and that dpsql does not copy.
+_OTHER_STORES: Final = ("gs", "gcs", "r2", "hf", "azure", "az")
 
 
 def _unknown(source: str) -> str:
     scheme = _scheme(source)
-    if scheme in _REMOTE:
+    if scheme == "http":
+        return "source http://… may be read and changed by everybody between; name it by https://, or copy it"
+    if scheme in _OTHER_STORES:
         return (
-            f"source {scheme}://… lies elsewhere, and the process that reads the data has no network; copy it to this "
-            'machine with DuckDB and its extension httpfs: duckdb -c "INSTALL httpfs; LOAD httpfs; '
-            f"COPY (FROM '{scheme}://…') TO 'data/visits.parquet'\", and name that"
+            f"source {scheme}://… is not read, as s3:// and https:// are; copy it to this machine with DuckDB: "
+            f"duckdb -c \"COPY (FROM '{scheme}://…') TO 'data/visits.parquet'\", and name that"
         )
-    return f"source {scheme}://… is no file; name a file, a folder or a glob of this machine"
+    return (
+        f"source {scheme}://… is no file; name a file, a folder or a glob of this machine, or one at s3:// or https://"
+    )

@@ -95,6 +95,7 @@ class DataSource:
 
     ``public`` has the columns of public tables; ``written`` are columns in which Parquet may hold what the engine
     cannot read, and ``apart`` those that tell units or rows apart, whose values must stay different as they are read.
+    ``content`` tells what the files hold where they are copies of files elsewhere, and is empty where they are not.
     """
 
     path: str
@@ -105,6 +106,7 @@ class DataSource:
     limits: ResourceLimits = ResourceLimits()
     written: tuple[tuple[str, str], ...] = ()
     apart: tuple[tuple[str, str], ...] = ()
+    content: str = ""
 
     def has(self, table: str, column: str) -> bool:
         """Whether the column is declared, or the name is empty and stands for all columns of the table."""

@@ -76,9 +76,14 @@ class Catalog:
     others: tuple[str, ...] = ()
     source_files: bool = False
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the source is an address rather than a path."""
+        return "://" in self.source
+
     def beside(self, file: Path | None) -> Catalog:
         """The catalogue with the source's path as a schema in that file writes it."""
-        if file is None or Path(self.source).is_absolute():
+        if file is None or self.is_elsewhere or Path(self.source).is_absolute():
             return self
         source = os.path.relpath(self.source, file.parent)
         return replace(self, source=source)

@@ -33,7 +33,8 @@ class Schema(BaseModel):
     name: str = Field(description="The database's name, as analysts see it.")
     source: str = Field(
         min_length=1,
-        description="A DuckDB or SQLite file, or Parquet or CSV: a file, a folder or a glob; relative to this file.",
+        description="A DuckDB or SQLite file, or Parquet or CSV: a file, a folder or a glob; relative to this file. Or "
+        "these at s3:// or https://.",
     )
     ledger: str | None = Field(
         default=None,
@@ -49,6 +50,7 @@ class Schema(BaseModel):
     tables: dict[str, Table] = Field(min_length=1, description="The tables; others do not exist.")
 
     _path: Path | None = PrivateAttr(default=None)
+    _copied: Path | None = PrivateAttr(default=None)
     _owners: dict[str, Owner] = PrivateAttr(default_factory=dict)
     _identified: dict[tuple[str, str], str] = PrivateAttr(default_factory=dict)
 
@@ -70,6 +72,10 @@ class Schema(BaseModel):
             faults.append(str(error))
         if self.ledger is not None and _has_password(self.ledger):
             faults.append("ledger: a schema is public, and with it a password; leave that to PGPASSWORD or ~/.pgpass")
+        if self.is_elsewhere and _has_password(self.source):
+            faults.append(
+                "source: a schema is public, and with it a password; leave that to ~/.netrc or the environment"
+            )
         for name, cap in self.analysts.items():
             if not is_analyst(name):
                 faults.append(f"analyst {name!r}: is not a plain name; use letters, digits and _ . @ -")
@@ -87,11 +93,29 @@ class Schema(BaseModel):
         return self._path
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether the source is an address rather than a path."""
+        return "://" in self.source
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether the source is an address whose data are on this machine as copies."""
+        return self._copied is not None
+
+    def copied_to(self, place: Path) -> Schema:
+        """This schema, with copies of the data that lie elsewhere at a file, a folder or a glob of this machine."""
+        copy = self.model_copy()
+        copy._copied = place
+        return copy
+
+    @property
     def source_pattern(self) -> Path:
         """The source as a path, relative to the schema's own folder, where it may be a glob; SchemaError where the
-        source is an address.
+        source is an address, and was not copied.
         """
-        if "://" in self.source:
+        if self.is_elsewhere and self._copied is not None:
+            return self._copied
+        if self.is_elsewhere:
             raise self.error([f"source {self.source.split('://')[0]}://… is no file; name a .duckdb file or a folder"])
         return self._beside(self.source)
 
@@ -102,6 +126,11 @@ class Schema(BaseModel):
         while re.search(r"[*?\[\]{}]", str(place)) and not place.exists():
             place = place.parent
         return place
+
+    @property
+    def data_place(self) -> Path | str:
+        """Where the owner has the data: the address, or the file or the folder in which all of them lie."""
+        return self.source if self.is_elsewhere else self.source_path
 
     @property
     def ledger_place(self) -> Path | str | None:

@@ -79,8 +79,8 @@ def ledger_of(schema: Schema, ledger: str | Path | None = None) -> DatabaseLedge
     belongs = LedgerIdentity(schema.name, schema.privacy.unit, schema.privacy.neighbours)
     if ledger is not None:
         return DatabaseLedger(ledger, belongs, NAMELESS)
-    names = names_of(schema.name, schema.source_path, schema.path)
-    return DatabaseLedger(schema.ledger_place or ledger_path(schema.source_path), belongs, names)
+    names = names_of(schema.name, schema.data_place, schema.path)
+    return DatabaseLedger(schema.ledger_place or ledger_path(schema.data_place), belongs, names)
 
 
 def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:

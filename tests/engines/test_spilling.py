@@ -15,7 +15,8 @@ import duckdb
 import pytest
 
 from dpsql.engines.duckdb import opening
-from dpsql.engines.duckdb.spilling import most_spilled, remove_folder, spill_folder
+from dpsql.engines.duckdb.spilling import most_spilled, spill_folder
+from dpsql.engines.files.private_folders import remove_folder
 from dpsql.engines.source import ResourceLimits
 from dpsql.session import Session, open_session
 

@@ -154,7 +154,7 @@ class OpenedSource:
     @property
     def version(self) -> str:
         """The version of the data that is open."""
-        return self.held.version + self._reading
+        return (self._source.content or self.held.version) + self._reading
 
     @property
     def states(self) -> tuple[FileState, ...]:

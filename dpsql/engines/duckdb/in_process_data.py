@@ -17,9 +17,10 @@ import duckdb
 from dpsql.engines.duckdb.attached_source import OpenedCursor, OpenedSource
 from dpsql.engines.duckdb.catalog import CatalogCheck, facts
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
-from dpsql.engines.duckdb.spilling import remove_folder, spill_folder
+from dpsql.engines.duckdb.spilling import spill_folder
 from dpsql.engines.files.held_files import FileState, HeldFiles
-from dpsql.engines.files.versions import Versions
+from dpsql.engines.files.private_folders import remove_folder
+from dpsql.engines.files.versions import Copies, Versions
 from dpsql.engines.source import CoreSql, DataChanged, DataSource, DerivedTable, NotOpened, ValueRows
 
 #: Faults of DuckDB's own, after which it answers nobody any more.
@@ -33,13 +34,19 @@ class LocalData(Versions["LocalVersion"]):
     that ``fits`` wants; ``held`` has what is held of the source already.
     """
 
-    def __init__(self, source: DataSource, fits: CatalogCheck | None = None, held: HeldFiles | None = None) -> None:
+    def __init__(
+        self,
+        source: DataSource,
+        fits: CatalogCheck | None = None,
+        held: HeldFiles | None = None,
+        copies: Copies | None = None,
+    ) -> None:
         first = [] if held is None else [held]
 
-        def opens() -> LocalVersion:
+        def opens(source: DataSource) -> LocalVersion:
             return LocalVersion(source, None, first.pop()) if first else LocalVersion(source, fits, HeldFiles())
 
-        super().__init__(source, opens)
+        super().__init__(source, opens, copies)
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:

@@ -16,6 +16,7 @@ from dpsql.engines.duckdb.process.client import EngineProcess
 from dpsql.engines.duckdb.process.data import ProcessData, facts_of
 from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.public_bounds import with_public_bounds
+from dpsql.engines.remote.copies import RemoteCopies
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema
 
@@ -30,24 +31,37 @@ def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
         SchemaError: the source is none that is read, or the schema does not fit it.
         OperationalError: the data cannot be opened.
     """
-    if not (OWN_PROCESS and schema.engine.process):
-        return _opened_here(schema)
+    opens = _opened_apart if OWN_PROCESS and schema.engine.process else _opened_here
+    if not schema.is_elsewhere or schema.is_copied:
+        return opens(schema, None)
+    copies = RemoteCopies(schema.source)
+    try:
+        with copies.told():
+            return opens(schema.copied_to(copies.place), copies)
+    except BaseException:
+        copies.close()
+        raise
+
+
+def _opened_apart(schema: Schema, copies: RemoteCopies | None) -> tuple[Schema, DuckDBEngine]:
     declared = source_of(schema)
     process = EngineProcess(declared.path, declared.limits)
     try:
         completed = schema.with_catalog(declared_catalog(schema, partial(facts_of, process)))
-        engine = DuckDBEngine(completed, partial(ProcessData, fits=_fits(schema, completed), process=process))
+        engine = DuckDBEngine(
+            completed, partial(ProcessData, fits=_fits(schema, completed), process=process, copies=copies)
+        )
         return with_public_bounds(completed, engine.public_row), engine
     except BaseException:
         process.end()
         raise
 
 
-def _opened_here(schema: Schema) -> tuple[Schema, DuckDBEngine]:
+def _opened_here(schema: Schema, copies: RemoteCopies | None) -> tuple[Schema, DuckDBEngine]:
     held = HeldFiles()
     try:
         completed = schema.with_catalog(declared_catalog(schema, partial(facts, held=held)))
-        engine = DuckDBEngine(completed, partial(LocalData, fits=_fits(schema, completed), held=held))
+        engine = DuckDBEngine(completed, partial(LocalData, fits=_fits(schema, completed), held=held, copies=copies))
         return with_public_bounds(completed, engine.public_row), engine
     except BaseException:
         held.close()

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from dpsql.engines.files.held_files import FileState, faults_of, files_version, reading_version, source_files, states
 from dpsql.engines.source import DataCursor, DataSource, ValueRows
@@ -23,6 +24,35 @@ from dpsql.errors.owners_log import LOG, record
 
 def _nothing() -> None:
     pass
+
+
+class Copies(Protocol):
+    """The copies that the files of a source are, where it lies elsewhere; OperationalError where that cannot be had."""
+
+    @property
+    def content(self) -> str | None:
+        """What was copied; None where something else lies there by now, or nobody knows."""
+        ...
+
+    @property
+    def stale(self) -> bool:
+        """Whether something else lies there by now."""
+        ...
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to look."""
+        ...
+
+    def look(self) -> None:
+        """See whether something else lies there by now."""
+        ...
+
+    def bring(self) -> None:
+        """Copy what lies there by now."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class OpenedVersion(Protocol):
@@ -97,14 +127,15 @@ class Versions(Generic[O]):
     """The versions of a source that are open: the newest, and those before it that statements still hold.
 
     ``opens`` opens the source as it is now, and raises NotOpened or Unfit where it cannot; so does this at first.
+    ``copies`` are what its files are where it lies elsewhere; they go with this object.
     """
 
-    def __init__(self, source: DataSource, opens: Callable[[], O]) -> None:
-        self._source, self._opens = source, opens
+    def __init__(self, source: DataSource, opens: Callable[[DataSource], O], copies: Copies | None = None) -> None:
+        self._source, self._opens, self._copies = source, opens, copies
         self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
         self._holds = Counter[O]()
         self._opening: Future[O] | None = None
-        self._newest = opens()
+        self._newest = opens(self._as_copied())
 
     @property
     def newest(self) -> O:
@@ -113,8 +144,13 @@ class Versions(Generic[O]):
 
     @property
     def version(self) -> str | None:
-        """The version of the files as they are now; None where one of them cannot be looked at."""
-        found = files_version(source_files(self._source))
+        """The version of the files as they are now; None where one cannot be looked at, or is not copied yet."""
+        if self._copies is None:
+            found = files_version(source_files(self._source))
+        else:
+            with suppress(OperationalError):
+                self._look()
+            found = self._copies.content
         return None if found is None else found + reading_version(self._source)
 
     def hold(self, opening: Callable[[], None] = _nothing) -> VersionHold[O]:
@@ -123,6 +159,7 @@ class Versions(Generic[O]):
         What is held answers: what stands still is opened anew. OperationalError where it cannot be opened, or where the
         statement was ended before it was.
         """
+        self._look()
         waits = not self._is_current() or not self._newest.hears()
         if waits:
             opening()
@@ -139,9 +176,25 @@ class Versions(Generic[O]):
         self._closed = True
         for opened in {*self._holds, self._newest}:
             opened.end()
+        if self._copies is not None:
+            self._copies.close()
+
+    def _look(self) -> None:
+        """Look at files elsewhere where it is time to, beside this thread; OperationalError where that fails."""
+        if self._copies is None or not self._copies.is_due:
+            return
+        looked = Future[None]()
+        threading.Thread(target=_done, args=(looked, self._copies.look), name="dpsql look", daemon=True).start()
+        _awaited(looked)
 
     def _is_current(self) -> bool:
+        if self._copies is not None and self._copies.stale:
+            return False
         return self._newest.alive and self._newest.states == states(source_files(self._source))
+
+    def _as_copied(self) -> DataSource:
+        """The source with what was copied of it, where it lies elsewhere."""
+        return self._source if self._copies is None else replace(self._source, content=self._copies.content or "")
 
     def _current(self, opening: Callable[[], None] = _nothing) -> O:
         """The version of now, held once more; it is opened beside this thread, once for all who wait for it."""
@@ -193,7 +246,9 @@ class Versions(Generic[O]):
         """The version of now, opened; OperationalError where it cannot be, with nothing of what the engine said."""
         trouble = OperationalError("the data of this schema cannot be opened any more")
         try:
-            return self._opens()
+            if self._copies is not None and self._copies.stale:
+                self._copies.bring()
+            return self._opens(self._as_copied())
         except Exception as error:
             record("opening the data anew", error)
             for fault in faults_of(source_files(self._source)):
@@ -215,7 +270,17 @@ class Versions(Generic[O]):
         opened.end()
 
 
-def _awaited(opening: Future[O]) -> None:
+def _done(future: Future[None], work: Callable[[], None]) -> None:
+    """Do the work, and tell who waits for it."""
+    try:
+        work()
+    except BaseException as error:
+        future.set_exception(error)
+    else:
+        future.set_result(None)
+
+
+def _awaited(opening: Future[Any]) -> None:
     """Wait for the opening; OperationalError where it failed, or where the statement is ended before."""
     while True:
         try:

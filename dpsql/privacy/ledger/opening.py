@@ -32,7 +32,7 @@ def ledger_path(source: str | Path) -> Path:
     ``x.duckdb`` has ``x.duckdb.ledger`` beside it, a folder has ``dpsql.ledger`` in it; symbolic links are followed.
     """
     if is_address(str(source)):
-        raise LedgerError('data on a server has no default ledger; name one with `ledger = "…"` in the schema')
+        raise LedgerError('data elsewhere has no default ledger; name one with `ledger = "…"` in the schema')
     try:
         real = Path(source).resolve(strict=True)
     except (OSError, RuntimeError) as error:
@@ -71,10 +71,15 @@ class DatabaseNames:
 NAMELESS: Final = DatabaseNames()
 
 
-def names_of(dataset: str, source: Path, schema: Path | None) -> DatabaseNames:
+def names_of(dataset: str, source: Path | str, schema: Path | None) -> DatabaseNames:
     """The names of a database: of its data as written and with links followed, of its schema file, and of the inodes of
     its data files, which are sought where a file has hard links; each together with the dataset's own.
+
+    Data elsewhere have the name of their address.
     """
+    if isinstance(source, str):
+        files = [f"data {source.rstrip('/')}", *([] if schema is None else [f"schema {schema.resolve()}"])]
+        return DatabaseNames(tuple(f"{each} {dataset}" for each in files))
     try:
         real = source.resolve(strict=True)
         files = [f"data {source.absolute()}", f"data {real}"]

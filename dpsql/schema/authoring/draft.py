@@ -20,7 +20,7 @@ _HEAD = """\
 # Drafted by `dpsql schema init` {read}{fill}
 # All that stands here is public: never compute it from the data.
 name = {name}
-source = {source}  # a relative path starts at this file's folder
+source = {source}  # {where}
 
 [privacy]
 {unit}
@@ -29,6 +29,10 @@ source = {source}  # a relative path starts at this file's folder
 answers = {answers}  # how many plain counts the budget pays for: fewer are more exact{errors}
 time_bucket = 0.25  # answers leave at multiples of it, so that how long they took tells little; 0 turns it off
 """
+
+_HERE = "a relative path starts at this file's folder"
+_ELSEWHERE = """copied to this machine whenever the database is opened
+ledger = "{name}.ledger"  # what was spent, beside this file: never lose it"""
 
 _READ_NOTHING = "from the catalogue alone: no row was read."
 _GUESSED = (
@@ -104,6 +108,7 @@ def _head(
         fill="" if choices.unit else _FILL,
         name=_quoted(name),
         source=_quoted(catalog.source),
+        where=_ELSEWHERE.format(name=name) if catalog.is_elsewhere else _HERE,
         unit=_filled("unit", choices.unit and _quoted(choices.unit), _quoted(guess or "table.column"), asked),
         epsilon=_filled("epsilon", choices.epsilon, "1", "the budget for the whole life of this database"),
         delta=_filled("delta", choices.delta, "1e-6", _DELTA),

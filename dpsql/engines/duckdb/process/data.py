@@ -21,7 +21,7 @@ from dpsql.engines.duckdb.catalog import CatalogCheck
 from dpsql.engines.duckdb.process.client import EngineProcess, ProcessDied
 from dpsql.engines.duckdb.process.protocol import EngineMessage, source_said, stage_said
 from dpsql.engines.files.held_files import FileState
-from dpsql.engines.files.versions import Versions
+from dpsql.engines.files.versions import Copies, Versions
 from dpsql.engines.source import UNFIT, CoreSql, CsvText, DataSource, DerivedTable, NotOpened, ValueRows
 
 #: Seconds that a statement whose time is over has to hear of it, before it is told so; and before the process is ended.
@@ -47,16 +47,20 @@ class ProcessData(Versions["ProcessVersion"]):
     """
 
     def __init__(
-        self, source: DataSource, fits: CatalogCheck | None = None, process: EngineProcess | None = None
+        self,
+        source: DataSource,
+        fits: CatalogCheck | None = None,
+        process: EngineProcess | None = None,
+        copies: Copies | None = None,
     ) -> None:
         first = [] if process is None else [process]
 
-        def opens() -> ProcessVersion:
+        def opens(source: DataSource) -> ProcessVersion:
             if first:
                 return ProcessVersion(source, None, first.pop())
             return ProcessVersion(source, fits, EngineProcess(source.path, source.limits))
 
-        super().__init__(source, opens)
+        super().__init__(source, opens, copies)
 
     @property
     def pid(self) -> int:

@@ -151,7 +151,8 @@ def source_heard(said: dict[str, Any]) -> DataSource:
     tables = {name: _table_heard(table) for name, table in said["tables"].items()}
     unique, written, apart = (tuple((table, column) for table, column in said[word])
                               for word in ("unique", "written", "apart"))  # fmt: skip
-    return DataSource(said["path"], said["kind"], tables, unique, public, written=written, apart=apart)
+    return DataSource(said["path"], said["kind"], tables, unique, public, written=written, apart=apart,
+                      content=said["content"])  # fmt: skip
 
 
 def _table_heard(said: dict[str, Any]) -> StoredTable:

@@ -1,0 +1,83 @@
+"""Folders of this user alone for private data that lie there for a while: gone with whoever made them, however it ends.
+
+Proved in ``docs/proofs/process.md``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, Literal
+
+try:
+    import fcntl
+except ImportError:  # a system without it keeps what a dpsql that was killed has left
+    fcntl = None  # type: ignore[assignment]
+
+#: How the names of such folders begin, by what they are for.
+_PREFIXES: Final = {"spill": "dpsql-spill-", "copies": "dpsql-copies-"}
+_LOCK, _FILES = "lock", "files"
+#: The lock of each folder that this process has made, and the process, which a fork of it is not.
+_HELD: Final[dict[str, tuple[int, int]]] = {}
+
+
+def private_folder(holds: Literal["spill", "copies"]) -> str:
+    """A new folder below the one for temporary files that nobody else may look into.
+
+    What an earlier process left behind, because it was killed, is removed first.
+    """
+    _remove_left()
+    while True:
+        place = Path(tempfile.mkdtemp(prefix=_PREFIXES[holds]))
+        lock = _locked(place / _LOCK)
+        if lock is None:
+            continue  # another one has taken it for left behind
+        _HELD[str(place / _FILES)] = (lock, os.getpid())
+        (place / _FILES).mkdir(mode=0o700)
+        return str(place / _FILES)
+
+
+def remove_folder(folder: str | None) -> None:
+    """Remove the folder with what is in it, unless it is that of the process of which this is a fork."""
+    if folder is None:
+        return
+    lock, maker = _HELD.pop(folder, (None, os.getpid()))
+    if lock is None or maker != os.getpid():
+        return
+    shutil.rmtree(Path(folder).parent, ignore_errors=True)
+    os.close(lock)
+
+
+def _locked(place: Path) -> int | None:
+    """The file, made and locked until this process ends; None where another one has it, or has removed it."""
+    try:
+        opened = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except FileNotFoundError:
+        return None
+    with suppress(OSError):
+        if fcntl is not None:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(opened).st_nlink:
+            return opened
+    os.close(opened)
+    return None
+
+
+def _remove_left() -> None:
+    """Remove the folders of this user whose lock nobody holds any more."""
+    if fcntl is None:
+        return
+    with suppress(OSError):
+        for place in (each for prefix in _PREFIXES.values() for each in Path(tempfile.gettempdir()).glob(f"{prefix}*")):
+            with suppress(OSError):
+                found = place.lstat()
+                if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or not (place / _LOCK).exists():
+                    continue
+                lock = _locked(place / _LOCK)
+                if lock is not None:
+                    shutil.rmtree(place, ignore_errors=True)
+                    os.close(lock)

@@ -1,0 +1,189 @@
+"""The copies of a source that lies elsewhere: made before an engine opens them, and made anew where it has changed.
+
+Proved in ``docs/proofs/remote.md``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import threading
+import time
+import weakref
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from dpsql.engines.files.private_folders import private_folder, remove_folder
+from dpsql.engines.remote.store import FileStore, RemoteFile, trouble
+from dpsql.errors import OperationalError, SchemaError
+from dpsql.schema import Schema
+
+#: How addresses begin that are copied.
+SCHEMES: Final = ("s3", "https")
+#: Seconds after which a source is looked at again: usually, and after a look that failed.
+AGAIN, AFTER_TROUBLE = 60.0, 5.0
+#: How many times a source that changes while it is copied is copied.
+TRIES: Final = 3
+
+
+class RemoteCopies:
+    """Whole copies of the files of a source elsewhere, in a folder of this user's that goes with this object.
+
+    SchemaError where the source is no such address or what reads it is not installed; OperationalError, with the
+    reason, where its files cannot be had.
+    """
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._store = _store(source)
+        self._folder = private_folder("copies")
+        self._finalizer: Final = weakref.finalize(self, remove_folder, self._folder)
+        self._lock = threading.Lock()
+        self._copied: dict[str, tuple[RemoteFile, str]] = {}
+        self._stale, self._look_at, self._trouble = True, math.inf, ""
+        try:
+            self.bring()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def place(self) -> Path:
+        """The source on this machine: a file, a folder or a glob."""
+        return Path(self._folder, self._store.source)
+
+    @property
+    def stale(self) -> bool:
+        """Whether the last look found other files than those that were copied."""
+        return self._stale
+
+    @property
+    def content(self) -> str | None:
+        """What was copied, by name and content; None where the last look found something else, or nothing."""
+        if self._stale or self._trouble:
+            return None
+        return sha256(json.dumps(sorted((place, its) for place, (_, its) in self._copied.items())).encode()).hexdigest()
+
+    def look(self) -> None:
+        """See whether what was copied is there still, where nobody has looked for a while; OperationalError where that
+        cannot be seen."""
+        if time.monotonic() >= self._look_at:
+            with self._lock:
+                if time.monotonic() >= self._look_at:
+                    self._see()
+        if self._trouble:
+            raise OperationalError(self._trouble)
+
+    @property
+    def is_due(self) -> bool:
+        """Whether `look` would ask the store, or tell of trouble."""
+        return bool(self._trouble) or time.monotonic() >= self._look_at
+
+    def _see(self) -> None:
+        self._trouble, self._look_at = "", time.monotonic() + AGAIN
+        try:
+            self._stale = self._stale or not self._has(self._store.look())
+        except OperationalError as error:
+            self._trouble, self._look_at = str(error), time.monotonic() + AFTER_TROUBLE
+
+    def bring(self) -> None:
+        """Copy what has changed until a look finds what was copied: all of it lay there at one moment."""
+        with self._lock:
+            self._stale, self._look_at = True, math.inf
+            try:
+                for _ in range(TRIES + 1):
+                    found = self._store.look()
+                    if self._has(found):
+                        self._stale, self._trouble = False, ""
+                        return
+                    self._copy(found)
+            finally:
+                self._look_at = time.monotonic() + AGAIN
+        raise trouble(self._source, "changes while it is copied; ask again once it stays as it is")
+
+    def _has(self, found: Sequence[RemoteFile]) -> bool:
+        """Whether these files were copied, in this state, and no others."""
+        return list(found) == [file for file, _ in self._copied.values()]
+
+    def _copy(self, found: Sequence[RemoteFile]) -> None:
+        wanted = [file for file in found if self._copied.get(file.place, (None,))[0] != file]
+        size, free = sum(file.size for file in wanted), shutil.disk_usage(self._folder).free
+        if size > free:
+            said = f"has {size:,} bytes, and {free:,} are free for copies; set TMPDIR to a folder on a larger disk"
+            raise trouble(self._source, said)
+        try:
+            for place in self._copied.keys() - {file.place for file in found}:
+                del self._copied[place]
+                Path(self._folder, place).unlink(missing_ok=True)
+            brought = {file.place: (file, self._brought(file)) for file in wanted}
+        except OSError as error:
+            raise trouble(self._source, f"cannot be copied to this machine ({error.strerror})") from None
+        self._copied = {file.place: brought.get(file.place) or self._copied[file.place] for file in found}
+
+    def _brought(self, file: RemoteFile) -> str:
+        """Copy the file whole, put the copy in the place of the old one, and give the digest of its content."""
+        place, part = Path(self._folder, file.place), Path(self._folder).with_name("part")
+        digest = sha256()
+        part.unlink(missing_ok=True)
+        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:  # noqa: PTH123 (a mode)
+            for chunk in self._store.read(file):
+                digest.update(chunk)
+                copy.write(chunk)
+        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part.replace(place)
+        return digest.hexdigest()
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Say the address in the place of the copy's where the source is at fault."""
+        try:
+            yield
+        except SchemaError as error:
+            said = str(error)
+        else:
+            return
+        places = sorted(self._copied, key=len, reverse=True)
+        named = {str(Path(self._folder, place)): self._copied[place][0].address for place in places}
+        for place, address in {**named, str(self.place): self._source}.items():
+            said = said.replace(place, address)
+        raise SchemaError(said)
+
+    def close(self) -> None:
+        """Remove the copies."""
+        self._finalizer()
+
+
+def _store(source: str) -> FileStore:
+    """The store of an address; only it is imported."""
+    if source.startswith("s3://"):
+        from dpsql.engines.remote.s3 import S3Objects
+
+        return S3Objects(source)
+    from dpsql.engines.remote.https import HttpsFiles
+
+    return HttpsFiles(source)
+
+
+@contextmanager
+def copied_source(source: str) -> Iterator[str]:
+    """The source on this machine while this is entered: copies, where it lies elsewhere."""
+    if not source.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)):
+        yield source
+        return
+    with closing(RemoteCopies(source)) as copies, copies.told():
+        yield str(copies.place)
+
+
+@contextmanager
+def copied_schema(schema: Schema) -> Iterator[Schema]:
+    """The schema whose data are on this machine while this is entered: copies, where they lie elsewhere."""
+    if not schema.is_elsewhere or schema.is_copied:
+        yield schema
+        return
+    with closing(RemoteCopies(schema.source)) as copies, copies.told():
+        yield schema.copied_to(copies.place)
