@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -29,9 +30,8 @@ def _nothing() -> None:
 class Copies(Protocol):
     """The copies that the files of a source are, where it lies elsewhere; OperationalError where that cannot be had."""
 
-    @property
-    def content(self) -> str | None:
-        """What was copied; None where something else lies there by now, or nobody knows."""
+    def content(self, files: Sequence[Path]) -> str | None:
+        """What these of the copies hold; None where something else lies there by now, or nobody knows."""
         ...
 
     @property
@@ -150,7 +150,7 @@ class Versions(Generic[O]):
         else:
             with suppress(OperationalError):
                 self._look()
-            found = self._copies.content
+            found = self._copies.content(source_files(self._source))
         return None if found is None else found + reading_version(self._source)
 
     def hold(self, opening: Callable[[], None] = _nothing) -> VersionHold[O]:
@@ -194,7 +194,9 @@ class Versions(Generic[O]):
 
     def _as_copied(self) -> DataSource:
         """The source with what was copied of it, where it lies elsewhere."""
-        return self._source if self._copies is None else replace(self._source, content=self._copies.content or "")
+        if self._copies is None:
+            return self._source
+        return replace(self._source, content=self._copies.content(source_files(self._source)) or "")
 
     def _current(self, opening: Callable[[], None] = _nothing) -> O:
         """The version of now, held once more; it is opened beside this thread, once for all who wait for it."""

@@ -41,8 +41,8 @@ class RemoteCopies:
     def __init__(self, source: str) -> None:
         self._source = source
         self._store = _store(source)
-        self._folder = private_folder("copies")
-        self._finalizer: Final = weakref.finalize(self, remove_folder, self._folder)
+        folder = private_folder("copies")
+        self._folder, self._finalizer = Path(folder).resolve(), weakref.finalize(self, remove_folder, folder)
         self._lock = threading.Lock()
         self._copied: dict[str, tuple[RemoteFile, str]] = {}
         self._stale, self._look_at, self._trouble = True, math.inf, ""
@@ -62,12 +62,13 @@ class RemoteCopies:
         """Whether the last look found other files than those that were copied."""
         return self._stale
 
-    @property
-    def content(self) -> str | None:
-        """What was copied, by name and content; None where the last look found something else, or nothing."""
+    def content(self, files: Sequence[Path]) -> str | None:
+        """What these of the copies are, by name and content; None where the last look found other ones, or nothing."""
         if self._stale or self._trouble:
             return None
-        return sha256(json.dumps(sorted((place, its) for place, (_, its) in self._copied.items())).encode()).hexdigest()
+        wanted = set(files)
+        told = [(place, its) for place, (_, its) in self._copied.items() if Path(self._folder, place) in wanted]
+        return sha256(json.dumps(sorted(told)).encode()).hexdigest() if len(told) == len(wanted) else None
 
     def look(self) -> None:
         """See whether what was copied is there still, where nobody has looked for a while; OperationalError where that
@@ -111,23 +112,26 @@ class RemoteCopies:
         return list(found) == [file for file, _ in self._copied.values()]
 
     def _copy(self, found: Sequence[RemoteFile]) -> None:
-        wanted = [file for file in found if self._copied.get(file.place, (None,))[0] != file]
+        there = set(found)
+        kept = {place: its for place, its in self._copied.items() if its[0] in there}
+        wanted = [file for file in found if file.place not in kept]
         size, free = sum(file.size for file in wanted), shutil.disk_usage(self._folder).free
         if size > free:
             said = f"has {size:,} bytes, and {free:,} are free for copies; set TMPDIR to a folder on a larger disk"
             raise trouble(self._source, said)
+        gone, self._copied = self._copied.keys() - {file.place for file in found}, kept
         try:
-            for place in self._copied.keys() - {file.place for file in found}:
-                del self._copied[place]
+            for place in gone:
                 Path(self._folder, place).unlink(missing_ok=True)
             brought = {file.place: (file, self._brought(file)) for file in wanted}
         except OSError as error:
             raise trouble(self._source, f"cannot be copied to this machine ({error.strerror})") from None
-        self._copied = {file.place: brought.get(file.place) or self._copied[file.place] for file in found}
+        copied = kept | brought
+        self._copied = {file.place: copied[file.place] for file in found}
 
     def _brought(self, file: RemoteFile) -> str:
         """Copy the file whole, put the copy in the place of the old one, and give the digest of its content."""
-        place, part = Path(self._folder, file.place), Path(self._folder).with_name("part")
+        place, part = Path(self._folder, file.place), self._folder.with_name("part")
         digest = sha256()
         part.unlink(missing_ok=True)
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:  # noqa: PTH123 (a mode)

@@ -161,7 +161,7 @@ def _told(address: str) -> Iterator[None]:
         said = _why(error.reason if isinstance(error, URLError) else error)
     else:
         return
-    raise trouble(address, said)
+    raise trouble(address, said) from None
 
 
 def _why(reason: object) -> str:

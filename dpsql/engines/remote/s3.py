@@ -170,4 +170,4 @@ def _told(address: str) -> Iterator[None]:
         said = f"its store cannot be reached ({type(error).__name__})"
     else:
         return
-    raise trouble(address, said)
+    raise trouble(address, said) from None

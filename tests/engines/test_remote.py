@@ -1,0 +1,421 @@
+"""Data at s3:// and https:// are drafted and answered like those of this machine; what changes there is seen."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from command_runs import Dpsql
+from databases import without_noise
+from remote_stores import HttpsServer, https_server, s3_server
+from replaced import COUNTED, VISITS, town
+
+from dpsql.audit import completed_schema
+from dpsql.audit.advice import advice
+from dpsql.engines.duckdb import opening
+from dpsql.engines.remote import copies, s3, store
+from dpsql.engines.remote.copies import RemoteCopies
+from dpsql.engines.remote.https import addresses_of
+from dpsql.errors import LedgerError, OperationalError, SchemaError
+from dpsql.schema import load, loads
+from dpsql.session.database import Database, open_database
+
+pytestmark = pytest.mark.xdist_group("remote")
+
+PEOPLE = "id,age\n" + "".join(f"{n},{n % 90}\n" for n in range(300))
+VISITS_CSV = "visit,people_id,cost\n" + "".join(f"{n},{n % 300},{n % 7}.5\n" for n in range(900))
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[Any]:
+    """A client of the store, in which there is a bucket ``clinic``."""
+    with pytest.MonkeyPatch.context() as patch, s3_server(patch) as client:
+        client.create_bucket(Bucket="clinic")
+        yield client
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HttpsServer]:
+    with https_server(tmp_path, monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for temporary files."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    return tmp_path / "temporary"
+
+
+def put(client: Any, key: str, content: bytes | str, bucket: str = "clinic") -> None:
+    client.put_object(Bucket=bucket, Key=key, Body=content if isinstance(content, bytes) else content.encode())
+
+
+def put_town(client: Any, folder: Path, version: int) -> None:
+    """Put a version of the town into the bucket."""
+    for file in (folder / str(version)).iterdir():
+        put(client, f"town/{file.name}", file.read_bytes())
+
+
+@pytest.fixture
+def database(bucket: Any, tmp_path: Path) -> Iterator[Database]:
+    """The town at its first version, in the bucket."""
+    schema = town(tmp_path)
+    put_town(bucket, tmp_path, 1)
+    schema.write_text(schema.read_text().replace('"data"', '"s3://clinic/town/"\nledger = "town.ledger"'))
+    made = open_database(schema)
+    yield made
+    made.close()
+
+
+def visits(database: Database) -> int:
+    return round(sum(row[1] for row in database.session().execute(COUNTED).rows))
+
+
+def spent(database: Database) -> int:
+    return len(list(database.accountant.ledger.history()))
+
+
+def filled(text: str, unit: str) -> str:
+    """The draft, filled in: the unit's rows count once, and those of others three times."""
+    text = re.sub(r'# unit = "[^"]*"', f'unit = "{unit}"', text)
+    text = re.sub(r"# (epsilon|delta) = ", r"\1 = ", text)
+    return text.replace("# max_rows_per_unit = 1", "max_rows_per_unit = 3")
+
+
+def written_as(rows: str, folder: Path, name: str) -> bytes:
+    """The rows of CSV as a Parquet file, or in a DuckDB file."""
+    (folder / "rows.csv").write_text(rows)
+    with duckdb.connect(str(folder / name) if name.endswith("duckdb") else ":memory:") as connection:
+        if name.endswith("duckdb"):
+            connection.execute(f"CREATE TABLE people AS FROM '{folder}/rows.csv'")
+        else:
+            connection.execute(f"COPY (FROM '{folder}/rows.csv') TO '{folder / name}' (FORMAT parquet)")
+    return (folder / name).read_bytes()
+
+
+SOURCES = {
+    "https file": ("https:/data.csv", "data.id", "data", 300),
+    "https files": ("https:/{people,visits}.csv", "people.id", "visits", 900),
+    "s3 file": ("s3://clinic/shop/people.csv", "people.id", "people", 300),
+    "s3 folder": ("s3://clinic/shop/", "people.id", "visits", 900),
+    "s3 glob": ("s3://clinic/parts/*.parquet", "parts.id", "parts", 600),
+    "s3 partitions": ("s3://clinic/years", "years.id", "years", 600),
+    "s3 database": ("s3://clinic/people.duckdb", "people.id", "people", 300),
+}
+
+
+@pytest.mark.parametrize("kind", SOURCES)
+def test_what_lies_elsewhere_is_drafted_and_answered(
+    kind: str, bucket: Any, host: HttpsServer, dpsql: Dpsql, tmp_path: Path, temporary: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """`dpsql schema init`, `check` and `query`, the engine in its own process."""
+    monkeypatch.setattr(opening, "OWN_PROCESS", True)
+    without_noise(monkeypatch)
+    source, unit, table, rows = SOURCES[kind]
+    host.files = {"/data.csv": PEOPLE.encode(), "/people.csv": PEOPLE.encode(), "/visits.csv": VISITS_CSV.encode()}
+    put(bucket, "shop/people.csv", PEOPLE)
+    put(bucket, "shop/visits.csv", VISITS_CSV)
+    put(bucket, "shop/README.md", "not a table")
+    put(bucket, "people.duckdb", written_as(PEOPLE, tmp_path, "people.duckdb"))
+    for year in (1, 2):
+        parquet = written_as(PEOPLE, tmp_path, "part.parquet")
+        put(bucket, f"parts/{year}.parquet", parquet)
+        put(bucket, f"years/year={year}/part.parquet", parquet)
+    source = source.replace("https:", host.address(""))
+    drafted = dpsql("schema", "init", source, "-o", "mine.toml")
+    assert drafted.code == 0, drafted.err
+    schema = tmp_path / "mine.toml"
+    assert f'source = "{source}"' in schema.read_text()
+    schema.write_text(filled(schema.read_text(), unit))
+    assert dpsql("schema", "check", "mine.toml").code == 0
+    answered = dpsql("query", "mine.toml", f"SELECT COUNT(*) AS n FROM {table}", "--format", "csv")
+    assert answered.code == 0 and answered.out.splitlines()[1] == str(rows), answered.err
+    assert not list(temporary.iterdir()), "the copies are gone"
+
+
+def test_copies_are_this_users_alone_and_go_with_the_database(database: Database, temporary: Path) -> None:
+    (folder,) = temporary.glob("dpsql-copies-*")
+    files = [each for each in folder.rglob("*") if each.is_file()]
+    assert sorted(each.name for each in files) == ["lock", "people.parquet", "visits.parquet"]
+    assert not any(stat.S_IMODE(each.stat().st_mode) & 0o077 for each in (folder, folder / "files", *files))
+    assert visits(database) == VISITS[1]
+    database.close()
+    assert not list(temporary.iterdir())
+
+
+def test_the_next_statement_reads_what_has_changed_and_is_charged(
+    database: Database, bucket: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert visits(database) == VISITS[1]
+    put_town(bucket, tmp_path, 2)
+    assert visits(database) == VISITS[1] and spent(database) == 1, "nobody has looked yet"
+    monkeypatch.setattr(copies, "AGAIN", 0)
+    database._engine._data._copies._look_at = 0  # type: ignore[attr-defined]
+    with database._engine.hold() as held:
+        before = held.version
+    assert visits(database) == VISITS[2] and spent(database) == 2
+    put_town(bucket, tmp_path, 1)
+    assert visits(database) == VISITS[1] and spent(database) == 2, "the first was paid for"
+    with database._engine.hold() as held:
+        assert held.version == database._engine.version() != before
+    put(bucket, "town/more.parquet", b"no table of the schema")
+    assert visits(database) == VISITS[1] and spent(database) == 2
+    bucket.delete_object(Bucket="clinic", Key="town/more.parquet")
+
+
+def test_what_is_held_is_read_though_it_changes_elsewhere(
+    database: Database, bucket: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from test_versions import FIRST, ROWS, SECOND
+
+    database._engine._data._copies._look_at = 0  # type: ignore[attr-defined]
+    monkeypatch.setattr(copies, "AGAIN", 0)
+    with database._engine.hold() as held:
+        put_town(bucket, tmp_path, 2)
+        with database._engine.hold() as new:
+            assert list(new.data.cursor().rows([], [ROWS])) == SECOND  # type: ignore[attr-defined]
+        assert list(held.data.cursor().rows([], [ROWS])) == FIRST  # type: ignore[attr-defined]
+
+
+def test_the_same_content_is_the_same_version_wherever_it_is_copied_to(
+    database: Database, bucket: Any, tmp_path: Path
+) -> None:
+    """An answer that was paid for is given again by another process, which copies the data anew."""
+    assert visits(database) == VISITS[1]
+    version = database._engine.version()
+    database.close()
+    put_town(bucket, tmp_path, 1)
+    other = open_database(tmp_path / "town.toml")
+    assert other._engine.version() == version
+    assert visits(other) == VISITS[1] and spent(other) == 1
+    other.close()
+
+
+def test_what_cannot_be_seen_any_more_is_told_before_the_charge(
+    database: Database, bucket: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = database._engine._data._copies  # type: ignore[attr-defined]
+    for again in ("AGAIN", "AFTER_TROUBLE"):
+        monkeypatch.setattr(copies, again, 0)
+    held._look_at = 0
+    asked = threading.Event()
+
+    def no_store() -> Any:
+        asked.set()
+        raise store.trouble("s3://clinic/town/", "its store cannot be reached")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(held._store, "look", no_store)
+        with pytest.raises(OperationalError, match="s3://clinic/town/: its store cannot be reached"):
+            visits(database)
+        assert asked.is_set() and spent(database) == 0 and database._engine.version() is None
+    assert visits(database) == VISITS[1]
+    for name in ("people", "visits"):
+        bucket.delete_object(Bucket="clinic", Key=f"town/{name}.parquet")
+    with pytest.raises(OperationalError, match="there is no such object"):
+        visits(database)
+    assert spent(database) == 1
+
+
+def test_data_elsewhere_have_no_default_ledger_and_a_schema_knows_its_own(database: Database, tmp_path: Path) -> None:
+    schema = tmp_path / "town.toml"
+    assert (tmp_path / "town.ledger").exists()
+    schema.write_text(schema.read_text().replace('ledger = "town.ledger"\n', ""))
+    with pytest.raises(LedgerError, match='name one with `ledger = "…"`'):
+        open_database(schema)
+
+
+def test_the_owner_is_told_the_address_and_not_the_place_of_the_copy(bucket: Any, dpsql: Dpsql) -> None:
+    put(bucket, "bad/a.parquet", b"PAR1 no PAR1")
+    put(bucket, "notes/notes.txt", b"no database")
+    assert "s3://clinic/bad/a.parquet: cannot be read as Parquet" in dpsql("schema", "init", "s3://clinic/bad/").err
+    assert "s3://clinic/notes/notes.txt: is neither" in dpsql("schema", "init", "s3://clinic/notes/notes.txt").err
+
+
+@pytest.mark.parametrize(
+    "key", ["../outside.csv", "a/../../b.csv", "a//b.csv", "a\\b.csv", f"{'n' * 300}.csv"]
+)  # fmt: skip
+def test_no_key_leads_out_of_the_folder_of_copies(bucket: Any, key: str) -> None:
+    bucket.create_bucket(Bucket="odd-keys")
+    put(bucket, f"in/{key}", PEOPLE, "odd-keys")
+    with pytest.raises(OperationalError, match="cannot be the name of a file"):
+        RemoteCopies("s3://odd-keys/in/")
+    bucket.delete_object(Bucket="odd-keys", Key=f"in/{key}")
+
+
+def test_what_goes_wrong_in_a_bucket_is_named(bucket: Any, monkeypatch: pytest.MonkeyPatch, temporary: Path) -> None:
+    for source, said in {
+        "s3://clinic/nothing.csv": "there is no such object",
+        "s3://clinic/nothing/*.csv": "there is no such object",
+        "s3://no-such-bucket/": r"no such bucket or object \(HTTP 404\)",
+    }.items():
+        with pytest.raises(OperationalError, match=f"^{re.escape(source)}: .*{said}"):
+            RemoteCopies(source)
+    for source in ("s3://", "s3://Clinic/a.csv", "s3://a b/c.csv"):
+        with pytest.raises(SchemaError, match="is no address of objects"):
+            RemoteCopies(source)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    with pytest.raises(OperationalError, match=r"its store cannot be reached.*EndpointConnectionError"):
+        RemoteCopies("s3://clinic/shop/")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://store.example")
+    with pytest.raises(SchemaError, match="everybody between could read the data"):
+        RemoteCopies("s3://clinic/shop/")
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    with pytest.raises(OperationalError, match=r"credentials cannot be had \(ProfileNotFound\)"):
+        RemoteCopies("s3://clinic/shop/")
+    monkeypatch.setitem(__import__("sys").modules, "boto3", None)
+    with pytest.raises(SchemaError, match=r"pip install 'dpsql\[s3\]'"):
+        RemoteCopies("s3://clinic/shop/")
+    assert not list(temporary.iterdir())
+
+
+def test_without_credentials_requests_are_not_signed(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(bucket, "open/people.csv", PEOPLE)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    with pytest.raises(OperationalError, match=r"is forbidden, or not there \(HTTP 403\); see that AWS_ACCESS_KEY_ID"):
+        RemoteCopies("s3://clinic/open/people.csv")
+    bucket.put_object_acl(Bucket="clinic", Key="open/people.csv", ACL="public-read")
+    made = RemoteCopies("s3://clinic/open/people.csv")
+    assert made.place.read_text() == PEOPLE
+    made.close()
+
+
+def test_an_object_that_is_written_while_it_is_copied_is_never_a_mixture(
+    bucket: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(bucket, "busy/people.csv", PEOPLE)
+    found = s3.S3Objects.look
+
+    def written_after(of: s3.S3Objects, times: list[int]) -> Any:
+        files = found(of)
+        if times:
+            put(bucket, "busy/people.csv", f"{PEOPLE}{times.pop()},1\n")
+        return files
+
+    once, always = [1], list(range(9))
+    monkeypatch.setattr(s3.S3Objects, "look", lambda of: written_after(of, once))
+    with pytest.raises(OperationalError, match="was written while it was copied"):
+        RemoteCopies("s3://clinic/busy/")
+    monkeypatch.setattr(s3.S3Objects, "look", lambda of: found(of))
+    copied = copies.RemoteCopies._copy
+
+    def written_then(of: RemoteCopies, files: Any) -> None:
+        copied(of, files)
+        put(bucket, "busy/people.csv", f"{PEOPLE}{always.pop()},1\n")
+
+    monkeypatch.setattr(RemoteCopies, "_copy", written_then)
+    with pytest.raises(OperationalError, match="changes while it is copied"):
+        RemoteCopies("s3://clinic/busy/")
+
+
+def test_addresses_of_https_are_of_files_and_hold_no_keys() -> None:
+    assert addresses_of("https://h/a%20b.csv") == ["https://h/a%20b.csv"]
+    for source, said in {
+        "https://h/": "https lists no files",
+        "https://h": "https lists no files",
+        "https://h/*.csv": "https lists no files",
+        "https://h/%2a.csv": "https lists no files",
+        "https://h/a.csv?key=1": "is often a key",
+        "https://me:word@h/a.csv": "is often a key",
+        "https://h/{a,a}.csv": None,
+    }.items():
+        with pytest.raises(SchemaError, match=said or "two files of one name"):
+            copies._store(source)
+    with pytest.raises(SchemaError, match="password"):
+        loads(SCHEMA.format(source="https://me:word@h/a.csv"))
+
+
+SCHEMA = """
+name = "people"
+source = "{source}"
+ledger = "people.ledger"
+[privacy]
+unit = "people.person"
+epsilon = 1
+delta = 0
+[tables.people]
+max_rows_per_unit = 1
+[tables.people.columns]
+person = {{ type = "integer" }}
+"""
+
+
+def set_status(host: HttpsServer, status: int) -> None:
+    host.files["/people.csv"] = status
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda host: set_status(host, 404), r"there is no such file \(HTTP 404\)"),
+        (lambda host: set_status(host, 403), r"is forbidden \(HTTP 403\)"),
+        (lambda host: set_status(host, 401), r"needs a name and a password \(HTTP 401\)"),
+        (lambda host: set_status(host, 503), "its server answers HTTP 503"),
+        (lambda host: host.files.update({"/people.csv": "http://localhost/people.csv"}), "leads to an address that is not"),
+        (lambda host: setattr(host, "says_state", False), "neither ETag nor Last-Modified"),
+        (lambda host: setattr(host, "cuts", True), "ended before the whole file|as it should"),
+        (lambda host: setattr(host, "port", 9), "cannot be reached"),
+        (lambda host: os.environ.update(SSL_CERT_FILE="/nowhere"), "certificate is not trusted"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_over_https_is_named_in_our_own_words(
+    host: HttpsServer, change: Callable[[HttpsServer], None], said: str, temporary: Path
+) -> None:
+    host.files["/people.csv"] = PEOPLE.encode()
+    change(host)
+    with pytest.raises(OperationalError, match=said) as raised:
+        RemoteCopies(host.address("/people.csv"))
+    assert "CANARY" not in str(raised.value) and not list(temporary.iterdir())
+
+
+def test_names_and_passwords_of_netrc_are_sent_to_their_host_alone(host: HttpsServer, tmp_path: Path) -> None:
+    host.files = {"/people.csv": host.address("/moved.csv", "127.0.0.1"), "/moved.csv": PEOPLE.encode()}
+    (tmp_path / ".netrc").write_text("machine localhost login me password word\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    made = RemoteCopies(host.address("/people.csv"))
+    assert made.place.read_text() == PEOPLE
+    told = {(path, authorization is not None) for _, path, authorization in host.asked}
+    assert told == {("/people.csv", True), ("/moved.csv", False)}
+    made.close()
+    host.files["/people.csv"], host.needs = PEOPLE.encode(), "Basic bWU6d29yZA=="
+    RemoteCopies(host.address("/people.csv")).close()
+
+
+def test_a_fork_leaves_the_copies_of_its_parent(bucket: Any, temporary: Path) -> None:
+    put(bucket, "open/people.csv", PEOPLE)
+    made = RemoteCopies("s3://clinic/open/people.csv")
+    child = os.fork()
+    if not child:
+        made.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert made.place.read_text() == PEOPLE
+    made.close()
+    assert not list(temporary.iterdir())
+
+
+def test_what_does_not_fit_on_the_disk_is_not_begun(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(bucket, "open/people.csv", PEOPLE)
+    monkeypatch.setattr(copies.shutil, "disk_usage", lambda _: type("usage", (), {"free": 10}))
+    with pytest.raises(OperationalError, match="bytes, and 10 are free for copies; set TMPDIR"):
+        RemoteCopies("s3://clinic/open/people.csv")
+
+
+def test_the_audit_sees_copies_as_data(database: Database, tmp_path: Path) -> None:
+    with copies.copied_schema(load(tmp_path / "town.toml")) as schema:
+        completed = schema.with_catalog(opening.declared_catalog(schema))
+        found = {check.what: check.verdict for check in advice(tmp_path / "town.toml", completed).checks}
+    assert "files of the data" not in found and found["file of the ledger"] == "passed"
+    assert completed_schema(tmp_path / "town.toml").tables == completed.tables
