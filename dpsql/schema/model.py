@@ -72,10 +72,6 @@ class Schema(BaseModel):
             faults.append(str(error))
         if self.ledger is not None and _has_password(self.ledger):
             faults.append("ledger: a schema is public, and with it a password; leave that to PGPASSWORD or ~/.pgpass")
-        if self.is_elsewhere and _has_password(self.source):
-            faults.append(
-                "source: a schema is public, and with it a password; leave that to ~/.netrc or the environment"
-            )
         for name, cap in self.analysts.items():
             if not is_analyst(name):
                 faults.append(f"analyst {name!r}: is not a plain name; use letters, digits and _ . @ -")

@@ -26,6 +26,10 @@ from dpsql.errors import SchemaError
 _ADDRESS: Final = re.compile(r"https://([^\s/?#@]+)((?:/[^\s/?#]*)*)/([^\s/?#]+)")
 _BRACES: Final = re.compile(r"([^{}]*)\{([^{}]*)\}([^{}]*)")
 _ONE: Final = "https lists no files; name one, or several by braces: https://host/data/{patients,visits}.csv"
+_KEY: Final = (
+    "source https://…: a schema is public, and what stands after ? or # or before @ is often a key; name the file "
+    "alone, and write a name and a password into ~/.netrc"
+)
 _NO_STATE: Final = (
     "its server tells neither ETag nor Last-Modified, so that a change would not be seen; copy the file to this "
     "machine, and name the copy"
@@ -44,10 +48,7 @@ def addresses_of(source: str) -> list[str]:
     found = [source] if braces is None else [f"{braces[1]}{each}{braces[3]}" for each in braces[2].split(",")]
     for address in found:
         if "?" in address or "#" in address or "@" in urlsplit(address).netloc:
-            raise SchemaError(
-                f"{address}: a schema is public, and what stands after ? or # or before @ is often a key; name the "
-                "file alone, and write a name and a password into ~/.netrc"
-            )
+            raise SchemaError(_KEY)
         match = _ADDRESS.fullmatch(address)
         if match is None or GLOB.search(unquote(address)):
             raise SchemaError(f"{address}: {_ONE}")

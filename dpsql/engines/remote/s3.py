@@ -28,7 +28,7 @@ class S3Objects:
     def __init__(self, source: str) -> None:
         match = _ADDRESS.fullmatch(source)
         if match is None:
-            raise SchemaError(f"{source}: is no address of objects; write s3://bucket/folder/, a file or a glob")
+            raise SchemaError("source s3://…: is no address of objects; write s3://bucket/folder/, a file or a glob")
         self._address, self._bucket, self._key = source, match[1], match[2] or ""
         self.source = checked_place(source, "/".join([self._bucket, *filter(None, [self._key.rstrip("/")])]))
         self._client = _client(source)

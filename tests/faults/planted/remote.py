@@ -1,0 +1,114 @@
+"""Faults of data elsewhere: what was copied, when it is looked at again, and where keys and rows may go."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+REMOTE = "tests/engines/test_remote.py"
+COPIES, HTTPS, S3, STORE = (f"dpsql/engines/remote/{name}.py" for name in ("copies", "https", "s3", "store"))
+ALL = "dpsql/engines/files/versions.py"
+CHANGED = (f"{REMOTE}::test_the_next_statement_reads_what_has_changed_and_is_charged",)
+WRONG_OVER_HTTPS = (f"{REMOTE}::test_what_goes_wrong_over_https_is_named_in_our_own_words",)
+
+FAULTS = (
+    Fault(
+        "what was copied is read on though something else lies there",
+        ALL,
+        "        if self._copies is not None and self._copies.stale:\n            return False\n",
+        "",
+        CHANGED,
+    ),
+    Fault(
+        "nobody looks whether what was copied is there still",
+        COPIES,
+        "not self._has(self._store.look())",
+        "not self._has([file for file, _ in self._copied.values()])",
+        CHANGED,
+    ),
+    Fault(
+        "what a file elsewhere holds has no part in the version of copies",
+        COPIES,
+        "told = [(place, its) for place, (_, its)",
+        'told = [(place, "") for place, (_, its)',
+        CHANGED,
+    ),
+    Fault(
+        "the version of copies is where they lie",
+        "dpsql/engines/duckdb/attached_source.py",
+        "(self._source.content or self.held.version)",
+        "self.held.version",
+        (f"{REMOTE}::test_the_same_content_is_the_same_version_wherever_it_is_copied_to",),
+    ),
+    Fault(
+        "copies are answered from though their store forbids",
+        COPIES,
+        "        if self._trouble:\n            raise OperationalError(self._trouble)\n",
+        "",
+        (f"{REMOTE}::test_what_cannot_be_seen_any_more_is_told_before_the_charge",),
+    ),
+    Fault(
+        "others may read copies",
+        COPIES,
+        "os.O_EXCL, 0o600)",
+        "os.O_EXCL, 0o644)",
+        (f"{REMOTE}::test_copies_are_this_users_alone_and_go_with_the_database",),
+    ),
+    Fault(
+        "copies stay behind",
+        ALL,
+        "        if self._copies is not None:\n            self._copies.close()\n",
+        "",
+        (f"{REMOTE}::test_copies_are_this_users_alone_and_go_with_the_database",),
+    ),
+    Fault(
+        "the time that copying takes is felt",
+        ALL,
+        "        self._look()\n        waits =",
+        "        self._look()\n        if self._copies is not None and self._copies.stale:\n"
+        "            self._copies.bring()\n        waits =",
+        (f"{REMOTE}::test_copying_begins_with_the_bucket_of_the_statement",),
+    ),
+    Fault(
+        "a key leads out of the folder of copies",
+        STORE,
+        'if part in ("", ".", "..")',
+        'if part in ("", ".")',
+        (f"{REMOTE}::test_no_key_leads_out_of_the_folder_of_copies",),
+    ),
+    Fault(
+        "an object that was written meanwhile is copied as the one that was found",
+        S3,
+        ", IfMatch=file.state[0])",
+        ")",
+        (f"{REMOTE}::test_an_object_that_is_written_while_it_is_copied_is_never_a_mixture",),
+    ),
+    Fault(
+        "files are copied without another look",
+        COPIES,
+        "                    self._copy(found)\n",
+        "                    self._copy(found)\n                    self._stale = False\n                    return\n",
+        (f"{REMOTE}::test_an_object_that_is_written_while_it_is_copied_is_never_a_mixture",),
+    ),
+    Fault("a half of a file is a copy", HTTPS, "        if left:\n", "        if left is None:\n", WRONG_OVER_HTTPS),
+    Fault(
+        "rows cross a network as they are, where a server leads there",
+        HTTPS,
+        '        if urlsplit(newurl).scheme != "https":\n',
+        "        if not urlsplit(newurl).scheme:\n",
+        WRONG_OVER_HTTPS,
+    ),
+    Fault(
+        "rows cross a network as they are, where an endpoint says so",
+        S3,
+        'if parts.scheme != "https" and',
+        "if not parts.scheme and",
+        (f"{REMOTE}::test_what_goes_wrong_in_a_bucket_is_named",),
+    ),
+    Fault(
+        "a password is sent to whatever host a server leads to",
+        HTTPS,
+        "request.add_unredirected_header(",
+        "request.add_header(",
+        (f"{REMOTE}::test_names_and_passwords_of_netrc_are_sent_to_their_host_alone",),
+    ),
+)
