@@ -30,9 +30,9 @@ PARTS = ("benchmarks", "dpsql", "schemas", "tests")
 QUIET = ("-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0", "-m", "")
 #: What takes long to import and is none of the project's own.
 PRELOADED = (
-    "asyncio click concurrent.futures duckdb hypothesis numpy platformdirs psycopg pydantic.main pydantic.types "
-    "pygwire rich.console sqlglot sqlglot.dialects.duckdb sqlglot.optimizer sqlite3 statistics tomllib xdist.plugin "
-    "xml.etree.ElementTree"
+    "asyncio boto3 click concurrent.futures duckdb hypothesis moto.server numpy platformdirs psycopg pydantic.main "
+    "pydantic.types pygwire rich.console sqlglot sqlglot.dialects.duckdb sqlglot.optimizer sqlite3 statistics tomllib "
+    "xdist.plugin xml.etree.ElementTree"
 )
 
 

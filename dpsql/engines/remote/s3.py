@@ -6,6 +6,7 @@ without credentials requests are not signed. Proved in ``docs/proofs/remote.md``
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -111,6 +112,7 @@ def _client(source: str) -> Any:
         from botocore.config import Config
     except ModuleNotFoundError:
         raise SchemaError(f"{source}: s3:// needs the Python package boto3; pip install 'dpsql[s3]'") from None
+    logging.getLogger("botocore").setLevel(logging.WARNING)  # a server's log has no lines on where credentials are
     with _told(source):
         session = boto3.Session()
         unsigned = {} if session.get_credentials() is not None else {"signature_version": UNSIGNED}
