@@ -1,6 +1,6 @@
 """DuckDB opened on a schema's data: in a confined process of its own, unless the schema says otherwise.
 
-Proved in ``docs/proofs/process.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/process.md``, ``docs/proofs/versions.md`` and ``docs/proofs/remote.md``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Folders of this user alone for private data that lie there for a while: gone with whoever made them, however it ends.
 
-Proved in ``docs/proofs/process.md``.
+Proved in ``docs/proofs/process.md`` and ``docs/proofs/remote.md``.
 """
 
 from __future__ import annotations

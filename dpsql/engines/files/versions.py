@@ -1,6 +1,6 @@
 """Which version of the data a statement reads: it holds the newest, and the first after a change opens the next.
 
-Proved in ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/versions.md`` and ``docs/proofs/remote.md``.
 """
 
 from __future__ import annotations
