@@ -166,6 +166,17 @@ def test_a_session_may_want_new_answers(database: Database) -> None:
     assert session.execute("SELECT COUNT(*) FROM people").price.stored, "what was bought itself is free as ever"
 
 
+def test_totals_that_do_not_add_up_are_told_for_themselves(
+    database: Database, truth: duckdb.DuckDBPyConnection
+) -> None:
+    session, asked = session_of(database), "SELECT place, COUNT(DISTINCT id), SUM(cost) FROM visits GROUP BY {}"
+    session.execute(asked.format("place"))
+    session.execute("SELECT COUNT(DISTINCT id) FROM visits")
+    result = session.execute(asked.format("ROLLUP (place)"))
+    assert result.price.stored
+    require_same(result.rows, truth.execute(asked.format("ROLLUP (place)")).fetchall())
+
+
 # -- with noise --------------------------------------------------------------------------------------------------------
 
 COUNTS = "SELECT kind, flag, COUNT(*) AS n FROM people GROUP BY kind, flag"
