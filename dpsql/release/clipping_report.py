@@ -11,15 +11,17 @@ from dpsql.sql.binder.aggregates.clipping_report import LeftOut
 
 def left_out(plan: Plan, released: Released) -> tuple[str, ...]:
     """One sentence for each count of what the answer to the plan leaves out in part."""
-    return tuple(_said(each, released) for each in plan.left_out)
+    weighed = any(core.selection is not None and core.selection.weights is not None for core in plan.cores)
+    return tuple(_said(each, released, weighed) for each in plan.left_out)
 
 
-def _said(each: LeftOut, released: Released) -> str:
+def _said(each: LeftOut, released: Released, weighed: bool) -> str:
+    """The sentence of one count; ``weighed`` tells that keys are chosen by weight."""
     value, low, high = _counted(each.core, each.aggregate, released)
     whole, least, _ = _counted(each.whole_core, each.whole, released)
     known = least > 0 and whole > 0  # of a whole that may be nothing there are no parts
     of = f" of about {whole:,}" if known else ""
-    subject, verb = _beyond(each)
+    subject, verb = _beyond(each, weighed)
     if low <= 0:
         return f"no sign that {subject} {verb} (at most about {max(round(high), 0):,}{of})"
     part = f" ({_percent(min(value / whole, 1.0))})" if known else ""
@@ -35,7 +37,7 @@ def _counted(core: int, aggregate: int, released: Released) -> tuple[int, float,
     return value, *interval
 
 
-def _beyond(each: LeftOut) -> tuple[str, str]:
+def _beyond(each: LeftOut, weighed: bool) -> tuple[str, str]:
     """Rows or units, and what is too much of them."""
     most = int(each.high)
     match each.kind:
@@ -45,7 +47,8 @@ def _beyond(each: LeftOut) -> tuple[str, str]:
         case "units":
             return "units", f"have more than {_number(most, 'row')} and may count in part"
         case "groups":
-            return "units", f"are in more than {_number(most, 'group')} and count in part"
+            part = "count in part in each, as they weigh less where keys are chosen" if weighed else "count in part"
+            return "units", f"are in more than {_number(most, 'group')} and {part}"
         case "values":
             return "units", f"have more than {_number(most, 'different value')} of {each.name} and count in part"
         case _:

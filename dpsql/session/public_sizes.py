@@ -43,10 +43,13 @@ _LISTED = frozenset({"text", "integer", "date"})
 
 
 class PublicSizes:
-    """Sizes of public tables and values of their columns, remembered for one version of the data."""
+    """Sizes of public tables and values of their columns, remembered for one version of the data.
 
-    def __init__(self, counts: Counts) -> None:
-        self._counts = counts
+    ``synthetic`` gives the number of rows of a synthetic table, which no engine has; None of any other table.
+    """
+
+    def __init__(self, counts: Counts, synthetic: Callable[[str], int | None] = lambda table: None) -> None:
+        self._counts, self._synthetic = counts, synthetic
         self._known: dict[tuple[str, tuple[str, ...], bool], int] = {}
         self._values: dict[tuple[str, str], tuple[Scalar, ...] | None] = {}
         self._version: str | None = None
@@ -59,6 +62,9 @@ class PublicSizes:
     def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
         """The most rows of a public table with equal values in these columns, all of its rows where there are none; or
         the most ``characters`` that the one column has."""
+        rows = self._synthetic(table)
+        if rows is not None:
+            return rows
         self._forget_other_versions()
         counted = table, columns, characters
         if counted not in self._known:

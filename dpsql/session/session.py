@@ -92,7 +92,7 @@ class Session(ChangeableSettings):
             frontend_options,
             self._scopes,
             plans,
-            PublicSizes(engine),
+            PublicSizes(engine, self.named.row_count),
             engine.dialect,
             self.named,
         )

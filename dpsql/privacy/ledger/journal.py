@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
@@ -134,6 +134,11 @@ class Ledger:
         """The answer that is kept under the key; None where there is none, or where it is not what was written."""
         with self._store.transaction(write=False) as tables:
             return stored_answers.find(tables, self._start, key)
+
+    def kept_among(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """The answers that are kept under some of the keys, as they were written."""
+        with self._store.transaction(write=False) as tables:
+            return stored_answers.find_all(tables, self._start, keys)
 
     def named(self) -> tuple[NamedRelease, ...]:
         """What is kept under names, in the order in which it was paid for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import blake2b
 
 from dpsql.privacy.ledger.stores.store import LedgerTables
@@ -11,20 +12,25 @@ from dpsql.privacy.ledger.stores.store import LedgerTables
 MOST, LARGEST, LARGEST_SUM = 30_000, 8 * 2**20, 256 * 2**20
 
 _FOUND = """
-    SELECT answers.entry, entries.digest, answers.answer, answers.digest
-    FROM answers JOIN entries ON entries.seq = answers.entry WHERE key = ?
+    SELECT answers.key, answers.entry, entries.digest, answers.answer, answers.digest
+    FROM answers JOIN entries ON entries.seq = answers.entry WHERE key IN ({})
 """
 _OLDEST = "SELECT number, length(answer) FROM answers ORDER BY number LIMIT 1"
 
 
 def find(tables: LedgerTables, start: str, key: str) -> bytes | None:
     """The answer that was kept under the key; None where there is none, or where it is not what was written."""
-    row = tables.execute(_FOUND, (key,)).fetchone()
-    if row is None:
-        return None
-    entry, paid, answer, digest = row
-    whole = isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer)
-    return answer if whole else None
+    return find_all(tables, start, [key]).get(key)
+
+
+def find_all(tables: LedgerTables, start: str, keys: Sequence[str]) -> dict[str, bytes]:
+    """The answers that are kept under some of the keys, as they were written."""
+    found = tables.execute(_FOUND.format(", ".join("?" * len(keys))), tuple(keys)).fetchall() if keys else []
+    return {
+        key: answer
+        for key, entry, paid, answer, digest in found
+        if isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer)
+    }
 
 
 def keep(tables: LedgerTables, start: str, key: str, entry: int, answer: bytes) -> None:

@@ -92,13 +92,11 @@ class AnswerStore:
         return None
 
     def _prices(self, kin: str) -> list[Fraction]:
-        """The prices at which releases of the same exact rows were kept."""
+        """The prices at which releases of the same exact rows were kept; the oldest of them may be gone."""
         found: list[Fraction] = []
-        while len(found) < MOST_PRICES and (kept := self._ledger.kept(f"{kin}/{len(found)}")) is not None:
-            try:
+        for kept in self._ledger.kept_among([f"{kin}/{place}" for place in range(MOST_PRICES)]).values():
+            with suppress(ValueError, ZeroDivisionError):
                 found.append(Fraction(kept.decode("ascii")))
-            except (ValueError, ZeroDivisionError):
-                break
         return found
 
     def _note_price(self, plan: Plan, entry: int, version: str) -> None:

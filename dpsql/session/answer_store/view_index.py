@@ -56,7 +56,7 @@ class ViewIndex:
 
     def __init__(self, ledger: Ledger, pinned: PinnedViews | None = None) -> None:
         self._ledger, self._pinned, self._lock = ledger, pinned, threading.Lock()
-        self._known: dict[str, list[StoredView]] = {}
+        self._known: dict[str, dict[int, StoredView]] = {}
         self._groups = LRUCache[tuple[str, int], ViewGroups](GROUPS_IN_MEMORY, lambda kept: 100 + len(kept.keys))
 
     def views(self, plan: CorePlan, version: str) -> Sequence[StoredView]:
@@ -65,18 +65,14 @@ class ViewIndex:
         return (*pinned, *self._all(_family(plan, version)))
 
     def _all(self, family: str) -> tuple[StoredView, ...]:
-        """The views of a family; those that this process has not met yet are read."""
+        """The views of a family; those that this process has not met yet are read. The oldest may be gone."""
         with self._lock:
-            known = self._known.setdefault(family, [])
-            while len(known) < MOST_VIEWS:
-                kept = self._ledger.kept(f"{family}/{len(known)}")
-                if kept is None:
-                    break
-                try:
-                    known.append(read(kept))
-                except _UNREADABLE:
-                    break
-            return tuple(known)
+            known = self._known.setdefault(family, {})
+            keys = {f"{family}/{place}": place for place in range(MOST_VIEWS) if place not in known}
+            for key, kept in self._ledger.kept_among(list(keys)).items():
+                with suppress(*_UNREADABLE):
+                    known[keys[key]] = read(kept)
+            return tuple(view for _, view in sorted(known.items()))
 
     def stale(self, plan: Plan, version: str) -> tuple[str, ...]:
         """The names of pinned views over the tables of a plan that were made of another version of the data."""
@@ -95,7 +91,10 @@ class ViewIndex:
 
     def _keep(self, family: str, view: StoredView, entry: int) -> None:
         text = written(view)
-        for place in range(len(self._all(family)), MOST_VIEWS):
+        self._all(family)
+        for place in range(MOST_VIEWS):
+            if place in self._known[family]:
+                continue
             kept = self._ledger.keep(f"{family}/{place}", entry, text)
             if kept is None or kept == text:
                 return

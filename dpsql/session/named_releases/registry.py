@@ -5,6 +5,7 @@ Proved in ``docs/proofs/answers.md``.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,12 +17,18 @@ from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.ledger import Ledger, NamedRelease, NewRelease, ReleaseKind
 from dpsql.schema import Schema, fold
 from dpsql.schema.names import checked_name
+from dpsql.session.answer_store.keys import FORMAT
 from dpsql.session.named_releases.table_rows import declared, rows_of
 
 #: Seconds after which what other processes have created or dropped is looked for again.
 AGE = 1.0
 #: Names that mean something else to clients, and the beginning of the names of PostgreSQL's catalogue.
 _RESERVED, _CATALOGUE = frozenset({"dpsql", "public", "released", "information_schema", "pg_catalog"}), "pg_"
+
+
+def is_readable(release: NamedRelease) -> bool:
+    """Whether this version of dpsql reads what is kept: the views of a synopsis have a format."""
+    return release.kind != "synopsis" or bool(json.loads(release.facts)["format"] == FORMAT)
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,7 @@ class NamedReleases:
         self._declared, self._ledger, self._data_version, self._clock = schema, ledger, data_version, clock
         self._lock, self._creating = threading.Lock(), threading.Lock()
         self._held: _Snapshot | None = None
+        self._counts = dict[str, int]()
 
     @property
     def all(self) -> tuple[NamedRelease, ...]:
@@ -79,6 +87,16 @@ class NamedReleases:
         now = self._data_version()
         return bool(release.version) and now is not None and release.version != now
 
+    def state(self, release: NamedRelease) -> str:
+        """What people are told of a release: whether it can be read, and whether the data are as they were."""
+        if not is_readable(release):
+            return "unreadable: another version of dpsql made it; drop it, or read it with that version"
+        if self.is_stale(release):
+            return "stale: the data have changed since"
+        if not release.version or self._data_version() is None:
+            return "unknown: no version of the data is known now"
+        return "current"
+
     def notices(self, tables: Sequence[str]) -> tuple[str, ...]:
         """What is said to who reads these public tables: which of them are synthetic and stale."""
         found = [self.find(name) for name in tables if name not in self._declared.tables]
@@ -89,7 +107,7 @@ class NamedReleases:
         """The name of each synopsis, and what people are told of it."""
         return [
             (each.name, f"marginals that {each.analyst} bought on {each.at:%Y-%m-%d}: "
-             + ("stale, as the data have changed since" if self.is_stale(each) else "what they tell is free"))
+             + ("what they tell is free" if (state := self.state(each)) == "current" else state))
             for each in self.of_kind("synopsis")
         ]  # fmt: skip
 
@@ -142,6 +160,15 @@ class NamedReleases:
         dropped = self._ledger.drop_named(found.name, kind)
         self._forget()
         return dropped
+
+    def row_count(self, table: str) -> int | None:
+        """The number of rows of a synthetic table; None where the table is none."""
+        found = self.find(table)
+        if found is None or table in self._declared.tables:
+            return None
+        if found.digest not in self._counts:
+            self._counts[found.digest] = len(rows_of(declared(found.facts), self.content(found)))
+        return self._counts[found.digest]
 
     def rows(self, otherwise: PublicRows) -> PublicRows:
         """Reads the rows of synthetic tables here, and those of all other public tables by ``otherwise``."""

@@ -122,7 +122,7 @@ class NamedStatements:
         rows: list[tuple[object, ...]] = [
             (
                 each.name, each.analyst, each.at.replace(tzinfo=None), each.entry, each.size,
-                "stale: the data have changed since" if self._named.is_stale(each) else "current", each.statement,
+                self._named.state(each), each.statement,
             )
             for each in self._named.of_kind(kind)
         ]  # fmt: skip

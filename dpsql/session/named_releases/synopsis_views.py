@@ -16,7 +16,7 @@ from dpsql.planning.views.view import StoredView, family_digest, read, view_of, 
 from dpsql.privacy.ledger import NamedRelease
 from dpsql.release.released_tables import Released
 from dpsql.session.answer_store.keys import FORMAT
-from dpsql.session.named_releases.registry import NamedReleases
+from dpsql.session.named_releases.registry import NamedReleases, is_readable
 
 
 def facts_of(name: str, entry: int, cores: Sequence[CorePlan], released: Released) -> str:
@@ -65,8 +65,7 @@ class SynopsisViews:
     def _views(self, release: NamedRelease) -> dict[str, list[StoredView]]:
         if release.digest not in self._read:
             found = dict[str, list[StoredView]]()
-            facts = json.loads(release.facts)
-            for family, text in facts["views"] if facts["format"] == FORMAT else ():
+            for family, text in json.loads(release.facts)["views"] if is_readable(release) else ():
                 found.setdefault(family, []).append(read(text.encode("ascii")))
             self._read[release.digest] = found
         return self._read[release.digest]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,6 +22,7 @@ from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
 from dpsql.release.combined_tables import CombinedTable
 from dpsql.release.grouping_sets import cube_table
 from dpsql.session import Session
+from dpsql.session.answer_store.view_index import _family
 from dpsql.session.database import Database
 
 KEYS = ("kind", "flag", "y", "y % 2", "CASE WHEN flag THEN 'yes' ELSE 'no' END", "day", "kind = 'a'", "y IS NULL")
@@ -175,6 +177,25 @@ def test_totals_that_do_not_add_up_are_told_for_themselves(
     result = session.execute(asked.format("ROLLUP (place)"))
     assert result.price.stored
     require_same(result.rows, truth.execute(asked.format("ROLLUP (place)")).fetchall())
+
+
+def test_views_are_found_behind_those_that_the_ledger_forgot(data: Path, tmp_path: Path) -> None:
+    with closing(opened(data, tmp_path)) as database:
+        session = session_of(database)
+        for text in (BOUGHT[2], BOUGHT[0]):
+            session.execute(text)
+        version = session._execution.version
+        assert version is not None
+        oldest = f"{_family(session.plan(BOUGHT[2]).cores[0], version)}/0"
+        assert database.accountant.ledger.kept(oldest) is not None
+        place = database.accountant.ledger.place
+    with closing(sqlite3.connect(place)) as ledger, ledger:
+        ledger.execute("DELETE FROM answers WHERE key = ?", (oldest,))
+    with closing(opened(data, tmp_path)) as database:
+        session = session_of(database)
+        assert session.execute("SELECT COUNT(*) FROM people WHERE flag").price.stored
+        session.execute("SELECT COUNT(*) FROM people WHERE w > 3")
+        assert database.accountant.ledger.kept(oldest) is not None, "the place is free for another one"
 
 
 # -- with noise --------------------------------------------------------------------------------------------------------

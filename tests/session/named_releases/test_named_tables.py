@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from datetime import date
 from fractions import Fraction
@@ -17,7 +18,9 @@ from dpsql.postprocessing import Price, Result
 from dpsql.privacy.ledger import NewRelease
 from dpsql.schema import Column
 from dpsql.server.listener import Server
+from dpsql.session.answer_store.keys import FORMAT
 from dpsql.session.database import Database, open_database
+from dpsql.session.named_releases.registry import NamedReleases
 from dpsql.session.named_releases.table_rows import SyntheticColumns, packed, written
 
 COLUMNS = SyntheticColumns("patients", {
@@ -63,6 +66,9 @@ def test_it_is_joined_with_public_tables_and_released_aggregates_and_not_with_pr
         "SELECT t.sex, n FROM twins AS t JOIN (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS p USING (sex)"
     )
     assert {row[0] for row in beside.rows} <= {"f", "m"} and beside.price.charged > 0
+    counted = "SELECT COUNT(*) FROM patients AS p JOIN (SELECT sex, COUNT(*) AS n FROM twins GROUP BY sex) AS t ON {}"
+    for condition in ("p.sex = t.sex", "p.weight > t.n", "true"):
+        assert session.execute(counted.format(condition)).price.charged > 0
     for text in (
         "SELECT COUNT(*) FROM patients JOIN twins USING (sex)",
         "SELECT COUNT(*) FROM patients WHERE sex IN (SELECT sex FROM twins)",
@@ -83,6 +89,17 @@ def test_it_is_listed_with_its_state(database: Database, tmp_path: Path) -> None
     with dpsql.connect(tmp_path / "clinic.toml", analyst="eve") as connection:
         assert ("twins", "synthetic") in [(row[0], row[1]) for row in connection.tables.rows]
         assert connection.execute("SELECT COUNT(*) FROM twins").fetchall() == [(3,)]
+
+
+def test_what_cannot_be_read_or_compared_is_not_called_current(database: Database) -> None:
+    ledger, kept = database.accountant.ledger, database._engine.version() or ""
+    for name, form in (("kept", FORMAT), ("lost", FORMAT - 1)):
+        facts = json.dumps({"format": form, "views": []})
+        ledger.put_named(NewRelease(name, "synopsis", 1, kept, facts, b""))
+    for version, states in ((kept, ("current", "unreadable")), (None, ("unknown", "unreadable"))):
+        named = NamedReleases(database.schema, ledger, lambda version=version: version)
+        assert tuple(named.state(each).split(":")[0] for each in named.of_kind("synopsis")) == states
+        assert [("is free" in said) for _, said in named.synopses()] == [version is not None, False]
 
 
 def test_its_creator_drops_it_and_nobody_else(database: Database) -> None:
