@@ -47,7 +47,7 @@ def _beyond(each: LeftOut, weighed: bool) -> tuple[str, str]:
         case "units":
             return "units", f"have more than {_number(most, 'row')} and may count in part"
         case "groups":
-            part = "count in part in each, as they weigh less where keys are chosen" if weighed else "count in part"
+            part = "may count in part in all of them" if weighed else "count in part"
             return "units", f"are in more than {_number(most, 'group')} and {part}"
         case "values":
             return "units", f"have more than {_number(most, 'different value')} of {each.name} and count in part"

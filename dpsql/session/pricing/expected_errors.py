@@ -150,6 +150,13 @@ def has_interval(plan: Plan, number: int) -> bool:
             assert_never(core.estimates[place])
 
 
+def is_list(plan: Plan, number: int) -> bool:
+    """Whether a column of the result is a list of quantiles, whose elements have intervals of their own."""
+    at = place_of(plan, plan.columns[number])
+    estimate = None if at is None else at[0].estimates[at[1]]
+    return isinstance(estimate, QuantileEstimate) and estimate.ranks.listed
+
+
 def expected(plan: Plan, rows: Fraction | None = None) -> tuple[ColumnError | None, ...]:
     """For each column its half-width where the plan alone tells it: of counts and sums, exactly.
 

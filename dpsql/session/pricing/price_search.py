@@ -167,7 +167,8 @@ class ReachedGoal:
 
     ``share`` is the part of what is left that it takes, None where the budget does not admit it; ``most`` is the
     largest price that the budget admits, with the half-widths of that. Sizes of values are those of the answer that was
-    released at the price ``known``; where that answer reaches the goal itself it is given again, ``free``.
+    released at the price ``known``; where that answer reaches the goal itself it is given again, ``free``. ``lists``
+    are the columns of lists of quantiles, which the goal does not count.
     """
 
     goal: AccuracyGoal
@@ -178,17 +179,27 @@ class ReachedGoal:
     best: tuple[ColumnError, ...]
     known: Fraction | None = None
     free: bool = False
+    lists: tuple[str, ...] = ()
+
+    @property
+    def wanted(self) -> str:
+        """The goal in words, and what it does not count."""
+        return (
+            f"{self.goal} (not counting the lists of quantiles {', '.join(self.lists)})"
+            if self.lists
+            else str(self.goal)
+        )
 
     @property
     def lines(self) -> list[str]:
         """What is said of it."""
         if self.epsilon is None:
-            return [f"to reach {self.goal}: no price does", *self._instead]
+            return [f"to reach {self.wanted}: no price does", *self._instead]
         if self.free:
             paid = f"an answer that was paid for already, at ε = {shown(self.epsilon)}, does"
-            return [f"to reach {self.goal}: {paid}: {said(self.errors)}"]
+            return [f"to reach {self.wanted}: {paid}: {said(self.errors)}"]
         sizes = "" if self.known is None else f", with the sizes released before at ε = {shown(self.known)}"
-        first = f"to reach {self.goal}: ε = {shown(self.epsilon)}, which gives {said(self.errors)}{sizes}"
+        first = f"to reach {self.wanted}: ε = {shown(self.epsilon)}, which gives {said(self.errors)}{sizes}"
         if self.share is None:
             return [first, *self._instead]
         return [

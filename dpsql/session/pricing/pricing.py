@@ -22,7 +22,7 @@ from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import Cost
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
-from dpsql.session.pricing.expected_errors import ColumnError, expected, has_interval, typical
+from dpsql.session.pricing.expected_errors import ColumnError, expected, has_interval, is_list, typical
 from dpsql.session.pricing.price_search import (
     Errors,
     ReachedGoal,
@@ -126,6 +126,11 @@ class Pricing:
 
     def reach(self, plan: Plan, goal: AccuracyGoal, known: EarlierRelease | None = None) -> ReachedGoal:
         """What it takes to reach the goal; UnresolvedTarget where that depends on what was not released yet."""
+        lists = [column.name for place, column in enumerate(plan.columns)
+                 if is_list(plan, place) and goal.target(column.name) is not None]  # fmt: skip
+        return replace(self._reached(plan, goal, known), lists=tuple(lists))
+
+    def _reached(self, plan: Plan, goal: AccuracyGoal, known: EarlierRelease | None) -> ReachedGoal:
         columns = self._columns(plan, goal)
         known = self.find(plan) if known is None else known
         wanted = self._wanted(plan, goal, columns, known)

@@ -68,7 +68,7 @@ class TargetPlanner:
         try:
             reached = self.pricing.reach(plan, AccuracyGoal((settings.target_error,)), EarlierRelease(plan, released))
             if reached.free:
-                said_so = f"reaches {reached.goal}: {said(reached.errors)}"
+                said_so = f"reaches {reached.wanted}: {said(reached.errors)}"
                 return replace(result, notices=(*result.notices, said_so)), None
             return result, _bought(plan.at(_within(reached, settings, result.price.charged)), reached)
         except (BudgetExhausted, UnresolvedTarget) as refusal:
@@ -115,4 +115,4 @@ def _bought(plan: Plan, reached: ReachedGoal) -> Plan:
         if reached.free
         else f"priced ε = {shown(reached.epsilon or Fraction(0))}"
     )
-    return replace(plan, notices=(*plan.notices, f"{how}, to reach {reached.goal}: {said(reached.errors)}"))
+    return replace(plan, notices=(*plan.notices, f"{how}, to reach {reached.wanted}: {said(reached.errors)}"))

@@ -145,6 +145,15 @@ FAULTS = (
         (f"{PUBLIC}::test_values_are_those_of_the_version_that_is_read",),
     ),
     Fault(
+        "an outer join keeps no public row for which an empty table has none",
+        "dpsql/sql/analysis/work/rows.py",
+        'if step.kind == "left" else other',
+        "if not step else other",
+        (
+            "tests/session/test_public_rows.py::test_an_outer_join_with_an_empty_public_table_keeps_the_rows_of_the_other",
+        ),
+    ),
+    Fault(
         "a count of public rows is bounded by the rows of the first key",
         "dpsql/sql/binder/expression_subqueries.py",
         "public_rows(relation, self._binding.sizes) if public",

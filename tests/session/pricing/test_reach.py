@@ -194,3 +194,11 @@ def test_prices_have_three_digits_and_are_near(value: float) -> None:
 def test_the_least_is_found_from_anywhere(bound: float, guess: float) -> None:
     found = least(lambda price: float(price) >= bound, guess)
     assert found is not None and float(found) >= bound > float(decimal(nearest(float(found)) - 1))
+
+
+def test_lists_of_quantiles_are_not_counted_and_that_is_said(session: Session) -> None:
+    text = "SELECT COUNT(*) AS n, QUANTILE_CONT(cost, [0.25, 0.75]) AS q FROM visits"
+    found = reached(session, f"{text} TO REACH ± 5")
+    assert [each.name for each in found.errors] == ["n"] and found.lists == ("q",)
+    assert "not counting the lists of quantiles q" in found.lines[0]
+    assert not reached(session, f"{text} TO REACH n ± 5").lists

@@ -261,7 +261,11 @@ class UnitWork:
         made = RowBound(1, frozenset())
         for place, step in enumerate(order.steps):
             names = {each.name for each in known if each.relation == step.source.alias}
-            made = made.times(self._public(step.source, names | _given(order, place)))
+            other = self._public(step.source, names | _given(order, place))
+            if step.kind == "full":
+                made = replace(made.times(other), rows=made.rows * other.rows + made.rows + other.rows)
+            else:
+                made = made.times(replace(other, rows=max(other.rows, 1)) if step.kind == "left" else other)
         self.evaluate(made, order.conditions)
         return made
 
