@@ -252,6 +252,7 @@ class Server:
                 settings=settings,
                 assign=settings.set,
                 current=lambda: self._database.schema,
+                synopses=session.named.synopses,
             )
             conversation = MessageLoop(peer.wire, session, catalogue, settings, self._observer, str(peer))
             key = self._crowd.enter(peer, conversation)

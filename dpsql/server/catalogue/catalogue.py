@@ -43,7 +43,7 @@ class Catalogue:
 
     ``settings`` are the session's by lower-case name; ``SHOW`` and ``current_setting`` read them before the defaults.
     ``assign`` is called with the name and value of each ``set_config``. ``current`` tells the schema of now, with the
-    synthetic tables that were created meanwhile.
+    synthetic tables that were created meanwhile, and ``synopses`` the names of synopses with what is said of them.
     """
 
     def __init__(
@@ -55,8 +55,10 @@ class Catalogue:
         settings: Mapping[str, str] | None = None,
         assign: Callable[[str, str], None] | None = None,
         current: Callable[[], Schema] | None = None,
+        synopses: Callable[[], Sequence[tuple[str, str]]] = tuple,
     ) -> None:
         self._current, self._database, self._user = current or (lambda: schema), database, user
+        self._synopses = synopses
         self._assigned: dict[str, str] = {}
         self._settings = self._assigned if settings is None else settings
         self._assign = self._assigned.__setitem__ if assign is None else assign
@@ -116,7 +118,7 @@ class Catalogue:
 
     @property
     def _store(self) -> CatalogueStore:
-        return store_of(self._current(), self._database)
+        return store_of(self._current(), self._database, self._synopses())
 
     def _rewritten(self, text: str) -> RewrittenQuery:
         try:

@@ -62,9 +62,9 @@ def test_many_threads_may_ask(catalogue: Catalogue) -> None:
 def test_it_is_made_once(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
 
-    def counted(run: Callable[..., Any], schema: Schema, database: str) -> Any:
+    def counted(run: Callable[..., Any], schema: Schema, database: str, synopses: Any) -> Any:
         made.append(database)
-        return build(run, schema, database)
+        return build(run, schema, database, synopses)
 
     monkeypatch.setattr("dpsql.server.catalogue.store.catalogue_store.build", counted)
     for name in ("made once", "made once", "another"):

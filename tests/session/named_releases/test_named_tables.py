@@ -102,6 +102,22 @@ def test_what_cannot_be_read_or_compared_is_not_called_current(database: Databas
         assert [("is free" in said) for _, said in named.synopses()] == [version is not None, False]
 
 
+def test_clients_over_the_wire_see_synopses_among_the_relations(database: Database) -> None:
+    facts = json.dumps({"format": FORMAT, "views": []})
+    listed = """SELECT c.relname, c.relkind, obj_description(c.oid, 'pg_class') FROM pg_catalog.pg_class AS c
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f') ORDER BY 1"""
+    with Server(database, port=0) as server:
+        address = f"host=127.0.0.1 port={server.port} dbname=clinic user=ada password=ada sslmode=disable"
+        with psycopg.connect(address, autocommit=True) as connection:
+            assert [row[0] for row in connection.execute(listed)] == ["patients", "places", "twins", "visits"]
+            version = database._engine.version() or ""
+            database.accountant.ledger.put_named(NewRelease("marginals", "synopsis", 1, version, facts, b""))
+            database._named._forget()
+            first, *_ = connection.execute(listed).fetchall()
+            assert first[:2] == ("marginals", "m") and "bought" in first[2] and "free" in first[2]
+
+
 def test_its_creator_drops_it_and_nobody_else(database: Database) -> None:
     with pytest.raises(DataError, match="created by ada"):
         database.session("bob").execute("DROP SYNTHETIC TABLE twins")

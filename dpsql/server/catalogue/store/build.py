@@ -123,7 +123,7 @@ _OF_TYPES = (
 )
 
 
-def build(run: Run, schema: Schema, database: str) -> Shapes:
+def build(run: Run, schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()) -> Shapes:
     """Make all tables and macros except `dpsql.server.catalogue.store.views`; returns the columns of all relations."""
     run("CREATE SCHEMA pgc; CREATE SCHEMA ifs; BEGIN")
     for file in sorted(FACTS.glob("*.parquet")):
@@ -134,7 +134,7 @@ def build(run: Run, schema: Schema, database: str) -> Shapes:
     for relation in shapes:
         if not is_late(relation):
             run(creation(relation, shapes))
-    _RowWriter(run, shapes).put(_objects(run, schema, database).gather())
+    _RowWriter(run, shapes).put(_objects(run, schema, database, synopses).gather())
     for statement in (*definitions(FIRST_MACROS), *_TYPE_NAMES, *SPELLED, *definitions(MACROS)):
         run(statement)
     for head, body in TABLE_MACROS:
@@ -167,12 +167,12 @@ def _shapes(run: Run) -> dict[str, dict[str, str]]:
     return shapes
 
 
-def _objects(run: Run, schema: Schema, database: str) -> CatalogueObjects:
+def _objects(run: Run, schema: Schema, database: str, synopses: Sequence[tuple[str, str]]) -> CatalogueObjects:
     stored = run("SELECT oid, typlen, typbyval, typalign, typstorage, typcollation FROM pgc.pg_type").fetchall()
     classes = run("SELECT opcintype, oid FROM pgc.pg_opclass WHERE opcmethod = 403 AND opcdefault").fetchall()
     equals = run("SELECT oprleft, oid FROM pgc.pg_operator WHERE oprname = '=' AND oprleft = oprright").fetchall()
     storages = {oid: TypeStorage(*rest) for oid, *rest in stored}
-    return CatalogueObjects(schema, database, storages, dict(classes), dict(equals))
+    return CatalogueObjects(schema, database, storages, dict(classes), dict(equals), synopses)
 
 
 class _RowWriter:

@@ -8,7 +8,7 @@ import atexit
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -79,11 +79,11 @@ class CatalogueStore:
     its name alone, where all relations agree: PostgreSQL names its columns so that most do.
     """
 
-    def __init__(self, schema: Schema, database: str) -> None:
+    def __init__(self, schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()) -> None:
         self.schema = schema
         self._database, self._lock = database, threading.Lock()
         self._connection = open_instance({**SEALED, "enable_external_access": "true"})
-        self.columns = build(self._connection.execute, schema, database)
+        self.columns = build(self._connection.execute, schema, database, synopses)
         self.kinds = _kinds(self.columns)
         self._ready: set[str] = set()
         self._places = SandboxSlots(MOST)
@@ -184,14 +184,14 @@ class _StoreCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._stores: OrderedDict[tuple[int, str], CatalogueStore] = OrderedDict()
+        self._stores: OrderedDict[tuple[object, ...], CatalogueStore] = OrderedDict()
 
-    def of(self, schema: Schema, database: str) -> CatalogueStore:
+    def of(self, schema: Schema, database: str, synopses: Sequence[tuple[str, str]]) -> CatalogueStore:
         """The store of a schema, made on first use. It holds the schema, so that no other object can get its ``id``."""
-        key = (id(schema), database)
+        key = (id(schema), database, *synopses)
         with self._lock:
             if key not in self._stores:
-                self._stores[key] = CatalogueStore(schema, database)
+                self._stores[key] = CatalogueStore(schema, database, synopses)
                 if len(self._stores) > KEPT:
                     self._stores.popitem(last=False)
             self._stores.move_to_end(key)
@@ -208,6 +208,6 @@ _STORES = _StoreCache()
 atexit.register(_STORES.close)
 
 
-def store_of(schema: Schema, database: str) -> CatalogueStore:
-    """The store of a schema under a database name, shared by the process."""
-    return _STORES.of(schema, database)
+def store_of(schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()) -> CatalogueStore:
+    """The store of a schema under a database name with these synopses, shared by the process."""
+    return _STORES.of(schema, database, synopses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -35,7 +35,8 @@ class CatalogueObjects:
     """Gathers the rows of each catalogue; OIDs of objects depend on their names alone.
 
     ``storages`` has the storage of each type by its oid, ``classes`` the default B-tree operator class of each type,
-    and ``equals`` the equality operator of each.
+    and ``equals`` the equality operator of each. ``synopses`` are names with what is said of them: materialized views
+    without columns.
     """
 
     schema: Schema
@@ -43,6 +44,7 @@ class CatalogueObjects:
     storages: Mapping[int, TypeStorage]
     classes: Mapping[int, int]
     equals: Mapping[int, int]
+    synopses: Sequence[tuple[str, str]] = ()
     rows: dict[str, list[Row]] = field(default_factory=dict)
     _taken: set[int] = field(default_factory=set)
     _keys: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
@@ -59,6 +61,8 @@ class CatalogueObjects:
             self._table(name, table, tables[name])
         for name, table in self.schema.tables.items():
             self._references(name, table, tables)
+        for name, said in self.synopses:
+            self._synopsis(name, said)
         return self.rows
 
     def oid(self, kind: str, name: str) -> int:
@@ -100,6 +104,14 @@ class CatalogueObjects:
             self._add("pg_description", objoid=oid, objsubid=0, description=table.comment)
         for columns, primary in keys:
             self._key(name, table, oid, columns, primary)
+
+    def _synopsis(self, name: str, said: str) -> None:
+        oid = self.oid("synopsis", name)
+        self._add(
+            "pg_class", oid=oid, relname=name, reltype=0, relfilenode=oid, relkind="m", relnatts=0, relhasindex=False,
+            relhastriggers=False,
+        )  # fmt: skip
+        self._add("pg_description", objoid=oid, objsubid=0, description=said)
 
     def _column(self, relation: int, place: int, name: str, table: Table, required: bool) -> None:
         kind, modifier = column_type(table.columns[name].type)
