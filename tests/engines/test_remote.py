@@ -7,6 +7,7 @@ import re
 import stat
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from dpsql.engines.remote import copies, s3, store
 from dpsql.engines.remote.copies import RemoteCopies
 from dpsql.engines.remote.https import addresses_of
 from dpsql.errors import LedgerError, OperationalError, SchemaError
-from dpsql.schema import load
+from dpsql.schema import check, load
 from dpsql.session.database import Database, open_database
 
 pytestmark = pytest.mark.xdist_group("remote")
@@ -250,6 +251,8 @@ def test_data_elsewhere_have_no_default_ledger_and_a_schema_knows_its_own(databa
     schema.write_text(schema.read_text().replace('ledger = "town.ledger"\n', ""))
     with pytest.raises(LedgerError, match='name one with `ledger = "…"`'):
         open_database(schema)
+    (found,) = [str(each) for each in check(schema) if each.level == "error"]
+    assert found.startswith("error: ledger: not set") and found.endswith('write ledger = "town.ledger"')
 
 
 def test_the_owner_is_told_the_address_and_not_the_place_of_the_copy(bucket: Any, dpsql: Dpsql) -> None:
@@ -391,6 +394,49 @@ def test_names_and_passwords_of_netrc_are_sent_to_their_host_alone(host: HttpsSe
     made.close()
     host.files["/people.csv"], host.needs = PEOPLE.encode(), "Basic bWU6d29yZA=="
     RemoteCopies(host.address("/people.csv")).close()
+
+
+def test_what_is_being_copied_goes_with_the_rest_where_the_database_is_closed(
+    bucket: Any, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(bucket, "open/people.csv", PEOPLE)
+    begun, ended, said = threading.Event(), threading.Event(), list[object]()
+    remove = copies.remove_folder
+    monkeypatch.setattr(copies, "remove_folder", lambda folder: (said.append(ended.is_set()), remove(folder)))
+    made = RemoteCopies("s3://clinic/open/people.csv")
+    put(bucket, "open/people.csv", PEOPLE * 2)
+
+    def slowly(_: store.RemoteFile) -> Iterator[bytes]:
+        yield b"id,"
+        begun.set()
+        while not made._closed:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        yield b"age"
+
+    def bring() -> None:
+        try:
+            made.bring()
+        except OperationalError as error:
+            said.append(str(error))
+
+    def brought(its: RemoteCopies, file: store.RemoteFile) -> str:
+        try:
+            return copied(its, file)
+        finally:
+            ended.set()
+
+    copied = RemoteCopies._brought
+    monkeypatch.setattr(RemoteCopies, "_brought", brought)
+    monkeypatch.setattr(made._store, "read", slowly)
+    copying = threading.Thread(target=bring)
+    copying.start()
+    assert begun.wait(10)
+    made.close()
+    copying.join(10)
+    assert sorted(map(str, said)) == ["True", "s3://clinic/open/people.csv: is closed"] and not list(
+        temporary.iterdir()
+    )
 
 
 def test_a_fork_leaves_the_copies_of_its_parent(bucket: Any, temporary: Path) -> None:

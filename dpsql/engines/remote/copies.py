@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.engines.files.private_folders import private_folder, remove_folder
-from dpsql.engines.remote.store import FileStore, RemoteFile, trouble
+from dpsql.engines.remote.store import PATIENCE, FileStore, RemoteFile, trouble
 from dpsql.errors import OperationalError, SchemaError
 from dpsql.schema import Schema
 
@@ -43,7 +43,7 @@ class RemoteCopies:
         self._store = _store(source)
         folder = private_folder("copies")
         self._folder, self._finalizer = Path(folder).resolve(), weakref.finalize(self, remove_folder, folder)
-        self._lock = threading.Lock()
+        self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
         self._copied: dict[str, tuple[RemoteFile, str]] = {}
         self._stale, self._look_at, self._trouble = True, math.inf, ""
         try:
@@ -98,6 +98,7 @@ class RemoteCopies:
             self._stale, self._look_at = True, math.inf
             try:
                 for _ in range(TRIES + 1):
+                    self._require_open()
                     found = self._store.look()
                     if self._has(found):
                         self._stale, self._trouble = False, ""
@@ -136,6 +137,7 @@ class RemoteCopies:
         part.unlink(missing_ok=True)
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:  # noqa: PTH123 (a mode)
             for chunk in self._store.read(file):
+                self._require_open()
                 digest.update(chunk)
                 copy.write(chunk)
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -158,8 +160,16 @@ class RemoteCopies:
         raise SchemaError(said)
 
     def close(self) -> None:
-        """Remove the copies."""
+        """Remove the copies, once what is being copied has ended; a fork removes nothing, and waits for nobody."""
+        self._closed = True
+        taken = self._lock.acquire(timeout=2 * PATIENCE if os.getpid() == self._owner else 0)
         self._finalizer()
+        if taken:
+            self._lock.release()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise trouble(self._source, "is closed")
 
 
 def _store(source: str) -> FileStore:

@@ -57,7 +57,7 @@ def check(
     except SchemaError as error:
         places = (line.partition(": ") for line in str(error).splitlines())
         return [Finding("error", where, message) for where, _, message in places]
-    findings = [*answers, *_privacy(schema)]
+    findings = [*answers, *_privacy(schema), *_ledger(schema)]
     for name, table in schema.tables.items():
         findings += _public(name, table) if table.public else _private(schema, name, table)
     if error_of is not None:
@@ -92,7 +92,13 @@ def _privacy(schema: Schema) -> Iterator[Finding]:
             "privacy, time_bucket",
             "is off: how long an answer takes tells of the data; set it above what most statements take, such as 0.25",
         )
-    if schema.ledger is None:
+
+
+def _ledger(schema: Schema) -> Iterator[Finding]:
+    if schema.ledger is None and schema.is_elsewhere:
+        said = f'not set, and beside data elsewhere there is no place for it; write ledger = "{schema.name}.ledger"'
+        yield Finding("error", "ledger", said)
+    elif schema.ledger is None:
         yield Finding("note", "ledger", "not set; name one file for this database, so that all who ask share a budget")
 
 

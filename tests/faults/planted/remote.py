@@ -61,6 +61,13 @@ FAULTS = (
         (f"{REMOTE}::test_copies_are_this_users_alone_and_go_with_the_database",),
     ),
     Fault(
+        "what is being copied stays behind where the database is closed",
+        COPIES,
+        "self._lock.acquire(timeout=2 * PATIENCE if os.getpid() == self._owner else 0)",
+        "False",
+        (f"{REMOTE}::test_what_is_being_copied_goes_with_the_rest_where_the_database_is_closed",),
+    ),
+    Fault(
         "the time that copying takes is felt",
         ALL,
         "        self._look()\n        waits =",
