@@ -115,7 +115,7 @@ SOURCES = {
 }
 
 #: Those that are tried each time; the others are read by the same rules as files of this machine.
-QUICK = ("https file", "s3 folder")
+QUICK = ("s3 folder",)
 
 
 @pytest.mark.parametrize(
@@ -255,6 +255,7 @@ def test_data_elsewhere_have_no_default_ledger_and_a_schema_knows_its_own(databa
     assert found.startswith("error: ledger: not set") and found.endswith('write ledger = "town.ledger"')
 
 
+@pytest.mark.slow
 def test_the_owner_is_told_the_address_and_not_the_place_of_the_copy(bucket: Any, dpsql: Dpsql) -> None:
     put(bucket, "bad/a.parquet", b"PAR1 no PAR1")
     put(bucket, "notes/notes.txt", b"no database")
@@ -262,15 +263,15 @@ def test_the_owner_is_told_the_address_and_not_the_place_of_the_copy(bucket: Any
     assert "s3://clinic/notes/notes.txt: is neither" in dpsql("schema", "init", "s3://clinic/notes/notes.txt").err
 
 
-@pytest.mark.parametrize(
-    "key", ["../outside.csv", "a/../../b.csv", "a//b.csv", "a\\b.csv", f"{'n' * 300}.csv"]
-)  # fmt: skip
-def test_no_key_leads_out_of_the_folder_of_copies(bucket: Any, key: str) -> None:
+def test_no_key_leads_out_of_the_folder_of_copies(bucket: Any) -> None:
     bucket.create_bucket(Bucket="odd-keys")
-    put(bucket, f"in/{key}", PEOPLE, "odd-keys")
-    with pytest.raises(OperationalError, match="cannot be the name of a file"):
+    put(bucket, "in/../../../outside.csv", PEOPLE, "odd-keys")
+    with pytest.raises(OperationalError, match=r"^s3://odd-keys/in/\.\..*cannot be the name of a file"):
         RemoteCopies("s3://odd-keys/in/")
-    bucket.delete_object(Bucket="odd-keys", Key=f"in/{key}")
+    assert store.checked_place("", "in/a..b/c.csv") == "in/a..b/c.csv"
+    for key in ("../outside.csv", "a/../../b.csv", "a//b.csv", "/a.csv", "a\\b.csv", "a\0b.csv", f"{'n' * 300}.csv"):
+        with pytest.raises(OperationalError, match="cannot be the name of a file"):
+            store.checked_place("", key)
 
 
 @pytest.mark.slow
