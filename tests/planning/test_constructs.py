@@ -94,6 +94,7 @@ def is_answered(seed: int, text: str, loose: bool) -> bool:
         return False
 
 
+@pytest.mark.xdist_group("constructs")
 @pytest.mark.parametrize("construct", CONSTRUCTS)
 def test_statements_with_a_construct_are_answered_and_keep_their_claims(construct: str) -> None:
     chosen = having(construct, TRIED)
@@ -102,6 +103,7 @@ def test_statements_with_a_construct_are_answered_and_keep_their_claims(construc
         assert not texts or faults(here, texts) == [], here.seed
 
 
+@pytest.mark.xdist_group("loose ties")
 @pytest.mark.parametrize("construct", TIES)
 def test_loose_ties_are_refused_or_keep_their_claims(construct: str) -> None:
     for here, texts in having(construct, 2 * TRIED, loose=True):

@@ -1,7 +1,8 @@
-"""32 clients with 1,000 statements each: the ledger holds what each was told, statement by statement, and no more."""
+"""32 clients with 300 statements each: the ledger holds what each was told, statement by statement, and no more."""
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import subprocess
@@ -22,11 +23,12 @@ from wire_client import Client, Hung, notices, rows
 from dpsql.server.protocol import codec
 from dpsql.session.database import open_database
 
-CLIENTS, EACH = 32, 1_000
+#: How many clients and how many statements of each; DPSQL_TRIALS=3 makes it about 1,000.
+CLIENTS, EACH = 32, 300 * int(os.environ.get("DPSQL_TRIALS", "1"))
 #: Clients that leave or cancel in the middle of what is charged, and how often.
-RUDE, RUDELY = 4, 40
+RUDE, RUDELY = 4, 20
 #: The last clients have this cap, which their own statements exceed.
-CAPPED, CAP = 4, Fraction(2)
+CAPPED, CAP = 4, Fraction(1)
 _FREE = (
     "SELECT 1 AS one",
     "SHOW server_version",
@@ -106,7 +108,7 @@ def ask(client: Client, text: str, extended: bool, mine: Fraction) -> Answer:
 
 
 def talk(port: int, number: int) -> Told:
-    """One client's thousand statements, each of which is told what it should be."""
+    """One client's statements, each of which is told what it should be."""
     told, dice, mine = Told(), random.Random(number), price(number)
     capped = number >= CLIENTS - CAPPED
     with Client(port, timeout=120) as client:
@@ -174,7 +176,7 @@ def leave(port: int, number: int) -> tuple[Counter[str], Counter[str]]:
 
 
 @pytest.mark.slow
-def test_no_charge_of_32_000_statements_is_wrong_or_lost(tmp_path: Path) -> None:
+def test_no_charge_of_thousands_of_statements_is_wrong_or_lost(tmp_path: Path) -> None:
     schema = clinic(tmp_path, delta="0")  # so that the loss of a statement is its ε
     caps = (f'[analysts."analyst{number}"]\nepsilon = {CAP}\n' for number in range(CLIENTS - CAPPED, CLIENTS))
     schema.write_text(schema.read_text().replace("[tables.patients]", "".join(caps) + "[tables.patients]", 1))
@@ -199,8 +201,8 @@ def test_no_charge_of_32_000_statements_is_wrong_or_lost(tmp_path: Path) -> None
         if number >= CLIENTS - CAPPED:
             assert sum(cost * times for (_, cost), times in client.charged.items()) <= CAP
     kinds = sum((client.kinds for client in told), Counter())
-    assert kinds["own"] > 500 and kinds["again"] > 500
-    assert kinds["poor"] > 20  # of about 120 own ones 41 are within the caps; of shared ones it depends on who is first
+    assert kinds["own"] > 200 and kinds["again"] > 500
+    assert kinds["poor"] > 10  # of about 36 own ones 20 are within the caps; of shared ones it depends on who is first
 
     # what several asked at the same price was paid for once, and answered alike
     answers: dict[tuple[str, Fraction], list[list[bytes | None]]] = {}

@@ -108,10 +108,9 @@ def test_rows_that_are_multiplied_are_as_many_as_is_claimed(text: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("chunk", range(2))
-def test_no_step_has_more_rows_of_a_unit_than_is_claimed(chunk: int) -> None:
+def test_no_step_has_more_rows_of_a_unit_than_is_claimed() -> None:
     tried = 0
-    for seed in range(chunk, 12, 2):
+    for seed in range(6):
         here = world(seed)
         for number in range(10):
             text = statement(here, number)

@@ -18,8 +18,8 @@ from worlds import World
 pytestmark = pytest.mark.slow
 
 #: How many worlds and how many statements on each; DPSQL_TRIALS=20 makes it twenty times as many worlds.
-WORLDS = 8 * int(os.environ.get("DPSQL_TRIALS", "1"))
-STATEMENTS, CHUNKS = 48, 2
+WORLDS = 4 * int(os.environ.get("DPSQL_TRIALS", "1"))
+STATEMENTS, CHUNKS = 48, 1
 
 
 def crowded(seed: int) -> World:
