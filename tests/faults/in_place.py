@@ -91,9 +91,15 @@ class Forks:
     #: A fork has a folder of its own in it.
     scratch: Path
     report: Callable[[Fault, str], None]
-    left: list[Fault] = field(default_factory=list)
+    #: The tests that found faults before, by the faults' names: of the tests of a fault that one comes first.
+    found_by: dict[str, str]
+    #: Those that are not found yet.
+    left: list[Fault] = field(init=False)
     is_fork: bool = False
     _running: dict[int, tuple[Fault, Path, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.left = list(self.faults)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
@@ -108,7 +114,6 @@ class Forks:
             try:
                 changed = changed_functions(fault)
             except (ElsewhereError, SyntaxError):
-                self.left.append(fault)
                 continue
             if len(self._running) == self.workers:
                 self._wait()
@@ -122,7 +127,8 @@ class Forks:
                     for function in functions[str(ROOT / fault.file)]:
                         if function.__code__ == old:
                             function.__code__ = new
-                session.items[:] = [item for test in fault.tests for item in session.items if _is_of(item, test)]
+                items = [item for test in fault.tests for item in session.items if _is_of(item, test)]
+                session.items[:] = sorted(items, key=lambda item: item.nodeid != self.found_by.get(fault.name))
                 return None
             self._running[process] = fault, folder, time.monotonic()
         while self._running:
@@ -135,8 +141,8 @@ class Forks:
         fault, folder, start = self._running.pop(process)
         if os.waitstatus_to_exitcode(status) == pytest.ExitCode.TESTS_FAILED:
             self.report(fault, found(time.monotonic() - start, folder / SAID))
-        else:
-            self.left.append(fault)
+            self.left.remove(fault)
+            self.found_by[fault.name] = first_failed(folder / SAID)
         shutil.rmtree(folder, ignore_errors=True)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -160,7 +166,12 @@ def _begin(folder: Path) -> None:
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(folder)
 
 
-def found(seconds: float, said: Path) -> str:
-    """How long the tests took and which one turned red, by what pytest printed."""
+def first_failed(said: Path) -> str:
+    """The test that turned red first, by what pytest printed."""
     first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said.read_text(errors="replace"), re.MULTILINE)
-    return f"found in {seconds:.0f} s by {first[1] if first else 'pytest'}"
+    return first[1] if first else "pytest"
+
+
+def found(seconds: float, said: Path) -> str:
+    """How long the tests took and which one turned red first."""
+    return f"found in {seconds:.0f} s by {first_failed(said)}"

@@ -1,12 +1,13 @@
-"""Plants each fault in dpsql and sees that its tests turn red: ``python tests/faults/run.py [words]``.
+"""Plants each fault in dpsql and sees that its tests turn red: ``python tests/faults/run.py [--note] [words]``.
 
 Most faults are tried in forks that have their tests already (``in_place.py``), the others each in a fork that imports a
-copy of the project.
+copy of the project. Of the tests of a fault the one that found it before comes first; ``--note`` notes which that is.
 """
 
 from __future__ import annotations
 
 import compileall
+import json
 import os
 import shutil
 import signal
@@ -24,6 +25,8 @@ from planted import FAULTS, Fault
 
 #: One more than the cores that most machines of this kind have: some faults make a test wait.
 WORKERS = 3
+#: Which test found each fault, so that it is asked first.
+FOUND_BY = Path(__file__).with_name("found_by.json")
 #: What a copy of the project is made of.
 PARTS = ("benchmarks", "dpsql", "schemas", "tests")
 #: pytest's options: the first test that fails is enough.
@@ -157,8 +160,9 @@ def compiled() -> None:
         compileall.compile_dir(ROOT / part, quiet=1)
 
 
-def main(words: list[str]) -> int:
+def main(words: list[str], note: bool) -> int:
     """Run the faults whose names hold all the words; 0 where each is found."""
+    found_by: dict[str, str] = json.loads(FOUND_BY.read_text(encoding="utf-8"))
     chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)]
     seen = 0
 
@@ -166,7 +170,7 @@ def main(words: list[str]) -> int:
         print(f"{fault.name}: {said}", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
-        forks = Forks(chosen, WORKERS, Path(folder), report)
+        forks = Forks(chosen, WORKERS, Path(folder), report, found_by)
         files = dict.fromkeys(test.partition("::")[0] for fault in chosen for test in fault.tests)
         os.environ["DPSQL_SHRINK"] = "no"
         pytest.main([*QUIET, "--capture=no", *files], plugins=[forks])
@@ -176,8 +180,11 @@ def main(words: list[str]) -> int:
             report(fault, said)
     seen += len(chosen) - len(forks.left)
     print(f"{seen} of {len(chosen)} faults found")
+    if note:
+        named = {fault.name: found_by[fault.name] for fault in FAULTS if fault.name in found_by}
+        FOUND_BY.write_text(json.dumps(named, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
     return 0 if chosen and seen == len(chosen) else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main([word for word in sys.argv[1:] if word != "--note"], "--note" in sys.argv))

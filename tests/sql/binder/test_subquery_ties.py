@@ -25,7 +25,7 @@ STATEMENTS, CHUNKS = 48, 1
 def crowded(seed: int) -> World:
     """A world of several units, of which each may have one row: one that moves another's rows moves too much."""
     for place in range(100):
-        here = world(5_000 + seed + 1_000 * place)
+        here = world(5_000 + 4 * seed + 1_000 * place)
         if len(here.units) > 3:
             break
     one = (("max_rows_per_unit", 1),)
