@@ -10,7 +10,12 @@ from collections.abc import Iterator, Sequence
 from dpsql.planning.cell_choice import EVIDENCE_SHARE
 from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.plan import CorePlan, GroupPresence, Plan
-from dpsql.sql.ir.core import UnitCount
+from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
+from dpsql.sql.analysis.stability import sources
+from dpsql.sql.ir.aggregate import NORM_CLIPPED_SUM
+from dpsql.sql.ir.core import UnitCount, UnitNorms
+from dpsql.sql.ir.expression import ColumnRef
+from dpsql.sql.ir.relation import Scan
 
 #: For how many keys the threshold is told where only public tables know their number.
 EXAMPLES = (100, 10_000)
@@ -19,6 +24,23 @@ EXAMPLES = (100, 10_000)
 def groups_said(plan: Plan) -> tuple[str, ...]:
     """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
     return tuple(dict.fromkeys(f"groups: {said}" for _, said in _told(plan)))
+
+
+def norms_said(plan: Plan) -> tuple[str, ...]:
+    """One sentence for each norm that is found: its part of the price, and how many units are above it."""
+    found, place = list[str](), 0
+    for core in plan.cores:
+        place += len(core.cells)
+        for number, each in enumerate(core.histograms, place):
+            if isinstance(each.contribution.cell, UnitNorms) and isinstance(each.mechanism, ClippingBoundSearch):
+                scan = each.mechanism
+                part = scan.price / (plan.price**2 / 2 if scan.concentrated else plan.price)
+                found.append(
+                    f"norm: {float(100 * part):.3g} % of the price finds the norm to which units are clipped "
+                    f"(cell {number}); about {scan.left} ± {scan.half_width(plan.confidence)} of them are above it"
+                )
+        place += len(core.histograms)
+    return tuple(found)
 
 
 def nothing_seen(plan: Plan) -> tuple[str, ...]:
@@ -65,11 +87,28 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
     if plan.resampling is not None and not later.isdisjoint(plan.resampling.tables):
         found = names if later.issuperset(plan.resampling.tables) else perhaps
         found += [plan.columns[place].name for place in plan.resampling.wanted]
-    said = (
-        f"{_whose(names, perhaps)} what a subquery released as given: it holds what the statement would give with "
-        "these very rows and values in the place of the subquery, whose own noise is not in it"
-    )
-    return (said,)
+    if _reads_norms_alone(plan):
+        given = (
+            "the norm to which units are clipped as given: it holds the clipped sum, and neither what units above the "
+            "norm lose nor the noise by which it was found"
+        )
+    else:
+        given = (
+            "what a subquery released as given: it holds what the statement would give with these very rows and values "
+            "in the place of the subquery, whose own noise is not in it"
+        )
+    return (f"{_whose(names, perhaps)} {given}",)
+
+
+def _reads_norms_alone(plan: Plan) -> bool:
+    """Whether all that later cores read of earlier ones are norms that were found."""
+    read = frozenset[str]().union(*(core.derived for core in plan.cores))
+    norms = set()
+    for core in (each.core for each in plan.cores):
+        named = {each.other.relation for each in core.aggregates
+                 if each.function is NORM_CLIPPED_SUM and isinstance(each.other, ColumnRef)}  # fmt: skip
+        norms |= {each.table for each in sources(core.relation) if isinstance(each, Scan) and each.alias in named}
+    return read <= norms
 
 
 def _later(plan: Plan) -> frozenset[str]:

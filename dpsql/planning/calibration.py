@@ -42,7 +42,7 @@ from dpsql.privacy.mechanism.rank_interval import RankInterval, most_cells
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism, shape
 from dpsql.sql.analysis.contribution import Contribution, Norm
-from dpsql.sql.ir.core import Frequencies
+from dpsql.sql.ir.core import Frequencies, UnitNorms
 
 #: What a chosen quantile's value gets of its price; for the rest rows are counted around it for its interval.
 VALUE_SHARE = Fraction(1, 2)
@@ -182,8 +182,9 @@ def scan(
 
     A unit that comes or goes moves the numbers of rows above all sizes one way; one that is replaced does not.
     """
-    assert isinstance(contribution.cell, Frequencies)
-    sizes, monotone = len(contribution.cell.values), neighbours == "add-remove"
+    cell, monotone = contribution.cell, neighbours == "add-remove"
+    assert isinstance(cell, Frequencies | UnitNorms)
+    sizes = cell.sizes if isinstance(cell, UnitNorms) else len(cell.values)
     try:
         if norm == "l1":
             moved = l1_sensitivity(contribution, neighbours)

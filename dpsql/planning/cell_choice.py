@@ -16,10 +16,22 @@ from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate
 from dpsql.planning.estimators.moments import moment
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.schema import SqlType
-from dpsql.sql.analysis.quantisation import quantum
+from dpsql.sql.analysis.quantisation import norm_grid, quantum
 from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.aggregate_properties import Measure, MomentSums, ResultRule
-from dpsql.sql.ir.core import Aggregate, Cell, Core, DistinctCount, Frequencies, Histogram, RowCount, UnitCount
+from dpsql.sql.ir.core import (
+    Aggregate,
+    Cell,
+    Core,
+    CountList,
+    DistinctCount,
+    Frequencies,
+    Histogram,
+    NormClippedSum,
+    RowCount,
+    UnitCount,
+    UnitNorms,
+)
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
 
 #: What a size that few rows exceed gets beside a cell that gets 1: of a sum that is clipped there, a quarter of both.
@@ -37,7 +49,7 @@ class CellChoice:
     """
 
     cells: tuple[Cell, ...]
-    histograms: tuple[Histogram | Frequencies, ...]
+    histograms: tuple[CountList, ...]
     estimates: tuple[Estimate | QuantileEstimate | FrequencyEstimate, ...]
     counts: tuple[int, ...] = ()
     evidence: bool = False
@@ -65,7 +77,8 @@ class CellChoice:
     def weight(self, histogram: int) -> Fraction:
         """What one of the histograms gets beside a cell that gets 1."""
         chosen = self.histograms[histogram]
-        return SCAN_WEIGHT if isinstance(chosen, Frequencies) and chosen.sizes else Fraction(1)
+        is_scan = isinstance(chosen, UnitNorms) or (isinstance(chosen, Frequencies) and chosen.sizes)
+        return SCAN_WEIGHT if is_scan else Fraction(1)
 
     def asked(self, histogram: int) -> tuple[QuantileEstimate | FrequencyEstimate, ...]:
         """What is read off one of the histograms."""
@@ -152,6 +165,14 @@ class _Chooser:
                 places = tuple(range(len(aggregate.values)))
                 place = cells.histogram(Frequencies(_argument(aggregate), places, condition, sizes=True))
                 return ClippingBound(place, aggregate.values)
+            case Measure.NORM:
+                step, _ = norm_grid(_argument(aggregate))
+                norms = UnitNorms(_argument(aggregate), aggregate.groups, condition, step, len(aggregate.values))
+                return ClippingBound(cells.histogram(norms), aggregate.values)
+            case Measure.NORM_CLIPPED_SUM:
+                assert aggregate.other is not None
+                clipped = NormClippedSum(_argument(aggregate), condition, aggregate.other)
+                return SingleCell(cells.place(clipped))
             case _:
                 assert_never(measure)
 
@@ -190,7 +211,7 @@ def _centred(aggregate: Aggregate) -> list[tuple[Expression, Expression | None]]
         case (
             Measure.ROWS | Measure.UNITS | Measure.DISTINCT | Measure.SUM | Measure.EVIDENCE_FOR
             | Measure.EVIDENCE_AGAINST | Measure.QUANTILES | Measure.FREQUENCIES | Measure.MOST_FREQUENT | Measure.SIZE
-            | Measure.PRESENT_VALUES
+            | Measure.PRESENT_VALUES | Measure.NORM | Measure.NORM_CLIPPED_SUM
         ):  # fmt: skip
             return []
         case _:

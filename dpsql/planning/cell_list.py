@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from dpsql.sql.analysis.bounds import is_nullable
-from dpsql.sql.ir.core import Aggregate, Cell, ClampedSum, Frequencies, Histogram, RowCount
+from dpsql.sql.ir.core import Aggregate, Cell, ClampedSum, CountList, RowCount
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
 
 
@@ -20,7 +20,7 @@ class CellList:
     """
 
     def __init__(self, centred: Collection[tuple[Expression, Expression | None]]) -> None:
-        self.cells, self.histograms = list[Cell](), list[Histogram | Frequencies]()
+        self.cells, self.histograms = list[Cell](), list[CountList]()
         self._centred = centred
 
     def is_centred(self, argument: Expression, condition: Expression | None) -> bool:
@@ -35,7 +35,7 @@ class CellList:
         """The place of the count of the rows where the argument has a value."""
         return self.place(RowCount(argument if argument is not None and is_nullable(argument) else None, condition))
 
-    def histogram(self, histogram: Histogram | Frequencies) -> int:
+    def histogram(self, histogram: CountList) -> int:
         """The place of the histogram among the histograms, which takes it up where it is new."""
         if histogram not in self.histograms:
             self.histograms.append(histogram)

@@ -28,10 +28,12 @@ from dpsql.sql.ir.core import (
     DistinctCount,
     Frequencies,
     Histogram,
+    NormClippedSum,
     ProductSum,
     Ranks,
     RowCount,
     UnitCount,
+    UnitNorms,
 )
 
 
@@ -80,7 +82,8 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
             norm, sensitivity = ("L2", moved**0.5) if concentrated else ("L1", float(moved))
             noises = (scan.each.threshold_noise, scan.each.query_noise)
             deviation = sum(noise.standard_deviation**2 for noise in noises) ** 0.5
-            what = f"{what}, of which a size is found that few exceed"
+            kind = "norm" if isinstance(contribution.cell, UnitNorms) else "size"
+            what = f"{what}, of which a {kind} is found that few exceed"
             half = scan.half_width(confidence) * step
             return ExplainedCell(what, sensitivity * step, norm, "sparse vector", deviation * step, half)
         case _:
@@ -155,7 +158,8 @@ def frequency_width(histogram: MeasuredHistogram, confidence: float) -> str:
         case TopKPeeling() as peeling:
             return f"at most {peeling.half_width(confidence) * step:.4g} rows fewer than another value has"
         case ClippingBoundSearch() as scan:
-            return f"about {scan.left * step:.4g} ± {scan.half_width(confidence) * step:.4g} rows are larger"
+            counted = "units" if isinstance(histogram.contribution.cell, UnitNorms) else "rows"
+            return f"about {scan.left * step:.4g} ± {scan.half_width(confidence) * step:.4g} {counted} are larger"
         case QuantileChoices() | QuantilesWithFallback():
             raise AssertionError("counts are not read off chosen ranks")
         case _:
@@ -174,6 +178,10 @@ def measured(cell: Cell) -> str:
             return f"distinct values{filtered}"
         case ClampedSum(centred=centred):
             return f"sum{' from the middle of the bounds' if centred else ''}{filtered}"
+        case NormClippedSum():
+            return f"sum in parts of the norm to which units are clipped{filtered}"
+        case UnitNorms(sizes=sizes):
+            return f"units of each of {sizes} norms{filtered}"
         case ProductSum(left=left, right=right):
             return f"sum of {'squares' if left == right else 'products'} from the middle of the bounds{filtered}"
         case Histogram():

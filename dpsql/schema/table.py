@@ -10,6 +10,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
     PlainSerializer,
     PlainValidator,
     PrivateAttr,
@@ -48,7 +49,16 @@ TypeName = Annotated[
     WithJsonSchema({"type": "string", "examples": ["integer", "decimal(5,2)", "double", "text", "boolean", "date"]}),
 ]
 Scalars = WithJsonSchema({"type": "array", "items": {"type": ["number", "string", "boolean"]}, "minItems": 1})
-Pair = WithJsonSchema({"type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2})
+#: What stands in the place of bounds that nobody knows.
+AUTOMATIC = "auto"
+Ends = WithJsonSchema(
+    {
+        "oneOf": [
+            {"type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2},
+            {"const": AUTOMATIC},
+        ]
+    }
+)
 Spans = WithJsonSchema(
     {
         "type": "object",
@@ -67,8 +77,10 @@ class Column(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
     type: TypeName = Field(description=f"The SQL type: {_NAMES}.")
-    bounds: Annotated[tuple[Bound, Bound] | None, PlainValidator(lambda pair: pair), Pair] = Field(
-        default=None, description="The range that values are clamped to; public knowledge, never computed from data."
+    bounds: Annotated[tuple[Bound, Bound] | None, PlainValidator(lambda pair: pair), Ends] = Field(
+        default=None,
+        description="The range that values are clamped to; public knowledge, never computed from data. With auto each "
+        "SUM finds the norm to which people are clipped.",
     )
     values: Annotated[tuple[Value, ...] | None, PlainValidator(lambda values: values), Scalars] = Field(
         default=None, description="The public key domain: the only keys that are shown, each of them always."
@@ -85,22 +97,28 @@ class Column(BaseModel):
     )
     comment: str | None = Field(default=None, description="What the column means.")
     _reading: Reading | None = PrivateAttr(default=None)
+    _automatic: bool = PrivateAttr(default=False)
 
     @property
     def reading(self) -> Reading | None:
         """How its values are read where the source stores them in another type; None until the source was seen."""
         return self._reading
 
+    @property
+    def automatic(self) -> bool:
+        """Whether each sum finds the norm to which units are clipped, as nobody knows bounds."""
+        return self._automatic and self.bounds is None
+
     def bounded_by(self, bounds: tuple[Bound, Bound]) -> Column:
         """This column with these bounds."""
         copy = self.model_copy(update={"bounds": bounds})
-        copy._reading = self._reading
+        copy._reading, copy._automatic = self._reading, self._automatic
         return copy
 
     def read_by(self, reading: Reading | None) -> Column:
         """This column where the source stores it so."""
         copy = self.model_copy()
-        copy._reading = reading
+        copy._reading, copy._automatic = reading, self._automatic
         return copy
 
     @property
@@ -113,6 +131,17 @@ class Column(BaseModel):
     def reports(self) -> Reports | None:
         """The mechanism whose reports the column holds; None where it holds values."""
         return None if self.collected is None else self.collected.reports(self.type, self.values, self.bounds)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _bounds_may_be_automatic(cls, data: Any, handler: ModelWrapValidatorHandler[Column]) -> Column:
+        if not isinstance(data, dict) or data.get("bounds") != AUTOMATIC:
+            return handler(data)
+        column = handler({**data, "bounds": None})
+        if not column.type.is_numeric or column.values is not None:
+            raise ValueError('bounds: "auto" is for numbers without `values`, of which sums are clipped; leave it out')
+        column._automatic = True
+        return column
 
     @model_validator(mode="before")
     @classmethod

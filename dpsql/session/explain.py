@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from dpsql.planning.assumptions import groups_said, taken_as_given
+from dpsql.planning.assumptions import groups_said, norms_said, taken_as_given
 from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
 from dpsql.planning.estimators.moment_intervals import typical_half_width
@@ -55,6 +55,7 @@ class Explanation:
         given: What the intervals of the answer take as given.
         unit: The privacy unit, as the schema names it.
         made_of: What is said of an answer that is made of earlier ones.
+        norms: What each norm that is found costs, and how many units are above it.
         by_weight: Whether a unit counts less towards ``missing_below`` in each group, the more groups it is in.
     """
 
@@ -80,6 +81,7 @@ class Explanation:
     unit: str = "unit"
     made_of: tuple[str, ...] = ()
     by_weight: bool = False
+    norms: tuple[str, ...] = ()
     verbose: bool = True
 
     @property
@@ -141,7 +143,7 @@ class Explanation:
             f"{cell.noise}, standard deviation {cell.standard_deviation:.4g}"
             for place, cell in enumerate(self.cells)
         ]
-        lines += [*self.levels, *self.groups]
+        lines += [*self.levels, *self.norms, *self.groups]
         percent = f"{100 * self.confidence:g} %"
         lines += [
             f"column {name}: {half}" for name, half in zip(self.columns, self.said_half_widths, strict=True) if half
@@ -241,6 +243,7 @@ def explain(
         unit,
         made_of,
         any(core.selection is not None and core.selection.weights is not None for core in plan.cores),
+        norms_said(plan),
     )
 
 

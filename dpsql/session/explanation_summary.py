@@ -10,8 +10,8 @@ from dpsql.privacy.measure import shown
 if TYPE_CHECKING:
     from dpsql.session.explain import Explanation
 
-#: The lines of a summary, and how many of them may say what reaches a target.
-MOST_LINES, MOST_REACHED = 12, 2
+#: The lines of a summary, and how many of them may say what reaches a target, and what norms cost.
+MOST_LINES, MOST_REACHED, MOST_NORMS = 12, 2, 2
 
 
 def summary(explanation: Explanation, most: int = MOST_LINES) -> list[str]:
@@ -55,7 +55,7 @@ def hidden_lines(explanation: Explanation) -> list[str]:
     lines = [f"hidden: any one {explanation.unit}{most}"]
     if explanation.missing_below is not None:
         lines.append(explanation.missing_groups)
-    return [*lines, *explanation.groups[:1], *explanation.given]
+    return [*lines, *explanation.norms[:MOST_NORMS], *explanation.groups[:1], *explanation.given]
 
 
 def html_summary(explanation: Explanation) -> str:

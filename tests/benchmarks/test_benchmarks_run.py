@@ -39,6 +39,7 @@ def run(script: str, *arguments: str) -> str:
         ("synthetic.py", ("--prices", "0.6", "--columns", "2"), ("synthetic table", "asked directly", "independent")),
         ("coverage.py", (), ("TPC-H, customers protected", "refused by code")),
         ("explain.py", ("--runs", "20"), ("sum beside an average", "thresholded keys", "largest difference")),
+        ("norm_scan.py", ("--events", "3000", "--runs", "2"), ("SUM(paid) by country", "SUM(amount) by category")),
         ("clip.py", ("--scale", "0.001", "--runs", "5"), ("Q3 count (customer)", "no bound", "declared")),
         (
             "timing.py",

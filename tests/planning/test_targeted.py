@@ -45,6 +45,12 @@ ANSWERED = {
     "size": "SELECT DP_CLIP(price), DP_CLIP(signed) FILTER (WHERE small > 1) FROM visits",
     "size by integer": "SELECT small, DP_CLIP(price), MODE(small), COUNT(*) FROM visits GROUP BY small",
     "per unit size": "SELECT DP_CLIP(s) FROM (SELECT pid, SUM(price) AS s FROM visits GROUP BY pid) t",
+    "norm": "SELECT DP_CLIP(SUM(signed)), DP_CLIP(COUNT(*) FILTER (WHERE small > 1)) FROM visits",
+    "norm by integer": "SELECT small, DP_CLIP(SUM(price)), DP_CLIP(COUNT(word)), SUM(price), COUNT(*) FROM visits "
+    "GROUP BY small",
+    "norm of a square": "SELECT grade, DP_CLIP(SUM(above * above - 7)) FROM people GROUP BY grade",
+    "norm of joined rows": "SELECT region, DP_CLIP(SUM(signed)) FILTER (WHERE small > 1) FROM visits JOIN places "
+    "ON word = code GROUP BY region",
     "mode and the most frequent": "SELECT MODE(small), APPROX_TOP_K(small, 3), HISTOGRAM(small) FROM visits",
     "ordered mode": "SELECT grade, MODE() WITHIN GROUP (ORDER BY above > 1005) FROM people GROUP BY grade",
     "histogram by declared key": "SELECT p.grade, HISTOGRAM(small), HISTOGRAM(price > 1) FILTER (WHERE v.signed < 2) "
@@ -80,6 +86,7 @@ THRESHOLDED = {
     "double": "SELECT signed, COUNT(*) FROM people GROUP BY signed",
     "date": "SELECT birth, COUNT(*) FROM people GROUP BY birth",
     "word and distinct": "SELECT word, COUNT(DISTINCT small), COUNT(DISTINCT pid) FROM visits GROUP BY word",
+    "word and norm": "SELECT word, DP_CLIP(SUM(signed)) AS s, DP_CLIP(COUNT(*)) FROM visits GROUP BY word",
     "word and median": "SELECT word, MEDIAN(price), COUNT(DISTINCT pid) FROM visits GROUP BY word",
     "two keys": "SELECT word, small, COUNT(*) FROM visits GROUP BY word, small",
 }

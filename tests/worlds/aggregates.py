@@ -49,9 +49,10 @@ class AggregateWriter:
                                 f"QUANTILE({value}, [0.1, 0.5, 0.9])")  # fmt: skip
 
     def _frequency(self, scope: list[Seen]) -> str:
-        """How often the values of something with few values occur, or a size that few numbers exceed."""
+        """How often the values of something with few values occur, or a size that few numbers, or units, exceed."""
         if self._draws.one_in(4):
-            return f"DP_CLIP({self._scalars.number(scope, 1)})"
+            number = self._scalars.number(scope, 1)  # whose text decides, so that it takes no draw
+            return f"DP_CLIP(SUM({number}))" if len(number) % 2 else f"DP_CLIP({number})"
         names = (".small", ".tiny", ".grade")
         few = [each.text for each in scope if each.role == "plain" and each.text.endswith(names)]
         made = (

@@ -21,7 +21,7 @@ from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
 from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
-from dpsql.sql.ir.core import Cell, ClampedSum, DistinctCount, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import Cell, ClampedSum, DistinctCount, NormClippedSum, ProductSum, RowCount, UnitCount
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
 def cell_kind(cell: Cell, gaussian: bool) -> str:
     """The kind of a cell, and the norm of its claim."""
     names: dict[type[Cell], str] = {
-        RowCount: "count", ClampedSum: "sum", UnitCount: "units", DistinctCount: "distinct", ProductSum: "product"
+        RowCount: "count", ClampedSum: "sum", UnitCount: "units", DistinctCount: "distinct", ProductSum: "product",
+        NormClippedSum: "norm clipped sum",
     }  # fmt: skip
     return f"{names[type(cell)]} {'L2' if gaussian else 'L1'}"
 

@@ -83,7 +83,7 @@ class AboveThreshold:
 
 
 #: The scan stops where at most so many rows of one unit, over ε, are left above: less would be passed by chance.
-LEFT = 8
+LEFT = 4
 #: What of the price the threshold's noise gets: one draw that all sizes share, so that it is what runs past them all.
 THRESHOLD_SHARE = Fraction(7, 10)
 

@@ -141,6 +141,7 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
         if (
             column.type.is_numeric
             and column.bounds is None
+            and not column.automatic
             and column.values is None
             and column_name not in identifiers
         ):

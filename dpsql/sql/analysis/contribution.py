@@ -2,7 +2,8 @@
 
 The claim (`docs/proofs/contribution.md`): after clipping, the vector of one unit over all groups of a cell has an
 L1 norm of at most ``l1``, or an L2 norm whose square is at most ``l2_squared``, in steps of the cell's grid. What of it
-is told of units above their limits is proved in ``docs/proofs/clipped.md``.
+is told of units above their limits is proved in ``docs/proofs/clipped.md``, and what holds of sums that are clipped to
+a norm that was found in ``docs/proofs/norm_scan.md``.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ from dpsql.sql.ir.core import (
     DistinctCount,
     Frequencies,
     Histogram,
+    NormClippedSum,
     ProductSum,
     RowCount,
     UnitCount,
+    UnitNorms,
 )
 from dpsql.sql.ir.refusal import refuse
 
@@ -33,6 +36,8 @@ from dpsql.sql.ir.refusal import refuse
 FINE_BITS = 11
 #: Limits multiply to less than this: sums are clamped to it before norms, and a clamped unit must be above its limit.
 MOST_NORM = 2**52
+#: A norm that is found in the data has so many steps, by which rows are divided; rows are clamped to `MOST_PARTS`.
+PARTS, MOST_PARTS = 2**36, 2**44
 
 Norm = OneOf["l1", "l2"]
 
@@ -86,6 +91,10 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
         case Frequencies():
             rows = _row_limit(declared.rows, groups, per_group, norm)
             return _made(cell, None, 1, rows, norm)
+        case NormClippedSum():
+            return Contribution(cell, None, PARTS if norm == "l1" else PARTS**2, 1, Fraction(1, PARTS))
+        case UnitNorms():
+            return Contribution(cell, None, 1, 1, Fraction(1))
         case UnitCount():
             return _made(cell, None, 1, _known(groups, declared.rows), norm)
         case DistinctCount(argument=argument):

@@ -20,9 +20,11 @@ from dpsql.sql.ir.core import (
     DistinctCount,
     Frequencies,
     Histogram,
+    NormClippedSum,
     ProductSum,
     RowCount,
     UnitCount,
+    UnitNorms,
 )
 from dpsql.sql.ir.expression import BOOLEAN, Call, Case, ColumnRef, Expression, Literal, conjuncts
 from dpsql.sql.ir.relation import Filter, Join, Relation, Scan
@@ -92,12 +94,11 @@ def normal_core(core: Core) -> NormalCore:
 
 
 def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
-    """The normal form of one of the core's cells; None of what is more than one number in a group."""
-    found = (
-        [] if cell.condition is None else [cell.condition] if not isinstance(cell, Histogram | Frequencies) else None
-    )
-    if found is None:
-        return None
+    """The normal form of one of the core's cells; None of what is more than one number in a group.
+
+    None of a sum that is clipped to a norm, too: that of finer groups is not the one of coarser groups.
+    """
+    found = [] if cell.condition is None else [cell.condition]
     match cell:
         case RowCount(argument=argument):
             return _counted(core, argument, found)
@@ -114,7 +115,7 @@ def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
             return _made(core, "centred sum" if centred else "sum", (argument,), found)
         case ProductSum(left=left, right=right):
             return _made(core, "products", tuple(sorted((left, right), key=repr)), found)
-        case Histogram() | Frequencies():
+        case Histogram() | Frequencies() | UnitNorms() | NormClippedSum():
             return None
         case _:
             assert_never(cell)

@@ -19,6 +19,12 @@ from dpsql.sql.ir.expression import Expression
 DOUBLE_BITS, MOST_BITS = 24, 32
 #: Products of two values on their grids are cut to this many bits.
 PRODUCT_BITS = 28
+#: Where no bounds are declared: the steps of a double, and how many of them a value has at most.
+UNBOUNDED_STEP, MOST_STEPS = Fraction(1, 2**40), 2**96
+#: Each size that is looked at for clipping is this many times the one before.
+RATIO = Fraction(11, 10)
+#: Sizes beyond the engine's BIGINT are doubles.
+LARGEST_INTEGER = 2**63
 #: No grid is finer than 2 to this: its inverse must be a double.
 LEAST_EXPONENT = -1000
 
@@ -57,6 +63,26 @@ def quantum(expression: Expression) -> Quantum:
     if size == 1 and expression.type.kind == "integer":
         return Quantum(size, 1.0, round(interval.low), round(interval.high))
     return Quantum(size, factor, round(float(interval.low) * factor), round(float(interval.high) * factor))
+
+
+def sizes(step: Fraction, largest: int) -> tuple[int | float, ...]:
+    """The sizes from one step to so many, each by `RATIO` larger than the one before."""
+    found, size = list[Fraction](), Fraction(1)
+    while size < largest:
+        found.append(floor(size) * step)
+        size *= RATIO
+    found.append(max(largest, 1) * step)
+    whole = all(each.denominator == 1 for each in found) and found[-1] < LARGEST_INTEGER
+    return tuple(int(each) if whole else float(each) for each in found)
+
+
+def norm_grid(expression: Expression) -> tuple[Fraction, int]:
+    """The step in which a unit's norm of sums of the expression is told, and the largest norm in steps.
+
+    They depend on the expression's type alone.
+    """
+    step = expression.type.step
+    return (UNBOUNDED_STEP, MOST_STEPS) if step is None else (step, LARGEST_INTEGER // 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,10 @@ class Binding(ABC):
         """The rows of a query over released and public tables, as a public relation that the sandbox makes."""
 
     @abstractmethod
+    def derived_from(self, tree: exp.Query, at: exp.Expr) -> BoundRelation:
+        """The rows of post-processing's own query, as such a relation; ``at`` is what they are needed for."""
+
+    @abstractmethod
     def gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
         """Whether the table or query has rows that belong to units."""
 

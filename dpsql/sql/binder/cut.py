@@ -53,6 +53,10 @@ class Cut(Binding):
         """A derived table of the statement, made once however often it is read."""
         return self.derivations.source(query, ctes)
 
+    def derived_from(self, tree: exp.Query, at: exp.Expr) -> BoundRelation:
+        """A derived table of what post-processing itself asks."""
+        return self.derivations.made(tree, at)
+
     def released(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
         """A SELECT over private rows is cut, any other is left to the sandbox whole."""
         query, ctes = without_ctes(query, ctes)

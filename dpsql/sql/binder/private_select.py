@@ -12,6 +12,7 @@ from dpsql.schema import UNIT, fold
 from dpsql.sql.analysis.key_domain.domain import key_domain, with_kept_rows
 from dpsql.sql.analysis.key_domain.values import public_values
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate
+from dpsql.sql.binder.aggregates.norm_clip import NormClipped, norm_clipped, with_norm
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.group_by import cube, grouping_sets, has_sets
@@ -49,6 +50,8 @@ class _Cut:
         self._scope = source_from.scope
         sets = [self._read_keys(keys) for keys in grouping_sets(select, source_from)]
         self._keys = tuple(dict.fromkeys(key for keys in sets for key in keys))
+        self._groups, self._rows = self._keys, self._relation
+        self._norms: dict[NormClipped, ColumnRef] = {}
         places = [tuple(sorted(self._keys.index(key) for key in keys)) for keys in sets]
         self._sets = places if has_sets(select) else None
         self._aggregates: list[Aggregate] = []
@@ -165,10 +168,29 @@ class _Cut:
         return released_sql.rebuilt(node, self._released)
 
     def _measured(self, node: exp.Expr) -> exp.Expr:
-        aggregate = released_aggregate(node, self._reader, self._listed)
+        clipped = norm_clipped(node, self._reader)
+        if clipped is not None:
+            norm = self._norm(clipped, node)
+            return clipped.whole(_column(f"k{self._keys.index(norm)}"), self._aggregate(clipped.parts(norm)))
+        return self._aggregate(released_aggregate(node, self._reader, self._listed))
+
+    def _aggregate(self, aggregate: Aggregate) -> exp.Expr:
         if aggregate not in self._aggregates:
             self._aggregates.append(aggregate)
         return _column(f"a{self._aggregates.index(aggregate)}")
+
+    def _norm(self, clipped: NormClipped, node: exp.Expr) -> ColumnRef:
+        """The key that has the norm to which units are clipped; it is found once."""
+        if clipped not in self._norms:
+            if self._sets is not None:
+                refuse("E_GROUPING", "a norm is that of one set of groups, and sums that are clipped to it do not add "
+                       "up to totals; write one GROUP BY, or declare bounds", node)  # fmt: skip
+            if self._preserved:
+                refuse("E_JOIN", "no norm is found where an outer join keeps public rows; use an inner join", node)
+            self._relation, norm = with_norm(clipped, self._rows, self._groups, self._relation, self._binding, node)
+            self._norms[clipped] = norm
+            self._keys = (*self._keys, norm)
+        return self._norms[clipped]
 
     def _listed(self, column: ColumnRef) -> tuple[Scalar, ...] | None:
         return public_values(column, self._relation, self._binding.sizes)

@@ -1,16 +1,19 @@
 """Row values as clamped integers on a grid before anything is added, and the variance of one unit's own values.
 
-Proved in ``docs/proofs/quantise.md``, ``docs/proofs/moments.md`` and ``docs/proofs/stability.md``.
+Proved in ``docs/proofs/quantise.md``, ``docs/proofs/moments.md``, ``docs/proofs/norm_scan.md`` and
+``docs/proofs/stability.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from sqlglot import exp
 
 from dpsql.sql.analysis.bounds import is_nullable
-from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum, quantum
+from dpsql.sql.analysis.contribution import MOST_PARTS, PARTS
+from dpsql.sql.analysis.quantisation import MOST_STEPS, ProductQuantum, Quantum, quantum
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
@@ -39,6 +42,28 @@ def quantised(dialect: Dialect, argument: Expression, grid: Quantum, offset: int
     if offset:
         steps = exp.Sub(this=steps, expression=node.integer(offset) if offset > 0 else node.paren(node.integer(offset)))
     return node.case((node.not_null(value), steps))
+
+
+def in_wide_steps(dialect: Dialect, argument: Expression, step: Fraction) -> exp.Expr:
+    """The argument in whole steps of a grid that no bounds limit, clamped to ±`MOST_STEPS`; NULL stays NULL."""
+    return dialect.cast(_clamped(dialect, argument, number(float(1 / step)), MOST_STEPS), "wide")
+
+
+def in_parts(dialect: Dialect, argument: Expression, whole: Expression) -> exp.Expr:
+    """The argument in steps of which ``whole`` has `PARTS`, clamped to ±`MOST_PARTS`; NULL stays NULL.
+
+    ``whole`` is a released number above 0.
+    """
+    parts = exp.Div(this=number(float(PARTS)), expression=double(dialect, whole), typed=False, safe=False)
+    return dialect.try_cast(_clamped(dialect, argument, node.paren(parts), MOST_PARTS), INTEGER)
+
+
+def _clamped(dialect: Dialect, argument: Expression, factor: exp.Expr, most: int) -> exp.Expr:
+    """The argument times the factor, at most so large; NaN has the upper end, and NULL stays NULL."""
+    value = double(dialect, argument)
+    ends = number(-float(most)), number(float(most))
+    clamped = dialect.least(dialect.greatest(node.times(value.copy(), factor), ends[0]), ends[1])
+    return node.case((node.not_null(value), clamped))
 
 
 def at_least(dialect: Dialect, argument: Expression, grid: Quantum) -> exp.Expr | None:

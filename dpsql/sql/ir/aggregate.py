@@ -192,6 +192,17 @@ CLIP = AggregateFunction(
     result=ResultRule.SIZE, possible=EVERYTHING, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
     clamps=False, ignores_repeated_rows=False, is_resampled=False, per_unit=None,
 )  # fmt: skip
+#: DP_CLIP around an aggregate is made of the next two, which no statement names.
+NORM = AggregateFunction(
+    name="norm", spellings=(), examples=(), arguments=Arguments.SIZE, measure=Measure.NORM, result=ResultRule.SIZE,
+    possible=FROM_ZERO, is_within_bounds=False, is_additive=False, bounds_its_parts=False, clamps=False,
+    ignores_repeated_rows=False, is_resampled=False, per_unit=None,
+)  # fmt: skip
+NORM_CLIPPED_SUM = AggregateFunction(
+    name="norm clipped sum", spellings=(), examples=(), arguments=Arguments.NUMBER, measure=Measure.NORM_CLIPPED_SUM,
+    result=ResultRule.DOUBLE, possible=Range.OF_SUM, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
+    clamps=False, ignores_repeated_rows=False, is_resampled=True, per_unit=None,
+)  # fmt: skip
 
 AGGREGATE_FUNCTIONS = (
     COUNT, UNITS, COUNT_DISTINCT, SUM, AVG, MIN, MAX, QUANTILE_CONT, QUANTILE_DISC, MODE, HISTOGRAM, TOP_K, STRING_AGG,

@@ -43,6 +43,8 @@ class Measure(Enum):
     MOST_FREQUENT = auto()  #: the values with the largest counts
     PRESENT_VALUES = auto()  #: the values whose counts are clearly above 0
     SIZE = auto()  #: a size that few rows exceed
+    NORM = auto()  #: a size that few units' norms exceed
+    NORM_CLIPPED_SUM = auto()  #: a sum in parts of a norm that was released before
 
 
 class Statistic(StrEnum):

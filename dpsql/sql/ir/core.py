@@ -41,7 +41,8 @@ class Aggregate:
     COUNT(*) and a count of units have no argument; a truth value has a condition for its argument. ``other`` is the
     second argument of a statistic of pairs; quantiles have ranks. Frequencies have the public values of their argument;
     ``most`` is the k of APPROX_TOP_K, and ``joined`` tells how STRING_AGG joins them. A size has for its argument the
-    place of a row's size among sizes, and these as values.
+    place of a row's size among sizes, and these as values. A norm has the sizes as values, too, and is that of a unit's
+    sums by ``groups``; a sum that is clipped to a norm has this one, which was released before, as ``other``.
     """
 
     function: AggregateFunction
@@ -52,6 +53,12 @@ class Aggregate:
     values: tuple[Scalar, ...] = ()
     most: int | None = None
     joined: JoinedText | None = None
+    groups: tuple[Expression, ...] = ()
+
+    @property
+    def reads(self) -> tuple[Expression, ...]:
+        """All expressions that it is made of."""
+        return (*(each for each in (self.argument, self.other, self.condition) if each is not None), *self.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +154,15 @@ class ClampedSum:
 
 
 @dataclass(frozen=True, slots=True)
+class NormClippedSum:
+    """A measured sum in parts of a ``norm`` that was released before, to which each unit's vector is clipped."""
+
+    argument: Expression
+    condition: Expression | None
+    norm: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class ProductSum:
     """A measured sum of products: each factor counts from the middle of its bounds. Equal factors give squares."""
 
@@ -176,5 +192,21 @@ class Frequencies:
     sizes: bool = False
 
 
-#: What is measured: each cell is one integer a group, each of which gets noise of its own; the last two are many.
-Cell: TypeAlias = RowCount | UnitCount | DistinctCount | ClampedSum | ProductSum | Histogram | Frequencies
+@dataclass(frozen=True, slots=True)
+class UnitNorms:
+    """Measured counts of the units whose norm has each of so many ``sizes``, the first of which is one ``step``.
+
+    The norm is that of the vector of the unit's sums by ``groups``.
+    """
+
+    argument: Expression
+    groups: tuple[Expression, ...]
+    condition: Expression | None
+    step: Fraction
+    sizes: int
+
+
+#: What is measured as a list of counts.
+CountList: TypeAlias = Histogram | Frequencies | UnitNorms
+#: What is measured: each cell is one integer a group, each of which gets noise of its own; the lists are many.
+Cell: TypeAlias = RowCount | UnitCount | DistinctCount | ClampedSum | ProductSum | NormClippedSum | CountList

@@ -27,7 +27,8 @@ class ColumnRef:
     way to the unit: by lineage from the base column, never by its name. ``public`` is true where the table it belongs
     to is public, and ``released`` where that table is derived from released rows. ``domain`` lists the public key
     domain where there is one. ``differences`` are the columns of the same row from which the time to this one has
-    bounds, each with the least and the greatest number of days.
+    bounds, each with the least and the greatest number of days. ``automatic`` tells that sums of the column are clipped
+    to a norm that is found.
     """
 
     relation: str
@@ -40,6 +41,7 @@ class ColumnRef:
     public: bool = False
     released: bool = False
     differences: tuple[tuple[str, Fraction, Fraction], ...] = ()
+    automatic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

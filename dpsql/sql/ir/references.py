@@ -12,9 +12,11 @@ from dpsql.sql.ir.core import (
     DistinctCount,
     Frequencies,
     Histogram,
+    NormClippedSum,
     ProductSum,
     RowCount,
     UnitCount,
+    UnitNorms,
 )
 from dpsql.sql.ir.expression import ColumnRef, Expression, columns, subqueries
 from dpsql.sql.ir.relation import (
@@ -53,6 +55,10 @@ def _read_of(cell: Cell) -> tuple[Expression | None, ...]:
             return left, right, condition
         case RowCount() | DistinctCount() | ClampedSum() | Histogram() | Frequencies():
             return cell.argument, cell.condition
+        case NormClippedSum(argument=argument, condition=condition, norm=norm):
+            return argument, condition, norm
+        case UnitNorms(argument=argument, groups=groups, condition=condition):
+            return argument, condition, *groups
         case _:
             assert_never(cell)
 
@@ -189,8 +195,8 @@ def _named(relation: Relation) -> tuple[set[str], list[ColumnRef]]:
 
 def everything_in(core: Core) -> tuple[list[Relation], list[Expression]]:
     """All relations and expressions that the core is made of, at whatever depth, those of subqueries too."""
-    arguments = (part for each in core.aggregates for part in (each.argument, each.other, each.condition))
-    expressions: list[Expression] = [core.unit, *core.keys, *(part for part in arguments if part is not None)]
+    arguments = (part for each in core.aggregates for part in each.reads)
+    expressions: list[Expression] = [core.unit, *core.keys, *arguments]
     relations: list[Relation] = [core.relation]
     seen = 0
     for relation in relations:  # which grow while they are gone through

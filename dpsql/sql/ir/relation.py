@@ -135,6 +135,11 @@ class UnitAggregate:
     argument: Expression | None
     condition: Expression | None
 
+    @property
+    def reads(self) -> tuple[Expression, ...]:
+        """All expressions that it is made of."""
+        return tuple(each for each in (self.argument, self.condition) if each is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class PerUnit:

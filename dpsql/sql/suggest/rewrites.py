@@ -8,8 +8,8 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
-from dpsql.sql.binder.aggregates.aggregate import is_grouped
-from dpsql.sql.binder.aggregates.dp_clip import sizes_first
+from dpsql.sql.binder.aggregates.aggregate import is_aggregate, is_grouped
+from dpsql.sql.binder.aggregates.dp_clip import clipped_to_norms, is_clip, sizes_first
 from dpsql.sql.binder.aggregates.frequencies import frequent_value
 from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.postprocess.functions import ENDS
@@ -137,6 +137,21 @@ def _unit_column(node: exp.Expr, schema: Schema) -> exp.Column | None:
     return exp.column(held[0], table=node.alias_or_name) if held else None
 
 
+def _clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """Clip units to a norm where there are no bounds for a size of rows."""
+    found = clipped_to_norms(tree, schema)
+    return None if found is None else marked(found, "each person clipped, not each row", other=False)
+
+
+def _without_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """Leave out DP_CLIP around an aggregate, which takes bounds and limits instead."""
+    clips = [node for node in tree.find_all(exp.Anonymous) if is_clip(node) and len(node.expressions) == 1]
+    around = [node for node in clips if is_aggregate(node.expressions[0])]
+    for node in around:
+        node.replace(node.expressions[0].copy())
+    return marked(tree, "without DP_CLIP", other=False) if around else None
+
+
 def _sizes_before(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Find the sizes of DP_CLIP before what they clip is added up."""
     found = sizes_first(tree, schema)
@@ -206,8 +221,8 @@ def _count_of_its_rows(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 #: Changes of a whole statement in which its question stays.
 IN_OTHER_WORDS: tuple[Rewrite, ...] = (
-    _sizes_before, values_for_ends, quoted_texts, closest_names, counts_for_exists, filters_for_pivot,
-    joined_on_the_unit, _grouped_for_frequencies,
+    _clipped_to_norms, _without_norms, _sizes_before, values_for_ends, quoted_texts, closest_names, counts_for_exists,
+    filters_for_pivot, joined_on_the_unit, _grouped_for_frequencies,
 )  # fmt: skip
 #: Changes of a whole statement that ask another question about the same rows.
 OF_THE_SAME_ROWS: tuple[Rewrite, ...] = (averaged_over_units, _keys_for_star, _without_inner_limits, _count_of_its_rows)

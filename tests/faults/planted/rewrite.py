@@ -100,8 +100,8 @@ FAULTS = (
     Fault(
         "no clipping",
         CORE,
-        'return {name: members for name, members in (("sums", sums), ("units", units)) if members}',
-        "return {}",
+        'families = {name: members for name, members in (("sums", sums), ("units", units)) if members}',
+        "families = dict[str, list[contribution_bounding.Member]]()",
         claims("rows", "L1", "count by integer"),
     ),
     Fault(

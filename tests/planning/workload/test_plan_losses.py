@@ -24,6 +24,7 @@ def test_losses_cover_every_release_of_a_plan(tmp_path: Path) -> None:
         "SELECT HISTOGRAM(city), MODE(city) FROM people",
         "SELECT MODE(city) FROM people",
         "SELECT city, DP_CLIP(age) FROM people GROUP BY city",
+        "SELECT city, DP_CLIP(SUM(age)) FROM people GROUP BY city",
         "SELECT age, COUNT(*) FROM people GROUP BY age",
     ):
         plan = session.plan(text)

@@ -77,10 +77,10 @@ def test_draws_have_their_law(concentrated: bool) -> None:
     places, counts, n, entropy = [3, 1, 2, 7], [11, 9, 4, 1000], 12_000, Seeded(21)  # 7 is no place of these
     drawn = np.bincount([scan.choose(places, counts, _entropy=entropy) for _ in range(n)], minlength=4)
     scales = 1 / 0.7, 1 / 0.3  # of ε = 1 the threshold gets 7/10
-    assert chi_square(drawn, law([-24, -15, -11], -8, *scales) * n) > FALSE_ALARM
+    assert chi_square(drawn, law([-24, -15, -11], -LEFT, *scales) * n) > FALSE_ALARM
     for factor in (0.7, 1.3):
         wrong = [factor * scale for scale in scales]
-        assert chi_square(drawn, law([-24, -15, -11], -8, *wrong) * n) < FALSE_ALARM
+        assert chi_square(drawn, law([-24, -15, -11], -LEFT, *wrong) * n) < FALSE_ALARM
 
 
 def test_few_rows_are_left_above() -> None:

@@ -157,3 +157,9 @@ SELECT DP_CLIP(DISTINCT weight) FROM patients
 SELECT SUM(s) FROM (SELECT patient_id, DP_CLIP(value) AS s FROM labs GROUP BY patient_id) t
 -- says: DP_CLIP has no private form here; docs/sql.md lists the aggregates that have (line 1, column 40)
 -- instead: WITH sizes AS (SELECT DP_CLIP(s) AS size1 FROM (SELECT patient_id, SUM(value) AS s FROM labs GROUP BY patient_id) AS t) SELECT sizes.size1 * SUM(GREATEST(LEAST(s / sizes.size1, 1), -1)) FROM (SELECT patient_id, SUM(value) AS s FROM labs GROUP BY patient_id) AS t CROSS JOIN sizes GROUP BY sizes.size1 /* the sizes found first */
+
+-- schema: nafld
+SELECT DP_CLIP(AVG(value)) FROM labs
+-- says: DP_CLIP stands around SUM(x), COUNT(x) or COUNT(*), or takes one number (line 1, column 16)
+-- instead: SELECT AVG(value) FROM labs /* without DP_CLIP */
+-- answered: SELECT DP_CLIP(SUM(value)) / DP_CLIP(COUNT(value)) FROM labs

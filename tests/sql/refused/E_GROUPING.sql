@@ -12,3 +12,9 @@ SELECT male, COUNT(*) FROM patients GROUP BY male WITH ROLLUP
 SELECT male, GROUPING(died), COUNT(*) FROM patients GROUP BY ROLLUP (male)
 -- says: GROUPING names keys of the GROUP BY (line 1, column 14)
 -- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT test, DP_CLIP(SUM(value)) AS total FROM labs GROUP BY ROLLUP (test)
+-- says: a norm is that of one set of groups, and sums that are clipped to it do not add up to totals; write one GROUP BY, or declare bounds (line 1, column 14)
+-- instead: SELECT test, SUM(value) AS total FROM labs GROUP BY ROLLUP (test) /* without DP_CLIP */
+-- answered: SELECT test, DP_CLIP(SUM(value)) AS total FROM labs GROUP BY test

@@ -146,8 +146,7 @@ def _expression(expression: Expression) -> Expression:
 
 
 def _parts(aggregates: Iterable[Aggregate | UnitAggregate]) -> list[Expression]:
-    found = [(each.argument, each.condition, getattr(each, "other", None)) for each in aggregates]
-    return [part for parts in found for part in parts if part is not None]
+    return [part for each in aggregates for part in each.reads]
 
 
 def _is_read(source: Leaf, expressions: Iterable[Expression], others: Iterable[Leaf]) -> bool:

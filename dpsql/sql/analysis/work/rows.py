@@ -99,10 +99,10 @@ def public_rows(relation: Relation, fanout: Fanout) -> int | None:
 def unit_work(core: Core, fanout: Fanout) -> UnitWork:
     """What the engine does with the rows of one unit in the core."""
     work = UnitWork(fanout)
-    arguments = [part for each in core.aggregates for part in (each.argument, each.other, each.condition)]
-    work.evaluate(work.relation(core.relation), [*core.keys, *(part for part in arguments if part is not None)])
+    arguments = [part for each in core.aggregates for part in each.reads]
+    work.evaluate(work.relation(core.relation), [*core.keys, *arguments])
     work.listed = sum(len(each.values) for each in core.aggregates)
-    work.ordered += core.keys
+    work.ordered += [*core.keys, *(group for each in core.aggregates for group in each.groups)]
     work.ordered += [
         each.argument for each in core.aggregates if each.argument is not None and not each.function.is_additive
     ]

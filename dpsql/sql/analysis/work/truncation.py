@@ -153,7 +153,8 @@ class _Truncation:
             None if each is None else self._expression(each)
             for each in (aggregate.argument, aggregate.condition, aggregate.other)
         )
-        return replace(aggregate, argument=argument, condition=condition, other=other)
+        groups = tuple(map(self._expression, aggregate.groups))
+        return replace(aggregate, argument=argument, condition=condition, other=other, groups=groups)
 
     def _of_unit(self, aggregate: UnitAggregate) -> UnitAggregate:
         argument = None if aggregate.argument is None else self._expression(aggregate.argument)

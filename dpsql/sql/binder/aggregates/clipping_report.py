@@ -15,7 +15,7 @@ from typing import TypeAlias
 from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.analysis.contribution import Norm, held_rows
 from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
-from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, UNITS
+from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, NORM, NORM_CLIPPED_SUM, UNITS
 from dpsql.sql.ir.aggregate_properties import UnitFunction
 from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, ColumnRef, Expression, Literal, conjunction
@@ -158,8 +158,9 @@ def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> 
 
 
 def _adds_rows(core: Core) -> bool:
-    """Whether an aggregate of the core adds up rows, so that units are held to a number of rows."""
-    return any(not each.function.ignores_repeated_rows for each in core.aggregates)
+    """Whether an aggregate of the core adds up rows, so that units are held to a number of rows, and not to a norm."""
+    norms = (NORM, NORM_CLIPPED_SUM)
+    return any(not each.function.ignores_repeated_rows and each.function not in norms for each in core.aggregates)
 
 
 def _is_one_row_each(relation: Relation) -> bool:

@@ -8,24 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
-from math import floor, log
+from math import log
 
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.bounds import summand
-from dpsql.sql.analysis.quantisation import quantum
+from dpsql.sql.analysis.quantisation import RATIO, quantum, sizes
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.emit.node import number
 from dpsql.sql.ir.aggregate import CLIP
 from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import Scalar
 from dpsql.sql.ir.refusal import only, refuse
-
-#: Each size is this many times the one before.
-RATIO = Fraction(11, 10)
-#: Sizes beyond the engine's BIGINT are doubles.
-LARGEST_INTEGER = 2**63
 
 
 def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
@@ -44,24 +38,13 @@ def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
     if not argument.type.is_numeric:
         refuse("E_TYPE", f"DP_CLIP needs a number, and this is {argument.type}", call)
     grid = quantum(summand(argument, "DP_CLIP", call))
-    sizes = _sizes(grid.size, grid.largest)
-    return Aggregate(CLIP, reader.read(_place(value, grid.size, len(sizes))), condition, values=sizes)
+    found = sizes(grid.size, grid.largest)
+    return Aggregate(CLIP, reader.read(_place(value, grid.size, len(found))), condition, values=found)
 
 
 def is_clip(call: exp.Expr) -> bool:
     """Whether the node is a call of DP_CLIP."""
     return isinstance(call, exp.Anonymous) and call.name.lower() == "dp_clip"
-
-
-def _sizes(step: Fraction, largest: int) -> tuple[Scalar, ...]:
-    """The sizes from one step on, each by `RATIO` larger than the one before, up to the largest of the bounds."""
-    found, size = list[Fraction](), Fraction(1)
-    while size < largest:
-        found.append(floor(size) * step)
-        size *= RATIO
-    found.append(max(largest, 1) * step)
-    whole = all(each.denominator == 1 for each in found) and found[-1] < LARGEST_INTEGER
-    return tuple(int(each) if whole else float(each) for each in found)
 
 
 def _place(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
@@ -83,6 +66,25 @@ class _Clipped:
 
     value: exp.Expr
     rows: exp.Expr | None
+
+
+def clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
+    """Rewrite SUM(DP_CLIP(x)) as DP_CLIP(SUM(x)) where x has a column without bounds, so that no size is looked for."""
+    unbounded = {
+        name for table in schema.tables.values() for name, column in table.columns.items() if column.bounds is None
+    }
+    changed = False
+    for node in list(tree.find_all(exp.Sum)):
+        call = _call(node.this)
+        if (
+            call is not None
+            and call is node.this
+            and any(fold(each.name) in unbounded for each in call.find_all(exp.Column))
+        ):
+            value = call.expressions[0].copy()
+            node.replace(exp.Anonymous(this="DP_CLIP", expressions=[exp.Sum(this=value)]))
+            changed = True
+    return tree if changed else None
 
 
 def sizes_first(tree: exp.Expr, schema: Schema) -> exp.Expr | None:

@@ -43,6 +43,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
             schema.identifies(of, column_name),
             table.public,
             differences=schema.tables[of].differences_to(column_name),
+            automatic=declared.automatic,
         )
 
     columns: dict[str, Expression] = {each: column(own, name, each) for each in table.columns}

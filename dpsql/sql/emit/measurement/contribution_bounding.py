@@ -19,7 +19,7 @@ from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
 from dpsql.sql.emit.node import number
-from dpsql.sql.ir.core import ClampedSum, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import ClampedSum, NormClippedSum, ProductSum, RowCount, UnitCount
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
 
 
@@ -137,7 +137,7 @@ def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> e
         limit: exp.Expr = node.integer(most)
         if name in sizes:
             value, limit = node.bare(sizes[name]), number(float(most * each.step) * (1 - LOST))
-        elif isinstance(each.cell, ClampedSum | ProductSum):
+        elif isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum):
             value = node.function("ABS", value)
         above = node.either(above, node.compare(exp.GT, exp.Sum(this=value), limit))
     if source == "rows" and any(each.cell == RowCount(None, None) for _, each in members):
@@ -217,7 +217,7 @@ def _carried(keys: list[str], members: list[Member]) -> list[str]:
 
 def raw(name: str, each: Contribution) -> str:
     """The column that holds a contribution as it stands in the totals: counts are never clamped, sums may be."""
-    return f"r{name[1:]}" if isinstance(each.cell, ClampedSum | ProductSum) else name
+    return f"r{name[1:]}" if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum) else name
 
 
 def factor(dialect: Dialect, members: list[Member], norm: Norm) -> exp.Expr:

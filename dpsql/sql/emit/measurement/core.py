@@ -8,7 +8,7 @@ The statement that is emitted reads from top to bottom:
 ``sums_…``          the few units above a limit, and their factors (`contribution_bounding.py`)
 ``measured``        all values, rows added up per key, and beside them what clipping changes
 ``totals``          per key, the sum over all units; for thresholded keys also the number of units
-``h0_…``            the counts of histograms (`histogram.py`)
+``h0_…``            the counts of histograms (`histogram.py`) and of units by their norms (`unit_norms.py`)
 
 The cells of counts of units are clipped in the same steps, as ``units_…``. Proved in ``docs/proofs/contribution.md``.
 """
@@ -25,14 +25,14 @@ from dpsql.schema import SqlType
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.emit import node, scalar
 from dpsql.sql.emit.dialect import Dialect, Width
-from dpsql.sql.emit.measurement import contribution_bounding, histogram
+from dpsql.sql.emit.measurement import contribution_bounding, histogram, unit_norms
 from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.emit.measurement.row_values import row_size, row_value
 from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_ones
 from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
-from dpsql.sql.ir.core import ClampedSum, Core, DistinctCount, ProductSum, UnitCount
+from dpsql.sql.ir.core import ClampedSum, Core, DistinctCount, NormClippedSum, ProductSum, UnitCount, UnitNorms
 from dpsql.sql.ir.expression import INTEGER
 from dpsql.sql.ir.references import is_held, tables_measured
 from dpsql.sql.ir.relation import Filter, Scan
@@ -104,9 +104,12 @@ class _Emission:
             )
             steps[f"distinct_{name}"] = self._distinct(name)
         for place, each in enumerate(self.histograms):
-            steps |= histogram.steps(
-                self.dialect, f"h{place}", self.keys, each, self.norm, thresholded=self.groups is not None
-            )
+            if isinstance(each.cell, UnitNorms):
+                steps |= unit_norms.steps(self.dialect, f"h{place}", each.cell, self.norm)
+            else:
+                steps |= histogram.steps(
+                    self.dialect, f"h{place}", self.keys, each, self.norm, thresholded=self.groups is not None
+                )
         if self.core.domain is not None:
             steps["domain"] = domain_select(self.dialect, self.core)
         final = self._with_bins(self._final())
@@ -132,7 +135,8 @@ class _Emission:
         """What is summed: rows, or what each unit adds to each key where units are counted."""
         if self.groups is not None:
             return "kept"
-        return "contributions" if any(isinstance(each.cell, UnitCount) for each in self.contributions) else "rows"
+        per_unit = any(isinstance(each.cell, UnitCount | NormClippedSum) for each in self.contributions)
+        return "contributions" if per_unit else "rows"
 
     @property
     def _keeps_rows(self) -> bool:
@@ -168,11 +172,14 @@ class _Emission:
     def _families(self) -> dict[str, list[contribution_bounding.Member]]:
         """Cells scaled by one common factor per unit: sums and counts of rows together, counts of units apart.
 
-        A count of units without keys needs no clipping: a unit adds at most 1 to it.
+        A count of units without keys needs no clipping: a unit adds at most 1 to it. What is clipped to a norm of its
+        own has a factor of its own.
         """
-        sums = [pair for pair in self.summed if not isinstance(pair[1].cell, UnitCount)]
+        sums = [pair for pair in self.summed if not isinstance(pair[1].cell, UnitCount | NormClippedSum)]
         units = [pair for pair in self.summed if isinstance(pair[1].cell, UnitCount) and self.keys]
-        return {name: members for name, members in (("sums", sums), ("units", units)) if members}
+        families = {name: members for name, members in (("sums", sums), ("units", units)) if members}
+        alone = [pair for pair in self.summed if isinstance(pair[1].cell, NormClippedSum)]
+        return families | {f"norm_{name}": [(name, each)] for name, each in alone}
 
     def _rows(self) -> exp.Select:
         source, joins, conditions = from_clause(self.dialect, self.core.relation)
@@ -184,9 +191,11 @@ class _Emission:
             node.aliased(row_value(self.dialect, each), f"v{place}") for place, each in enumerate(self.contributions)
         ]
         outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
-        outputs += [
-            node.aliased(row_value(self.dialect, each), f"h{place}") for place, each in enumerate(self.histograms)
-        ]
+        for place, each in enumerate(self.histograms):
+            outputs.append(node.aliased(row_value(self.dialect, each), f"h{place}"))
+            groups = each.cell.groups if isinstance(each.cell, UnitNorms) else ()
+            names = unit_norms.group_columns(f"h{place}", len(groups))
+            outputs += [node.aliased(key(self.dialect, group), name) for name, group in zip(names, groups, strict=True)]
         known = [] if self._takes_back else [owned(self.dialect, self.core.relation, self.core.unit)]
         return node.select(outputs, source, joins, node.conjoined([*conditions, *known]))
 
@@ -199,7 +208,7 @@ class _Emission:
             outputs.append(
                 node.aliased(
                     contribution_bounding.squarable(self.dialect, value)
-                    if isinstance(each.cell, ClampedSum | ProductSum)
+                    if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum)
                     else value,
                     name,
                 )

@@ -14,9 +14,19 @@ from dpsql.sql.analysis.quantisation import ProductQuantum, Quantum
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.measurement import contribution_bounding, histogram
-from dpsql.sql.emit.quantise import at_least, product, quantised
+from dpsql.sql.emit.quantise import at_least, in_parts, in_wide_steps, product, quantised
 from dpsql.sql.emit.scalar import key, native
-from dpsql.sql.ir.core import ClampedSum, DistinctCount, Frequencies, Histogram, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import (
+    ClampedSum,
+    DistinctCount,
+    Frequencies,
+    Histogram,
+    NormClippedSum,
+    ProductSum,
+    RowCount,
+    UnitCount,
+    UnitNorms,
+)
 
 
 def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
@@ -39,6 +49,10 @@ def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
             assert isinstance(each.grid, ProductQuantum)
             value = product(dialect, left, right, each.grid)
             value = value if each.fine == 1 else node.times(value, node.integer(each.fine))
+        case NormClippedSum(argument=argument, norm=found):
+            value = in_parts(dialect, argument, found)
+        case UnitNorms(argument=argument, step=step):
+            value = in_wide_steps(dialect, argument, step)
         case Histogram(argument=argument):
             assert each.bins is not None
             value = histogram.binned(dialect, argument, each.bins)
