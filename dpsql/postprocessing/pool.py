@@ -1,6 +1,6 @@
-"""The sandboxes of a database, lent to one statement at a time, and the queue in which analysts share them.
+"""The sandboxes of a database, lent to one statement at a time, and the queues in which analysts share its work.
 
-Proved in ``docs/proofs/execution.md``.
+Proved in ``docs/proofs/execution.md`` and ``docs/proofs/timing.md``.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from dpsql.errors import QueryCancelled
@@ -29,7 +29,7 @@ class QueueTicket:
     given: threading.Event = field(default_factory=threading.Event)
 
 
-class SandboxSlots:
+class Slots:
     """``most`` places, of which one analyst has half at most; the rest of theirs wait.
 
     A place that gets free goes to the analyst who holds fewest, and of these to who came first.
@@ -77,7 +77,7 @@ class SandboxSlots:
             ticket.given.set()
 
 
-#: How many statements may use a sandbox at the same time.
+#: How many statements may use a sandbox at the same time, and how many may read private rows.
 MOST = 8
 
 
@@ -105,7 +105,7 @@ class PostProcessors:
         self._schema, self._rows, self._version = schema, public_rows, version
         self._seen: _Seen | None = None
         self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._slots = SandboxSlots(MOST)
+        self._slots, self._readings = Slots(MOST), Slots(MOST)
         self._free: list[PostProcessor] = []
         self._public: dict[str, Sequence[tuple[object, ...]]] = {}
         self._closed = False
@@ -125,6 +125,13 @@ class PostProcessors:
                 yield postprocessor
             finally:
                 self._take_back(postprocessor, seen)
+
+    def reading(self, analyst: str, check: Callable[[], None] = lambda: None) -> AbstractContextManager[None]:
+        """A place among the statements that read private rows, for the length of the block.
+
+        No sandbox waits for such a place: when it gets free may depend on private rows.
+        """
+        return self._readings.place(analyst, check)
 
     def close(self) -> None:
         """Close the sandboxes, those that are lent when they come back."""

@@ -51,6 +51,10 @@ class CancelScope:
         with self._postprocessors.lease(self._analyst, self.check) as postprocessor, self.on(postprocessor.interrupt):
             yield postprocessor
 
+    def reading(self) -> AbstractContextManager[None]:
+        """A place among the statements that read private rows, for the length of the block."""
+        return self._postprocessors.reading(self._analyst, self.check)
+
     def check(self) -> None:
         """Raise QueryCancelled if the scope was cancelled."""
         if self.cancelled or self._deadline.is_over():

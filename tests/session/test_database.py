@@ -16,7 +16,7 @@ from databases import NEVER_DONE, clinic
 
 from dpsql.engines.duckdb.engine import DuckDBReading
 from dpsql.errors import QueryCancelled
-from dpsql.postprocessing.pool import MOST, SandboxSlots
+from dpsql.postprocessing.pool import MOST, Slots
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session.database import Database, open_database
 
@@ -194,7 +194,7 @@ def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> No
 
 
 def test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first() -> None:
-    places, got = SandboxSlots(4), SimpleQueue[str]()
+    places, got = Slots(4), SimpleQueue[str]()
     gates = {name: threading.Event() for name in "a1 a2 b1 c1 b2 d1 a3 c2".split()}
 
     def work(name: str) -> None:

@@ -15,6 +15,7 @@ from timed_engine import Clock, TimedEngine, completed
 
 from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading
 from dpsql.errors import BudgetExhausted, ExecutionFailed, QueryCancelled, Refused, StatementError
+from dpsql.postprocessing.pool import MOST
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 from dpsql.session.database import Database
@@ -144,17 +145,22 @@ def test_who_asks_for_the_same_waits_as_long(world: World) -> None:
     assert seen == [False] and other.is_paid(plan)
 
 
-def test_who_waits_has_no_sandbox(world: World) -> None:
-    """More statements wait than there are sandboxes, and each of them asks another one while it does."""
-    waiting, inside = threading.Barrier(12), world.clock.sleep
+def test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading(world: World) -> None:
+    """As many statements wait as may read, and each of them asks a free one while it does.
+
+    A place is given to the next statement when an answer leaves and no sooner, else that one's time would be a clock.
+    """
+    waiting, inside = threading.Barrier(MOST), world.clock.sleep
 
     def sleep(seconds: float) -> None:
         waiting.wait(60)
         world.session("carol").execute("SELECT region FROM places")
+        held.append(world.database._postprocessors._readings.held())
+        waiting.wait(60)
         inside(seconds)
 
     world.clock.sleep = sleep  # type: ignore[method-assign]
-    names = [f"analyst{place}" for place in range(12)]
+    names, held = [f"analyst{place}" for place in range(MOST)], list[dict[str, int]]()
     threads = [
         threading.Thread(target=lambda n=name, p=place: world.session(n).execute(f"{ONE} WHERE ward > {p}"))
         for place, name in enumerate(names)
@@ -164,6 +170,7 @@ def test_who_waits_has_no_sandbox(world: World) -> None:
     for thread in threads:
         thread.join(120)
     assert not any(thread.is_alive() for thread in threads) and not waiting.broken
+    assert held == [dict.fromkeys(names, 1)] * MOST
 
 
 def test_without_a_bucket_nothing_waits(tmp_path: Path) -> None:

@@ -6,8 +6,23 @@ from planted.fault import Fault
 
 TEXT, PRICES = "tests/session/test_text_alone.py", "tests/session/test_price_range.py"
 SPILLING = "tests/engines/test_spilling.py"
+TIMING = "tests/session/test_response_timing.py"
 
 FAULTS = (
+    Fault(
+        "a place for reading gets free when the reading ends, and not when the answer leaves",
+        "dpsql/session/execution.py",
+        "        with scope.reading(), ResponseTiming(plan, self._time_bucket, self.clock) as departure:\n",
+        "        with ResponseTiming(plan, self._time_bucket, self.clock) as departure, scope.reading():\n",
+        (f"{TIMING}::test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading",),
+    ),
+    Fault(
+        "reading takes the sandboxes that free statements wait for",
+        "dpsql/postprocessing/pool.py",
+        "        return self._readings.place(analyst, check)\n",
+        "        return self._slots.place(analyst, check)\n",
+        (f"{TIMING}::test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading",),
+    ),
     Fault(
         "a statement is charged before its dry run",
         "dpsql/session/execution.py",

@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
-from dpsql.postprocessing.pool import SandboxSlots
+from dpsql.postprocessing.pool import Slots
 from dpsql.postprocessing.sandbox import SEALED, fetched
 from dpsql.schema import Schema
 from dpsql.server.catalogue.store.build import LATE, build, creation, is_late
@@ -86,7 +86,7 @@ class CatalogueStore:
         self.columns = build(self._connection.execute, schema, database, synopses)
         self.kinds = _kinds(self.columns)
         self._ready: set[str] = set()
-        self._places = SandboxSlots(MOST)
+        self._places = Slots(MOST)
         self._names: dict[int, Mapping[int, str]] = {}
         self._found: dict[str, Mapping[str, int]] = {}
 
