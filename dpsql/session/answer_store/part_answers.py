@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.explanation import measured
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.views.matching import is_asked_of_views
@@ -125,7 +126,10 @@ def part_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate
 
 
 def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) -> PartOfCore:
-    """What views tell of a core; a cell that they tell much less exactly than its part of the price buys is bought."""
+    """What views tell of a core; a cell that they tell much less exactly than its part of the price buys is bought.
+
+    Where they tell nothing but the evidence of its groups, it is bought as it stands.
+    """
     views = index.views(core, version) if is_asked_of_views(core) else ()
     if not views:
         return PartOfCore(core)
@@ -133,7 +137,16 @@ def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) ->
     cells = tuple(told.cells())
     bought = tuple(place for place, cell in enumerate(cells)
                    if cell is None or ratio(core, place, cell.values()) > LESS_EXACT)  # fmt: skip
-    return PartOfCore(core) if len(bought) == len(cells) else PartOfCore(core, told, cells, bought)
+    known = set(range(len(cells))) - {*bought, _evidence(core)}
+    return PartOfCore(core, told, cells, bought) if known else PartOfCore(core)
+
+
+def _evidence(core: CorePlan) -> int | None:
+    """The cell that no aggregate reads, which tells which groups have rows."""
+    presence = core.presence
+    if presence is None or SingleCell(presence.cell) in core.estimates:
+        return None
+    return presence.cell if isinstance(core.cells[presence.cell].contribution.cell, UnitCount) else None
 
 
 def _price(whole: Fraction, part: Cost, cost: Cost) -> Fraction:

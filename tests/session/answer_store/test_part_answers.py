@@ -88,6 +88,13 @@ def test_what_is_known_much_less_exactly_is_bought(noisy: Session) -> None:
     assert noisy.purchase(plan) is not plan
 
 
+def test_a_statement_of_which_evidence_alone_is_known_is_bought_as_it_stands(noisy: Session) -> None:
+    noisy.execute("SELECT kind, COUNT(*) FROM people GROUP BY kind")
+    noisy.set("dpsql.empty_groups", "hide")
+    plan = noisy.plan("SELECT kind, AVG(y) FROM people GROUP BY kind")
+    assert plan.cores[0].presence is not None and noisy.purchase(plan) is plan
+
+
 def test_explain_says_what_is_known_and_what_is_bought(noisy: Session) -> None:
     noisy.execute(COUNTS)
     found = noisy.explain(TOTALS)
