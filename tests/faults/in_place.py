@@ -11,6 +11,7 @@ import gc
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -93,8 +94,11 @@ class Forks:
     report: Callable[[Fault, str], None]
     #: The tests that found faults before, by the faults' names: of the tests of a fault that one comes first.
     found_by: dict[str, str]
-    #: Those that are not found yet.
+    #: Seconds of processor time for the tests of a fault, 0 for any; on the clock ten times as many.
+    limit: int = 0
+    #: Those that are not found yet, and those that no fork can try.
     left: list[Fault] = field(init=False)
+    apart: list[Fault] = field(default_factory=list)
     is_fork: bool = False
     _running: dict[int, tuple[Fault, Path, float]] = field(default_factory=dict)
 
@@ -114,6 +118,7 @@ class Forks:
             try:
                 changed = changed_functions(fault)
             except (ElsewhereError, SyntaxError):
+                self.apart.append(fault)
                 continue
             if len(self._running) == self.workers:
                 self._wait()
@@ -122,12 +127,12 @@ class Forks:
             process = os.fork()
             if not process:
                 self.is_fork = True
-                _begin(folder)
+                _begin(folder, self.limit)
                 for old, new in changed:
                     for function in functions[str(ROOT / fault.file)]:
                         if function.__code__ == old:
                             function.__code__ = new
-                items = [item for test in fault.tests for item in session.items if _is_of(item, test)]
+                items = dict.fromkeys(item for test in fault.tests for item in session.items if _is_of(item, test))
                 session.items[:] = sorted(items, key=lambda item: item.nodeid != self.found_by.get(fault.name))
                 return None
             self._running[process] = fault, folder, time.monotonic()
@@ -155,11 +160,13 @@ class Forks:
 
 
 def _is_of(item: pytest.Item, test: str) -> bool:
-    return item.nodeid == test or item.nodeid.startswith((f"{test}[", f"{test}::"))
+    return item.nodeid == test or item.nodeid.startswith((f"{test}[", f"{test}::", f"{test}/"))
 
 
-def _begin(folder: Path) -> None:
+def _begin(folder: Path, limit: int) -> None:
     """What is printed, and temporary files, go to a folder of the fork's own."""
+    signal.setitimer(signal.ITIMER_PROF, limit)
+    signal.alarm(10 * limit)
     said = os.open(folder / SAID, os.O_WRONLY | os.O_CREAT)
     for stream in (1, 2):
         os.dup2(said, stream)

@@ -31,12 +31,6 @@ FOUND_BY = Path(__file__).with_name("found_by.json")
 PARTS = ("benchmarks", "dpsql", "schemas", "tests")
 #: pytest's options: the first test that fails is enough.
 QUIET = ("-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0", "-m", "")
-#: What takes long to import and is none of the project's own.
-PRELOADED = (
-    "asyncio boto3 click concurrent.futures duckdb hypothesis moto.server numpy platformdirs psycopg pydantic.main "
-    "pydantic.types pygwire rich.console sqlglot sqlglot.dialects.duckdb sqlglot.optimizer sqlite3 statistics tomllib "
-    "xdist.plugin xml.etree.ElementTree"
-)
 
 
 def planted(fault: Fault, folder: Path) -> None:
