@@ -19,7 +19,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -299,13 +299,17 @@ def report(schema: Path, dashboard: Dashboard, verbose: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--customers", type=int, default=3_000)
+    parser.add_argument("--clicks", type=int, help="ask so many of what is clicked, and not all")
     parser.add_argument("--verbose", action="store_true", help="list what was bought")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for each in ("nafld", "tpch"):
             (Path(folder) / each).mkdir()
-        report(nafld(Path(folder) / "nafld"), NAFLD, options.verbose)
-        report(tpch(Path(folder) / "tpch", options.customers), TPCH, options.verbose)
+        for schema, whole in (
+            (nafld(Path(folder) / "nafld"), NAFLD),
+            (tpch(Path(folder) / "tpch", options.customers), TPCH),
+        ):
+            report(schema, replace(whole, clicks=whole.clicks[: options.clicks]), options.verbose)
 
 
 if __name__ == "__main__":

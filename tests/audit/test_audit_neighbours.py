@@ -75,7 +75,7 @@ def test_the_heaviest_unit_of_each_table_is_always_left_out(tmp_path: Path) -> N
 @pytest.mark.parametrize("promise", ["L1", "L2", "L1 with delta", "replace"])
 def test_statements_that_keep_their_claims_pass(promise: str, tmp_path: Path) -> None:
     here = hand_world("all", promise)
-    texts = [statement(here, seed) for seed in range(25)]
+    texts = [statement(here, seed) for seed in range(16)]
     with audited(here, tmp_path) as (schema, neighbours), planner(schema, neighbours) as plans:
         room = check_sensitivity(schema, neighbours, plans, texts, 1000, 0, AuditClock(10))
         refused = 0
@@ -85,9 +85,9 @@ def test_statements_that_keep_their_claims_pass(promise: str, tmp_path: Path) ->
             except DatabaseError:
                 refused += 1
     assert room.count("failed") == 0, room
-    assert room.count("skipped") == refused < 15
+    assert room.count("skipped") == refused < 10
     assert all(figure.value <= 1 for check in room.checks for figure in check.figures)
-    assert sum(bool(check.figures) for check in room.checks) >= 8
+    assert sum(bool(check.figures) for check in room.checks) >= 5
 
 
 def test_a_key_that_is_not_unique_is_found(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from run import QUIET, WORKERS, compiled, verdicts
 
 #: How long the tests of a room may take to find a mutant, in seconds of processor time.
 LIMIT = 60
-OPTIONS = ("--doctest-modules", "-m", "not slow and not clients")
+OPTIONS = ("--doctest-modules", "--ignore-glob=*/conftest.py", "-m", "not slow and not clients")
 #: A test fails, or no test can be read because the module cannot be imported.
 RED = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 SOURCE, TESTS = ROOT / "dpsql", ROOT / "tests"
@@ -153,8 +153,9 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as folder:
         forks = Forks(chosen, WORKERS, Path(folder), report, {}, limit=LIMIT)
-        examples = dict.fromkeys(test for mutant in chosen for test in mutant.tests if test.startswith("dpsql/"))
-        pytest.main([*QUIET, "--capture=no", *OPTIONS, "tests", *examples], plugins=[forks])
+        named = [Path(test) for mutant in chosen for test in mutant.tests]
+        rooms = dict.fromkeys(str(test if test.parts[0] == "dpsql" else Path(*test.parts[:2])) for test in named)
+        pytest.main([*QUIET, "--capture=no", *OPTIONS, *rooms], plugins=[forks])
         compiled()
         for mutant, good, said in verdicts(forks.apart, Path(folder), limit=LIMIT, options=OPTIONS, red=RED):
             if good:

@@ -133,9 +133,9 @@ def test_a_fork_in_the_midst_of_threads_neither_hangs_nor_loses(ledger: Ledger) 
 def test_thousands_of_attempts_for_what_is_left_get_exactly_that(place: Place, path: Path) -> None:
     """Eight processes, and a ninth with sixteen threads: all others are refused, and nothing of them is written.
 
-    A file is asked ten thousand times. A server, whose turn is one lock of its own, is asked two thousand times.
+    A file is asked five thousand times. A server, whose turn is one lock of its own, is asked two thousand times.
     """
-    go, affordable, threads, each = path.with_name("go"), 300, 16, 417 if isinstance(place, FilePlace) else 84
+    go, affordable, threads, each = path.with_name("go"), 300, 16, 209 if isinstance(place, FilePlace) else 84
     code = f"""
     mine, passed, refused = accountant({affordable // 10}), 0, 0
     print("ready", flush=True)
