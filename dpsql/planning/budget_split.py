@@ -49,10 +49,10 @@ def plan_cores(
     norm = norm_of(privacy)
     needed = query.evident
     drafts = [
-        _CoreDraft(core, choose_cells(core, _evidence(core, norm) if place in needed.counted else ()))
+        _CoreDraft(core, choose_cells(core, norm, _evidence(core, norm) if place in needed.counted else ()))
         for place, core in enumerate(query.cores)
     ]
-    drafts += [_CoreDraft(core, choose_cells(core)) for core in beside]
+    drafts += [_CoreDraft(core, choose_cells(core, norm)) for core in beside]
     thresholded = sum(draft.thresholded for draft in drafts)
     if thresholded and delta_selection == 0:
         need = (
@@ -155,9 +155,9 @@ def _evidence(core: Core, norm: Norm) -> tuple[Cell, ...]:
     """
     if core.domain is not None and all(core.domain.declared):
         return COUNTS
-    rows, units = (_moved(contribution(core, cell, norm), norm) for cell in COUNTS)
+    rows, units = (_moved(contribution(core, cell, norm), norm) for cell in (COUNTS[0], COUNTS[-1]))
     times = CLEARER if norm == "l1" else CLEARER**2
-    return COUNTS if rows * EVIDENCE_SHARE < units * times else COUNTS[1:]
+    return COUNTS if rows * EVIDENCE_SHARE < units * times else COUNTS[-1:]
 
 
 def _moved(bounded: Contribution, norm: Norm) -> Fraction:

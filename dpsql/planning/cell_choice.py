@@ -16,9 +16,10 @@ from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate
 from dpsql.planning.estimators.moments import moment
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.schema import SqlType
+from dpsql.sql.analysis.contribution import Norm, averages_differ
 from dpsql.sql.analysis.quantisation import norm_grid, quantum
 from dpsql.sql.emit.syntax import SANDBOX
-from dpsql.sql.ir.aggregate_properties import Measure, MomentSums, ResultRule
+from dpsql.sql.ir.aggregate_properties import Measure, MomentSums, ResultRule, is_average
 from dpsql.sql.ir.core import (
     Aggregate,
     Cell,
@@ -90,18 +91,26 @@ class CellChoice:
         return tuple(each for each in read if each.histogram == histogram)
 
 
-def choose_cells(core: Core, evidence: tuple[Cell, ...] = ()) -> CellChoice:
-    """The cells that the aggregates need, each bought once; where none of ``evidence`` is needed, units as well."""
-    return _Chooser(core).choice(evidence)
+def choose_cells(core: Core, norm: Norm, evidence: tuple[Cell, ...] = ()) -> CellChoice:
+    """The cells that the aggregates need, each bought once; where none of ``evidence`` is needed, units as well.
+
+    Averages, and statistics of moments, have cells of their own where they have limits of their own.
+    """
+    return _Chooser(core, norm).choice(evidence)
 
 
 class _Chooser:
     """The cells of one core while they are chosen."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, norm: Norm) -> None:
         self._core = core
         self._thresholded = bool(core.keys) and core.domain is None
-        self._cells = CellList({each for aggregate in core.aggregates for each in _centred(aggregate)})
+        apart = averages_differ(core, norm)
+        averages = [each for each in core.aggregates if apart and is_average(each.function.measure)]
+        others = [each for each in core.aggregates if each not in averages]
+        self._cells = CellList({each for aggregate in others for each in _centred(aggregate)})
+        centred = {each for aggregate in averages for each in _centred(aggregate)}
+        self._averaged = self._cells.of_averages(centred) if apart else self._cells
 
     def choice(self, wanted: tuple[Cell, ...]) -> CellChoice:
         found = [self._estimate(aggregate) for aggregate in self._core.aggregates]
@@ -115,7 +124,8 @@ class _Chooser:
 
     def _estimate(self, aggregate: Aggregate) -> Estimate | QuantileEstimate | FrequencyEstimate | None:
         """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
-        measure, condition, cells = aggregate.function.measure, aggregate.condition, self._cells
+        measure, condition = aggregate.function.measure, aggregate.condition
+        cells = self._averaged if is_average(measure) else self._cells
         match measure:
             case Measure.ROWS:
                 return SingleCell(cells.rows(aggregate.argument, condition))
@@ -196,7 +206,7 @@ def _mean(argument: Expression, total: int, count: int) -> MeanEstimate:
 
 
 #: Cells that are above 0 in each group that has a row.
-COUNTS: tuple[Cell, ...] = (RowCount(None, None), UnitCount(None))
+COUNTS: tuple[Cell, ...] = (RowCount(None, None), RowCount(None, None, averaged=True), UnitCount(None))
 
 
 def _centred(aggregate: Aggregate) -> list[tuple[Expression, Expression | None]]:

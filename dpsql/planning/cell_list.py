@@ -6,10 +6,11 @@ Proved in ``docs/proofs/moments.md``.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 from dpsql.sql.analysis.bounds import is_nullable
-from dpsql.sql.ir.core import Aggregate, Cell, ClampedSum, CountList, RowCount
+from dpsql.sql.ir.core import Aggregate, Cell, ClampedSum, CountList, ProductSum, RowCount
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
 
 
@@ -21,7 +22,13 @@ class CellList:
 
     def __init__(self, centred: Collection[tuple[Expression, Expression | None]]) -> None:
         self.cells, self.histograms = list[Cell](), list[CountList]()
-        self._centred = centred
+        self._centred, self._averaged = centred, False
+
+    def of_averages(self, centred: Collection[tuple[Expression, Expression | None]]) -> CellList:
+        """The same list, which takes up cells of sums and of rows as those of averages, apart from others."""
+        found = copy(self)
+        found._centred, found._averaged = centred, True
+        return found
 
     def is_centred(self, argument: Expression, condition: Expression | None) -> bool:
         """Whether the total is measured from the middle of the bounds."""
@@ -43,6 +50,8 @@ class CellList:
 
     def place(self, cell: Cell) -> int:
         """The place of the cell among the cells, which takes it up where it is new."""
+        if self._averaged and isinstance(cell, RowCount | ClampedSum | ProductSum):
+            cell = replace(cell, averaged=True)
         if cell not in self.cells:
             self.cells.append(cell)
         return self.cells.index(cell)

@@ -34,6 +34,7 @@ from dpsql.sql.ir.core import (
     RowCount,
     UnitCount,
     UnitNorms,
+    is_averaged,
 )
 
 
@@ -169,6 +170,8 @@ def frequency_width(histogram: MeasuredHistogram, confidence: float) -> str:
 def measured(cell: Cell) -> str:
     """What a cell counts or adds up, in words."""
     filtered = "" if cell.condition is None else ", filtered"
+    if is_averaged(cell):
+        filtered += ", as averages weigh them"
     match cell:
         case RowCount(argument=argument):
             return f"rows{'' if argument is None else ' with a value'}{filtered}"

@@ -66,8 +66,11 @@ def _about(schema: Schema, name: str, table: Table) -> list[str]:
     limits = {
         "rows of one unit": table.max_rows_per_unit,
         "groups of one unit": table.max_groups_per_unit,
-        "rows of one unit in a group": table.max_rows_per_group,
+        "rows of one unit in a group": table.rows_per_group,
     }
+    averaged = table.averaged_rows_per_group
+    if averaged != table.rows_per_group:
+        limits["rows of one unit in a group of an average"] = averaged
     return [*lines, *(_limit(limit, what) for what, limit in limits.items() if limit is not None)]
 
 

@@ -29,24 +29,32 @@ _LEVELS: Mapping[str, tuple[str, type[BaseModel]]] = {
 def load(path: str | PathLike[str]) -> Schema:
     """The schema of a TOML file; SchemaError names the file, the table, the column and the mend."""
     file = Path(path)
+    return loads(read_text(file), file)
+
+
+def read_text(file: Path) -> str:
+    """The text of a schema file; SchemaError where it cannot be read."""
     try:
-        text = file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SchemaError(f"{file}: there is no such file; `dpsql schema init SOURCE` drafts one") from None
     except (OSError, UnicodeDecodeError):
         mend = "a schema file is TOML, and `dpsql schema init SOURCE` drafts one"
         raise SchemaError(f"{file}: cannot be read as UTF-8 text; {mend}") from None
-    return loads(text, file)
 
 
 def loads(text: str, path: Path | None = None) -> Schema:
     """The schema of a TOML text, with ``path`` as the file it came from."""
     name = str(path or "schema")
+    return validated(parsed(text, name), name).read_from(path)
+
+
+def parsed(text: str, name: str) -> dict[str, Any]:
+    """The TOML document; SchemaError, after the file's name, where the text is none."""
     try:
-        document = tomllib.loads(text, parse_float=Decimal)
+        return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
         raise SchemaError(f"{name}: is not valid TOML: {error}") from None
-    return validated(document, name).read_from(path)
 
 
 def validated(document: Mapping[str, Any], name: str) -> Schema:

@@ -216,6 +216,13 @@ class Schema(BaseModel):
         }  # fmt: skip
         return self.model_copy(update={"tables": tables}) if bounds else self
 
+    def with_averages_as_sums(self) -> Schema:
+        """This schema where averages have the limits of sums and counts."""
+        if all(table.averaged_rows_per_group == table.rows_per_group for table in self.tables.values()):
+            return self
+        tables = {name: table.with_averages_as_sums() for name, table in self.tables.items()}
+        return self.model_copy(update={"tables": tables})
+
     def read_from(self, path: Path | None) -> Schema:
         """This schema as read from that file."""
         copy = self.model_copy()

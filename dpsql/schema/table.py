@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -42,6 +43,47 @@ def _type_of(value: object) -> SqlType:
 _NAMES = ", ".join(f"{kind}(p,s)" if its.arguments == "digits" else kind for kind, its in TYPES.items())
 
 Limit = Annotated[int, Field(strict=True, ge=1, le=MAX_LIMIT)]
+
+
+@dataclass(frozen=True)
+class RowsPerGroup:
+    """The most rows of one unit in one group, for averages and for sums and counts; None is no limit."""
+
+    avg: int | None = None
+    sum: int | None = None
+
+    def __str__(self) -> str:
+        told = {"avg": self.avg, "sum": self.sum}
+        return f"{{ {', '.join(f'{name} = {most}' for name, most in told.items() if most is not None)} }}"
+
+
+def _rows_per_group(value: object) -> int | RowsPerGroup | None:
+    if value is None or isinstance(value, RowsPerGroup) or _is_limit(value):
+        return value  # type: ignore[return-value]
+    if isinstance(value, dict) and value and {*value} <= {"avg", "sum"} and all(map(_is_limit, value.values())):
+        return RowsPerGroup(**value)
+    raise ValueError(f"must be a whole number from 1 to {MAX_LIMIT:,}, or one for each of "
+                     "{ avg = …, sum = … }, of which one may be left out")  # fmt: skip
+
+
+def _is_limit(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_LIMIT
+
+
+_LIMIT_SCHEMA = {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT}
+Limits = WithJsonSchema(
+    {
+        "anyOf": [
+            _LIMIT_SCHEMA,
+            {
+                "type": "object",
+                "properties": {"avg": _LIMIT_SCHEMA, "sum": _LIMIT_SCHEMA},
+                "additionalProperties": False,
+                "minProperties": 1,
+            },
+        ]
+    }
+)
 TypeName = Annotated[
     SqlType,
     PlainValidator(_type_of),
@@ -205,7 +247,11 @@ class Table(BaseModel):
     )
     max_rows_per_unit: Limit | None = Field(default=None, description="The most rows of one unit that count.")
     max_groups_per_unit: Limit | None = Field(default=None, description="The most groups that one unit may touch.")
-    max_rows_per_group: Limit | None = Field(default=None, description="The most rows of one unit in one group.")
+    max_rows_per_group: Annotated[int | RowsPerGroup | None, PlainValidator(_rows_per_group), Limits] = Field(
+        default=None,
+        description="The most rows of one unit in one group; { avg = …, sum = … } has one for averages and one for "
+        "sums and counts.",
+    )
     table: str | None = Field(
         default=None,
         min_length=1,
@@ -237,6 +283,27 @@ class Table(BaseModel):
         copy = self.model_copy()
         copy._source = source
         return copy
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether limits are declared that hold a unit to a number of rows."""
+        return self.max_rows_per_unit is not None or None not in (self.max_groups_per_unit, self.rows_per_group)
+
+    @property
+    def rows_per_group(self) -> int | None:
+        """The most rows of one unit in one group that sums and counts have."""
+        limit = self.max_rows_per_group
+        return limit.sum if isinstance(limit, RowsPerGroup) else limit
+
+    @property
+    def averaged_rows_per_group(self) -> int | None:
+        """The most rows of one unit in one group that averages have."""
+        limit = self.max_rows_per_group
+        return limit.avg or limit.sum if isinstance(limit, RowsPerGroup) else limit
+
+    def with_averages_as_sums(self) -> Table:
+        """This table where averages have the limit of sums and counts."""
+        return self.model_copy(update={"max_rows_per_group": self.rows_per_group})
 
     @property
     def access(self) -> str:

@@ -114,8 +114,8 @@ def _limit_faults(name: str, table: Table) -> Iterator[str]:
     given = [limit for limit in limits if getattr(table, limit) is not None]
     if table.public and given:
         yield f"table {name}: {given[0]} limits what a unit contributes, but the table is public; remove it"
-    if not table.public and "max_rows_per_unit" not in given and not {*limits[1:]} <= {*given}:
+    if not table.public and not table.is_limited:
         yield (
             f"table {name}: nothing limits how much one unit contributes; set max_rows_per_unit (or both "
-            "max_groups_per_unit and max_rows_per_group)"
+            "max_groups_per_unit and max_rows_per_group), or have dpsql schema tune find it"
         )

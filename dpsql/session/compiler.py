@@ -104,6 +104,7 @@ class Compiler:
 
         def bound(noise: Noise) -> tuple[Privacy, Query]:
             schema = _with_noise(sandbox.schema, noise)
+            schema = schema if settings.own_averages else schema.with_averages_as_sums()
             return schema.privacy, bind(shown, schema, parameters, sandbox.types, self.frontend_options,
                                         settings.empty_groups, self._sizes)  # fmt: skip
 

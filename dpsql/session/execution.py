@@ -1,6 +1,7 @@
 """Charges a plan, then reads its exact rows, then adds noise: the only place where a session reads private rows.
 
-Proved in ``docs/proofs/execution.md``, ``docs/proofs/timing.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/execution.md``, ``docs/proofs/tune.md``, ``docs/proofs/timing.md`` and
+``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from dpsql.engines.engine import Engine, EngineVersion
+from dpsql.engines.engine import Engine, EngineVersion, PlanReading
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.errors.owners_log import record
 from dpsql.planning.plan import Plan
 from dpsql.planning.synthetic.plan import SyntheticPlan, marginals_note
+from dpsql.planning.tuning.plan import Question, TuningPlan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import PostProcessor, ResultRows
 from dpsql.postprocessing.sandbox import PublicRows
@@ -24,6 +26,7 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.marginal_selection import Admitted, Approximate, MeasuredMarginal, measure
 from dpsql.release.noise_addition import release
 from dpsql.release.released_tables import NOTHING, Released
+from dpsql.release.tuning_scans import scan
 from dpsql.session.answer_store import AnswerStore, PaidRelease, PartAnswer, ViewAnswer
 from dpsql.session.cancel_scope import CancelScope
 from dpsql.session.explain import journal_note
@@ -32,6 +35,9 @@ from dpsql.session.side_channels import MONOTONIC, Clock, ResponseTiming, masked
 
 #: How a plan is charged, before anything of it is read.
 Pay: TypeAlias = Callable[[Plan], Charge[Plan]]
+#: A plan that is charged by itself, and reads one other; and what is released of it.
+PricedReadingT = TypeVar("PricedReadingT", SyntheticPlan, TuningPlan)
+T = TypeVar("T")
 
 
 def timed_rows(engine: Engine, time_bucket: Fraction, clock: Clock = MONOTONIC) -> PublicRows:
@@ -98,25 +104,47 @@ class Execution:
         The result has the charge, which is used up, and the version of the data. ``approximate`` and ``admitted`` are
         given what is released already.
         """
+
+        def measured(reading: PlanReading) -> tuple[MeasuredMarginal, ...]:
+            return measure(reading.stage(()), plan, approximate, admitted, _entropy=self.entropy)
+
+        return self._read_once(plan, text, json.dumps(marginals_note(plan)), scope, measured)
+
+    def scanned(
+        self, plan: TuningPlan, text: str, note: str, scope: CancelScope
+    ) -> tuple[dict[Question, Fraction], int]:
+        """Charge a tuning, read the exact places of units on its ladders, and release the rungs that are found.
+
+        The result has the number of the ledger entry.
+        """
+
+        def found(reading: PlanReading) -> dict[Question, Fraction]:
+            return scan(reading.stage(()), plan, _entropy=self.entropy)
+
+        rungs, charge, _ = self._read_once(plan, text, note, scope, found)
+        return rungs, charge.entry
+
+    def _read_once(
+        self, plan: PricedReadingT, text: str, note: str, scope: CancelScope, release: Callable[[PlanReading], T]
+    ) -> tuple[T, Charge[PricedReadingT], str | None]:
+        """Charge a plan that has a price of its own for the one statement that it reads, and release what is read."""
         with (
             self.held(plan.reading) as held,
             scope.reading(),
             ResponseTiming(plan.reading, self._time_bucket, self.clock) as departure,
         ):
             self.engine.dry_run(plan.reading)
-            note = json.dumps(marginals_note(plan))
             charge = self._accountant.spend(plan, analyst=self._analyst, statement=text, cells=note)
             (own,) = divided(charge)
             departure.begin()
 
-            def measured() -> tuple[MeasuredMarginal, ...]:
+            def released() -> T:
                 with held.run(own) as reading, scope.on(reading.interrupt):
-                    exact = reading.stage(())
-                return measure(exact, plan, approximate, admitted, _entropy=self.entropy)
+                    return release(reading)
 
-            released = masked(measured)
+            made = masked(released)
         scope.check()
-        return released, charge, held.version
+        return made, charge, held.version
 
     def bought(self, plan: Plan, scope: CancelScope) -> tuple[Released, int, str | None]:
         """Charge the plan and make its release, whatever is kept of others.

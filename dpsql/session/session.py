@@ -42,6 +42,7 @@ from dpsql.session.pricing.target_plans import TargetPlanner, after, first_only
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import SETTINGS, StatementSettings
 from dpsql.session.request import statement_settings as status_rows
+from dpsql.session.tuning.tuner import Tuner
 from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 
 
@@ -100,6 +101,7 @@ class Session(ChangeableSettings):
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
         self._answering = PlanAnswering(self._execution, self._scopes)
         self._batch = WorkloadAnswering(self._execution, self._answering, self._scopes)
+        self.tuner = Tuner(self._compiler, self._execution, accountant, self._scopes, privacy)
         synthetic = SyntheticTables(self._compiler, self._execution, self.named, self._scopes)
         synopses = Synopses(self._compiler, self._execution, self.named, self._scopes)
         self._named_statements = NamedStatements(

@@ -46,6 +46,7 @@ def run(script: str, *arguments: str) -> str:
             ("--runs", "3", "--rows", "3000", "--bucket", "0.01", "--seconds", "0.2"),
             ("p of times", "answers/s"),
         ),
+        ("tune.py", ("--events", "20000", "--answers", "1"), ("median relative error", "careful guess", "found for 1")),
         ("dashboard.py", ("--customers", "300", "--clicks", "4"), ("NAFLD: 12 charts", "from the store", "TPC-H")),
         ("engine.py", ("--repetitions", "1"), ("connect", "100,000 groups")),
         ("intervals.py", ("--draws", "20", "--kind", "AVG"), ("AVG", "Laplace", "10,000")),

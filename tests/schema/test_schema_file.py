@@ -157,6 +157,12 @@ WRONG: list[tuple[Callable[[str], str], str]] = [
     (_replaced("max_rows_per_unit = 1", "max_rows_per_unit = 1.0"), "table people, max_rows_per_unit:"),
     (_replaced("max_rows_per_unit = 1", ""), "table people: nothing limits how much one unit contributes; set"),
     (_replaced("max_rows_per_group = 5", ""), "table visits: nothing limits how much"),
+    (_replaced("max_rows_per_group = 5", "max_rows_per_group = { avg = 5 }"), "table visits: nothing limits how much"),
+    (_replaced("per_group = 5", "per_group = 0"), "table visits, max_rows_per_group: must be a whole number from 1 to"),
+    (_replaced("per_group = 5", "per_group = true"), "table visits, max_rows_per_group: must be a whole number"),
+    (_replaced("per_group = 5", "per_group = {}"), "table visits, max_rows_per_group: must be a whole number"),
+    (_replaced("per_group = 5", "per_group = { mean = 5 }"), "one for each of { avg = …, sum = … }"),
+    (_replaced("per_group = 5", "per_group = { sum = 5, avg = 0.5 }"), "table visits, max_rows_per_group: must be"),
     (_replaced("public = true", "public = true\nmax_rows_per_unit = 1"), "table shops: max_rows_per_unit limits what"),
     (_replaced("public = true", "public = 1"), "table shops, public:"),
     (_replaced("public = true", "public = true\nkey = []"), "table shops: key: must name at least one"),
@@ -294,3 +300,11 @@ def test_every_field_is_documented() -> None:
     for each in (document, *document["$defs"].values()):
         for field in each["properties"]:
             assert f"`{field}`" in page, field
+
+
+def test_rows_per_group_may_have_a_limit_for_averages_and_one_for_sums() -> None:
+    for written, sums, averages in (("5", 5, 5), ("{ sum = 5 }", 5, 5), ("{ avg = 1, sum = 5 }", 5, 1)):
+        visits = loads(GOOD.replace("per_group = 5", f"per_group = {written}")).tables["visits"]
+        assert (visits.rows_per_group, visits.averaged_rows_per_group) == (sums, averages)
+    alone = loads(GOOD.replace("max_rows_per_group = 5", "max_rows_per_unit = 9\nmax_rows_per_group = { avg = 2 }"))
+    assert (alone.tables["visits"].rows_per_group, alone.tables["visits"].averaged_rows_per_group) == (None, 2)

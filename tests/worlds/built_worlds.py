@@ -80,14 +80,15 @@ class Builder:
         random = self._random
         if self._tame:
             return (("max_rows_per_unit", 1000),)
-        found: dict[str, int] = {}
+        found: dict[str, Any] = {}
         shape = random.randrange(4)
         if shape < 3:
             found["max_rows_per_unit"] = random.choice([1, 2, 3, 10])
         if shape > 0:
             found["max_groups_per_unit"] = random.choice([1, 2, 3])
         if shape > 1:
-            found["max_rows_per_group"] = random.choice([1, 2, 4])
+            most = random.choice([1, 2, 4])
+            found["max_rows_per_group"] = {"avg": 1, "sum": 2} if most == 2 else most
         return tuple(found.items())
 
     def _value(self, column: Column) -> str:

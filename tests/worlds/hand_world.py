@@ -80,6 +80,10 @@ LIMITS: dict[str, tuple[tuple[str, int], ...]] = {
     "groups": (("max_groups_per_unit", 2), ("max_rows_per_group", 2)),
     "all": (("max_rows_per_unit", 5), ("max_groups_per_unit", 3), ("max_rows_per_group", 2)),
 }
+#: A way in which averages have a limit of their own, beside it the one that sums have.
+AVERAGES: dict[str, Any] = {
+    "averages": (("max_rows_per_unit", 5), ("max_groups_per_unit", 3), ("max_rows_per_group", {"avg": 1, "sum": 2}))
+}
 PROMISES: dict[str, dict[str, Any]] = {
     "L1": {"delta": 0},
     "L2": {"delta": Decimal("1e-6")},
@@ -92,7 +96,7 @@ PROMISES: dict[str, dict[str, Any]] = {
 def hand_world(limits: str = "rows", promise: str = "L2") -> World:
     """The database under one way to bound visits and one promise."""
     privacy = {"epsilon": 1000, "query_epsilon": 1, **PROMISES[promise]}
-    return World(0, (_PEOPLE, _visits(LIMITS[limits]), _ITEMS, _PLACES), tuple(privacy.items()))
+    return World(0, (_PEOPLE, _visits({**LIMITS, **AVERAGES}[limits]), _ITEMS, _PLACES), tuple(privacy.items()))
 
 
 @cache

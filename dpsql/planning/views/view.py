@@ -16,7 +16,7 @@ from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.sql.analysis.normal_form import NormalCell, normal_cell, normal_core
 from dpsql.sql.ir.canonical import digest
-from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.core import Core, is_averaged
 from dpsql.sql.ir.expression import ColumnRef, Expression
 
 #: A view of more groups is not looked at.
@@ -88,7 +88,7 @@ def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> 
     found, cells = normal_core(plan.core), list[ViewCell]()
     for place, measured in enumerate(plan.cells):
         cell, bounded = normal_cell(found, measured.contribution.cell), measured.contribution
-        if cell is not None:
+        if cell is not None and not is_averaged(bounded.cell):  # of what averages weigh no total is made
             cells.append(ViewCell(place, cell.kind, tuple(map(expression_digest, cell.arguments)), conditions_of(cell),
                                   bounded.rows, bounded.step, measured.mechanism))  # fmt: skip
     keys = tuple(map(expression_digest, found.keys))

@@ -116,8 +116,9 @@ def _public(name: str, table: Table) -> Iterator[Finding]:
 
 
 def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
-    for limit in ("max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group"):
-        size = getattr(table, limit)
+    limits = {"max_rows_per_unit": table.max_rows_per_unit, "max_groups_per_unit": table.max_groups_per_unit,
+              "max_rows_per_group": table.rows_per_group}  # fmt: skip
+    for limit, size in limits.items():
         if size is not None and size > LOOSE_LIMIT:
             yield Finding("loose", f"table {name}, {limit}", f"{size} is large, and noise grows with it")
     unit = schema.unit
@@ -127,29 +128,40 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
             f"table {name}, max_rows_per_unit",
             f"is {table.max_rows_per_unit}, but a unit has one row here, as {unit[1]} is the key; 1 means less noise",
         )
-    identifiers = {schema.owner(name).column, *table.references, *(table.key or ())}
-    identifiers |= {
+    identifiers, unbounded = identifiers_of(schema, name), numbers_without_bounds(schema, name)
+    thresholded = "refused, since delta is 0" if schema.privacy.delta == 0 else "shown only for groups of many units"
+    for column_name, column in table.columns.items():
+        where = f"table {name}, column {column_name}"
+        if column_name in unbounded and not column.automatic:
+            mend = "add bounds = [low, high], or have dpsql schema tune find them"
+            yield Finding("loose", where, f"has no bounds, so SUM and AVG of it are refused; {mend}")
+        if column.collected is not None and column.collected.mechanism not in ("randomized_response", "piecewise"):
+            yield Finding("loose", where, UNBOUNDED if column.collected.mechanism == "laplace" else BITS)
+        if column.type.kind == "text" and column.values is None and column_name not in identifiers:
+            yield Finding("note", where, f"has no values, so its keys are {thresholded}; add values = […] if public")
+
+
+def identifiers_of(schema: Schema, name: str) -> set[str]:
+    """The columns of a private table that tell units or rows apart: keys, and both ends of references."""
+    table = schema.tables[name]
+    found = {schema.owner(name).column, *table.references, *(table.key or ())}
+    return found | {
         step.parent_column
         for other in schema.tables
         if not schema.tables[other].public
         for step in schema.owner(other).steps
         if step.parent == name
     }
-    thresholded = "refused, since delta is 0" if schema.privacy.delta == 0 else "shown only for groups of many units"
-    for column_name, column in table.columns.items():
-        where = f"table {name}, column {column_name}"
-        if (
-            column.type.is_numeric
-            and column.bounds is None
-            and not column.automatic
-            and column.values is None
-            and column_name not in identifiers
-        ):
-            yield Finding("loose", where, "has no bounds, so SUM and AVG of it are refused; add bounds = [low, high]")
-        if column.collected is not None and column.collected.mechanism not in ("randomized_response", "piecewise"):
-            yield Finding("loose", where, UNBOUNDED if column.collected.mechanism == "laplace" else BITS)
-        if column.type.kind == "text" and column.values is None and column_name not in identifiers:
-            yield Finding("note", where, f"has no values, so its keys are {thresholded}; add values = […] if public")
+
+
+def numbers_without_bounds(schema: Schema, name: str) -> list[str]:
+    """The columns of a private table that hold numbers without bounds of their own, be it that these are automatic."""
+    identifiers = identifiers_of(schema, name)
+    return [
+        column
+        for column, its in schema.tables[name].columns.items()
+        if its.type.is_numeric and its.bounds is None and its.values is None and column not in identifiers
+    ]
 
 
 def _errors(schema: Schema, error_of: Callable[[Privacy, int], float]) -> Iterator[Finding]:

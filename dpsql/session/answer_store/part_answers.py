@@ -28,7 +28,7 @@ from dpsql.session.answer_store.view_answers import (
 )
 from dpsql.session.answer_store.view_estimates import Estimates, Evaluate, ToldCore
 from dpsql.session.answer_store.view_index import ViewIndex
-from dpsql.sql.ir.core import Cell, UnitCount
+from dpsql.sql.ir.core import Cell, UnitCount, is_averaged
 from dpsql.sql.ir.expression import columns
 
 #: The price of a part is told in so many steps of the whole price, rounded up.
@@ -137,6 +137,9 @@ def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) ->
     cells = tuple(told.cells())
     bought = tuple(place for place, cell in enumerate(cells)
                    if cell is None or ratio(core, place, cell.values()) > LESS_EXACT)  # fmt: skip
+    weighed = [place for place, each in enumerate(core.cells) if is_averaged(each.contribution.cell)]
+    if {*weighed} & {*bought}:  # one average is not made of a total that is weighed and one that is not
+        bought = tuple(sorted({*bought, *weighed}))
     known = set(range(len(cells))) - {*bought, _evidence(core)}
     return PartOfCore(core, told, cells, bought) if known else PartOfCore(core)
 

@@ -95,7 +95,7 @@ class Synopses:
         if parameters:
             raise DataError("a synopsis has no parameters; write the values into the statement")
         price = stated_price(wanted, settings, privacy)
-        chosen = replace(settings, epsilon=price, clipping="silent", target_error=None)
+        chosen = replace(settings, epsilon=price, clipping="silent", target_error=None, own_averages=False)
 
         def planned(statement: str) -> Plan:
             return self._compiler.plan(statement, (), chosen)

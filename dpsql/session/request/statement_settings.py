@@ -34,6 +34,7 @@ class StatementSettings:
     costs ``epsilon`` or, with a ``target_error``, what its intervals need: at most ``most_epsilon``, where None stands
     for `MOST_TIMES` the epsilon. ``clipping`` says whether clipped amounts are reported as well, ``empty_groups`` which
     groups without rows are shown. ``preview`` says whether single rows of a private table are those of a synthetic one.
+    ``own_averages`` says whether averages have limits of their own where the schema declares some.
     ``intervals`` says whether the ends of intervals are columns of the answers, and
     ``reuse`` whether statements are answered of earlier answers where these tell them.
     """
@@ -47,6 +48,7 @@ class StatementSettings:
     intervals: bool = False
     preview: Preview = "off"
     reuse: bool = True
+    own_averages: bool = True
 
     @property
     def most(self) -> Fraction:

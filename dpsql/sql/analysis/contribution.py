@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from math import isqrt
 from typing import Literal as OneOf
 from typing import assert_never
@@ -71,26 +72,21 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
     """The tightest bound that the limits of the core's tables allow for the cell."""
     declared = limits(core.relation)
     groups = groups_by(core.relation, list(core.keys))
-    per_group = rows_per_group(core.relation, list(core.keys))
+    rows = partial(_rows, core, norm)
     match cell:
-        case RowCount():
-            rows = _row_limit(declared.rows, groups, per_group, norm)
-            return _made(cell, None, 1, rows, norm)
-        case ClampedSum(argument=argument, centred=centred):
+        case RowCount(averaged=averaged):
+            return _made(cell, None, 1, rows(averaged), norm)
+        case ClampedSum(argument=argument, centred=centred, averaged=averaged):
             grid = quantum(argument)
             largest = max(grid.reach if centred else grid.largest, 1)
-            rows = _row_limit(declared.rows, groups, per_group, norm)
-            return _made(cell, grid, largest, rows, norm)
-        case ProductSum(left=left, right=right):
+            return _made(cell, grid, largest, rows(averaged), norm)
+        case ProductSum(left=left, right=right, averaged=averaged):
             products = product_quantum(left, right)
-            rows = _row_limit(declared.rows, groups, per_group, norm)
-            return _made(cell, products, max(products.reach, 1), rows, norm)
+            return _made(cell, products, max(products.reach, 1), rows(averaged), norm)
         case Histogram(argument=argument):
-            rows = _row_limit(declared.rows, groups, per_group, norm)
-            return replace(_made(cell, None, 1, rows, norm), bins=bins(argument))
+            return replace(_made(cell, None, 1, rows(), norm), bins=bins(argument))
         case Frequencies():
-            rows = _row_limit(declared.rows, groups, per_group, norm)
-            return _made(cell, None, 1, rows, norm)
+            return _made(cell, None, 1, rows(), norm)
         case NormClippedSum():
             return Contribution(cell, None, PARTS if norm == "l1" else PARTS**2, 1, Fraction(1, PARTS))
         case UnitNorms():
@@ -104,18 +100,26 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             assert_never(cell)
 
 
+def averages_differ(core: Core, norm: Norm) -> bool:
+    """Whether averages of the core have another limit than sums and counts, so that each has cells of its own."""
+    return held_rows(core, norm) is not None and _rows(core, norm, averaged=True) != _rows(core, norm)
+
+
 def counted_once(norm: Norm) -> Contribution:
     """The bound of the plainest count, in which each unit is counted once, without groups."""
     return _made(UnitCount(None), None, 1, 1, norm)
 
 
-def held_rows(core: Core, norm: Norm) -> int | None:
-    """How many rows of a unit count in full, in whatever groups they are; None where the limits leave that open."""
+def held_rows(core: Core, norm: Norm, averaged: bool = False) -> int | None:
+    """How many rows of a unit count in full, in whatever groups they are; None where the limits leave that open.
+
+    ``averaged`` asks what averages count in full.
+    """
     declared, groups = limits(core.relation), groups_by(core.relation, list(core.keys))
     per_group = rows_per_group(core.relation, list(core.keys))
     if declared.rows is None and (groups is None or per_group is None):
         return None
-    rows = _row_limit(declared.rows, groups, per_group, norm)
+    rows = _rows(core, norm, averaged)
     return rows if norm == "l1" else isqrt(rows)
 
 
@@ -140,6 +144,13 @@ def _made(cell: Cell, grid: Quantum | ProductQuantum | None, largest: int, rows:
     size = Fraction(1) if grid is None else grid.size
     limit = (largest * fine) ** power * rows
     return Contribution(cell, grid, limit, fine, size / fine, rows if norm == "l1" else isqrt(rows))
+
+
+def _rows(core: Core, norm: Norm, averaged: bool = False) -> int:
+    """The norm of a unit whose rows are all 1, by the limits of sums or of averages; under L2, its square."""
+    groups = groups_by(core.relation, list(core.keys))
+    per_group = rows_per_group(core.relation, list(core.keys), averaged)
+    return _row_limit(limits(core.relation).rows, groups, per_group, norm)
 
 
 def _row_limit(rows: int | None, groups: int | None, per_group: int | None, norm: Norm) -> int:

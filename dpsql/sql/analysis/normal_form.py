@@ -27,7 +27,7 @@ from dpsql.sql.ir.core import (
     UnitNorms,
 )
 from dpsql.sql.ir.expression import BOOLEAN, Call, Case, ColumnRef, Expression, Literal, conjuncts
-from dpsql.sql.ir.relation import Filter, Join, Relation, Scan
+from dpsql.sql.ir.relation import ContributionLimits, Filter, Join, Relation, Scan
 
 ValueT = TypeVar("ValueT")
 
@@ -96,7 +96,8 @@ def normal_core(core: Core) -> NormalCore:
 def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
     """The normal form of one of the core's cells; None of what is more than one number in a group.
 
-    None of a sum that is clipped to a norm, too: that of finer groups is not the one of coarser groups.
+    None of a sum that is clipped to a norm, too: that of finer groups is not the one of coarser groups. What averages
+    alone read is asked for as what others read, whatever its limit (`dpsql/planning/views/view.py` keeps none of it).
     """
     found = [] if cell.condition is None else [cell.condition]
     match cell:
@@ -188,6 +189,8 @@ def renamed(value: ValueT, spelling: Spelling) -> ValueT:
 def _renamed(value: Any, spelling: Spelling) -> object:
     if isinstance(value, tuple):
         return tuple(_renamed(each, spelling) for each in value)
+    if isinstance(value, ContributionLimits):  # what averages weigh is no cell of a view
+        return replace(value, averaged_rows_per_group=None)
     if not is_dataclass(value) or isinstance(value, type):
         return value
     changed: dict[str, object] = {}

@@ -24,31 +24,35 @@ from dpsql.sql.ir.relation import (
 )
 
 
-def limits(relation: Relation) -> ContributionLimits:
-    """What one unit may contribute to the relation in all."""
+def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
+    """What one unit may contribute to the relation in all; where ``averaged``, by the limits that averages have."""
+
+    def of(part: Relation) -> ContributionLimits:
+        return limits(part, averaged)
+
     match relation:
         case Scan(limits=declared):
-            return declared
+            return declared.of_averages if averaged else declared
         case Join(left=left, right=right, kind="full"):
-            return _most(_product(limits(left), limits(right)), _sum(limits(left), limits(right)))
+            return _most(_product(of(left), of(right)), _sum(of(left), of(right)))
         case Join(left=left, right=right, kind="left") if _partner_is_one(relation):
-            return limits(left)
+            return of(left)
         case Join(left=left, right=right, kind="left") if _is_partner_once(relation):
-            return _sum(limits(left), limits(right))
+            return _sum(of(left), of(right))
         case Join(left=left, right=right):
             if not _multiplies(left):
-                return limits(right)
-            return _product(limits(left), limits(right)) if _multiplies(right) else limits(left)
+                return of(right)
+            return _product(of(left), of(right)) if _multiplies(right) else of(left)
         case Filter(child=child):
-            return limits(child)
+            return of(child)
         case PerUnit(child=child, keys=keys):
             return ContributionLimits(groups_by(child, [key for _, key in keys]))
         case Compound(operator="intersect" | "intersect all" | "except" | "except all", branches=(first, *_)):
-            return limits(first.relation)
+            return of(first.relation)
         case Compound(branches=(first, *others)):
-            whole = limits(first.relation)
+            whole = of(first.relation)
             for other in others:
-                whole = _sum(whole, limits(other.relation))
+                whole = _sum(whole, of(other.relation))
             return whole
         case Compound() | Constants():
             return ContributionLimits(1, 1, 1)
@@ -84,19 +88,19 @@ def groups_by(relation: Relation, keys: list[Expression]) -> int | None:
     return touched if not named else _groups(limits(relation))
 
 
-def rows_per_group(relation: Relation, keys: list[Expression]) -> int | None:
+def rows_per_group(relation: Relation, keys: list[Expression], averaged: bool = False) -> int | None:
     """How many rows one unit may have in one group, when the relation is grouped by ``keys``.
 
     A subquery per unit and further keys has one row in a group of these keys, and any number in a coarser one.
     """
     match relation:
         case Filter(child=child):
-            return rows_per_group(child, keys)
+            return rows_per_group(child, keys, averaged)
         case PerUnit(alias=alias, keys=own):
             shown = {key.name for key in keys if isinstance(key, ColumnRef) and key.relation == alias}
             return 1 if {name for name, _ in own} <= shown else None
         case _:
-            return limits(relation).rows_per_group
+            return limits(relation, averaged).rows_per_group
 
 
 def _partner_is_one(join: Join) -> bool:

@@ -82,6 +82,13 @@ class MomentSums:
     products: bool
 
 
+def is_average(measure: Measure | MomentSums) -> bool:
+    """Whether an aggregate is made of ratios of sums, in which a unit above its limit only weighs less."""
+    if isinstance(measure, MomentSums):
+        return measure.statistic not in (Statistic.REGR_SXX, Statistic.REGR_SYY, Statistic.REGR_SXY)
+    return measure in (Measure.MEAN, Measure.MEAN_OF_X, Measure.MEAN_OF_Y)
+
+
 class ResultRule(Enum):
     """The type of a released aggregate, by that of its argument."""
 

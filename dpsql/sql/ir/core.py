@@ -123,10 +123,14 @@ class Core:
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """A measured count of rows: those where the argument is not NULL, or all of them."""
+    """A measured count of rows: those where the argument is not NULL, or all of them.
+
+    Of this cell and the next two, those that are ``averaged`` are read by averages alone, and have the limits of these.
+    """
 
     argument: Expression | None
     condition: Expression | None
+    averaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,7 @@ class ClampedSum:
     argument: Expression
     condition: Expression | None
     centred: bool
+    averaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +174,7 @@ class ProductSum:
     left: Expression
     right: Expression
     condition: Expression | None
+    averaged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +210,11 @@ class UnitNorms:
     condition: Expression | None
     step: Fraction
     sizes: int
+
+
+def is_averaged(cell: Cell) -> bool:
+    """Whether averages alone read the cell, with limits of their own."""
+    return isinstance(cell, RowCount | ClampedSum | ProductSum) and cell.averaged
 
 
 #: What is measured as a list of counts.

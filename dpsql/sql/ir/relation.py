@@ -15,12 +15,20 @@ from dpsql.sql.ir.expression import ColumnRef, Expression, Literal
 class ContributionLimits:
     """How much one unit may contribute: rows in all, groups it may touch, rows in one group; None is no limit.
 
+    ``averaged_rows_per_group`` is the most rows in one group that averages have, where it is another number.
     Limits are enforced by clipping, not believed. So a wrong one costs accuracy and never privacy.
     """
 
     rows: int | None = None
     groups: int | None = None
     rows_per_group: int | None = None
+    averaged_rows_per_group: int | None = None
+
+    @property
+    def of_averages(self) -> ContributionLimits:
+        """The limits that averages have."""
+        own = self.averaged_rows_per_group
+        return self if own is None else ContributionLimits(self.rows, self.groups, own)
 
 
 @dataclass(frozen=True, slots=True)

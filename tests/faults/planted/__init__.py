@@ -21,6 +21,7 @@ from planted import (
     server,
     synopsis,
     synthetic,
+    tuning,
     versions,
     views,
     work,
@@ -55,4 +56,5 @@ FAULTS = (
     *server.FAULTS,
     *audit.FAULTS,
     *synopsis.FAULTS,
+    *tuning.FAULTS,
 )

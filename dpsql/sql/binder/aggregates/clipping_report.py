@@ -16,7 +16,7 @@ from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.analysis.contribution import Norm, held_rows
 from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, NORM, NORM_CLIPPED_SUM, UNITS
-from dpsql.sql.ir.aggregate_properties import UnitFunction
+from dpsql.sql.ir.aggregate_properties import UnitFunction, is_average
 from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, ColumnRef, Expression, Literal, conjunction
 from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
@@ -123,9 +123,13 @@ def _compared(operator: str, argument: Expression, end: Fraction) -> Expression:
 
 def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iterator[_Counting]:
     """Counts of the units above each limit that the cores hold them to, each beside that of all units."""
-    rows = {held_rows(core, norm) for core in cores if _adds_rows(core)} - {None}
-    if rows and not _is_one_row_each(relation):
-        yield _above(relation, "units", "", min(each for each in rows if each is not None))
+    found = [
+        {held_rows(core, norm, averaged) for core in cores if _adds_rows(core, averaged)} - {None}
+        for averaged in (False, True)
+    ]
+    rows = {min(each for each in own if each is not None) for own in found if own}
+    for most in () if _is_one_row_each(relation) else sorted(rows):
+        yield _above(relation, "units", "", most)
     seen = set()
     for core in cores:
         for kind, name, keys, most in _held_groups(core):
@@ -157,10 +161,15 @@ def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> 
     return PerUnit(_GROUPS, rows, tuple((f"k{place}", key) for place, key in enumerate(keys)), ())
 
 
-def _adds_rows(core: Core) -> bool:
-    """Whether an aggregate of the core adds up rows, so that units are held to a number of rows, and not to a norm."""
+def _adds_rows(core: Core, averaged: bool) -> bool:
+    """Whether an average, or another aggregate of the core, holds units to a number of rows, and not to a norm."""
     norms = (NORM, NORM_CLIPPED_SUM)
-    return any(not each.function.ignores_repeated_rows and each.function not in norms for each in core.aggregates)
+    return any(
+        not each.function.ignores_repeated_rows
+        and each.function not in norms
+        and is_average(each.function.measure) == averaged
+        for each in core.aggregates
+    )
 
 
 def _is_one_row_each(relation: Relation) -> bool:

@@ -54,7 +54,13 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
         child = column(last_alias, last_table, step.column)
         last_alias, last_table = alias(), step.parent
         hops.append(Hop(last_alias, step.parent, child, column(last_alias, step.parent, step.parent_column)))
-    limits = ContributionLimits(table.max_rows_per_unit, table.max_groups_per_unit, table.max_rows_per_group)
+    averaged = table.averaged_rows_per_group
+    limits = ContributionLimits(
+        table.max_rows_per_unit,
+        table.max_groups_per_unit,
+        table.rows_per_group,
+        averaged if averaged != table.rows_per_group else None,
+    )
     path = Path(tuple(hops), column(last_alias, last_table, owner.column), schema.unique_columns(name))
     return BoundRelation(Scan(own, name, path.hops, path.unit, limits, path=path), columns)
 

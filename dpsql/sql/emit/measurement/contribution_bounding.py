@@ -140,10 +140,14 @@ def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> e
         elif isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum):
             value = node.function("ABS", value)
         above = node.either(above, node.compare(exp.GT, exp.Sum(this=value), limit))
-    if source == "rows" and any(each.cell == RowCount(None, None) for _, each in members):
+    if source == "rows" and any(_counts_all_rows(each) for _, each in members):
         fewest = min(each.rows for _, each in members)
         above = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(fewest))
     return node.select([node.bare("u")], node.table(source), group=[node.bare("u")], having=above)
+
+
+def _counts_all_rows(each: Contribution) -> bool:
+    return isinstance(each.cell, RowCount) and each.cell.argument is None and each.cell.condition is None
 
 
 def largest(each: Contribution, norm: Norm) -> int:

@@ -6,6 +6,7 @@ The statement that is emitted reads from top to bottom:
 ``contributions``   where units are counted: the sum of each cell's values per unit and key
 ``kept``            where keys are thresholded: at most so many keys per unit (`contribution_bounding.py`)
 ``sums_…``          the few units above a limit, and their factors (`contribution_bounding.py`)
+``averages_…``      the same of the cells that averages alone read, where these have limits of their own
 ``measured``        all values, rows added up per key, and beside them what clipping changes
 ``totals``          per key, the sum over all units; for thresholded keys also the number of units
 ``h0_…``            the counts of histograms (`histogram.py`) and of units by their norms (`unit_norms.py`)
@@ -32,10 +33,19 @@ from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_ones
 from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
-from dpsql.sql.ir.core import ClampedSum, Core, DistinctCount, NormClippedSum, ProductSum, UnitCount, UnitNorms
+from dpsql.sql.ir.core import (
+    ClampedSum,
+    Core,
+    DistinctCount,
+    NormClippedSum,
+    ProductSum,
+    UnitCount,
+    UnitNorms,
+    is_averaged,
+)
 from dpsql.sql.ir.expression import INTEGER
 from dpsql.sql.ir.references import is_held, tables_measured
-from dpsql.sql.ir.relation import Filter, Scan
+from dpsql.sql.ir.relation import Filter, PerUnit, Scan
 
 
 def core_sql(
@@ -142,8 +152,11 @@ class _Emission:
     def _keeps_rows(self) -> bool:
         """Whether the rows are stored between the steps: one table is cheap to scan again, a join is not.
 
+        Nor is a table whose units are grouped, where several histograms are made of it.
         Rows that are multiplied are made once, whether or not a unit is above a limit.
         """
+        if isinstance(self.core.relation, PerUnit) and len(self.histograms) > 1:
+            return True
         measured = (*self.contributions, *self.histograms)
         return is_held(self.core.relation) or len(tables_measured(self.core, [each.cell for each in measured])) > 1
 
@@ -172,12 +185,16 @@ class _Emission:
     def _families(self) -> dict[str, list[contribution_bounding.Member]]:
         """Cells scaled by one common factor per unit: sums and counts of rows together, counts of units apart.
 
-        A count of units without keys needs no clipping: a unit adds at most 1 to it. What is clipped to a norm of its
-        own has a factor of its own.
+        Those that averages alone read are scaled together, apart from other sums and counts. A count of units without
+        keys needs no clipping: a unit adds at most 1 to it. What is clipped to a norm of its own has a factor of its
+        own.
         """
-        sums = [pair for pair in self.summed if not isinstance(pair[1].cell, UnitCount | NormClippedSum)]
+        rows = [pair for pair in self.summed if not isinstance(pair[1].cell, UnitCount | NormClippedSum)]
+        averages = [pair for pair in rows if is_averaged(pair[1].cell)]
+        sums = [pair for pair in rows if pair not in averages]
         units = [pair for pair in self.summed if isinstance(pair[1].cell, UnitCount) and self.keys]
-        families = {name: members for name, members in (("sums", sums), ("units", units)) if members}
+        named = (("sums", sums), ("averages", averages), ("units", units))
+        families = {name: members for name, members in named if members}
         alone = [pair for pair in self.summed if isinstance(pair[1].cell, NormClippedSum)]
         return families | {f"norm_{name}": [(name, each)] for name, each in alone}
 
@@ -227,8 +244,10 @@ class _Emission:
         counted = [] if self.groups is None else [node.aliased(self._counted(), "counted")]
         whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
         if self._base == "rows":
-            sums = [node.aliased(node.bare(contribution_bounding.raw(name, each)), name) for name, each in self.summed]
-            whole = node.select([*map(node.bare, self.keys), *sums], node.table("sums_own"))
+            first, *others = (self._whole(family, members) for family, members in self._families().items())
+            whole = first
+            for other in others:
+                whole = exp.Union(this=whole, expression=other, distinct=False)
         if self._takes_back:
             taken = [node.aliased(exp.Neg(this=node.bare(name)), name) for name, _ in self.summed]
             nobody = exp.Is(this=node.bare("u"), expression=exp.null())
@@ -241,6 +260,12 @@ class _Emission:
             change = node.select([*outputs, *uncounted], node.table(f"{family}_heavy"))
             whole = exp.Union(this=whole, expression=change, distinct=False)
         return whole
+
+    def _whole(self, family: str, members: list[contribution_bounding.Member]) -> exp.Select:
+        """The sums of all units' rows per key, of the cells that are scaled together."""
+        own = {name: contribution_bounding.raw(name, each) for name, each in members}
+        sums = [node.aliased(node.bare(own[name]) if name in own else exp.null(), name) for name, _ in self.summed]
+        return node.select([*map(node.bare, self.keys), *sums], node.table(f"{family}_own"))
 
     def _counted(self) -> exp.Expr:
         """What a unit counts in each of its kept groups."""

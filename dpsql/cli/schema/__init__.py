@@ -1,4 +1,4 @@
-"""``dpsql schema``: draft a schema file, check it, publish its JSON Schema."""
+"""``dpsql schema``: draft a schema file, check it, find what it leaves open, publish its JSON Schema."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from pathlib import Path
 import click
 
 from dpsql.cli.options import SCHEMA
+from dpsql.cli.schema.tune import tune
 
 
 @click.group()
 def schema() -> None:
-    """Draft and check schema files, which say who is protected and what is publicly known."""
+    """Draft, check and tune schema files, which say who is protected and what is publicly known."""
 
 
 @schema.command()
@@ -37,7 +38,7 @@ def init(source: str, ask: bool, output: Path | None) -> None:
         raise click.UsageError(f"{output} exists; name another file, or remove it")
     catalog, choices = drafted_catalog(source), NOTHING_CHOSEN
     if ask:
-        from dpsql.cli.schema_dialogue import choose
+        from dpsql.cli.schema.dialogue import choose
 
         choices = choose(catalog, count_error)
     text = draft(catalog.beside(output), choices, count_error)
@@ -70,6 +71,9 @@ def check(ctx: click.Context, schema: Path) -> None:
         click.echo(str(finding))
     if any(finding.level == "error" for finding in findings):
         ctx.exit(2)
+
+
+schema.add_command(tune)
 
 
 @schema.command("json-schema")

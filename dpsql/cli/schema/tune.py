@@ -1,0 +1,199 @@
+"""``dpsql schema tune``: limits and bounds found privately, once, for a stated share of the budget."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dpsql.cli.options import SCHEMA
+
+if TYPE_CHECKING:
+    from dpsql.planning.tuning.plan import TuningPlan
+    from dpsql.schema.authoring.tuned import Tuned
+    from dpsql.schema.authoring.untuned import Untuned
+    from dpsql.session import Session
+    from dpsql.session.tuning.tuner import Found
+
+#: The part of the budget that is spent unless the owner says another.
+SHARE = "1/10"
+#: What is said of the limit of a table whose key is the unit's column.
+ALONE = "a unit has one row, as its column is the key"
+
+
+def share_of(ctx: click.Context, param: click.Parameter, value: str) -> Fraction:
+    """A part of the budget, written as 1/10 or 0.1."""
+    try:
+        share = Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(0)
+    if not 0 < share <= 1 or share.denominator > 10**6:
+        raise click.BadParameter(f"{value!r} is no part of the budget; write one such as 1/10 or 0.05")
+    return share
+
+
+@click.command()
+@SCHEMA
+@click.option("--share", default=SHARE, show_default=True, callback=share_of, metavar="PART",
+              help="The part of the whole budget that is spent, such as 1/20 or 0.05.")  # fmt: skip
+@click.option("--table", "tables", multiple=True, metavar="NAME",
+              help="Only this table, and all of its limits, declared or not; can be given again.")  # fmt: skip
+@click.option("--only", type=click.Choice(["limits", "bounds"]), help="Look for limits, or for bounds, alone.")
+@click.option("--dry-run", is_flag=True, help="Tell what is looked for and what it takes; nothing is charged.")
+@click.option("--yes", is_flag=True, help="Spend it without asking.")
+def tune(schema: Path, share: Fraction, tables: tuple[str, ...], only: str | None, dry_run: bool, yes: bool) -> None:
+    """Find limits and bounds that SCHEMA leaves open, privately, and write them into it.
+
+    It spends a part of the budget once. What was found is public from then on, and free ever after.
+    """
+    from dpsql.schema.authoring.untuned import untuned
+    from dpsql.session import open_session
+    from dpsql.session.tuning.tuner import OWNER
+
+    wanted = untuned(schema, tables, limits=only != "bounds", bounds=only != "limits")
+    if not wanted.tables and not wanted.alone:
+        click.echo("nothing is left open in it; --table NAME looks for the limits of a table again")
+        return
+    _require_writable(schema, wanted)
+    if not wanted.tables:
+        _write_fields(schema, [(_alone(wanted), ALONE)])
+        return
+    session = open_session(wanted.unlimited, OWNER)
+    try:
+        plan = session.tuner.plan(wanted, share)
+        _announce(session, wanted, plan, share)
+        if dry_run:
+            return
+        session.tuner.require_affordable(plan)
+        if not yes:
+            click.confirm("Spend it?", abort=True, err=True)
+        _write(schema, wanted, _found(session, plan), share)
+    finally:
+        session.close()
+
+
+def _announce(session: Session, wanted: Untuned, plan: TuningPlan, share: Fraction) -> None:
+    """What is looked for, and what it takes of the budget."""
+    from dpsql.schema.authoring.untuned import ROWS
+    from dpsql.session.tuning.tuner import units_above
+
+    for name in wanted.tables:
+        limits, bounds = wanted.limits[name], wanted.bounds[name]
+        by = f", by {', '.join(wanted.keys[name])}" if set(limits) - {ROWS} else ""
+        asked = [", ".join(limits) + by] if limits else []
+        asked += [f"bounds of {', '.join(bounds)}"] if bounds else []
+        _tell(f"{name}: {'; '.join(asked)}")
+    left = session.accountant.remaining()
+    answers, after = session.tuner.answers(left), left.after(plan.cost.rounded_up())
+    many = 0 if after is None else answers.left - session.tuner.answers(after).left
+    as_many = f"as much as {many} answer{'s' * (many > 1)}; " if many else ""
+    _tell(f"This takes {share} of the budget, once: {as_many}{answers.said('')}.")
+    _tell(f"What is found is the least that about {units_above(plan):,} units exceed: more would tell of single ones.")
+    for entry, day in session.tuner.before():
+        _tell(f"It was done before, on {day} (entry {entry}), which stays charged. This charges anew.")
+
+
+def _found(session: Session, plan: TuningPlan) -> Found:
+    """What is found, once it was charged; where that is ended, what stays of it is said."""
+    before = session.tuner.before()
+    try:
+        return session.tuner.find(plan)
+    except BaseException:
+        for entry, _ in session.tuner.before()[len(before) :]:
+            _tell(f"The charge stays, as entry {entry}; nothing was found, and nothing is written. Another run charges "
+                  "anew.")  # fmt: skip
+        raise
+
+
+def _write(schema: Path, wanted: Untuned, found: Found, share: Fraction) -> None:
+    """Print what was found, write it, and tell how exact answers are now."""
+    from dpsql.session.tuning.results import compared, tuned
+
+    fields, left = tuned(wanted, found.rungs)
+    many = "" if fields.count == 1 else f", with {fields.count - 1} more,"
+    said = f"found privately on {datetime.now(UTC):%Y-%m-%d}{many} for {share} of the budget"
+    _write_fields(schema, [(_alone(wanted), ALONE), (fields, said)])
+    for line in left:
+        click.echo(line)
+    now = _schema_of(schema)
+    click.echo("the error of a statement at the schema's price, before and now:")
+    for statement, was, then in compared(wanted, now.schema, fields):
+        click.echo(f"  {statement}: {_error(was)} -> {_error(then)}")
+    _tell("Servers and sessions that are open go on with the schema as it was; start them again.")
+
+
+def _write_fields(schema: Path, found: list[tuple[Tuned, str]]) -> None:
+    """Print fields and write them into the file, as it is now, with what is said of them.
+
+    Where that fails they are printed all the same.
+    """
+    from dpsql.schema.authoring.tuned import lines, with_found
+    from dpsql.schema.load import read_text
+
+    for fields, _ in found:
+        for line in lines(fields):
+            click.echo(line)
+    try:
+        text = read_text(schema)
+        for fields, said in found:
+            text = with_found(text, fields, said)
+        _schema_of(schema, text)
+        _replace(schema, text)
+    except Exception:
+        _tell(f"{schema} could not be written. What was found is above: write these fields yourself.")
+        raise
+    _tell(f"wrote {schema}")
+
+
+def _alone(wanted: Untuned) -> Tuned:
+    """The limits of tables that have one row for each unit, which nobody needs to look for."""
+    from dpsql.schema.authoring.tuned import Tuned
+    from dpsql.schema.authoring.untuned import ROWS
+
+    return Tuned({name: {ROWS: 1} for name in wanted.alone})
+
+
+def _schema_of(schema: Path, text: str | None = None) -> Untuned:
+    """The schema file as it is, or as it would be; SchemaError where it is wrong."""
+    from dpsql.schema.authoring.untuned import untuned
+
+    return untuned(schema, text=text)
+
+
+def _require_writable(schema: Path, wanted: Untuned) -> None:
+    """Refuse a file that could not be written, or edited, before anything is charged."""
+    from dpsql.schema.authoring.tuned import Tuned, with_found
+    from dpsql.schema.load import read_text
+
+    limits = {name: dict.fromkeys(wanted.limits[name], 1) for name in wanted.tables}
+    bounds = {name: dict.fromkeys(wanted.bounds[name], (Fraction(0), Fraction(1))) for name in wanted.tables}
+    _schema_of(schema, with_found(read_text(schema), Tuned(limits, bounds), "tried"))
+    if not os.access(schema, os.W_OK) or not os.access(schema.resolve().parent, os.W_OK):
+        raise click.UsageError(f"{schema} cannot be written; allow that first, or tune a copy of it")
+
+
+def _replace(schema: Path, text: str) -> None:
+    """Put the text in the place of the file's, whole or not at all."""
+    target = schema.resolve()
+    with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".toml", encoding="utf-8", delete=False) as new:
+        new.write(text)
+    place = Path(new.name)
+    try:
+        place.chmod(target.stat().st_mode)
+        place.replace(target)
+    except BaseException:
+        place.unlink(missing_ok=True)
+        raise
+
+
+def _error(half: float | None) -> str:
+    return "refused" if half is None else f"± {half:,.4g}" if half < 100 else f"± {half:,.0f}"
+
+
+def _tell(text: str) -> None:
+    click.echo(text, err=True)

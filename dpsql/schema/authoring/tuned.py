@@ -1,0 +1,157 @@
+"""Writes limits and bounds that were found into a schema file, and keeps all else of it as its owner wrote it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from dpsql.errors import SchemaError
+from dpsql.schema.authoring.untuned import ROWS, ROWS_PER_GROUP, LimitName
+from dpsql.schema.load import parsed
+
+#: The line of a draft that a found limit answers, and what a draft says behind a column without bounds.
+_OPEN_LIMIT = re.compile(r"^# max_rows_per_unit = .*# FILL IN.*\n", re.MULTILINE)
+_OPEN_BOUNDS = ("# bounds = [", "# bounds found ")
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """What was found: limits by table, bounds by table and column; that of `ROWS_PER_GROUP` is for averages."""
+
+    limits: Mapping[str, Mapping[LimitName, int]] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, tuple[Fraction, Fraction]]] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many fields were found."""
+        return sum(len(own) for own in self.limits.values()) + sum(len(own) for own in self.bounds.values())
+
+
+def with_found(text: str, tuned: Tuned, said: str) -> str:
+    """The text of a schema file with what was found, each with a comment that says how it was.
+
+    Comments, order and layout stay. SchemaError where the file is written in a way in which that cannot be done, or
+    lacks a table or a column.
+
+    >>> old = '[tables.labs]  # all of them\\ncomment = "x"\\n[tables.labs.columns]\\nvalue = { type = "double" }\\n'
+    >>> found = Tuned({"labs": {"max_rows_per_unit": 60}}, {"labs": {"value": (Fraction(0), Fraction(25, 2))}})
+    >>> print(with_found(old, found, "found"), end="")
+    [tables.labs]  # all of them
+    comment = "x"
+    max_rows_per_unit = 60  # found
+    [tables.labs.columns]
+    value = { type = "double", bounds = [0, 12.5] }  # bounds found
+    """
+    try:
+        found = _edited(text, tuned, said)
+    except LookupError as error:
+        raise SchemaError(f"the schema file has no {error} to write to") from None
+    if not _holds(found, tuned):
+        mend = "give each table a heading such as [tables.labs]"
+        raise SchemaError(f"the schema file cannot be written to as it is; {mend}")
+    return found
+
+
+def _edited(text: str, tuned: Tuned, said: str) -> str:
+    import tomlkit
+
+    document = tomlkit.parse(text)
+    for name, limits in tuned.limits.items():
+        table: Any = document["tables"][name]
+        for limit, most in limits.items():
+            value = _averaged(table.get(ROWS_PER_GROUP), most) if limit == ROWS_PER_GROUP else str(most)
+            _put(table, limit, tomlkit.value(value), said)
+    for name, bounds in tuned.bounds.items():
+        for column, (low, high) in bounds.items():
+            columns: Any = document["tables"][name]["columns"]
+            _bound(columns, column, tomlkit.value(f"[{literal(low)}, {literal(high)}]"), f"bounds {said}")
+    found = tomlkit.dumps(document)
+    for name in tuned.limits:
+        columns = f"\n[tables.{name}.columns]"
+        if f"\n{columns}" not in text:  # an empty line of tomlkit's own
+            found = found.replace(f"\n{columns}", columns)
+    return _without_open_limits(found, [name for name, limits in tuned.limits.items() if ROWS in limits])
+
+
+def _holds(text: str, tuned: Tuned) -> bool:
+    """Whether the text declares what was found."""
+    tables: Any = parsed(text, "the schema file")["tables"]
+    limits = [(tables[name].get(limit), most) for name, own in tuned.limits.items() for limit, most in own.items()]
+    bounds = [
+        (tables[name]["columns"][column].get("bounds"), list(ends))
+        for name, own in tuned.bounds.items()
+        for column, ends in own.items()
+    ]
+    return all((held.get("avg") if isinstance(held, dict) else held) == found for held, found in (*limits, *bounds))
+
+
+def lines(tuned: Tuned) -> list[str]:
+    """What was found, as it stands in a schema file, with the table or the column before it."""
+    limits = [
+        f"[tables.{name}] {limit} = {f'{{ avg = {most} }}' if limit == ROWS_PER_GROUP else most}"
+        for name, own in tuned.limits.items()
+        for limit, most in own.items()
+    ]
+    bounds = [
+        f"[tables.{name}.columns] {column}: bounds = [{literal(low)}, {literal(high)}]"
+        for name, own in tuned.bounds.items()
+        for column, (low, high) in own.items()
+    ]
+    return [*limits, *bounds]
+
+
+def literal(number: Fraction) -> str:
+    """The number as TOML writes it: exactly, as all its digits are few.
+
+    >>> literal(Fraction(-5, 4)), literal(Fraction(10**18)), literal(Fraction(1, 10**6))
+    ('-1.25', '1000000000000000000', '0.000001')
+    """
+    if number.denominator == 1:
+        return str(number.numerator)
+    places = next(places for places in range(1, 60) if (number * 10**places).denominator == 1)
+    sign, digits = "-" if number < 0 else "", str(abs(number * 10**places)).zfill(places + 1)
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"
+
+
+def _averaged(old: Any, most: int) -> str:
+    """The field of rows per group with the limit of averages, and with that of sums as it was."""
+    others = old.get("sum") if isinstance(old, dict) else old
+    return f"{{ avg = {most} }}" if others is None else f"{{ avg = {most}, sum = {int(others)} }}"
+
+
+def _put(table: Any, name: str, value: Any, said: str) -> None:
+    """Set a field, with a comment behind it in the place of the one that stood there."""
+    value.comment(said)
+    value.trivia.comment_ws = "  "
+    table[name] = value
+    table.value.item(name).trivia.comment_ws = "  "
+
+
+def _bound(columns: Any, name: str, bounds: Any, said: str) -> None:
+    """Set the bounds of a column, in the form in which it is declared."""
+    from tomlkit.items import InlineTable
+
+    column, inline = columns[name], isinstance(columns[name], InlineTable)
+    if not inline:
+        _put(column, "bounds", bounds, said)
+        return
+    column["bounds"] = bounds
+    if not column.as_string().endswith(" }"):
+        column.value.item("bounds").trivia.trail = " "
+    before = column.trivia.comment
+    kept = "" if not before or before.startswith(_OPEN_BOUNDS) else f"{before.lstrip('# ')}; "
+    column.comment(kept + said)
+    column.trivia.comment_ws = "  "
+
+
+def _without_open_limits(text: str, tables: list[str]) -> str:
+    """The text without the lines of a draft that ask for a limit that was found."""
+    for name in tables:
+        start = re.search(rf"^\[tables\.{re.escape(name)}\]", text, re.MULTILINE)
+        if start is not None:
+            end = text.find("\n[", start.end()) + 1 or len(text)
+            text = text[: start.end()] + _OPEN_LIMIT.sub("", text[start.end() : end]) + text[end:]
+    return text

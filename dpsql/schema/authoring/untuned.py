@@ -1,0 +1,131 @@
+"""What a schema file leaves open that can be found privately: limits of tables, and bounds of columns of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from typing import Literal as OneOf
+
+from dpsql.errors import SchemaError
+from dpsql.schema.authoring.check import numbers_without_bounds
+from dpsql.schema.load import parsed, read_text, validated
+from dpsql.schema.model import Schema
+from dpsql.schema.table import MAX_LIMIT, Table
+
+LimitName = OneOf["max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group"]
+ROWS: Final[LimitName] = "max_rows_per_unit"
+GROUPS: Final[LimitName] = "max_groups_per_unit"
+ROWS_PER_GROUP: Final[LimitName] = "max_rows_per_group"
+
+
+@dataclass(frozen=True)
+class Untuned:
+    """What is to be found in a schema file.
+
+    ``schema`` is what the file declares, where each private table that declares no limits has the largest ones.
+    ``limits`` and ``bounds`` are by table; ``keys`` are the columns by which groups of a table are ordinarily made.
+    ``lacking`` are the tables that declare no limits; ``alone`` those of them that have one row for each unit, as its
+    column is their key.
+    """
+
+    schema: Schema
+    limits: Mapping[str, tuple[LimitName, ...]]
+    bounds: Mapping[str, tuple[str, ...]]
+    keys: Mapping[str, tuple[str, ...]]
+    lacking: frozenset[str]
+    alone: tuple[str, ...]
+
+    @property
+    def tables(self) -> list[str]:
+        """The tables of which something is asked, in the order of the file."""
+        return [name for name in self.schema.tables if self.limits.get(name) or self.bounds.get(name)]
+
+    @property
+    def unlimited(self) -> Schema:
+        """The schema whose private tables have the largest limits, so that what is looked for is not cut by any."""
+        loose = {"max_rows_per_unit": MAX_LIMIT, "max_groups_per_unit": None, "max_rows_per_group": None}
+        tables = {
+            name: table if table.public else table.model_copy(update=loose)
+            for name, table in self.schema.tables.items()
+        }
+        return self.schema.model_copy(update={"tables": tables})
+
+
+def untuned(
+    file: Path, named: Collection[str] = (), *, limits: bool = True, bounds: bool = True, text: str | None = None
+) -> Untuned:
+    """What a schema file leaves open; SchemaError where it is wrong, or has no such private table.
+
+    Args:
+        named: Tables whose limits are all looked for, those that are declared too, and no other table's.
+        limits, bounds: Whether limits, and bounds, are looked for.
+        text: The text of the file, where it was read before.
+    """
+    document = parsed(read_text(file) if text is None else text, str(file))
+    lacking = _with_limits(document)
+    schema = validated(document, str(file)).read_from(file)
+    for name in named:
+        if name not in schema.tables or schema.tables[name].public:
+            private = ", ".join(each for each, table in schema.tables.items() if not table.public)
+            raise SchemaError(f"{file}: there is no private table {name}; private are {private}")
+    asked = [name for name, table in schema.tables.items() if not table.public and (not named or name in named)]
+    alone = tuple(name for name in asked if name in lacking and _has_one_row(schema, name))
+    keys = {name: tuple(_ordinary_keys(schema, name)) for name in asked}
+    return Untuned(
+        schema,
+        {name: _limits(schema, name, keys[name], name in lacking, name in named) if limits else () for name in asked},
+        {name: tuple(_unbounded(schema, name)) if bounds else () for name in asked},
+        keys,
+        frozenset(lacking),
+        alone if limits else (),
+    )
+
+
+def _with_limits(document: dict[str, Any]) -> set[str]:
+    """The private tables that declare no limits, which get the largest one of rows."""
+    tables = document.get("tables")
+    found = set()
+    for name, table in tables.items() if isinstance(tables, dict) else ():
+        if not isinstance(table, dict) or table.get("public") or ROWS in table:
+            continue
+        if GROUPS not in table or not isinstance(table.get(ROWS_PER_GROUP), int):
+            table[ROWS] = MAX_LIMIT
+            found.add(name)
+    return found
+
+
+def _has_one_row(schema: Schema, name: str) -> bool:
+    return name == schema.unit_table and schema.tables[name].key == (schema.unit_column,)
+
+
+def _limits(
+    schema: Schema, name: str, keys: tuple[str, ...], lacking: bool, named: bool
+) -> tuple[LimitName, ...]:  # fmt: skip
+    table: Table = schema.tables[name]
+    if _has_one_row(schema, name) or (table.max_rows_per_unit == 1 and not named):
+        return ()
+    found: list[LimitName] = [ROWS] if lacking or named else []
+    if keys:
+        found += [GROUPS] if table.max_groups_per_unit is None or named else []
+        found += [ROWS_PER_GROUP] if table.averaged_rows_per_group is None or named else []
+    return tuple(found)
+
+
+def _unbounded(schema: Schema, name: str) -> list[str]:
+    """The columns that are looked at: those that stand by themselves in the file and hold values, not reports."""
+    columns = schema.tables[name].columns
+    return [column for column in numbers_without_bounds(schema, name) if columns[column].collected is None]
+
+
+def _ordinary_keys(schema: Schema, name: str) -> list[str]:
+    """The columns by which a table's rows are grouped: declared values, truth values, references to public tables."""
+    table, unit = schema.tables[name], schema.owner(name).column
+    public = {column for column, target in table.references.items() if schema.tables[target.partition(".")[0]].public}
+    return [
+        column
+        for column, its in table.columns.items()
+        if column in public or (its.values is not None or its.type.kind == "boolean")
+        if its.collected is None and column not in {unit, *table.references} - public
+    ]

@@ -1,0 +1,134 @@
+"""Plans a tuning at a share of the budget, charges it once, and finds what it looks for.
+
+Proved in ``docs/proofs/tune.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpsql.planning.tuning.plan import Question, TuningPlan, cost_of, mechanisms, scans_of, tuning_note, tuning_plan
+from dpsql.privacy.accountant import Accountant
+from dpsql.privacy.budget import Budget
+from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget
+from dpsql.privacy.measure import FREE, Cost
+from dpsql.schema import Privacy
+from dpsql.schema.authoring.untuned import Untuned
+from dpsql.session.cancel_scope import CancelScopes
+from dpsql.session.compiler import Compiler
+from dpsql.session.execution import Execution
+from dpsql.session.pricing.noise_choice import ordinary_answers
+from dpsql.session.request import StatementSettings
+from dpsql.session.tuning.questions import questions_of
+from dpsql.sql.analysis.contribution import norm_of
+
+#: In whose name a tuning is charged, and how the statement of its line in the ledger begins.
+OWNER, STATEMENT = "owner", "dpsql schema tune"
+#: The ε of a scan is a number of so many binary digits at most.
+DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a tuning found: the rung of each question, and the number of the ledger's line that paid for it."""
+
+    rungs: Mapping[Question, Fraction]
+    entry: int
+
+
+class Tuner:
+    """Finds limits and bounds for the owner of a database, whose schema has the largest limits meanwhile."""
+
+    def __init__(
+        self,
+        compiler: Compiler,
+        execution: Execution,
+        accountant: Accountant,
+        scopes: CancelScopes,
+        privacy: Privacy,
+    ) -> None:
+        self._compiler, self._execution, self._scopes = compiler, execution, scopes
+        self._accountant, self._privacy = accountant, privacy
+
+    def plan(self, untuned: Untuned, share: Fraction) -> TuningPlan:
+        """What is asked, at a share of the whole budget; nothing is charged and no private row is read."""
+        asked = questions_of(untuned)
+        privacy = self._privacy
+        settings = StatementSettings(privacy.query_epsilon, empty_groups="show")
+        drafts = [(self._compiler.plan(each.statement, (), settings).cores[0], each.questions) for each in asked]
+        many = mechanisms([each.questions for each in asked])
+        each = price_of_each(self._accountant.budget, privacy, share, many)
+        return tuning_plan(described(untuned), drafts, privacy.neighbours, each)
+
+    def require_affordable(self, plan: TuningPlan) -> None:
+        """Refuse a plan that the budget, as it is now, does not admit."""
+        self._accountant.remaining(OWNER).require(plan.cost.rounded_up())
+
+    def find(self, plan: TuningPlan) -> Found:
+        """Charge the plan, durably, then read, then scan.
+
+        Raises:
+            BudgetExhausted: The budget does not admit it; nothing is charged.
+            ExecutionFailed: The engine failed after the charge, which stays.
+        """
+        note = json.dumps(tuning_note(plan))
+        with self._scopes.scope() as scope:
+            rungs, entry = self._execution.scanned(plan, plan.reading.text, note, scope)
+        return Found(rungs, entry)
+
+    def answers(self, left: RemainingBudget) -> AnswersLeft:
+        """How many ordinary answers a budget has left."""
+        return ordinary_answers(self._privacy, self._privacy.query_epsilon, left)
+
+    def before(self) -> list[tuple[int, str]]:
+        """The lines of the ledger of earlier tunings: the number and the day of each."""
+        entries = self._accountant.ledger.history()
+        return [(each.seq, str(each.at)[:10]) for each in entries if each.statement.startswith(STATEMENT)]
+
+
+def described(untuned: Untuned) -> str:
+    """What the ledger says of a tuning: the limits and the columns that are looked for."""
+    limits = [f"{limit} of {name}" for name in untuned.tables for limit in untuned.limits[name]]
+    bounds = [f"bounds of {name}.{column}" for name in untuned.tables for column in untuned.bounds[name]]
+    return f"{STATEMENT}: {', '.join([*limits, *bounds])}"
+
+
+def price_of_each(budget: Budget, privacy: Privacy, share: Fraction, many: int) -> Fraction:
+    """The largest ε of each of so many mechanisms at which all together take no more than a share of the whole budget.
+
+    Of a budget in which Gaussian noise is added up in ρ it is a share of that, and of any other one of what its rule
+    adds up.
+    """
+    low, high = Fraction(0), budget.epsilon
+    for _ in range(60):
+        middle = (low + high) / 2
+        if taken(budget, privacy, cost_of(many, middle)) <= share:
+            low = middle
+        else:
+            high = middle
+    return _shortened(low)
+
+
+def taken(budget: Budget, privacy: Privacy, cost: Cost) -> Fraction:
+    """The part of a whole budget that a cost takes."""
+    counted = cost if norm_of(privacy) == "l1" else replace(cost, epsilon=None)
+    return 1 - FilterState(None, budget, FREE).after(counted).share
+
+
+def _shortened(number: Fraction) -> Fraction:
+    """The number rounded down to a few binary digits, so that the ledger has short figures."""
+    if not number:
+        return number
+    shift = DIGITS - (number.numerator.bit_length() - number.denominator.bit_length())
+    scale = Fraction(2) ** shift
+    return Fraction(number * scale // 1) / scale
+
+
+def units_above(plan: TuningPlan) -> int:
+    """How many units a found limit leaves above it, but for noise."""
+    scans = [(scan, histogram.contribution.fine) for asked in plan.tables
+             for scan, histogram in zip(scans_of(asked), asked.core.histograms, strict=True)]  # fmt: skip
+    return max(scan.left // fine for scan, fine in scans)
