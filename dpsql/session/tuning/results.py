@@ -5,7 +5,7 @@ All of it is computed of released rungs and of the schema: post-processing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 from dpsql.planning.tuning.plan import Question, Sought
@@ -56,11 +56,24 @@ def _limits(
         if limit not in asked:
             continue
         most = int(found[name, None, sought])
+        if limit == GROUPS:
+            most = min(most, _shown(untuned.schema.tables[name], untuned.keys[name]) or most)
         if rows is None or most < rows:
             own[limit] = most
         else:
             said.append(f"{name}: {limit} is not written, as {most} found is no less than the {rows} rows of a unit")
     return own, said
+
+
+def _shown(table: Table, keys: Sequence[str]) -> int | None:
+    """How many groups by these keys are ever shown; None where the schema does not tell it."""
+    found = 1
+    for key in keys:
+        its = table.columns[key]
+        if its.values is None and its.type.kind != "boolean":
+            return None
+        found *= (2 if its.values is None else len(its.values)) + its.nullable
+    return found
 
 
 def compared(before: Untuned, now: Schema, tuned: Tuned) -> Iterator[tuple[str, float | None, float | None]]:
