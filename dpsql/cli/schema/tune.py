@@ -93,7 +93,7 @@ def _announce(session: Session, wanted: Untuned, plan: TuningPlan, share: Fracti
     many = 0 if after is None else answers.left - session.tuner.answers(after).left
     as_many = f"as much as {many} answer{'s' * (many > 1)}; " if many else ""
     _tell(f"This takes {share} of the budget, once: {as_many}{answers.said('')}.")
-    _tell(f"What is found is the least that about {units_above(plan):,} units exceed: more would tell of single ones.")
+    _tell(f"What is found is the least that about {units_above(plan):,} units exceed; these are counted in part.")
     for entry, day in session.tuner.before():
         _tell(f"It was done before, on {day} (entry {entry}), which stays charged. This charges anew.")
 
