@@ -15,7 +15,7 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.synopsis.plan import Marginal, MeasuredPart, SynopsisPlan, synopsis_plan
 from dpsql.planning.synopsis.workload import PublicFacts, Workload
 from dpsql.planning.views.view import MOST_GROUPS
-from dpsql.postprocessing import PostProcessor, Price, Result
+from dpsql.postprocessing import Price, Result, ResultRows
 from dpsql.privacy.ledger import NewRelease
 from dpsql.release.linear_estimates import MOST_COMBINED
 from dpsql.session.answer_store.serialization import written
@@ -28,6 +28,7 @@ from dpsql.session.named_releases.synopsis_views import facts_of
 from dpsql.session.request import CreateNamed, StatementSettings
 from dpsql.sql.emit.measurement.key_domain import counting
 from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.expression import Expression
 from dpsql.sql.parser.synopsis_definition import SynopsisDefinition, definition
 
 #: A synopsis has at most so many groups in all of its marginals, of which each takes this many bytes at most.
@@ -60,7 +61,8 @@ class Synopses:
 
         made = self._named.create(wanted.name, cells * CELL_BYTES, make)
         parts = draft.parts
-        said = f"`{made.name}` has {len(parts)} marginals with {_groups(parts):,} groups; what they tell is free"
+        measured = "one marginal" if len(parts) == 1 else f"{len(parts)} marginals"
+        said = f"`{made.name}` has {measured} with {_groups(parts):,} groups; what is told by it is free"
         return Result((), [], [], Price(draft.plan.price, False, draft.plan.cost), (said,))
 
     def priced(
@@ -101,18 +103,17 @@ class Synopses:
             return self._compiler.plan(statement, (), chosen)
 
         base = planned(found.marginal((), range(len(found.measures))))
-        with self._scopes.scope() as scope, scope.sandbox() as postprocessor:
-            workload = Workload(
-                len(found.keys),
-                len(found.measures),
-                lambda keys, measures: _one_core(planned(found.marginal(keys, measures))),
-                self._facts(postprocessor),
-            )
-            if found.workload:
-                plans = list({each.cores: each for each in map(planned, found.workload)}.values())
-                marginals, queries, separate = workload.candidates(plans)
-            else:
-                marginals, queries, separate = [workload.whole()], [], [Fraction(1)]
+        workload = Workload(
+            len(found.keys),
+            len(found.measures),
+            lambda keys, measures: _one_core(planned(found.marginal(keys, measures))),
+            self._facts(),
+        )
+        if found.workload:
+            plans = list({each.cores: each for each in map(planned, found.workload)}.values())
+            marginals, queries, separate = workload.candidates(plans)
+        else:
+            marginals, queries, separate = [workload.whole()], [], [Fraction(1)]
         made = synopsis_plan(text, base, marginals, queries, separate, privacy, MOST_COMBINED)
         largest = max(part.marginal.groups for part in made.parts)
         if largest > MOST_GROUPS or _groups(made.parts) > MOST_CELLS:
@@ -120,14 +121,16 @@ class Synopses:
                           "keys, or name the statements that it is for: FOR (statement; statement)")  # fmt: skip
         return made
 
-    def _facts(self, postprocessor: PostProcessor) -> PublicFacts:
+    def _facts(self) -> PublicFacts:
+        """What is public of a synopsis; a sandbox is taken for each fact alone, since planning takes one as well."""
         engine = self._execution.engine
 
         def keys(core: Core) -> Sequence[tuple[object, ...]] | None:
             domain = core.domain
             if domain is None or domain.tables or prod(each.count for each in domain.enumerated) > 4 * MOST_GROUPS:
                 return None
-            return postprocessor.domain_keys(core)
+            with self._scopes.sandbox() as postprocessor:
+                return postprocessor.domain_keys(core)
 
         def count(core: CorePlan) -> int:
             found = counting(core.dialect, core.core)
@@ -135,7 +138,11 @@ class Synopses:
                 return 1 if core.core.domain is None else core.core.domain.count or 1
             return prod(engine.public_count(*each) for each in found.queries)
 
-        return PublicFacts(keys, count, postprocessor.evaluated)
+        def evaluated(keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]) -> ResultRows:
+            with self._scopes.sandbox() as postprocessor:
+                return postprocessor.evaluated(keys, expressions)
+
+        return PublicFacts(keys, count, evaluated)
 
 
 def _one_core(plan: Plan) -> CorePlan:

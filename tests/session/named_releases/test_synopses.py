@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from fractions import Fraction
 from pathlib import Path
+from threading import Timer
 
 import duckdb
 import pytest
@@ -17,6 +18,7 @@ from people import SCHEMA, TABLES, opened, require_same, session_of
 import dpsql
 from dpsql.cli import commands
 from dpsql.errors import DataError, Refused, StatementError
+from dpsql.postprocessing.pool import MOST
 from dpsql.repl.input import SqlStatement, whole
 from dpsql.session import open_session
 from dpsql.session.database import Database
@@ -64,6 +66,18 @@ def test_what_it_tells_is_free_and_has_the_value_of_duckdb(
     result = session_of(filled, "bob").execute(text)
     assert result.price.stored and any("synopsis " in notice for notice in result.notices)
     require_same(result.rows, truth.execute(text).fetchall())
+
+
+def test_planning_one_takes_one_sandbox_at_a_time(filled: Database) -> None:
+    """Else as many at once as there are places would wait for each other."""
+    session = session_of(filled)
+    timer = Timer(60, session.interrupt)
+    timer.start()
+    with ExitStack() as others:
+        for _ in range(MOST // 2 - 1):
+            others.enter_context(filled._postprocessors.lease(session.analyst))
+        assert session.execute("EXPLAIN " + PLANNED.replace("planned", "other", 1)).rows
+    timer.cancel()
 
 
 def test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data(data: Path, tmp_path: Path) -> None:
