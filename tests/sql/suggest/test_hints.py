@@ -73,6 +73,10 @@ def named(text: str) -> dict[str, str]:
     return {item.alias.lower(): STATEMENT.write(item.this).lower() for item in items if isinstance(item, exp.Alias)}
 
 
+#: What is said of a sum that is clipped in another way, and is the same sum but for that.
+CLIPPED_OTHERWISE = frozenset({"the sizes found first", "without DP_CLIP", "each person clipped, not each row"})
+
+
 def require_the_same_question(session: Session, text: str, hint: str) -> None:
     session.plan(hint)
     changes = said(hint)
@@ -84,7 +88,7 @@ def require_the_same_question(session: Session, text: str, hint: str) -> None:
         wanted = before[name]
         for new, old in corrected:
             wanted = re.sub(rf"(?<!\w){re.escape(old)}(?!\w)", new, wanted)
-        assert after[name] == wanted or "the sizes found first" in changes, (name, text, hint)
+        assert after[name] == wanted or CLIPPED_OTHERWISE.intersection(changes), (name, text, hint)
 
 
 @pytest.mark.parametrize("text", STATEMENTS)
