@@ -137,7 +137,7 @@ def test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside(session: Sessio
     else:
         assert plan.cost.epsilon == 100
         assert sum(core.cost.epsilon or 0 for core in plan.cores[1:]) == 10
-    assert session.execute("SELECT SUM(x), COUNT(*) FROM visits").price.charged in (0, 100)
+    assert 0 <= session.execute("SELECT SUM(x), COUNT(*) FROM visits").price.charged <= 100, "some of it may be known"
 
 
 def test_public_statements_and_probes_have_nothing_beside_them(session: Session) -> None:
