@@ -1,4 +1,4 @@
-"""Kill −9 at every step of an answer: what the engine was asked for was paid for, and the ledger is whole."""
+"""Kill −9 at the steps of an answer: what the engine was asked for was paid for, and the ledger is whole."""
 
 from __future__ import annotations
 
@@ -105,6 +105,11 @@ def executed(place: Place, number: int, last: Step | None) -> str:
     return words
 
 
+def tried(steps: list[Step]) -> list[Step]:
+    """All steps at which the ledger's store is spoken to, and of those between them, where it stays, every third."""
+    return [step for place, step in enumerate(steps) if step[1] == "execute" or place % 3 == 0]
+
+
 def test_a_process_that_is_killed_anywhere_has_paid_for_what_it_read(
     tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,7 +123,7 @@ def test_a_process_that_is_killed_anywhere_has_paid_for_what_it_read(
         warm.session("ada").execute(SQL.format(0))
     assert executed(place, 0, None).startswith("asked;answered;")
     said = executed(place, 1, None)  # the first finds no entry before it, and takes a few steps less
-    steps: list[Step] = literal_eval(said.removeprefix("asked;answered;"))
+    steps = tried(literal_eval(said.removeprefix("asked;answered;")))
     ledger, paid = Ledger.open(place.name, LedgerIdentity("clinic", "patients.id", "add-remove")), []
     for number, step in enumerate(steps, 2):
         before = ledger.verify()
