@@ -379,8 +379,8 @@ FAULTS = (
     Fault(
         "the sensitivity of a square is that of its value",
         "dpsql/sql/analysis/contribution.py",
-        "max(products.reach, 1), rows, norm)",
-        "max(products.left.reach, 1), rows, norm)",
+        "max(products.reach, 1), rows(averaged), norm)",
+        "max(products.left.reach, 1), rows(averaged), norm)",
         (f"{UNITS_PRODUCTS}[0]", f"{LARGEST}[1-1e-6]"),
     ),
     Fault(

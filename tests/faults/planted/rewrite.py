@@ -100,15 +100,15 @@ FAULTS = (
     Fault(
         "no clipping",
         CORE,
-        'families = {name: members for name, members in (("sums", sums), ("units", units)) if members}',
+        "families = {name: members for name, members in named if members}",
         "families = dict[str, list[contribution_bounding.Member]]()",
         claims("rows", "L1", "count by integer"),
     ),
     Fault(
         "counts of units are not clipped",
         CORE,
-        '(("sums", sums), ("units", units)) if members}',
-        '(("sums", sums),) if members}',
+        '("averages", averages), ("units", units))',
+        '("averages", averages))',
         claims("rows", "L1", "units"),
     ),
     Fault(
