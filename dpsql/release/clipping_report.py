@@ -45,7 +45,8 @@ def _beyond(each: LeftOut, weighed: bool) -> tuple[str, str]:
             ends = f"{float(each.low):g} to {float(each.high):g}"
             return "rows", f"have {each.name} outside of {ends} and count as the nearer end"
         case "units":
-            return "units", f"have more than {_number(most, 'row')} and may count in part"
+            where = f" in {each.name}" if each.name else ""
+            return "units", f"have more than {_number(most, 'row')} and may count in part{where}"
         case "groups":
             part = "may count in part in all of them" if weighed else "count in part"
             return "units", f"are in more than {_number(most, 'group')} and {part}"

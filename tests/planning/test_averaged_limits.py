@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -163,6 +164,17 @@ def test_an_average_is_made_of_totals_of_one_weight(tmp_path: Path) -> None:
     (row, *_) = session.answer(session.plan(f"SELECT kind, COUNT(*), SUM(paid) {by_kind}")).rows
     free = session.answer(session.plan(average))
     assert not free.price.cost.rho and free.rows[0][1] == pytest.approx(row[2] / row[1])
+    session.close()
+
+
+def test_the_clipping_report_tells_what_averages_and_others_count_in_part(tmp_path: Path) -> None:
+    session = opened(tmp_path, "{ avg = 1, sum = 40 }")
+    session.set("dpsql.clipping", "report")
+    both = session.answer(session.plan("SELECT kind, COUNT(*), AVG(paid) FROM buys GROUP BY kind")).notices
+    told = [re.findall(r"have more than (\d+) rows and may count in part( in averages)?", each) for each in both]
+    assert [each[0] for each in told if each] == [("4", " in averages"), ("40", "")]
+    count = session.answer(session.plan("SELECT kind, COUNT(*) FROM buys GROUP BY kind")).notices
+    assert not any("in averages" in each for each in count)
     session.close()
 
 

@@ -13,7 +13,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from dpsql.sql.analysis.bounds import bounds, is_nullable
-from dpsql.sql.analysis.contribution import Norm, held_rows
+from dpsql.sql.analysis.contribution import Norm, averages_differ, held_rows
 from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, NORM, NORM_CLIPPED_SUM, UNITS
 from dpsql.sql.ir.aggregate_properties import UnitFunction, is_average
@@ -34,7 +34,8 @@ class LeftOut:
 
     The count is an aggregate of a core that is measured beside those of the statement. Rows are counted that lie beyond
     the bounds ``low`` and ``high`` of ``name``; units are counted that have more than ``high`` rows, groups, or
-    different values of ``name``. The aggregate ``whole`` of the core ``whole_core`` counts all rows or units.
+    different values of ``name``. Of units with too many rows ``name`` tells in what they count in part, if not in all.
+    The aggregate ``whole`` of the core ``whole_core`` counts all rows or units.
     """
 
     kind: Kind
@@ -123,13 +124,16 @@ def _compared(operator: str, argument: Expression, end: Fraction) -> Expression:
 
 def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iterator[_Counting]:
     """Counts of the units above each limit that the cores hold them to, each beside that of all units."""
-    found = [
-        {held_rows(core, norm, averaged) for core in cores if _adds_rows(core, averaged)} - {None}
-        for averaged in (False, True)
-    ]
-    rows = {min(each for each in own if each is not None) for own in found if own}
+    rows = dict[int, str]()
+    for averaged in (False, True):
+        own = {(held_rows(core, norm, averaged), averaged and averages_differ(core, norm))
+               for core in cores if _adds_rows(core, averaged)}  # fmt: skip
+        known = [(most, apart) for most, apart in own if most is not None]
+        if known:
+            most, apart = min(known)
+            rows.setdefault(most, "averages" if apart else "")
     for most in () if _is_one_row_each(relation) else sorted(rows):
-        yield _above(relation, "units", "", most)
+        yield _above(relation, "units", rows[most], most)
     seen = set()
     for core in cores:
         for kind, name, keys, most in _held_groups(core):
