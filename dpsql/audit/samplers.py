@@ -46,10 +46,10 @@ THRESHOLD: Final = 1
 #: 1/2.5 + 2·1/(10/3), and 1/2 + 1/2 where it moves all of them one way.
 ANY, COUNTS = (2.5, 10 / 3), (2.0, 2.0)
 #: Rows of each size. A unit moves 2 of them at ε = 1, or one in each of four groups at ρ = 1/2, which is ε = 1/2 for
-#: each: seven tenths for the threshold's noise and three for the queries', 2/(20/7) + 2/(20/3) = 1, and 16 rows left
+#: each: seven tenths for the threshold's noise and three for the queries', 2/(20/7) + 2/(20/3) = 1, and 8 rows left
 #: above.
 ROWS: Final = (30, 20, 15, 10, 8, 5)
-SCALES_OF_ROWS, LEFT = (20 / 7, 20 / 3), 16
+SCALES_OF_ROWS, LEFT = (20 / 7, 20 / 3), 8
 
 
 def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[np.float64]]]:
