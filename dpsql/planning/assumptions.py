@@ -81,13 +81,18 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
     later = _later(plan)
     if not later:
         return ()
-    names = [column.name for column in plan.columns
-             if (column.aggregate is not None or column.computed is not None) and column.table in later]  # fmt: skip
+    norms_alone = _reads_norms_alone(plan)
+    names = [
+        column.name
+        for column in plan.columns
+        if column.table in later
+        if column.computed is not None or (column.aggregate is not None and not norms_alone)  # the norm is a factor
+    ]
     perhaps = list[str]()
     if plan.resampling is not None and not later.isdisjoint(plan.resampling.tables):
         found = names if later.issuperset(plan.resampling.tables) else perhaps
         found += [plan.columns[place].name for place in plan.resampling.wanted]
-    if _reads_norms_alone(plan):
+    if norms_alone:
         given = (
             "the norm to which units are clipped as given: it holds the clipped sum, and neither what units above the "
             "norm lose nor the noise by which it was found"

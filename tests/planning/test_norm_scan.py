@@ -278,6 +278,14 @@ def test_the_answer_is_near_the_sum_where_many_have_alike(tmp_path: Path) -> Non
     opened.close()
 
 
+def test_the_interval_of_what_is_clipped_alone_takes_the_norm_as_given(folder: Path) -> None:
+    opened = session(folder)
+    text = "SELECT kind, COUNT(*) AS n, DP_CLIP(COUNT(*)) AS clipped FROM events GROUP BY kind"
+    (said,) = (line for line in str(opened.explain(text)).splitlines() if "as given" in line)
+    opened.close()
+    assert said.startswith("the interval of clipped takes the norm")
+
+
 def test_other_groups_and_parts_are_bought_anew_and_the_same_is_free(folder: Path) -> None:
     opened = session(folder)
     paid = []
