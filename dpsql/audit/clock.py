@@ -81,7 +81,7 @@ class ExpectedDuration:
 
 def _said(seconds: float) -> str:
     """
-    >>> _said(3), _said(61), _said(121)
-    ('10 seconds', '70 seconds', '3 minutes')
+    >>> _said(3), _said(61), _said(120), _said(121)
+    ('10 seconds', '70 seconds', '2 minutes', '3 minutes')
     """
     return f"{10 * ceil(seconds / 10)} seconds" if seconds < _MINUTES_FROM else f"{ceil(seconds / 60)} minutes"
