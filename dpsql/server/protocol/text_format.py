@@ -111,6 +111,13 @@ def _timestamp(value: object) -> bytes:
 
 
 def _moment(zone: tzinfo, value: object) -> bytes:
+    """The text of an instant in a time zone, with the zone's offset as PostgreSQL writes it.
+
+    >>> from datetime import timezone
+    >>> new_year = datetime(2024, 1, 1, tzinfo=UTC)
+    >>> _moment(UTC, new_year), _moment(timezone(-timedelta(hours=5, minutes=30)), new_year)
+    (b'2024-01-01 00:00:00+00', b'2023-12-31 18:30:00-05:30')
+    """
     if not isinstance(value, datetime):
         return _plain(value)
     local = (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(zone)
