@@ -158,4 +158,11 @@ def _name(place: int) -> str:
 
 
 def _is_slow(part: exp.Expr | None) -> bool:
+    """Whether a slow function stands in the part.
+
+    >>> from dpsql.sql.emit.duckdb import DUCKDB
+    >>> padded = DUCKDB.total("lpad", made_flat(DUCKDB, exp.column("a")), exp.Literal.number(3))
+    >>> [_is_slow(part) for part in (None, exp.column("a"), padded)]
+    [False, False, True]
+    """
     return part is not None and any(map(is_slow_node, part.walk()))
