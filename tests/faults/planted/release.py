@@ -114,10 +114,8 @@ FAULTS = (
     Fault(
         "the time runs from the end of the reading",
         "dpsql/session/execution.py",
-        "            departure.begin()\n            released = masked(lambda: self._measured("
-        "charge, scope, held))\n",
-        "            released = masked(lambda: self._measured(charge, scope, held))\n"
-        "            departure.begin()\n",
+        "            departure.begin()\n            released = masked(lambda: self._measured(charge, scope, held))\n",
+        "            released = masked(lambda: self._measured(charge, scope, held))\n            departure.begin()\n",
         (f"{DEPARTURE}::test_an_answer_leaves_at_the_next_multiple_after_the_charge",),
     ),
     Fault(
