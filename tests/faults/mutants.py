@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import random
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -106,12 +107,18 @@ def _written(operator: ast.AST) -> str:
 
 
 def room_tests(module: Path) -> tuple[str, ...]:
-    """The tests of a module's room, the nearest first: its examples, the test of its name, its folders."""
+    """The tests of a module's room, the nearest first: its examples, the test of its name, those that import it, its
+    folders.
+    """
     inside = module.relative_to(SOURCE)
+    package = ".".join(module.parent.relative_to(ROOT).parts)
+    imports = re.compile(rf"from {package}(\.{module.stem} import|.* import .*\b{module.stem}\b)")
     found = [module.relative_to(ROOT)] if b">>> " in module.read_bytes() else []
     for folder in (TESTS / parent for parent in inside.parents if parent != Path()):
         if folder.is_dir():
-            found += [file.relative_to(ROOT) for file in sorted(folder.rglob(f"test_{module.stem}*.py"))]
+            files = sorted(folder.rglob("test_*.py"))
+            found += [file.relative_to(ROOT) for file in files if file.stem.startswith(f"test_{module.stem}")]
+            found += [file.relative_to(ROOT) for file in files if imports.search(file.read_text(encoding="utf-8"))]
             found.append(folder.relative_to(ROOT))
     return tuple(dict.fromkeys(map(str, found)))
 

@@ -106,6 +106,11 @@ def _texts(written: Sequence[Encoder], row: Row) -> list[str | None]:
 
 
 def _text_line(values: Sequence[str | None], options: CopyOptions) -> bytes:
+    """A line of COPY's text format.
+
+    >>> _text_line(["a", None], CopyOptions())
+    b'a\\t\\\\N\\n'
+    """
     cells = (options.null if value is None else _escaped(value, options.delimiter) for value in values)
     return (options.delimiter.join(cells) + "\n").encode()
 

@@ -47,6 +47,15 @@ def test_limits_are_only_tightened(session: Session) -> None:
     )
 
 
+def test_bounds_are_those_of_the_whole_argument(session: Session) -> None:
+    bounds = "contribution_bounds_per_row => (0, 30)"
+    alone, called = (
+        asked(session, "privacy_unit_column = patient_id", f"SUM({argument}, {bounds}) AS s FROM patients")
+        for argument in ("bmi", "ABS(bmi)")
+    )
+    assert reach(called) == reach(alone)
+
+
 def test_a_larger_delta_is_not_taken(session: Session) -> None:
     keys = "case_id, COUNT(*) AS n FROM patients GROUP BY case_id"
     own = session.plan(f"SELECT {keys}").cost.delta
