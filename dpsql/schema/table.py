@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Self
 
@@ -53,14 +53,14 @@ class RowsPerGroup:
     sum: int | None = None
 
     def __str__(self) -> str:
-        told = {"avg": self.avg, "sum": self.sum}
-        return f"{{ {', '.join(f'{name} = {most}' for name, most in told.items() if most is not None)} }}"
+        return f"{{ {', '.join(f'{name} = {most}' for name, most in asdict(self).items() if most is not None)} }}"
 
 
 def _rows_per_group(value: object) -> int | RowsPerGroup | None:
     if value is None or isinstance(value, RowsPerGroup) or _is_limit(value):
         return value  # type: ignore[return-value]
-    if isinstance(value, dict) and value and {*value} <= {"avg", "sum"} and all(map(_is_limit, value.values())):
+    names = {each.name for each in fields(RowsPerGroup)}
+    if isinstance(value, dict) and value and {*value} <= names and all(map(_is_limit, value.values())):
         return RowsPerGroup(**value)
     raise ValueError(f"must be a whole number from 1 to {MAX_LIMIT:,}, or one for each of "
                      "{ avg = …, sum = … }, of which one may be left out")  # fmt: skip
@@ -77,7 +77,7 @@ Limits = WithJsonSchema(
             _LIMIT_SCHEMA,
             {
                 "type": "object",
-                "properties": {"avg": _LIMIT_SCHEMA, "sum": _LIMIT_SCHEMA},
+                "properties": {each.name: _LIMIT_SCHEMA for each in fields(RowsPerGroup)},
                 "additionalProperties": False,
                 "minProperties": 1,
             },
