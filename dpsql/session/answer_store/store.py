@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import ClassVar
 
 from dpsql.errors import LedgerError
 from dpsql.planning.plan import Plan
@@ -57,15 +58,17 @@ class AnswerStore:
     that stay in a `PlanCache`.
     """
 
+    #: Who works on what, and how many wait for that, in all stores of this process.
+    _lock: ClassVar = threading.Lock()
+    _making: ClassVar[dict[str, threading.Lock]] = {}
+    _waiting: ClassVar[dict[str, int]] = {}
+
     def __init__(
         self, ledger: Ledger, version: Callable[[], str | None], pinned: PinnedViews | None = None, *,
         keeps_results: bool = False,
     ) -> None:  # fmt: skip
         self._ledger, self._version, self.keeps_results = ledger, version, keeps_results
         self._views = ViewIndex(ledger, pinned)
-        self._lock = threading.Lock()
-        self._making: dict[str, threading.Lock] = {}
-        self._waiting: dict[str, int] = {}
         self._released = LRUCache[str, Released](CELLS, _released_cells)
         self._results = LRUCache[int, tuple[Plan, str, Result]](CELLS, lambda kept: _result_cells(kept[2]))
 
@@ -133,13 +136,13 @@ class AnswerStore:
     ) -> PaidRelease:
         """The release of the plan's cores on this version of the data, where it was paid for.
 
-        Else ``pay`` makes it of that version, and tells its ledger entry. Of those who ask for the same at the same
-        time one pays. ``check`` raises where the statement was ended.
+        Else ``pay`` makes it of that version, and tells its ledger entry. Of those in this process who ask for the same
+        at the same time one pays. ``check`` raises where the statement was ended.
         """
         if version is None:
             return PaidRelease(pay()[0], False, None)
         key = answer_key(plan, version)
-        with self._alone(key, check):
+        with self._alone(f"{self._ledger.id}/{key}", check):
             found = self._find(key, plan)
             if found is not None:
                 return PaidRelease(found, True, version)
@@ -148,7 +151,7 @@ class AnswerStore:
 
     @contextmanager
     def _alone(self, key: str, check: Callable[[], None]) -> Iterator[None]:
-        """Let one thread at a time work on a key."""
+        """Let one thread of this process at a time work on a key."""
         with self._lock:
             lock = self._making.setdefault(key, threading.Lock())
             self._waiting[key] = self._waiting.get(key, 0) + 1

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
+from typing import Final
 
 from dpsql.errors import DataError, LedgerError, QueryCancelled, StatementError
 from dpsql.errors.deadline import taken
@@ -41,6 +43,10 @@ class _Snapshot:
     at: float
 
 
+#: Who creates something, by the ledger.
+_CREATING: Final = defaultdict[str, threading.Lock](threading.Lock)
+
+
 class NamedReleases:
     """What stays under names in the ledger of one database; its sessions share it, and any thread may ask.
 
@@ -55,7 +61,7 @@ class NamedReleases:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._declared, self._ledger, self._data_version, self._clock = schema, ledger, data_version, clock
-        self._lock, self._creating = threading.Lock(), threading.Lock()
+        self._lock, self._creating = threading.Lock(), _CREATING[ledger.id]
         self._held: _Snapshot | None = None
         self._counts = dict[str, int]()
 

@@ -13,7 +13,7 @@ import pytest
 from asked_again import SEXES, STATEMENTS
 from databases import clinic
 
-from dpsql.errors import BudgetExhausted
+from dpsql.errors import BudgetExhausted, DataError
 from dpsql.session import Session
 from dpsql.session.database import Database, open_database
 
@@ -46,6 +46,25 @@ def test_of_many_who_ask_at_once_one_pays(database: Database) -> None:
     assert len({repr(each.rows) for each in found}) == 1
     assert sum(not each.price.stored for each in found) == 1
     assert len(list(database.accountant.ledger.history())) == 1
+
+
+@pytest.mark.parametrize("text", [SEXES, "CREATE SYNOPSIS shared AS SELECT sex, COUNT(*) FROM patients"])
+def test_of_many_who_open_the_database_themselves_and_ask_at_once_one_pays(schema: Path, text: str) -> None:
+    databases, barrier = [open_database(schema) for _ in range(4)], threading.Barrier(4)
+
+    def ask(number: int) -> bool:
+        session = databases[number].session(f"analyst{number}")
+        barrier.wait()
+        try:
+            return not session.execute(text).price.stored
+        except DataError:  # the name is taken
+            return False
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(ask, range(4))) == 1
+    assert len(list(databases[0].accountant.ledger.history())) == 1
+    for database in databases:
+        database.close()
 
 
 _OTHER = """
