@@ -83,6 +83,8 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
             fields |= {"C": error.sqlstate, "M": str(error), "D": incident_note(error.incident)}
         case BudgetExhausted() | DataError() | NotSupportedError():
             fields |= {"C": error.sqlstate, "M": str(error)}
+        case OperationalError():
+            fields |= {"C": error.sqlstate, "M": str(error), "D": _noted(error)}
         case _:
             fields["D"] = _noted(error)
     return {name: value.replace("\0", "") for name, value in fields.items()}

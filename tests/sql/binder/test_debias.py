@@ -23,6 +23,7 @@ confidence = {confidence}
 max_rows_per_unit = 1
 [tables.people.columns]
 person = {{ type = "integer" }}
+says = {{ type = "boolean", collected = {{ mechanism = "randomized_response", truth = 0.75 }} }}
 [tables.reports]
 public = true
 [tables.reports.columns]
@@ -51,3 +52,12 @@ def test_other_statements_stay_as_they_are() -> None:
 def test_grouping_sets_are_refused() -> None:
     with pytest.raises(Refused, match="E_GROUPING"):
         debiased(parse("SELECT kind, COUNT(*) FROM reports GROUP BY ROLLUP (kind)").tree, survey())
+
+
+@pytest.mark.parametrize("text", [
+    "SELECT COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM people WHERE says GROUP BY person) AS p WHERE n > 0",
+    "WITH p AS (SELECT q.person AS who, COUNT_IF(says) AS n FROM people AS q GROUP BY 1) SELECT AVG(n) FROM p",
+])  # fmt: skip
+def test_reports_are_not_grouped_by_the_unit(text: str) -> None:
+    with pytest.raises(Refused, match="E_SUBQ"):
+        debiased(parse(text).tree, survey())

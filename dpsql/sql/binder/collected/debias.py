@@ -116,6 +116,9 @@ class _Rewriting:
         self._refuse_forms()
         self._z = NormalDist().inv_cdf((1 + float(schema.privacy.confidence)) / 2)
         self._keys = self._group_keys()
+        for key in filter(sources.is_unit, self._keys):
+            refuse("E_SUBQ", "what is made of one unit's reports is mostly noise, and what is made of that would be "
+                   "biased; count, group or average the reports over all units", key)  # fmt: skip
         where = conjuncts(select.args.get("where"))
         self._inner = [each for each in where if not sources.reads(each)]
         outer = [each for each in where if sources.reads(each)]

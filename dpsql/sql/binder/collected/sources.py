@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.schema import Column, Schema, Table, fold
+from dpsql.schema import UNIT, Column, Schema, Table, fold
 from dpsql.schema.reports import Reports
 from dpsql.sql.analysis.stability import sources
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
@@ -57,12 +57,16 @@ class Sources:
 
     def __init__(self, select: exp.Select, schema: Schema) -> None:
         self._tables: dict[str, Table] = {}
+        self._units: set[tuple[str, str]] = set()
         self.is_private = _reads_private(select, schema, frozenset())
         for part in (select.args.get("from_"), *(select.args.get("joins") or ())):
             for node in () if part is None else _tables(part.this):
                 table = schema.table(node.name)
                 if table is not None:
-                    self._tables[fold(node.alias_or_name)] = table
+                    source = fold(node.alias_or_name)
+                    self._tables[source] = table
+                    self._units |= {(source, name) for name in table.columns
+                                    if schema.identifies(fold(node.name), name) == UNIT}  # fmt: skip
 
     @property
     def has_collected(self) -> bool:
@@ -87,6 +91,11 @@ class Sources:
             if declared is not None and (not node.table or fold(node.table) == source):
                 return source, declared
         return None
+
+    def is_unit(self, node: exp.Expr) -> bool:
+        """Whether a node names the column of a private table that says whose row it is."""
+        found = self.column(node)
+        return found is not None and (found[0], fold(node.name)) in self._units
 
     def collected(self, node: exp.Expr) -> CollectedColumn | None:
         """The collected column that a node names; None for any other node."""
