@@ -75,11 +75,19 @@ class Budget:
         """What an entry of this cost uses of the allowance; more than all of it where the rule does not hold for it."""
         return self.rule.weight(self.promise, cost)
 
+    def is_next_to_nothing(self, cost: Cost) -> bool:
+        """Whether the cost is below what the budget admits for a single charge, whatever is left."""
+        low = self._least
+        return (cost.epsilon is not None and cost.epsilon < low) or 2 * cost.rho < low**2 / 4
+
     def require_price(self, cost: Cost) -> None:
         """Refuse a price of nothing, or of next to nothing, whatever is left."""
-        low = self.epsilon * SMALLEST_SHARE
-        if (cost.epsilon is not None and cost.epsilon < low) or 2 * cost.rho < low**2 / 4:
-            raise DataError(f"the price is below {shown(low)}, 2**-40 of the budget; ask for a larger epsilon")
+        if self.is_next_to_nothing(cost):
+            raise DataError(f"the price is below {shown(self._least)}, 2**-40 of the budget; ask for a larger epsilon")
+
+    @property
+    def _least(self) -> Fraction:
+        return self.epsilon * SMALLEST_SHARE
 
     def group(self, size: int, *, thresholds: bool = True) -> Guarantee:
         """What the budget promises to ``size`` units together.

@@ -167,8 +167,14 @@ class Execution:
         return None if self.answers is None else self.answers.of_views(plan, postprocessor.evaluated)
 
     def part_of_views(self, plan: Plan, postprocessor: PostProcessor, version: str | None) -> PartAnswer | None:
-        """What other answers on a version of the data tell of the plan's cores, if that is a part of them."""
-        return None if self.answers is None else self.answers.part_of_views(plan, version, postprocessor.evaluated)
+        """What other answers on a version of the data tell of the plan's cores, if that is a part of them.
+
+        None where the rest costs less than the budget admits for a charge: the whole plan may cost enough.
+        """
+        if self.answers is None:
+            return None
+        part = self.answers.part_of_views(plan, version, postprocessor.evaluated)
+        return None if part is None or self._accountant.budget.is_next_to_nothing(part.rest.cost) else part
 
     def paid(
         self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion | None = None, *, reuse: bool = False

@@ -90,7 +90,9 @@ def test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere(
         raise kind(SECRET)
 
     monkeypatch.setattr(ROOMS[room], fail)
-    plan = session.plan("SELECT name, COUNT(*) FROM patients GROUP BY name")
+    staged = "SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)"
+    text = staged if room == "a table is derived" else "SELECT name, COUNT(*) FROM patients GROUP BY name"
+    plan = session.plan(text)
     before = session.remaining.spent
     with pytest.raises(ExecutionFailed) as raised:
         session.answer(plan)
