@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 
 from dpsql.errors import QueryCancelled
@@ -105,7 +105,7 @@ class PostProcessors:
         self._schema, self._rows, self._version = schema, public_rows, version
         self._seen: _Seen | None = None
         self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._slots, self._readings = Slots(MOST), Slots(MOST)
+        self._slots, self._readings, self._deriving = Slots(MOST), Slots(MOST), Slots(1)
         self._free: list[PostProcessor] = []
         self._public: dict[str, Sequence[tuple[object, ...]]] = {}
         self._closed = False
@@ -126,12 +126,23 @@ class PostProcessors:
             finally:
                 self._take_back(postprocessor, seen)
 
-    def reading(self, analyst: str, check: Callable[[], None] = lambda: None) -> AbstractContextManager[None]:
+    @contextmanager
+    def reading(
+        self, analyst: str, check: Callable[[], None] = lambda: None, *, derives: bool = False
+    ) -> Iterator[PostProcessor | None]:
         """A place among the statements that read private rows, for the length of the block.
 
-        No sandbox waits for such a place: when it gets free may depend on private rows.
+        A statement that ``derives`` tables between its stages gets a sandbox that nobody else is lent, and is the only
+        such one. No lease waits for any of this: when it gets free may depend on private rows.
         """
-        return self._readings.place(analyst, check)
+        alone = self._deriving.place(analyst, check) if derives else nullcontext()
+        with alone, self._readings.place(analyst, check):
+            made = PostProcessor(self._schema(), self._public_rows) if derives else None
+            try:
+                yield made
+            finally:
+                if made is not None:
+                    made.close()
 
     def close(self) -> None:
         """Close the sandboxes, those that are lent when they come back."""

@@ -11,13 +11,13 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    ModelWrapValidatorHandler,
     PlainSerializer,
     PlainValidator,
     PrivateAttr,
     WithJsonSchema,
     model_validator,
 )
+from pydantic.functional_validators import ModelWrapValidatorHandler
 
 from dpsql.schema.collected import Collected
 from dpsql.schema.csv_format import CsvFormat

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import wraps
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -51,9 +51,14 @@ class CancelScope:
         with self._postprocessors.lease(self._analyst, self.check) as postprocessor, self.on(postprocessor.interrupt):
             yield postprocessor
 
-    def reading(self) -> AbstractContextManager[None]:
-        """A place among the statements that read private rows, for the length of the block."""
-        return self._postprocessors.reading(self._analyst, self.check)
+    @contextmanager
+    def reading(self, *, derives: bool = False) -> Iterator[PostProcessor | None]:
+        """A place among the statements that read private rows; with a sandbox for what is derived between stages."""
+        with (
+            self._postprocessors.reading(self._analyst, self.check, derives=derives) as deriver,
+            nullcontext() if deriver is None else self.on(deriver.interrupt),
+        ):
+            yield deriver
 
     def check(self) -> None:
         """Raise QueryCancelled if the scope was cancelled."""

@@ -19,7 +19,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.synthetic.plan import SyntheticPlan, marginals_note
 from dpsql.planning.tuning.plan import Question, TuningPlan
 from dpsql.planning.workload import Block
-from dpsql.postprocessing import PostProcessor, ResultRows
+from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
@@ -219,22 +219,24 @@ class Execution:
 
     def _released(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion) -> tuple[Released, int]:
         """Charge, then read, then release, and return at a multiple of the bucket, with the ledger entry's number."""
-        with scope.reading(), ResponseTiming(plan, self._time_bucket, self.clock) as departure:
+        with (
+            scope.reading(derives=bool(plan.derived)) as deriver,
+            ResponseTiming(plan, self._time_bucket, self.clock) as departure,
+        ):
             self.require_few_keys(plan)
             charge = pay(plan)
             departure.begin()
-            released = masked(lambda: self._measured(charge, scope, held))
+            released = masked(lambda: self._measured(charge, deriver, scope, held))
         scope.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
         return released, charge.entry
 
-    def _measured(self, charge: Charge[Plan], scope: CancelScope, held: EngineVersion) -> Released:
+    def _measured(
+        self, charge: Charge[Plan], deriver: PostProcessor | None, scope: CancelScope, held: EngineVersion
+    ) -> Released:
         """For each stage of a charged plan: make its derived tables, read its exact rows, release them."""
         plan, released = charge.plan, NOTHING
         with held.run(charge) as reading, scope.on(reading.interrupt):
             for stage in plan.stages:
-                derived: list[ResultRows] = []
-                if stage.derived:
-                    with scope.sandbox() as postprocessor:
-                        derived = postprocessor.derive(plan, stage, released)
+                derived = [] if deriver is None else deriver.derive(plan, stage, released)
                 released += release(reading.stage(derived), stage.cores, plan.confidence, _entropy=self.entropy)
         return released

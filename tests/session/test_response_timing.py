@@ -173,6 +173,22 @@ def test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading(world: 
     assert held == [dict.fromkeys(names, 1)] * MOST
 
 
+def test_of_statements_with_stages_one_reads_at_a_time_until_it_leaves(world: World) -> None:
+    """Else how long another one waits after its charge would be a clock; nor do its stages take anybody's sandbox."""
+    pool, inside = world.database._postprocessors, world.clock.sleep
+    held, lent = list[dict[str, int]](), list[dict[str, int]]()
+
+    def sleep(seconds: float) -> None:
+        held.append(pool._deriving.held())
+        lent.append(pool._slots.held())
+        inside(seconds)
+
+    world.on_stage = lambda: lent.append(pool._slots.held())
+    world.clock.sleep = sleep  # type: ignore[method-assign]
+    world.session().execute(STAGED)
+    assert held == [{"ada": 1}] * len(held) != [] and lent == [{}] * len(lent) and len(lent) > 2
+
+
 def test_without_a_bucket_nothing_waits(tmp_path: Path) -> None:
     schema = completed(load(clinic(tmp_path)))
     session = Session(schema, DuckDBEngine(schema), open_accountant(schema), "ada")

@@ -86,11 +86,15 @@ class RemoteCopies:
         return bool(self._trouble) or time.monotonic() >= self._look_at
 
     def _see(self) -> None:
-        self._trouble, self._look_at = "", time.monotonic() + AGAIN
+        said, after = "", AGAIN
         try:
-            self._stale = self._stale or not self._has(self._store.look())
+            stale = not self._has(self._store.look())
         except OperationalError as error:
-            self._trouble, self._look_at = str(error), time.monotonic() + AFTER_TROUBLE
+            stale, said, after = False, str(error), AFTER_TROUBLE
+        except Exception:
+            stale, said, after = False, f"{self._source}: its server says what nobody understands", AFTER_TROUBLE
+        self._stale, self._trouble = self._stale or stale, said
+        self._look_at = time.monotonic() + after
 
     def bring(self) -> None:
         """Copy what has changed until a look finds what was copied: all of it lay there at one moment."""

@@ -10,7 +10,7 @@ import base64
 import netrc
 import re
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from email.message import Message
 from http.client import HTTPException, HTTPMessage, HTTPResponse
@@ -76,7 +76,7 @@ class HttpsFiles:
             state = _state(answer.headers)
         if not any(state[:2]):
             raise trouble(address, _NO_STATE)
-        return RemoteFile(address, checked_place(address, place), state, int(state[2]) if state[2].isdigit() else 0)
+        return RemoteFile(address, checked_place(address, place), state, _length(state) or 0)
 
     def read(self, file: RemoteFile) -> Iterator[bytes]:
         """The file's content; OperationalError where it is another one by now, or is not whole."""
@@ -84,7 +84,9 @@ class HttpsFiles:
             now = _state(answer.headers)
             if any(one and other and one != other for one, other in zip(now, file.state, strict=True)):
                 raise trouble(file.address, "was written while it was copied; ask again")
-            left = int(now[2]) if now[2].isdigit() else None
+            left = _length(now)
+            if left is None and not answer.chunked:
+                raise trouble(file.address, "its server does not tell how long it is: nobody sees whether it is whole")
             while chunk := answer.read(CHUNK):
                 left = left if left is None else left - len(chunk)
                 yield chunk
@@ -108,6 +110,11 @@ def _parts(address: str) -> tuple[str, str, str]:
 
 def _state(headers: Message) -> tuple[str, ...]:
     return tuple(str(headers.get(name, "")) for name in _STATE)
+
+
+def _length(state: Sequence[str]) -> int | None:
+    """The number of bytes that a server tells; None where it tells none."""
+    return int(state[2]) if state[2].isascii() and state[2].isdigit() else None
 
 
 class _ToHttpsAlone(HTTPRedirectHandler):

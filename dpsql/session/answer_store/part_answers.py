@@ -48,6 +48,13 @@ class PartOfCore:
     bought: tuple[int, ...] = ()
 
     @property
+    def is_known_from_then_on(self) -> bool:
+        """Whether what is bought of the core is a view afterwards, so that the very statement is never bought again."""
+        cells = self.plan.cells if self.told is None else tuple(self.plan.cells[place] for place in self.bought)
+        whole = self.told is None and not is_asked_of_views(self.plan)
+        return not whole and not any(is_averaged(each.contribution.cell) for each in cells)
+
+    @property
     def rest(self) -> CorePlan | None:
         """The core with the cells that are bought, each with the noise that it has in the whole plan; None of none."""
         if self.told is None:
@@ -116,7 +123,7 @@ def part_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate
     if plan.cubes or plan.derived:
         return None
     parts = tuple(_part(core, index, version, evaluate) for core in plan.cores)
-    if all(part.told is None for part in parts):
+    if all(part.told is None for part in parts) or not all(part.is_known_from_then_on for part in parts):
         return None
     cores = tuple(core for part in parts if (core := part.rest) is not None)
     if not cores:
@@ -139,7 +146,7 @@ def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) ->
                    if cell is None or ratio(core, place, cell.values()) > LESS_EXACT)  # fmt: skip
     weighed = [place for place, each in enumerate(core.cells) if is_averaged(each.contribution.cell)]
     if {*weighed} & {*bought}:  # one average is not made of a total that is weighed and one that is not
-        bought = tuple(sorted({*bought, *weighed}))
+        return PartOfCore(core)
     known = set(range(len(cells))) - {*bought, _evidence(core)}
     return PartOfCore(core, told, cells, bought) if known else PartOfCore(core)
 

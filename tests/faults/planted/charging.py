@@ -12,15 +12,24 @@ FAULTS = (
     Fault(
         "a place for reading gets free when the reading ends, and not when the answer leaves",
         "dpsql/session/execution.py",
-        "        with scope.reading(), ResponseTiming(plan, self._time_bucket, self.clock) as departure:\n",
-        "        with ResponseTiming(plan, self._time_bucket, self.clock) as departure, scope.reading():\n",
+        "            scope.reading(derives=bool(plan.derived)) as deriver,\n"
+        "            ResponseTiming(plan, self._time_bucket, self.clock) as departure,\n",
+        "            ResponseTiming(plan, self._time_bucket, self.clock) as departure,\n"
+        "            scope.reading(derives=bool(plan.derived)) as deriver,\n",
         (f"{TIMING}::test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading",),
+    ),
+    Fault(
+        "statements with stages wait for each other after their charge",
+        "dpsql/postprocessing/pool.py",
+        "        alone = self._deriving.place(analyst, check) if derives else nullcontext()\n",
+        "        alone = nullcontext()\n",
+        (f"{TIMING}::test_of_statements_with_stages_one_reads_at_a_time_until_it_leaves",),
     ),
     Fault(
         "reading takes the sandboxes that free statements wait for",
         "dpsql/postprocessing/pool.py",
-        "        return self._readings.place(analyst, check)\n",
-        "        return self._slots.place(analyst, check)\n",
+        "        with alone, self._readings.place(analyst, check):\n",
+        "        with alone, self._slots.place(analyst, check):\n",
         (f"{TIMING}::test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading",),
     ),
     Fault(
