@@ -30,7 +30,7 @@ FAULTS = (
         "dpsql/postprocessing/pool.py",
         "        with alone, self._readings.place(analyst, check):\n",
         "        with alone, self._slots.place(analyst, check):\n",
-        (f"{TIMING}::test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading",),
+        (f"{TIMING}::test_of_statements_with_stages_one_reads_at_a_time_until_it_leaves",),
     ),
     Fault(
         "a statement is charged before its dry run",
