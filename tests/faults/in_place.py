@@ -27,6 +27,8 @@ from planted import Fault
 ROOT = Path(__file__).parent.parent.parent
 #: What pytest prints for one fault.
 SAID = "said.txt"
+#: Seconds after which a fork ends whose tests wait for ever; its fault is tried in a copy.
+LIMIT = 180
 #: Flag of the code of a function; that of a module or a class lacks it.
 _FUNCTION = 1
 

@@ -27,6 +27,8 @@ from planted import FAULTS, Fault
 WORKERS = 3
 #: Which test found each fault, so that it is asked first.
 FOUND_BY = Path(__file__).with_name("found_by.json")
+#: The seconds of processor time that the tests of one fault may take in a copy, and a tenth of those on the clock.
+COPY_LIMIT = 40
 #: What a copy of the project is made of.
 PARTS = ("benchmarks", "dpsql", "schemas", "tests")
 #: pytest's options: the first test that fails is enough.
@@ -169,7 +171,7 @@ def main(words: list[str], note: bool) -> int:
         os.environ["DPSQL_SHRINK"] = "no"
         pytest.main([*QUIET, "--capture=no", *files], plugins=[forks])
         compiled()
-        for fault, is_found, said in verdicts(forks.left, Path(folder)):
+        for fault, is_found, said in verdicts(forks.left, Path(folder), limit=COPY_LIMIT):
             seen += is_found
             report(fault, said)
     seen += len(chosen) - len(forks.left)
