@@ -27,7 +27,7 @@ from planted import FAULTS, Fault
 WORKERS = 3
 #: Which test found each fault, so that it is asked first.
 FOUND_BY = Path(__file__).with_name("found_by.json")
-#: The seconds of processor time that the tests of one fault may take in a copy, and a tenth of those on the clock.
+#: The seconds of processor time that the tests of one fault may take in a copy, and ten times as many on the clock.
 COPY_LIMIT = 40
 #: What a copy of the project is made of.
 PARTS = ("benchmarks", "dpsql", "schemas", "tests")
