@@ -277,7 +277,7 @@ FAULTS = (
         '        case Join(left=left, kind="left"):\n            return conditions_of(left)\n',
         '        case Join(left=left, kind="left", condition=on):\n'
         "            return [*conjuncts(on), *conditions_of(left)]\n",
-        tied(1),
+        tied(4),
     ),
     Fault(
         "a subquery is tied by what its rows may lack",
@@ -302,7 +302,7 @@ FAULTS = (
         STABILITY,
         '        case Join(left=left, right=right, kind="inner"):\n            return sources_of_every_row(left)',
         "        case Join(left=left, right=right):\n            return sources_of_every_row(left)",
-        tied(1),
+        tied(4),
     ),
     Fault(
         "a subquery is tied by a tie within it",

@@ -18,14 +18,14 @@ from worlds import World
 pytestmark = pytest.mark.slow
 
 #: How many worlds and how many statements on each; DPSQL_TRIALS=20 makes it twenty times as many worlds.
-WORLDS = 4 * int(os.environ.get("DPSQL_TRIALS", "1"))
-STATEMENTS, CHUNKS = 48, 1
+WORLDS = 8 * int(os.environ.get("DPSQL_TRIALS", "1"))
+STATEMENTS, CHUNKS = 48, 2
 
 
 def crowded(seed: int) -> World:
     """A world of several units, of which each may have one row: one that moves another's rows moves too much."""
     for place in range(100):
-        here = world(5_000 + 4 * seed + 1_000 * place)
+        here = world(5_000 + seed + 1_000 * place)
         if len(here.units) > 3:
             break
     one = (("max_rows_per_unit", 1),)
