@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
-from dpsql.engines.engine import Engine, EngineVersion, PlanReading
+from dpsql.engines.engine import Engine, EngineVersion
+from dpsql.engines.exact_rows import ExactRows
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.errors.owners_log import record
 from dpsql.planning.plan import Plan
@@ -105,8 +106,8 @@ class Execution:
         given what is released already.
         """
 
-        def measured(reading: PlanReading) -> tuple[MeasuredMarginal, ...]:
-            return measure(reading.stage(()), plan, approximate, admitted, _entropy=self.entropy)
+        def measured(exact: ExactRows) -> tuple[MeasuredMarginal, ...]:
+            return measure(exact, plan, approximate, admitted, _entropy=self.entropy)
 
         return self._read_once(plan, text, json.dumps(marginals_note(plan)), scope, measured)
 
@@ -118,14 +119,14 @@ class Execution:
         The result has the number of the ledger entry.
         """
 
-        def found(reading: PlanReading) -> dict[Question, Fraction]:
-            return scan(reading.stage(()), plan, _entropy=self.entropy)
+        def found(exact: ExactRows) -> dict[Question, Fraction]:
+            return scan(exact, plan, _entropy=self.entropy)
 
         rungs, charge, _ = self._read_once(plan, text, note, scope, found)
         return rungs, charge.entry
 
     def _read_once(
-        self, plan: PricedReadingT, text: str, note: str, scope: CancelScope, release: Callable[[PlanReading], T]
+        self, plan: PricedReadingT, text: str, note: str, scope: CancelScope, release: Callable[[ExactRows], T]
     ) -> tuple[T, Charge[PricedReadingT], str | None]:
         """Charge a plan that has a price of its own for the one statement that it reads, and release what is read."""
         with (
@@ -140,7 +141,8 @@ class Execution:
 
             def released() -> T:
                 with held.run(own) as reading, scope.on(reading.interrupt):
-                    return release(reading)
+                    exact = reading.stage(())
+                return release(exact)
 
             made = masked(released)
         scope.check()

@@ -101,13 +101,14 @@ class RemoteCopies:
         with self._lock:
             self._stale, self._look_at = True, math.inf
             try:
-                for _ in range(TRIES + 1):
+                for left in reversed(range(TRIES + 1)):
                     self._require_open()
                     found = self._store.look()
                     if self._has(found):
                         self._stale, self._trouble = False, ""
                         return
-                    self._copy(found)
+                    if left:
+                        self._copy(found)
             finally:
                 self._look_at = time.monotonic() + AGAIN
         raise trouble(self._source, "changes while it is copied; ask again once it stays as it is")

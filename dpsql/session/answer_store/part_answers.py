@@ -6,7 +6,7 @@ What is bought is decided from plans alone. Proved in ``docs/proofs/views.md``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -49,7 +49,10 @@ class PartOfCore:
 
     @property
     def is_known_from_then_on(self) -> bool:
-        """Whether what is bought of the core is a view afterwards, so that the very statement is never bought again."""
+        """Whether what is bought of the core is a view afterwards, so that the very statement is never bought again.
+
+        Cells of averages are none; so an average is never made of a total that is weighed and one that is not.
+        """
         cells = self.plan.cells if self.told is None else tuple(self.plan.cells[place] for place in self.bought)
         whole = self.told is None and not is_asked_of_views(self.plan)
         return not whole and not any(is_averaged(each.contribution.cell) for each in cells)
@@ -114,8 +117,8 @@ class PartAnswer:
     def _bought(self) -> tuple[str, ...]:
         """What is bought, in words."""
         rests = [part.rest for part in self.parts]
-        cells = [_named(cell) for rest in rests if rest is not None for cell in _measured(rest)]
-        return tuple(dict.fromkeys(cells))
+        cells = [each.contribution.cell for rest in rests if rest is not None for each in rest.cells]
+        return tuple(dict.fromkeys(map(_named, cells)))
 
 
 def part_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate) -> PartAnswer | None:
@@ -144,9 +147,6 @@ def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) ->
     cells = tuple(told.cells())
     bought = tuple(place for place, cell in enumerate(cells)
                    if cell is None or ratio(core, place, cell.values()) > LESS_EXACT)  # fmt: skip
-    weighed = [place for place, each in enumerate(core.cells) if is_averaged(each.contribution.cell)]
-    if {*weighed} & {*bought}:  # one average is not made of a total that is weighed and one that is not
-        return PartOfCore(core)
     known = set(range(len(cells))) - {*bought, _evidence(core)}
     return PartOfCore(core, told, cells, bought) if known else PartOfCore(core)
 
@@ -174,13 +174,6 @@ def _bought(number: int, place: int, table: ReleasedTable, names: Sequence[objec
     column = NoiseColumn("bought", number, place, core.cells[place].mechanism, core.steps[place])
     cells = [each[place] for each in table.cells]
     return {name: LinearEstimate(cells[row], (Part(column, one, (row,)),)) for row, name in enumerate(names)}
-
-
-def _measured(core: CorePlan) -> Iterator[Cell]:
-    """What is measured of a core, the count of units that chooses its keys included."""
-    yield from (each.contribution.cell for each in core.cells)
-    yield from (each.contribution.cell for each in core.histograms)
-    yield from () if core.selection is None else (UnitCount(None),)
 
 
 def _named(cell: Cell) -> str:

@@ -69,8 +69,8 @@ FAULTS = (
     Fault(
         "an average is made of a count that is not weighed and a sum that is",
         "dpsql/session/answer_store/part_answers.py",
-        "    if {*weighed} & {*bought}:",
-        "    if False:",
+        "        return not whole and not any(is_averaged(each.contribution.cell) for each in cells)\n",
+        "        return not whole and bool(cells)\n",
         (f"{AVERAGES}::test_an_average_is_made_of_totals_of_one_weight",),
     ),
     Fault(
