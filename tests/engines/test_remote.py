@@ -245,6 +245,30 @@ def test_what_cannot_be_seen_any_more_is_told_before_the_charge(
     assert spent(database) == 1
 
 
+def test_while_the_store_is_asked_again_copies_are_not_told_for_what_lies_there(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the last look failed nobody knows what lies there until the next one ends, whatever it ends in."""
+    held = database._engine._data._copies  # type: ignore[attr-defined]
+    files, told = [Path(held._folder, place) for place in held._copied], list[tuple[str | None, bool]]()
+    assert held.content(files) is not None
+
+    def gone() -> Any:
+        told.append((held.content(files), held.is_due))
+        raise store.trouble("s3://clinic/town/", "its store cannot be reached")
+
+    monkeypatch.setattr(copies, "AFTER_TROUBLE", 0)
+    monkeypatch.setattr(held._store, "look", gone)
+    held._look_at = 0
+    for _ in range(2):
+        with pytest.raises(OperationalError, match="cannot be reached"):
+            held.look()
+    assert told[1] == (None, True)
+    monkeypatch.setattr(held._store, "look", lambda: [][0])
+    with pytest.raises(OperationalError, match="says what nobody understands"):
+        held.look()
+
+
 def test_data_elsewhere_have_no_default_ledger_and_a_schema_knows_its_own(database: Database, tmp_path: Path) -> None:
     schema = tmp_path / "town.toml"
     assert (tmp_path / "town.ledger").exists()
@@ -370,6 +394,8 @@ def set_status(host: HttpsServer, status: int) -> None:
         (lambda host: host.files.update({"/people.csv": "http://localhost/"}), "leads to an address that is not"),
         (lambda host: setattr(host, "says_state", False), "neither ETag nor Last-Modified"),
         (lambda host: setattr(host, "cuts", True), "ended before the whole file|as it should"),
+        (lambda host: setattr(host, "length", None), "does not tell how long it is"),
+        (lambda host: setattr(host, "length", "²³"), "does not tell how long it is|as it should"),
         (lambda host: setattr(host, "port", 9), "cannot be reached"),
         (lambda host: os.environ.update(SSL_CERT_FILE="/nowhere"), "certificate is not trusted"),
     ],

@@ -47,7 +47,8 @@ class HttpsServer:
     """What a server of https holds by path, and what it was asked; ``port`` is its own.
 
     A content of bytes is a file, a number an answer without one, and a text where it leads to. ``headers`` are those of
-    a file beside its ETag, and ``needs`` what the header Authorization must be.
+    a file beside its ETag, and ``needs`` what the header Authorization must be. ``length`` is what the server tells of
+    it, "" for the truth, None for nothing.
     """
 
     port: int = 0
@@ -55,6 +56,7 @@ class HttpsServer:
     headers: dict[str, str] = field(default_factory=dict)
     needs: str | None = None
     says_state: bool = True
+    length: str | None = ""
     cuts: bool = False
     asked: list[tuple[str, str, str | None]] = field(default_factory=list)
 
@@ -81,11 +83,12 @@ class _Answers(BaseHTTPRequestHandler):
             self.send_header("ETag", f'"{hash(content)}"')
         for name, value in its.headers.items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
+        if its.length is not None:
+            self.send_header("Content-Length", its.length or str(len(content)))
         self.end_headers()
         if self.command == "GET":
             self.wfile.write(content[: len(content) // 2] if its.cuts else content)
-            self.close_connection = self.close_connection or its.cuts
+        self.close_connection = self.close_connection or its.cuts or its.length != ""
 
     do_HEAD = do_GET
 

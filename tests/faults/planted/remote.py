@@ -12,6 +12,20 @@ WRONG_OVER_HTTPS = (f"{REMOTE}::test_what_goes_wrong_over_https_is_named_in_our_
 
 FAULTS = (
     Fault(
+        "what is being looked at is told for what lies there",
+        COPIES,
+        '        said, after = "", AGAIN\n',
+        '        said, after, self._trouble = "", AGAIN, ""\n',
+        (f"{REMOTE}::test_while_the_store_is_asked_again_copies_are_not_told_for_what_lies_there",),
+    ),
+    Fault(
+        "a copy of a file of any length is whole",
+        HTTPS,
+        "            if left is None and not answer.chunked:\n",
+        "            if False:\n",
+        WRONG_OVER_HTTPS,
+    ),
+    Fault(
         "what was copied is read on though something else lies there",
         ALL,
         "        if self._copies is not None and self._copies.stale:\n            return False\n",
