@@ -5,13 +5,13 @@ Proved in ``docs/proofs/domain.md``, ``docs/proofs/presence.md`` and ``docs/proo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from math import nan
 from operator import itemgetter
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias, TypeVar, assert_never
 
 from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.planning.cell_choice import aggregate_type
@@ -42,6 +42,10 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.released_tables import HiddenGroups, Released, ReleasedTable
 from dpsql.sql.analysis.quantisation import SECONDS
 from dpsql.sql.ir.core import Frequencies, Ranks
+
+T = TypeVar("T")
+#: What makes of exact rows something that may be shown.
+Release: TypeAlias = Callable[[ExactRows], T]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
 from dpsql.engines.engine import Engine, EngineVersion
-from dpsql.engines.exact_rows import ExactRows
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.errors.owners_log import record
 from dpsql.planning.plan import Plan
@@ -25,7 +24,7 @@ from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.marginal_selection import Admitted, Approximate, MeasuredMarginal, measure
-from dpsql.release.noise_addition import release
+from dpsql.release.noise_addition import Release, release
 from dpsql.release.released_tables import NOTHING, Released
 from dpsql.release.tuning_scans import scan
 from dpsql.session.answer_store import AnswerStore, PaidRelease, PartAnswer, ViewAnswer
@@ -105,11 +104,10 @@ class Execution:
         The result has the charge, which is used up, and the version of the data. ``approximate`` and ``admitted`` are
         given what is released already.
         """
-
-        def measured(exact: ExactRows) -> tuple[MeasuredMarginal, ...]:
-            return measure(exact, plan, approximate, admitted, _entropy=self.entropy)
-
-        return self._read_once(plan, text, json.dumps(marginals_note(plan)), scope, measured)
+        note = json.dumps(marginals_note(plan))
+        return self._read_once(
+            plan, text, note, scope, lambda exact: measure(exact, plan, approximate, admitted, _entropy=self.entropy)
+        )
 
     def scanned(
         self, plan: TuningPlan, text: str, note: str, scope: CancelScope
@@ -118,15 +116,13 @@ class Execution:
 
         The result has the number of the ledger entry.
         """
-
-        def found(exact: ExactRows) -> dict[Question, Fraction]:
-            return scan(exact, plan, _entropy=self.entropy)
-
-        rungs, charge, _ = self._read_once(plan, text, note, scope, found)
+        rungs, charge, _ = self._read_once(
+            plan, text, note, scope, lambda exact: scan(exact, plan, _entropy=self.entropy)
+        )
         return rungs, charge.entry
 
     def _read_once(
-        self, plan: PricedReadingT, text: str, note: str, scope: CancelScope, release: Callable[[ExactRows], T]
+        self, plan: PricedReadingT, text: str, note: str, scope: CancelScope, release: Release[T]
     ) -> tuple[T, Charge[PricedReadingT], str | None]:
         """Charge a plan that has a price of its own for the one statement that it reads, and release what is read."""
         with (
