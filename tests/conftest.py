@@ -172,20 +172,24 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if os.path.relpath(item.path, TESTS) in THOROUGH:
             item.add_marker("thorough")
     yield
-    _keep_every_third(config, items)
+    _keep_part(config, items)
 
 
-def _keep_every_third(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of each file under a path that ``--every-third`` names, keep every third of the chosen tests."""
-    paths = [config.invocation_params.dir / each for each in config.getoption("--every-third")]
+def _keep_part(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of each file keep the tests that ``--part K/N`` names; with ``:MARK`` all others too that lack the mark."""
+    if not (asked := config.getoption("--part")):
+        return
+    part, _, mark = asked.partition(":")
+    first, parts = map(int, part.split("/"))
     seen, kept, left_out = Counter[Path](), list[pytest.Item](), list[pytest.Item]()
     for item in items:
-        is_named = any(item.path.is_relative_to(path) for path in paths)
-        (left_out if is_named and seen[item.path] % 3 else kept).append(item)
+        if mark and item.get_closest_marker(mark) is None:
+            kept.append(item)
+            continue
+        (left_out if (seen[item.path] - first) % parts else kept).append(item)
         seen[item.path] += 1
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -210,9 +214,9 @@ def _are_files(arguments: list[str]) -> bool:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--update-golden`` writes anew what statements become and which are refused; the difference is to be read.
 
-    ``--every-third`` asks less where all was asked before: on other versions of what dpsql uses.
+    ``--part 1/3`` asks a third of each file, and ``--part 1/3:thorough`` of what is thorough alone.
     """
     parser.addoption("--update-golden", action="store_true", help="write golden, refused and corpus files anew")
     parser.addoption(
-        "--every-third", action="append", default=[], metavar="PATH", help="of a file below the path every third test"
+        "--part", metavar="K/N[:MARK]", help="of each file, or of its tests with a mark, the tests K, K + N, K + 2 N, …"
     )

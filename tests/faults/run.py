@@ -1,4 +1,5 @@
-"""Plants each fault in dpsql and sees that its tests turn red: ``python tests/faults/run.py [--note] [words]``.
+"""Plants faults in dpsql and sees that their tests turn red:
+``python tests/faults/run.py [--note] [--part K/N] [words]``.
 
 Most faults are tried in forks that have their tests already (``in_place.py``), the others each in a fork that imports a
 copy of the project. Of the tests of a fault the one that found it before comes first; ``--note`` notes which that is.
@@ -6,6 +7,7 @@ copy of the project. Of the tests of a fault the one that found it before comes 
 
 from __future__ import annotations
 
+import argparse
 import compileall
 import json
 import os
@@ -156,10 +158,11 @@ def compiled() -> None:
         compileall.compile_dir(ROOT / part, quiet=1)
 
 
-def main(words: list[str], note: bool) -> int:
-    """Run the faults whose names hold all the words; 0 where each is found."""
+def main(words: list[str], note: bool, part: str) -> int:
+    """Run the faults whose names hold all the words, of them the K-th of each N; 0 where each is found."""
     found_by: dict[str, str] = json.loads(FOUND_BY.read_text(encoding="utf-8"))
-    chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)]
+    first, parts = map(int, part.split("/"))
+    chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)][first % parts :: parts]
     seen = 0
 
     def report(fault: Fault, said: str) -> None:
@@ -183,4 +186,9 @@ def main(words: list[str], note: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main([word for word in sys.argv[1:] if word != "--note"], "--note" in sys.argv))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--note", action="store_true", help="note which test finds each, so that it is asked first")
+    parser.add_argument("--part", default="0/1", metavar="K/N", help="the faults K, K + N, K + 2 N, …")
+    parser.add_argument("words", nargs="*", help="plant the faults whose names hold all of these")
+    asked = parser.parse_args()
+    sys.exit(main(asked.words, asked.note, asked.part))
