@@ -10,11 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpsql.privacy.accountants.advanced import AdvancedComposition, advanced
-from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.basic_and_zcdp import Basic, Concentrated, Hybrid
 from dpsql.privacy.accountants.composition_rule import CompositionRule
-from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.renyi import Renyi, renyi_of, renyi_total
-from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import FilterState
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from dpsql.privacy.accountant import Accountant
-    from dpsql.privacy.budget import Budget
+    from dpsql.privacy.budget import Budget, Refresh
     from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget
     from dpsql.privacy.ledger import Entry
     from dpsql.privacy.measure import Cost
-    from dpsql.privacy.window import Refresh
     from dpsql.schema import Privacy
     from dpsql.schema.privacy import Noise
 
@@ -94,9 +93,9 @@ def draw(
 
 def standing_after(entries: list[Entry], limit: Budget, refresh: Refresh | None) -> list[tuple[datetime, FilterState]]:
     """What stands against a budget after each entry; with windows, also that of nothing where one has ended."""
+    from dpsql.privacy.budget import Window
     from dpsql.privacy.filter import FilterState
     from dpsql.privacy.measure import FREE
-    from dpsql.privacy.window import Window
 
     found: list[tuple[datetime, FilterState]] = []
     nothing = standing = FilterState(None, limit, FREE)

@@ -17,8 +17,8 @@ from dpsql.cli.options import ANALYST, SCHEMA, SETTING, price
 if TYPE_CHECKING:
     from dpsql.dbapi.connection import Workload
     from dpsql.postprocessing import Price
+    from dpsql.privacy.budget import Lifetime
     from dpsql.privacy.filter import RemainingBudget
-    from dpsql.privacy.window import Lifetime
     from dpsql.session.explain import Explanation
 
 

@@ -22,8 +22,7 @@ from fractions import Fraction
 from math import ceil
 
 from dpsql.errors import Refused
-from dpsql.privacy.key_thresholds import KeyThreshold
-from dpsql.privacy.key_weights import KeyWeights
+from dpsql.privacy.key_thresholds import KeyThreshold, KeyWeights
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,

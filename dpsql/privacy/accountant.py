@@ -9,12 +9,11 @@ from fractions import Fraction
 from typing import Final, Generic, NoReturn, Protocol, SupportsIndex, TypeVar, final
 
 from dpsql.errors import InternalError
-from dpsql.privacy.budget import Budget
+from dpsql.privacy.budget import Budget, Lifetime, Refresh, Window
 from dpsql.privacy.filter import FilterState, RemainingBudget
 from dpsql.privacy.ledger import Ledger, NewEntry, Spent, WeightTally
 from dpsql.privacy.ledger.spent import WindowStart
 from dpsql.privacy.measure import FREE, Cost, Guarantee
-from dpsql.privacy.window import Lifetime, Refresh, Window
 
 
 class Priced(Protocol):

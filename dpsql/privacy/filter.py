@@ -11,9 +11,8 @@ from fractions import Fraction
 
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.accountants.composition_rule import ChargedTotal, price_of
-from dpsql.privacy.budget import Budget
+from dpsql.privacy.budget import Budget, Lifetime, Window
 from dpsql.privacy.measure import FREE, Cost, shown
-from dpsql.privacy.window import Lifetime, Window
 
 
 def admits(budget: Budget, spent: Cost, cost: Cost, tallied: Fraction = Fraction(0)) -> bool:

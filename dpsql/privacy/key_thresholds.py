@@ -1,4 +1,4 @@
-"""Thresholds by which undeclared group keys are shown, with bounds on their tails and intervals of the shown counts.
+"""Thresholds by which undeclared group keys are shown, and the weights by which a unit counts in each of its groups.
 
 Proved in ``docs/proofs/key_thresholds.md`` and ``docs/proofs/key_weights.md``.
 """
@@ -12,11 +12,46 @@ from functools import lru_cache
 from math import ceil, exp, isqrt, log, sqrt
 from statistics import NormalDist
 
-from dpsql.privacy.key_weights import WHOLE, KeyWeights
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.privacy.rounding import exp_bounds, log_bounds
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+
+#: The weight of a unit that stands in one group: weights are whole numbers of this part of it.
+WHOLE = 4096
+
+
+@dataclass(frozen=True)
+class KeyWeights:
+    """A unit of k groups, at most ``most``, weighs `WHOLE`/√k in each if ``squared``, else `WHOLE`/k, rounded down."""
+
+    most: int
+    squared: bool
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.most <= WHOLE:
+            raise ValueError(f"a unit may weigh in 1 to {WHOLE} groups, not {self.most}")
+
+    @property
+    def sensitivity(self) -> int:
+        """The largest L1 norm of a unit's weights, or the square of their largest L2 norm."""
+        return WHOLE**2 if self.squared else WHOLE
+
+    def weight(self, groups: int) -> int:
+        """What a unit weighs in each of so many groups."""
+        return isqrt(WHOLE**2 // groups) if self.squared else WHOLE // groups
+
+    def threshold(self, beyond: Callable[[int], int]) -> int:
+        """The least sum that no unit reaches by itself, whatever the number of its groups.
+
+        ``beyond(groups)``, which never falls, is what the noise of none of so many groups may reach.
+        """
+        found, least = 0, 1
+        while least <= self.most:
+            last = min(2 * least - 1, self.most)
+            found, least = max(found, self.weight(least) + beyond(last)), last + 1
+        return found
+
 
 _ROOT_TWO_PI = Fraction(2506628274631, 10**12)  # below √(2π) = 2.50662827463100050…
 _LEVELS = 25  # of the continued fraction; odd, so that it bounds from above

@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.planning.estimators.histogram import HistogramMechanism
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.key_weights import WHOLE
+from dpsql.privacy.key_thresholds import WHOLE
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from dpsql.planning.calibration import key_threshold
-from dpsql.privacy.key_thresholds import KeyThreshold, allowance, gaussian_tail, laplace_tail
-from dpsql.privacy.key_weights import WHOLE, KeyWeights
+from dpsql.privacy.key_thresholds import WHOLE, KeyThreshold, KeyWeights, allowance, gaussian_tail, laplace_tail
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.sql.analysis.contribution import Norm

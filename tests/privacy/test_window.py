@@ -13,14 +13,11 @@ from hypothesis import strategies as st
 from textbook_composition import gaussian_delta
 
 from dpsql.privacy.accountants.advanced import AdvancedComposition
-from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.basic_and_zcdp import Basic, Concentrated, Hybrid
 from dpsql.privacy.accountants.composition_rule import CompositionRule
-from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.zcdp import Concentrated
-from dpsql.privacy.budget import Budget
+from dpsql.privacy.budget import Budget, Lifetime, Refresh, Window
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho
-from dpsql.privacy.window import Lifetime, Refresh, Window
 
 MICRO = Fraction("1e-6")
 KINDS: tuple[Refresh, ...] = get_args(Refresh)

@@ -12,11 +12,9 @@ import pytest
 import dpsql
 from dpsql.errors import BudgetExhausted, SchemaError
 from dpsql.privacy.accountants.advanced import AdvancedComposition
-from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.basic_and_zcdp import Basic, Concentrated, Hybrid
 from dpsql.privacy.accountants.composition_rule import CompositionRule
-from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.schema import loads
 from dpsql.session import open_accountant
 

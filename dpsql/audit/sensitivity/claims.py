@@ -14,7 +14,7 @@ from dpsql.audit.sensitivity.claim_use import ClaimComparison, ClaimUsage, dista
 from dpsql.audit.sensitivity.quantile_use import with_fallback
 from dpsql.engines.exact_rows import CoreRows
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.key_weights import WHOLE
+from dpsql.privacy.key_thresholds import WHOLE
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices

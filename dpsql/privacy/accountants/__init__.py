@@ -1,4 +1,4 @@
-"""The accountants, each in a file of its own. A new one is a file here, its line below and its proof.
+"""The accountants. A new one is a class here, its place in the lists below and its proof.
 
 `THEOREMS` has all of them, in the order in which a workload is offered them; `RULES` has the filters among them, which
 an owner may name in the schema. ``docs/proofs/rule.md``.
@@ -9,15 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dpsql.privacy.accountants.advanced import AdvancedComposition
-from dpsql.privacy.accountants.basic import Basic
-from dpsql.privacy.accountants.composition_rule import CompositionRule
+from dpsql.privacy.accountants.basic_and_zcdp import Basic, Concentrated, Hybrid
+from dpsql.privacy.accountants.composition_rule import CONVERSION_SHARE, CompositionRule, price_for
 from dpsql.privacy.accountants.composition_theorem import Theorem
-from dpsql.privacy.accountants.hybrid import Hybrid
-from dpsql.privacy.accountants.parallel import Parallel
-from dpsql.privacy.accountants.pld import LossDistributions
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.zcdp import Concentrated
-from dpsql.privacy.answer_price import CONVERSION_SHARE, price_for
+from dpsql.privacy.accountants.workloads import LossDistributions, Parallel
 
 
 def _by_name(*theorems: type[Theorem]) -> Mapping[str, type[Theorem]]:

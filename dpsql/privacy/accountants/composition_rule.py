@@ -1,6 +1,7 @@
 """A composition rule: a theorem that is a filter, so that an owner may name it as the accountant of a budget.
 
-Every rule is proved, with the condition under which it holds, in ``docs/proofs/rule.md``.
+Every rule is proved, with the condition under which it holds, in ``docs/proofs/rule.md``. `price_for` finds the price
+at which a budget of a rule admits a number of answers: ``docs/proofs/accountant.md``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from math import floor, log10
 from typing import ClassVar
 
 from dpsql.privacy.accountants.composition_theorem import FixedReleases, Theorem, sum_of
@@ -152,3 +154,40 @@ def price_of(cost: Cost) -> Fraction:
 def gaussian_price(rho: Fraction) -> Fraction:
     """√(2ρ): the ε at which Gaussian noise has this ρ (to four digits, for people)."""
     return Fraction((Decimal(2 * rho.numerator) / Decimal(rho.denominator)).sqrt())
+
+
+#: The part of δ that a budget gives to the conversion of zCDP where its rule takes no other one.
+CONVERSION_SHARE = Fraction(9, 10)
+#: Significant digits of a price, which is rounded down to them.
+DIGITS = 3
+#: Prices below 2**-40 of a budget are refused by it.
+_STEPS = 38
+
+
+def price_for(answers: int, epsilon: Fraction, delta: Fraction, rule: CompositionRule, *, gaussian: bool) -> Fraction:
+    """The largest price, of three digits, at which a whole budget admits so many plain counts, with one noise.
+
+    ValueError where no price is that small.
+    """
+    promise = Guarantee(epsilon, rule.conversion(delta, CONVERSION_SHARE))
+
+    def admitted(price: Fraction) -> bool:
+        rho = price**2 / 2
+        cost = Cost(None, rho) if gaussian else Cost(price, rho)
+        return rule.affordable(promise, ChargedTotal(), cost.rounded_up()) >= answers
+
+    if admitted(epsilon):
+        return epsilon
+    low, high = Fraction(0), epsilon
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if admitted(middle) else (low, middle)
+    price = _rounded_down(low) if low else low
+    if not price or not admitted(price):
+        raise ValueError(f"the budget cannot be split into {answers} answers; ask for fewer")
+    return price
+
+
+def _rounded_down(number: Fraction) -> Fraction:
+    unit = Fraction(10) ** (floor(log10(number)) - DIGITS + 1)
+    return number // unit * unit

@@ -3,7 +3,7 @@
 Proved in ``docs/proofs/ledger.md``.
 """
 
-from dpsql.privacy.ledger.entry import Entry, NewEntry
+from dpsql.privacy.ledger.entries import Entry, NewEntry
 from dpsql.privacy.ledger.journal import Ledger
 from dpsql.privacy.ledger.named_releases import NamedRelease, NewRelease, ReleaseKind
 from dpsql.privacy.ledger.opening import NAMELESS, DatabaseNames, ledger_path, names_of

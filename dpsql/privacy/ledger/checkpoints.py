@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger.entry import Entry, cost_of, cost_texts
+from dpsql.privacy.ledger.entries import Entry, cost_of, cost_texts
 from dpsql.privacy.ledger.stores.store import LedgerLocation
 from dpsql.privacy.measure import Cost
 

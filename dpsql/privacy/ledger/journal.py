@@ -6,11 +6,23 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
-from dpsql.privacy.ledger import chain as checking
+from dpsql.privacy.ledger import entries as checking
 from dpsql.privacy.ledger import named_releases, stored_answers
-from dpsql.privacy.ledger.chain import EVER, NOTHING, KnownEntry, ask_newest_of, own, page_after, seen_of
 from dpsql.privacy.ledger.checkpoints import Checkpoints
-from dpsql.privacy.ledger.entry import COLUMNS, Entry, NewEntry, storable, written
+from dpsql.privacy.ledger.entries import (
+    COLUMNS,
+    EVER,
+    NOTHING,
+    Entry,
+    KnownEntry,
+    NewEntry,
+    ask_newest_of,
+    own,
+    page_after,
+    seen_of,
+    storable,
+    written,
+)
 from dpsql.privacy.ledger.named_releases import NamedRelease, NewRelease, ReleaseKind
 from dpsql.privacy.ledger.opening import NAMELESS, DatabaseNames, found
 from dpsql.privacy.ledger.spent import Spent, SpentSums, WeightTally, WindowStart

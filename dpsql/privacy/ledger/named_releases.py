@@ -8,7 +8,7 @@ from hashlib import blake2b
 from typing import Literal, TypeAlias
 
 from dpsql.errors import DataError
-from dpsql.privacy.ledger.entry import moment
+from dpsql.privacy.ledger.entries import moment
 from dpsql.privacy.ledger.stores.store import LedgerTables
 
 #: What a named release is.

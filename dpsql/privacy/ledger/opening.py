@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import chain
-from dpsql.privacy.ledger.chain import NOTHING, KnownEntry, seen_of
+from dpsql.privacy.ledger import entries
 from dpsql.privacy.ledger.checkpoints import Checkpoints
+from dpsql.privacy.ledger.entries import NOTHING, KnownEntry, seen_of
 from dpsql.privacy.ledger.stores import layout
 from dpsql.privacy.ledger.stores.layout import LedgerIdentity, LedgerMeta
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
@@ -148,12 +148,12 @@ def found(place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAM
         _require_original(meta, here, before)
         layout.bring_up(tables, meta)
         newest = checkpoints.newest(meta.id)
-        last = chain.newest(tables, meta.start, NOTHING if newest is None else (newest.seq, newest.digest))
+        last = entries.newest(tables, meta.start, NOTHING if newest is None else (newest.seq, newest.digest))
         if here == before:
-            chain.walk(tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
+            entries.walk(tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
         else:
             store.require_whole(tables)
-            chain.walk(tables, meta.start, 0)
+            entries.walk(tables, meta.start, 0)
     remember(checkpoints, named, meta, here)
     if last is not None and (newest is None or newest.seq < last.seq):
         checkpoints.prepare(meta.id, last.analyst)

@@ -10,10 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import chain
-from dpsql.privacy.ledger.chain import EVER, newest_of, page_after
+from dpsql.privacy.ledger import entries
 from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints
-from dpsql.privacy.ledger.entry import COLUMNS, Entry, NewEntry
+from dpsql.privacy.ledger.entries import COLUMNS, EVER, Entry, NewEntry, newest_of, page_after
 from dpsql.privacy.ledger.journal import Ledger
 from dpsql.privacy.ledger.opening import DatabaseNames, remember, require_known, store_at
 from dpsql.privacy.ledger.stores import layout
@@ -196,8 +195,8 @@ def _whole(store: Store, belongs: LedgerIdentity) -> Iterator[tuple[Store, Ledge
             meta = layout.read(tables, belongs.neighbours)
             meta.require(belongs)
             store.require_whole(tables)
-            chain.walk(tables, meta.start, 0)
-            last = chain.newest(tables, meta.start, chain.NOTHING)
+            entries.walk(tables, meta.start, 0)
+            last = entries.newest(tables, meta.start, entries.NOTHING)
         yield store, meta, last
     finally:
         store.close()

@@ -11,8 +11,16 @@ from datetime import datetime
 from fractions import Fraction
 
 from dpsql.errors import InternalError
-from dpsql.privacy.ledger.chain import entries_after, entry, newest_before, newest_of
-from dpsql.privacy.ledger.entry import COLUMNS, Entry, chained, damaged
+from dpsql.privacy.ledger.entries import (
+    COLUMNS,
+    Entry,
+    chained,
+    damaged,
+    entries_after,
+    entry,
+    newest_before,
+    newest_of,
+)
 from dpsql.privacy.ledger.stores.store import LedgerTables
 from dpsql.privacy.measure import FREE, Cost
 

@@ -10,10 +10,9 @@ from dataclasses import fields
 from fractions import Fraction
 
 from dpsql.errors import DataError
-from dpsql.privacy.budget import Budget
+from dpsql.privacy.budget import Budget, Lifetime
 from dpsql.privacy.filter import FilterState, RemainingBudget
 from dpsql.privacy.measure import FREE, shown
-from dpsql.privacy.window import Lifetime
 from dpsql.schema import Finding, Privacy, Schema
 from dpsql.session.opening import capped, total_budget
 from dpsql.session.pricing.noise_choice import ordinary_noise, usual_costs

@@ -12,10 +12,9 @@ from fractions import Fraction
 
 from dpsql.errors import DatabaseError
 from dpsql.planning.calibration import mechanism
-from dpsql.privacy.budget import Budget
+from dpsql.privacy.budget import Budget, Lifetime
 from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget
 from dpsql.privacy.measure import FREE, Cost
-from dpsql.privacy.window import Lifetime
 from dpsql.schema import Privacy, Schema
 from dpsql.schema.privacy import Noise
 from dpsql.sql.analysis.contribution import Norm, counted_once

@@ -55,7 +55,7 @@ FAULTS = (
     ),
     Fault(
         "Gaussian noise is added up as if it were pure",
-        "dpsql/privacy/accountants/basic.py",
+        "dpsql/privacy/accountants/basic_and_zcdp.py",
         "        return total.cost.epsilon is not None and total.cost.epsilon <= promise.epsilon\n",
         "        return total.cost.epsilon is None or total.cost.epsilon <= promise.epsilon\n",
         (

@@ -43,7 +43,7 @@ FAULTS = (
     ),
     Fault(
         "a ledger with another history goes on",
-        "dpsql/privacy/ledger/chain.py",
+        "dpsql/privacy/ledger/entries.py",
         "    if seq and held != (digest,):",
         "    if seq and held is None:",
         (f"{LEDGER}_remembered.py::test_a_state_with_another_history_is_refused",),
@@ -162,14 +162,14 @@ FAULTS = (
     ),
     Fault(
         "what was charged is not added to what is spent",
-        "dpsql/privacy/ledger/entry.py",
+        "dpsql/privacy/ledger/entries.py",
         "total=(FREE if last is None else last.total) + line.cost",
         "total=(FREE if last is None else last.total)",
         (f"{LEDGER}_races.py::test_sixteen_threads_get_exactly_what_is_left",),
     ),
     Fault(
         "an entry that follows none is believed",
-        "dpsql/privacy/ledger/entry.py",
+        "dpsql/privacy/ledger/entries.py",
         "chained = self.seq == seq + 1 and self.previous == previous",
         "chained = self.seq == seq + 1",
         (f"{LEDGER}_damage.py::test_an_exchanged_line_shows_though_each_hash_is_right",),
@@ -183,7 +183,7 @@ FAULTS = (
     ),
     Fault(
         "the sum of a window lacks its first entry",
-        "dpsql/privacy/ledger/chain.py",
+        "dpsql/privacy/ledger/entries.py",
         "if moment(at, seq) < start:",
         "if moment(at, seq) <= start:",
         (f"{LEDGER}_windows.py::test_a_budget_is_renewed_when_its_window_ends",),
@@ -218,7 +218,7 @@ FAULTS = (
     ),
     Fault(
         "a lifetime forgets what the present window may still add to a larger budget's",
-        "dpsql/privacy/window.py",
+        "dpsql/privacy/budget.py",
         "max(promised, spent, present)",
         "max(promised, spent)",
         ("tests/privacy/ledger/test_window_model.py::test_a_lifetime_is_not_less_than_what_a_window_ends_with",),
@@ -232,14 +232,14 @@ FAULTS = (
     ),
     Fault(
         "a lifetime is said to be one window",
-        "dpsql/privacy/window.py",
+        "dpsql/privacy/budget.py",
         "        promised = self.budget.epsilon * self.windows\n",
         "        promised = self.budget.epsilon\n",
         ("tests/privacy/test_window.py::test_less_than_is_said_would_be_too_little",),
     ),
     Fault(
         "a lifetime forgets windows that spent their epsilon",
-        "dpsql/privacy/accountants/hybrid.py",
+        "dpsql/privacy/accountants/basic_and_zcdp.py",
         "return max(self.rho_total(promise), promise.epsilon**2 / 2)",
         "return self.rho_total(promise)",
         ("tests/privacy/test_window.py::test_windows_that_are_used_up_lose_no_more_than_is_said",),

@@ -16,7 +16,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import Price, Result
 from dpsql.privacy.accountant import Charge, divided
-from dpsql.privacy.accountants.hybrid import Hybrid
+from dpsql.privacy.accountants.basic_and_zcdp import Hybrid
 from dpsql.session import Session
 from dpsql.session.database import open_database
 

@@ -14,9 +14,9 @@ import dpsql
 from dpsql.planning.workload import Block
 from dpsql.planning.workload.disjoint import conditions as conditions_of
 from dpsql.planning.workload.disjoint import points
+from dpsql.privacy.accountants.basic_and_zcdp import Hybrid
 from dpsql.privacy.accountants.composition_theorem import TheoremInvalid
-from dpsql.privacy.accountants.hybrid import Hybrid
-from dpsql.privacy.accountants.parallel import Parallel
+from dpsql.privacy.accountants.workloads import Parallel
 from dpsql.session import Session
 
 DISJOINT = [

@@ -19,9 +19,9 @@ from worlds import World
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
+from dpsql.privacy.accountants.basic_and_zcdp import Hybrid
 from dpsql.privacy.accountants.composition_theorem import TheoremInvalid
-from dpsql.privacy.accountants.hybrid import Hybrid
-from dpsql.privacy.accountants.parallel import Parallel
+from dpsql.privacy.accountants.workloads import Parallel
 from dpsql.privacy.measure import FREE, Cost
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ from shops import LAPLACE, MICRO, opened, shop, why
 
 from dpsql.planning.workload import Block
 from dpsql.planning.workload.block import losses
-from dpsql.privacy.accountants.pld import LossDistributions
+from dpsql.privacy.accountants.workloads import LossDistributions
 from dpsql.privacy.privacy_loss_distributions import ApproximateLoss, GaussianLoss, GaussianVectorLoss, Loss
 from dpsql.session import Session, open_session
 

@@ -16,9 +16,8 @@ from textbook_composition import epsilon_of_renyi, laplace_renyi
 from dpsql.errors import BudgetExhausted, DataError, LedgerError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.accountants.advanced import AdvancedComposition, advanced
-from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.basic_and_zcdp import Basic, Concentrated, Hybrid
 from dpsql.privacy.accountants.composition_rule import CompositionRule
-from dpsql.privacy.accountants.hybrid import Hybrid
 from dpsql.privacy.accountants.renyi import (
     MOST_ORDER,
     Renyi,
@@ -27,7 +26,6 @@ from dpsql.privacy.accountants.renyi import (
     renyi_total,
     response_renyi,
 )
-from dpsql.privacy.accountants.zcdp import Concentrated
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import FilterState, admits
 from dpsql.privacy.ledger import Ledger, LedgerIdentity

@@ -18,7 +18,7 @@ from dpsql.errors import BudgetExhausted, LedgerError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.ledger import Ledger
-from dpsql.privacy.ledger.entry import _digest
+from dpsql.privacy.ledger.entries import _digest
 from dpsql.privacy.ledger.stores import postgresql as server_module
 from dpsql.privacy.ledger.stores import sqlite as file_module
 

@@ -9,7 +9,7 @@ from spending import TENTH, admit, fill
 
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.ledger import Ledger, NewEntry, Spent
-from dpsql.privacy.ledger import chain as pages_module
+from dpsql.privacy.ledger import entries as pages_module
 from dpsql.privacy.measure import FREE, Cost
 
 

@@ -16,13 +16,11 @@ from window_budgets import CAP, FIFTH, GAUSSIAN, MICRO, TOTAL, ask, count, lapla
 from dpsql.errors import BudgetExhausted, LedgerError
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.accountants.advanced import AdvancedComposition
-from dpsql.privacy.accountants.basic import Basic
+from dpsql.privacy.accountants.basic_and_zcdp import Basic, Concentrated
 from dpsql.privacy.accountants.composition_rule import CompositionRule
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.zcdp import Concentrated
-from dpsql.privacy.budget import Budget
+from dpsql.privacy.budget import Budget, Refresh
 from dpsql.privacy.ledger import Ledger
-from dpsql.privacy.window import Refresh
 
 
 @pytest.fixture
@@ -181,7 +179,7 @@ def test_another_refresh_counts_the_same_lines_by_its_own_windows(ledger: Ledger
 
 
 def test_a_window_that_began_many_entries_ago_is_found(ledger: Ledger, clock: SetClock, monkeypatch: object) -> None:
-    from dpsql.privacy.ledger import chain as pages_module
+    from dpsql.privacy.ledger import entries as pages_module
 
     assert isinstance(monkeypatch, pytest.MonkeyPatch)
     monkeypatch.setattr(pages_module, "_BACK", pages_module._BACK.replace("5000", "3"))

@@ -14,11 +14,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from window_budgets import CAP, MICRO, TOTAL, ask, laplace
 
 from dpsql.privacy.accountant import Accountant
-from dpsql.privacy.budget import Budget
+from dpsql.privacy.budget import Budget, Refresh, Window
 from dpsql.privacy.filter import admits
 from dpsql.privacy.ledger import Ledger, LedgerIdentity
 from dpsql.privacy.measure import FREE, Cost
-from dpsql.privacy.window import Refresh, Window
 
 #: The calendar's own names of windows: the model knows nothing of `Window`.
 NAMES = {"daily": "%Y-%m-%d", "weekly": "%G-%V", "monthly": "%Y-%m", "yearly": "%Y"}

@@ -12,15 +12,12 @@ from hypothesis import strategies as st
 
 from dpsql import connect
 from dpsql.errors import BudgetExhausted
-from dpsql.privacy.accountants.basic import Basic
-from dpsql.privacy.accountants.hybrid import Hybrid
+from dpsql.privacy.accountants.basic_and_zcdp import Basic, Concentrated, Hybrid
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.accountants.zcdp import Concentrated
-from dpsql.privacy.budget import Budget
+from dpsql.privacy.budget import Budget, Lifetime
 from dpsql.privacy.filter import FilterState, RemainingBudget
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.window import Lifetime
 from dpsql.schema import Privacy
 from dpsql.session.database import open_database
 from dpsql.session.pricing.noise_choice import MORE, chosen_noise, is_settled, ordinary_answers, usual_costs

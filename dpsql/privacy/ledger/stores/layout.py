@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger.entry import chain_start
+from dpsql.privacy.ledger.entries import chain_start
 from dpsql.privacy.ledger.stores.store import LedgerTables, WriteStatement
 from dpsql.privacy.measure import NeighbourRelation
 

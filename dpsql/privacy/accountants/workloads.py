@@ -1,4 +1,7 @@
-"""Privacy loss distributions, composed for workloads. Proved in ``docs/proofs/privacy_loss_distributions.md``."""
+"""Accountants of workloads alone: parallel composition and privacy loss distributions.
+
+Proved in ``docs/proofs/workload.md`` and ``docs/proofs/privacy_loss_distributions.md``.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from fractions import Fraction
 from typing import ClassVar, final
 
 from dpsql.errors import DataError
+from dpsql.privacy.accountants.basic_and_zcdp import Hybrid
 from dpsql.privacy.accountants.composition_theorem import (
     FixedReleases,
     Theorem,
@@ -18,6 +22,25 @@ from dpsql.privacy.accountants.composition_theorem import (
 )
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.privacy_loss_distributions import epsilon_of_losses
+
+
+@final
+class Parallel(Theorem):
+    """The most that releases cost together which one unit can be in, where public conditions part the units."""
+
+    name = "parallel"
+    hints: ClassVar[Mapping[str, str]] = {
+        "parallel": "parallel composition holds for statements on disjoint units, which only a list of statements "
+        "shows; price them as one block with connection.workload([…]) and leave the accountant out"
+    }
+
+    @classmethod
+    def block_cost(cls, releases: FixedReleases, delta: Fraction) -> Cost:
+        return releases.largest_cost_of_a_unit
+
+    @classmethod
+    def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
+        return Hybrid.block_epsilon(releases, cost, delta)
 
 
 @final
