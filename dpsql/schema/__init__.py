@@ -4,11 +4,12 @@ from dpsql.schema.authoring.check import Finding, check
 from dpsql.schema.authoring.draft import draft
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 from dpsql.schema.collected import Collected
+from dpsql.schema.column import Column
 from dpsql.schema.load import load, loads
 from dpsql.schema.model import Schema, json_schema
 from dpsql.schema.names import fold
 from dpsql.schema.privacy import Analyst, Noise, Privacy
-from dpsql.schema.table import Column, Table
+from dpsql.schema.table import Table
 from dpsql.schema.types import Bound, Scalar, SqlType, Value
 from dpsql.schema.unit_paths import UNIT, Owner, PathStep
 

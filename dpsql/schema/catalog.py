@@ -12,8 +12,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
+from dpsql.schema.column import Column
 from dpsql.schema.names import checked_name, fold, plain_name
-from dpsql.schema.table import Column, Table
+from dpsql.schema.table import Table
 from dpsql.schema.types import SqlType, Stored
 
 

@@ -13,9 +13,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from dpsql.errors import SchemaError
+from dpsql.schema.column import Column
 from dpsql.schema.model import Schema
 from dpsql.schema.privacy import Analyst, Privacy
-from dpsql.schema.table import Column, Table
+from dpsql.schema.table import Table
 
 #: What each level of the file is called in a message, and which model it is read as.
 _LEVELS: Mapping[str, tuple[str, type[BaseModel]]] = {

@@ -14,7 +14,7 @@ from command_runs import NAFLD, Dpsql
 from dpsql.errors import ExecutionFailed
 from dpsql.privacy.ledger import Entry
 from dpsql.schema import load
-from dpsql.schema.authoring.untuned import untuned
+from dpsql.schema.authoring.missing_limits import missing_limits
 from dpsql.schema.table import RowsPerGroup
 from dpsql.session import open_accountant
 
@@ -40,7 +40,7 @@ def loose(checkout: Path) -> Path:
 
 def entries(file: Path) -> list[Entry]:
     """The lines of the ledger, whatever the schema lacks."""
-    return list(open_accountant(untuned(file).schema).ledger.history())
+    return list(open_accountant(missing_limits(file).schema).ledger.history())
 
 
 def test_what_is_found_is_written_and_statements_use_it(dpsql: Dpsql, loose: Path) -> None:

@@ -15,7 +15,7 @@ from dpsql.planning.tuning.ladder import Ladder, of_bounds, of_limits
 from dpsql.planning.tuning.plan import TuningPlan, mechanisms, scans_of
 from dpsql.privacy.mechanism import AboveThreshold, Laplace
 from dpsql.schema import SqlType
-from dpsql.schema.authoring.untuned import Untuned, untuned
+from dpsql.schema.authoring.missing_limits import MissingLimits, missing_limits
 from dpsql.schema.table import MAX_LIMIT
 from dpsql.session import Session, open_session
 from dpsql.session.tuning.tuner import OWNER, taken
@@ -123,24 +123,24 @@ def filled(place: Path) -> None:
         )
 
 
-def opened(folder: Path, neighbours: str = "") -> tuple[Session, Untuned]:
+def opened(folder: Path, neighbours: str = "") -> tuple[Session, MissingLimits]:
     folder.mkdir(exist_ok=True)
     if not (folder / "shop.duckdb").exists():
         filled(folder / "shop.duckdb")
     file = folder / "shop.toml"
     file.write_text(SCHEMA.format(neighbours=neighbours))
-    wanted = untuned(file)
+    wanted = missing_limits(file)
     return open_session(wanted.unlimited, OWNER, folder / "shop.ledger"), wanted
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, Untuned]]:
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, MissingLimits]]:
     session, wanted = opened(tmp_path_factory.mktemp("shop"))
     yield session, wanted
     session.close()
 
 
-def test_what_the_schema_leaves_open_is_asked(shop: tuple[Session, Untuned]) -> None:
+def test_what_the_schema_leaves_open_is_asked(shop: tuple[Session, MissingLimits]) -> None:
     session, wanted = shop
     assert wanted.alone == ("people",)
     asked = session.tuner.plan(wanted, Fraction(1, 10)).tables
@@ -154,7 +154,7 @@ def test_what_the_schema_leaves_open_is_asked(shop: tuple[Session, Untuned]) -> 
     ]  # fmt: skip
 
 
-def test_it_costs_the_sum_of_its_mechanisms_and_no_more_than_its_share(shop: tuple[Session, Untuned]) -> None:
+def test_it_costs_the_sum_of_its_mechanisms_and_no_more_than_its_share(shop: tuple[Session, MissingLimits]) -> None:
     session, wanted = shop
     budget, privacy = session.accountant.budget, wanted.schema.privacy
     for share in (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)):
@@ -217,7 +217,7 @@ def test_a_unit_moves_each_query_by_at_most_one_and_all_one_way_where_it_comes(t
     assert any(left != right for left, right in zip(whole, without[0], strict=True))
 
 
-def test_a_tuning_is_charged_once_before_it_reads(shop: tuple[Session, Untuned]) -> None:
+def test_a_tuning_is_charged_once_before_it_reads(shop: tuple[Session, MissingLimits]) -> None:
     session, wanted = shop
     before = session.accountant.spent(OWNER).total
     plan = session.tuner.plan(wanted, Fraction(1, 10))

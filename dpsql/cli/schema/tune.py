@@ -15,8 +15,8 @@ from dpsql.cli.options import SCHEMA
 
 if TYPE_CHECKING:
     from dpsql.planning.tuning.plan import TuningPlan
-    from dpsql.schema.authoring.tuned import Tuned
-    from dpsql.schema.authoring.untuned import Untuned
+    from dpsql.schema.authoring.missing_limits import MissingLimits
+    from dpsql.schema.authoring.write_limits import Tuned
     from dpsql.session import Session
     from dpsql.session.tuning.tuner import Found
 
@@ -51,11 +51,11 @@ def tune(schema: Path, share: Fraction, tables: tuple[str, ...], only: str | Non
 
     It spends a part of the budget once. What was found is public from then on, and free ever after.
     """
-    from dpsql.schema.authoring.untuned import untuned
+    from dpsql.schema.authoring.missing_limits import missing_limits
     from dpsql.session import open_session
     from dpsql.session.tuning.tuner import OWNER
 
-    wanted = untuned(schema, tables, limits=only != "bounds", bounds=only != "limits")
+    wanted = missing_limits(schema, tables, limits=only != "bounds", bounds=only != "limits")
     if not wanted.tables and not wanted.alone:
         click.echo("nothing is left open in it; --table NAME looks for the limits of a table again")
         return
@@ -77,9 +77,9 @@ def tune(schema: Path, share: Fraction, tables: tuple[str, ...], only: str | Non
         session.close()
 
 
-def _announce(session: Session, wanted: Untuned, plan: TuningPlan, share: Fraction) -> None:
+def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: Fraction) -> None:
     """What is looked for, and what it takes of the budget."""
-    from dpsql.schema.authoring.untuned import ROWS
+    from dpsql.schema.authoring.missing_limits import ROWS
     from dpsql.session.tuning.tuner import units_above
 
     for name in wanted.tables:
@@ -110,7 +110,7 @@ def _found(session: Session, plan: TuningPlan) -> Found:
         raise
 
 
-def _write(schema: Path, wanted: Untuned, found: Found, share: Fraction) -> None:
+def _write(schema: Path, wanted: MissingLimits, found: Found, share: Fraction) -> None:
     """Print what was found, write it, and tell how exact answers are now."""
     from dpsql.session.tuning.results import compared, tuned
 
@@ -132,7 +132,7 @@ def _write_fields(schema: Path, found: list[tuple[Tuned, str]]) -> None:
 
     Where that fails they are printed all the same.
     """
-    from dpsql.schema.authoring.tuned import lines, with_found
+    from dpsql.schema.authoring.write_limits import lines, with_found
     from dpsql.schema.load import read_text
 
     for fields, _ in found:
@@ -150,24 +150,24 @@ def _write_fields(schema: Path, found: list[tuple[Tuned, str]]) -> None:
     _tell(f"wrote {schema}")
 
 
-def _alone(wanted: Untuned) -> Tuned:
+def _alone(wanted: MissingLimits) -> Tuned:
     """The limits of tables that have one row for each unit, which nobody needs to look for."""
-    from dpsql.schema.authoring.tuned import Tuned
-    from dpsql.schema.authoring.untuned import ROWS
+    from dpsql.schema.authoring.missing_limits import ROWS
+    from dpsql.schema.authoring.write_limits import Tuned
 
     return Tuned({name: {ROWS: 1} for name in wanted.alone})
 
 
-def _schema_of(schema: Path, text: str | None = None) -> Untuned:
+def _schema_of(schema: Path, text: str | None = None) -> MissingLimits:
     """The schema file as it is, or as it would be; SchemaError where it is wrong."""
-    from dpsql.schema.authoring.untuned import untuned
+    from dpsql.schema.authoring.missing_limits import missing_limits
 
-    return untuned(schema, text=text)
+    return missing_limits(schema, text=text)
 
 
-def _require_writable(schema: Path, wanted: Untuned) -> None:
+def _require_writable(schema: Path, wanted: MissingLimits) -> None:
     """Refuse a file that could not be written, or edited, before anything is charged."""
-    from dpsql.schema.authoring.tuned import Tuned, with_found
+    from dpsql.schema.authoring.write_limits import Tuned, with_found
     from dpsql.schema.load import read_text
 
     limits = {name: dict.fromkeys(wanted.limits[name], 1) for name in wanted.tables}

@@ -3,16 +3,18 @@
 from dpsql.schema.types.facts import Axis, Bound, Family, Scalar, StoredForm, TypeFacts, Value
 from dpsql.schema.types.sql_type import (
     ALIASES,
+    FAITHFUL,
     STORED_FORMS,
+    STORED_TYPES,
     TYPES,
     Kind,
+    Reading,
     SqlType,
     Stored,
     bounds_of,
     engine_kind,
     value_of,
 )
-from dpsql.schema.types.stored_types import FAITHFUL, STORED_TYPES, Reading
 
 __all__ = [
     "ALIASES",

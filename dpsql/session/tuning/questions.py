@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dpsql.planning.tuning.ladder import of_bounds, of_limits
 from dpsql.planning.tuning.plan import Question, Sought
 from dpsql.schema import Schema
-from dpsql.schema.authoring.untuned import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, Untuned
+from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
 
 #: What each limit is found by, and the column of the statement that has it.
 _SOUGHT: dict[LimitName, tuple[Sought, str]] = {
@@ -29,22 +29,22 @@ class TableQuestions:
     statement: str
 
 
-def questions_of(untuned: Untuned) -> list[TableQuestions]:
+def questions_of(missing: MissingLimits) -> list[TableQuestions]:
     """What is asked of each table of which something is to be found."""
-    return [_of_table(untuned, name) for name in untuned.tables]
+    return [_of_table(missing, name) for name in missing.tables]
 
 
-def _of_table(untuned: Untuned, name: str) -> TableQuestions:
+def _of_table(missing: MissingLimits, name: str) -> TableQuestions:
     asked: list[tuple[Question, str]] = [
-        (Question(name, None, _SOUGHT[limit][0], of_limits()), _SOUGHT[limit][1]) for limit in untuned.limits[name]
+        (Question(name, None, _SOUGHT[limit][0], of_limits()), _SOUGHT[limit][1]) for limit in missing.limits[name]
     ]
-    columns = untuned.bounds[name]
+    columns = missing.bounds[name]
     for place, column in enumerate(columns):
-        ladder = of_bounds(untuned.schema.tables[name].columns[column].type)
+        ladder = of_bounds(missing.schema.tables[name].columns[column].type)
         asked += [(Question(name, column, "low", ladder), f"l{place}"),
                   (Question(name, column, "high", ladder), f"h{place}")]  # fmt: skip
     places = ", ".join(f"SUM({question.ladder.place(column)})" for question, column in asked)
-    units = "\n".join(_units(untuned.schema, name, untuned.keys[name], columns))
+    units = "\n".join(_units(missing.schema, name, missing.keys[name], columns))
     return TableQuestions(tuple(question for question, _ in asked), f"SELECT {places} FROM ({units}) AS units")
 
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 from dpsql.planning.tuning.plan import Question, Sought
 from dpsql.schema import Privacy, Schema, Table
-from dpsql.schema.authoring.tuned import Tuned
-from dpsql.schema.authoring.untuned import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, Untuned
+from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
+from dpsql.schema.authoring.write_limits import Tuned
 from dpsql.session.limit_errors import AVERAGE_SHARE, error_in_groups
 
 #: An average is said of a group of so many rows.
@@ -20,7 +20,7 @@ GROUP = 1000
 MOST_COLUMNS = 3
 
 
-def tuned(untuned: Untuned, rungs: Mapping[Question, Fraction]) -> tuple[Tuned, list[str]]:
+def tuned(missing: MissingLimits, rungs: Mapping[Question, Fraction]) -> tuple[Tuned, list[str]]:
     """The fields that were found, and what is said of numbers that are not written.
 
     Groups, and rows in one of them for averages, are limits only where they are fewer than the rows.
@@ -29,12 +29,12 @@ def tuned(untuned: Untuned, rungs: Mapping[Question, Fraction]) -> tuple[Tuned, 
     limits: dict[str, dict[LimitName, int]] = {}
     bounds: dict[str, dict[str, tuple[Fraction, Fraction]]] = {}
     said: list[str] = []
-    for name in untuned.tables:
-        own, left = _limits(untuned, name, found)
+    for name in missing.tables:
+        own, left = _limits(missing, name, found)
         if own:
             limits[name] = own
         said += left
-        for column in untuned.bounds[name]:
+        for column in missing.bounds[name]:
             low, high = -found[name, column, "low"], found[name, column, "high"]
             if low < high:
                 bounds.setdefault(name, {})[column] = (low, high)
@@ -44,10 +44,10 @@ def tuned(untuned: Untuned, rungs: Mapping[Question, Fraction]) -> tuple[Tuned, 
 
 
 def _limits(
-    untuned: Untuned, name: str, found: Mapping[tuple[str, str | None, Sought], Fraction]
+    missing: MissingLimits, name: str, found: Mapping[tuple[str, str | None, Sought], Fraction]
 ) -> tuple[dict[LimitName, int], list[str]]:
-    asked = untuned.limits[name]
-    declared = untuned.schema.tables[name].max_rows_per_unit
+    asked = missing.limits[name]
+    declared = missing.schema.tables[name].max_rows_per_unit
     rows = int(found[name, None, "rows per unit"]) if ROWS in asked else declared
     own: dict[LimitName, int] = {} if ROWS not in asked or rows is None else {ROWS: rows}
     said = []
@@ -57,7 +57,7 @@ def _limits(
             continue
         most = int(found[name, None, sought])
         if limit == GROUPS:
-            most = min(most, _shown(untuned.schema.tables[name], untuned.keys[name]) or most)
+            most = min(most, _shown(missing.schema.tables[name], missing.keys[name]) or most)
         if rows is None or most < rows:
             own[limit] = most
         else:
@@ -76,7 +76,7 @@ def _shown(table: Table, keys: Sequence[str]) -> int | None:
     return found
 
 
-def compared(before: Untuned, now: Schema, tuned: Tuned) -> Iterator[tuple[str, float | None, float | None]]:
+def compared(before: MissingLimits, now: Schema, tuned: Tuned) -> Iterator[tuple[str, float | None, float | None]]:
     """Statements over the tables of which something was found, each with its error before and now.
 
     None stands for a statement that was or is refused.

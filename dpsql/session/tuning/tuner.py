@@ -16,7 +16,7 @@ from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.schema import Privacy
-from dpsql.schema.authoring.untuned import Untuned
+from dpsql.schema.authoring.missing_limits import MissingLimits
 from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution
@@ -53,15 +53,15 @@ class Tuner:
         self._compiler, self._execution, self._scopes = compiler, execution, scopes
         self._accountant, self._privacy = accountant, privacy
 
-    def plan(self, untuned: Untuned, share: Fraction) -> TuningPlan:
+    def plan(self, missing: MissingLimits, share: Fraction) -> TuningPlan:
         """What is asked, at a share of the whole budget; nothing is charged and no private row is read."""
-        asked = questions_of(untuned)
+        asked = questions_of(missing)
         privacy = self._privacy
         settings = StatementSettings(privacy.query_epsilon, empty_groups="show")
         drafts = [(self._compiler.plan(each.statement, (), settings).cores[0], each.questions) for each in asked]
         many = mechanisms([each.questions for each in asked])
         each = price_of_each(self._accountant.budget, privacy, share, many)
-        return tuning_plan(described(untuned), drafts, privacy.neighbours, each)
+        return tuning_plan(described(missing), drafts, privacy.neighbours, each)
 
     def require_affordable(self, plan: TuningPlan) -> None:
         """Refuse a plan that the budget, as it is now, does not admit."""
@@ -89,10 +89,10 @@ class Tuner:
         return [(each.seq, str(each.at)[:10]) for each in entries if each.statement.startswith(STATEMENT)]
 
 
-def described(untuned: Untuned) -> str:
+def described(missing: MissingLimits) -> str:
     """What the ledger says of a tuning: the limits and the columns that are looked for."""
-    limits = [f"{limit} of {name}" for name in untuned.tables for limit in untuned.limits[name]]
-    bounds = [f"bounds of {name}.{column}" for name in untuned.tables for column in untuned.bounds[name]]
+    limits = [f"{limit} of {name}" for name in missing.tables for limit in missing.limits[name]]
+    bounds = [f"bounds of {name}.{column}" for name in missing.tables for column in missing.bounds[name]]
     return f"{STATEMENT}: {', '.join([*limits, *bounds])}"
 
 

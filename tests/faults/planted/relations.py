@@ -73,7 +73,7 @@ FAULTS = (
     ),
     Fault(
         "units are told apart by what two of them share",
-        "dpsql/schema/types/stored_types.py",
+        "dpsql/schema/types/sql_type.py",
         '= frozenset({"its text", "its moment in UTC", ',
         '= frozenset({"its text", "its moment in UTC", "the nearest integer", ',
         ("tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",),

@@ -21,7 +21,7 @@ ROWS_PER_GROUP: Final[LimitName] = "max_rows_per_group"
 
 
 @dataclass(frozen=True)
-class Untuned:
+class MissingLimits:
     """What is to be found in a schema file.
 
     ``schema`` is what the file declares, where each private table that declares no limits has the largest ones.
@@ -53,9 +53,9 @@ class Untuned:
         return self.schema.model_copy(update={"tables": tables})
 
 
-def untuned(
+def missing_limits(
     file: Path, named: Collection[str] = (), *, limits: bool = True, bounds: bool = True, text: str | None = None
-) -> Untuned:
+) -> MissingLimits:
     """What a schema file leaves open; SchemaError where it is wrong, or has no such private table.
 
     Args:
@@ -73,7 +73,7 @@ def untuned(
     asked = [name for name, table in schema.tables.items() if not table.public and (not named or name in named)]
     alone = tuple(name for name in asked if name in lacking and _has_one_row(schema, name))
     keys = {name: tuple(_ordinary_keys(schema, name)) for name in asked}
-    return Untuned(
+    return MissingLimits(
         schema,
         {name: _limits(schema, name, keys[name], name in lacking, name in named) if limits else () for name in asked},
         {name: tuple(_unbounded(schema, name)) if bounds else () for name in asked},

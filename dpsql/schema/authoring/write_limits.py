@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpsql.errors import SchemaError
-from dpsql.schema.authoring.untuned import ROWS, ROWS_PER_GROUP, LimitName
+from dpsql.schema.authoring.missing_limits import ROWS, ROWS_PER_GROUP, LimitName
 from dpsql.schema.load import parsed
 
 #: The line of a draft that a found limit answers, and what a draft says behind a column without bounds.

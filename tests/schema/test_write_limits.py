@@ -12,8 +12,8 @@ import pytest
 from dpsql.errors import SchemaError
 from dpsql.schema import Catalog, CatalogColumn, CatalogTable, draft, load, loads
 from dpsql.schema.authoring.draft import Choices
-from dpsql.schema.authoring.tuned import Tuned, lines, literal, with_found
-from dpsql.schema.authoring.untuned import GROUPS, ROWS, ROWS_PER_GROUP, untuned
+from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, missing_limits
+from dpsql.schema.authoring.write_limits import Tuned, lines, literal, with_found
 from dpsql.schema.table import MAX_LIMIT, RowsPerGroup
 
 OPEN = """\
@@ -112,7 +112,7 @@ def test_what_a_file_leaves_open(tmp_path: Path) -> None:
     """Limits that are not declared, and numbers without bounds; a unit that has one row needs none looked for."""
     file = tmp_path / "shop.toml"
     file.write_text(OPEN)
-    wanted = untuned(file)
+    wanted = missing_limits(file)
     assert wanted.lacking == {"people", "buys"} and wanted.alone == ("people",)
     assert wanted.limits == {"people": (), "buys": (ROWS, GROUPS)}
     assert wanted.bounds == {"people": (), "buys": ("price", "weight", "size")}
@@ -121,11 +121,11 @@ def test_what_a_file_leaves_open(tmp_path: Path) -> None:
     loose = wanted.unlimited.tables["buys"]
     assert (loose.max_rows_per_unit, loose.max_rows_per_group) == (MAX_LIMIT, None)
     assert wanted.schema.tables["buys"].max_rows_per_group == 3
-    assert untuned(file, limits=False).limits == {"people": (), "buys": ()}
-    assert untuned(file, bounds=False).bounds == {"people": (), "buys": ()}
-    assert untuned(file, ["buys"]).limits["buys"] == (ROWS, GROUPS, ROWS_PER_GROUP)
+    assert missing_limits(file, limits=False).limits == {"people": (), "buys": ()}
+    assert missing_limits(file, bounds=False).bounds == {"people": (), "buys": ()}
+    assert missing_limits(file, ["buys"]).limits["buys"] == (ROWS, GROUPS, ROWS_PER_GROUP)
     with pytest.raises(SchemaError, match="no private table shops; private are people, buys"):
-        untuned(file, ["shops"])
+        missing_limits(file, ["shops"])
     with pytest.raises(SchemaError, match="nothing limits how much one unit contributes"):
         load(file)
 
@@ -133,10 +133,10 @@ def test_what_a_file_leaves_open(tmp_path: Path) -> None:
 def test_what_is_declared_is_left(tmp_path: Path) -> None:
     file = tmp_path / "shop.toml"
     file.write_text(with_found(OPEN, FOUND, "found"))
-    wanted = untuned(file)
+    wanted = missing_limits(file)
     assert not wanted.tables and not wanted.alone and not wanted.lacking
-    assert untuned(file, ["buys"]).limits["buys"] == (ROWS, GROUPS, ROWS_PER_GROUP)
-    assert not untuned(file, ["buys"]).bounds["buys"]
+    assert missing_limits(file, ["buys"]).limits["buys"] == (ROWS, GROUPS, ROWS_PER_GROUP)
+    assert not missing_limits(file, ["buys"]).bounds["buys"]
 
 
 def test_a_draft_can_be_tuned(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_a_draft_can_be_tuned(tmp_path: Path) -> None:
     assert "FILL IN: the most rows" in text
     file = tmp_path / "shop.toml"
     file.write_text(text)
-    assert untuned(file).bounds == {"people": ("n",)} and untuned(file).alone == ("people",)
+    assert missing_limits(file).bounds == {"people": ("n",)} and missing_limits(file).alone == ("people",)
     after = with_found(text, Tuned({"people": {ROWS: 1}}, {"people": {"n": (Fraction(0), Fraction(9))}}), "found")
     assert "FILL IN: the most rows" not in after
     assert loads(after).tables["people"].max_rows_per_unit == 1

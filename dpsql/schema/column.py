@@ -1,0 +1,175 @@
+"""What the owner declares of one column: its type, and what is publicly known of its values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    PrivateAttr,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.functional_validators import ModelWrapValidatorHandler
+
+from dpsql.schema.collected import Collected
+from dpsql.schema.types import TYPES, Bound, Reading, SqlType, Value, bounds_of, value_of
+
+if TYPE_CHECKING:
+    from dpsql.schema.reports import Reports
+
+
+def _type_of(value: object) -> SqlType:
+    if isinstance(value, SqlType):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f'must be the name of a type in quotes, such as "integer", not {value!r}')
+    return SqlType.parse(value)
+
+
+_NAMES = ", ".join(f"{kind}(p,s)" if its.arguments == "digits" else kind for kind, its in TYPES.items())
+
+TypeName = Annotated[
+    SqlType,
+    PlainValidator(_type_of),
+    PlainSerializer(str),
+    WithJsonSchema({"type": "string", "examples": ["integer", "decimal(5,2)", "double", "text", "boolean", "date"]}),
+]
+Scalars = WithJsonSchema({"type": "array", "items": {"type": ["number", "string", "boolean"]}, "minItems": 1})
+#: What stands in the place of bounds that nobody knows.
+AUTOMATIC = "auto"
+Ends = WithJsonSchema(
+    {
+        "oneOf": [
+            {"type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2},
+            {"const": AUTOMATIC},
+        ]
+    }
+)
+Names = WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
+
+
+class Column(BaseModel):
+    """The type of a column and what is publicly known of its values."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    type: TypeName = Field(description=f"The SQL type: {_NAMES}.")
+    bounds: Annotated[tuple[Bound, Bound] | None, PlainValidator(lambda pair: pair), Ends] = Field(
+        default=None,
+        description="The range that values are clamped to; public knowledge, never computed from data. With auto each "
+        "SUM finds the norm to which people are clipped.",
+    )
+    values: Annotated[tuple[Value, ...] | None, PlainValidator(lambda values: values), Scalars] = Field(
+        default=None, description="The public key domain: the only keys that are shown, each of them always."
+    )
+    nullable: bool = Field(default=False, strict=True, description="Whether the column may hold NULL.")
+    column: Annotated[tuple[str, ...] | None, Names] = Field(
+        default=None,
+        description="What the source calls it where that is no plain name, or is another one; a list of names leads to "
+        "a field of a STRUCT.",
+    )
+    collected: Collected | None = Field(
+        default=None,
+        description="How clients perturbed their own values before they were stored; counts and sums are debiased.",
+    )
+    comment: str | None = Field(default=None, description="What the column means.")
+    _reading: Reading | None = PrivateAttr(default=None)
+    _automatic: bool = PrivateAttr(default=False)
+
+    @property
+    def reading(self) -> Reading | None:
+        """How its values are read where the source stores them in another type; None until the source was seen."""
+        return self._reading
+
+    @property
+    def automatic(self) -> bool:
+        """Whether each sum finds the norm to which units are clipped, as nobody knows bounds."""
+        return self._automatic and self.bounds is None
+
+    def bounded_by(self, bounds: tuple[Bound, Bound]) -> Column:
+        """This column with these bounds."""
+        copy = self.model_copy(update={"bounds": bounds})
+        copy._reading, copy._automatic = self._reading, self._automatic
+        return copy
+
+    def read_by(self, reading: Reading | None) -> Column:
+        """This column where the source stores it so."""
+        copy = self.model_copy()
+        copy._reading, copy._automatic = reading, self._automatic
+        return copy
+
+    @property
+    def description(self) -> str | None:
+        """What the column means, and that it holds reports where it does."""
+        said = [self.comment, None if self.collected is None else self.collected.said]
+        return "; ".join(each for each in said if each is not None) or None
+
+    @property
+    def reports(self) -> Reports | None:
+        """The mechanism whose reports the column holds; None where it holds values."""
+        return None if self.collected is None else self.collected.reports(self.type, self.values, self.bounds)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _bounds_may_be_automatic(cls, data: Any, handler: ModelWrapValidatorHandler[Column]) -> Column:
+        if not isinstance(data, dict) or data.get("bounds") != AUTOMATIC:
+            return handler(data)
+        column = handler({**data, "bounds": None})
+        if not column.type.is_numeric or column.values is not None:
+            raise ValueError('bounds: "auto" is for numbers without `values`, of which sums are clipped; leave it out')
+        column._automatic = True
+        return column
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_as_values_of_the_type(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or "type" not in data:
+            return data
+        try:
+            sql_type = _type_of(data["type"])
+        except ValueError:
+            return data  # the field itself reports it
+        read = dict(data)
+        if isinstance(data.get("column"), str):
+            read["column"] = (data["column"],)
+        if data.get("bounds") is not None:
+            try:
+                read["bounds"] = bounds_of(sql_type, data["bounds"])
+            except ValueError as error:
+                raise ValueError(f"bounds: {error}") from None
+        if data.get("values") is not None:
+            read["values"] = _domain(sql_type, data["values"])
+        return read
+
+    @model_validator(mode="after")
+    def _values_lie_within_bounds(self) -> Self:
+        if self.bounds is not None and self.values is not None:
+            low, high = self.bounds
+            for value in self.values:
+                if not low <= value <= high:  # type: ignore[operator]
+                    raise ValueError(f"values: {value} lies outside the bounds; widen the bounds or leave it out")
+        return self
+
+    @model_validator(mode="after")
+    def _was_collected_by_a_mechanism(self) -> Self:
+        if self.collected is not None:
+            assert self.reports
+        return self
+
+
+def _domain(sql_type: SqlType, values: object) -> tuple[Value, ...]:
+    if not isinstance(values, list | tuple) or not values:
+        raise ValueError("values: must be a list with at least one value")
+    try:
+        domain = tuple(value_of(sql_type, value) for value in values)
+    except ValueError as error:
+        raise ValueError(f"values: {error}") from None
+    if len(set(domain)) < len(domain):
+        twice = next(value for place, value in enumerate(domain) if value in domain[:place])
+        raise ValueError(f"values: {twice!r} stands there twice; keep one")
+    return domain
