@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from dpsql.engines.exact_rows import CoreRows, ExactRows
-from dpsql.planning.tuning.plan import Asked, Question, TuningPlan, scans_of
+from dpsql.planning.tuning import Asked, Question, TuningPlan, scans_of
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -21,9 +21,6 @@ from pydantic import (
 from dpsql.schema.column import Column
 from dpsql.schema.differences import Days, differences, ends_of
 from dpsql.schema.names import checked_name, fold, split_reference
-
-if TYPE_CHECKING:
-    pass
 
 
 class CsvFormat(BaseModel):

@@ -17,7 +17,7 @@ from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.errors.owners_log import record
 from dpsql.planning.plan import Plan
 from dpsql.planning.synthetic.plan import SyntheticPlan, marginals_note
-from dpsql.planning.tuning.plan import Question, TuningPlan
+from dpsql.planning.tuning import Question, TuningPlan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.sandbox import PublicRows

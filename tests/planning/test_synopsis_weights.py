@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsql.planning.synopsis.weights import chosen_weights, variances
+from dpsql.planning.synopsis.plan import chosen_weights, variances
 
 Sizes = dict[str, int]
 

@@ -11,8 +11,7 @@ import duckdb
 import pytest
 
 from dpsql.errors import BudgetExhausted
-from dpsql.planning.tuning.ladder import Ladder, of_bounds, of_limits
-from dpsql.planning.tuning.plan import TuningPlan, mechanisms, scans_of
+from dpsql.planning.tuning import Ladder, TuningPlan, mechanisms, of_bounds, of_limits, scans_of
 from dpsql.privacy.mechanism import AboveThreshold, Laplace
 from dpsql.schema import SqlType
 from dpsql.schema.authoring.missing_limits import MissingLimits, missing_limits

@@ -12,8 +12,7 @@ from seeded_entropy import Seeded
 
 from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import CorePlan
-from dpsql.planning.tuning.ladder import of_limits
-from dpsql.planning.tuning.plan import Question, TuningPlan, scans_of, tuning_plan
+from dpsql.planning.tuning import Question, TuningPlan, of_limits, scans_of, tuning_plan
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.tuning_scans import scan
 from dpsql.sql.emit.duckdb import DUCKDB

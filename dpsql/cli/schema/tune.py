@@ -14,7 +14,7 @@ import click
 from dpsql.cli.options import SCHEMA
 
 if TYPE_CHECKING:
-    from dpsql.planning.tuning.plan import TuningPlan
+    from dpsql.planning.tuning import TuningPlan
     from dpsql.schema.authoring.missing_limits import MissingLimits
     from dpsql.schema.authoring.write_limits import Tuned
     from dpsql.session import Session

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from dpsql.errors import LedgerError
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.views.view import StoredView, family_digest, read, view_of, written
+from dpsql.planning.views import StoredView, family_digest, read, view_of, written
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.released_tables import Released
 from dpsql.session.answer_store.keys import FORMAT

@@ -14,7 +14,7 @@ from dpsql.errors import DataError, OperationalError, Refused
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.synopsis.plan import Marginal, MeasuredPart, SynopsisPlan, synopsis_plan
 from dpsql.planning.synopsis.workload import PublicFacts, Workload
-from dpsql.planning.views.view import MOST_GROUPS
+from dpsql.planning.views import MOST_GROUPS
 from dpsql.postprocessing import Price, Result, ResultRows
 from dpsql.privacy.ledger import NewRelease
 from dpsql.release.linear_estimates import MOST_COMBINED

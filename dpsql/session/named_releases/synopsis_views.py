@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import CorePlan
-from dpsql.planning.views.view import StoredView, family_digest, read, view_of, written
+from dpsql.planning.views import StoredView, family_digest, read, view_of, written
 from dpsql.privacy.ledger import NamedRelease
 from dpsql.release.released_tables import Released
 from dpsql.session.answer_store.keys import FORMAT

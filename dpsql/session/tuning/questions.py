@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dpsql.planning.tuning.ladder import of_bounds, of_limits
-from dpsql.planning.tuning.plan import Question, Sought
+from dpsql.planning.tuning import Question, Sought, of_bounds, of_limits
 from dpsql.schema import Schema
 from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
-from dpsql.planning.tuning.plan import Question, Sought
+from dpsql.planning.tuning import Question, Sought
 from dpsql.schema import Privacy, Schema, Table
 from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
 from dpsql.schema.authoring.write_limits import Tuned

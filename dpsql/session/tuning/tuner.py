@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.planning.tuning.plan import Question, TuningPlan, cost_of, mechanisms, scans_of, tuning_note, tuning_plan
+from dpsql.planning.tuning import Question, TuningPlan, cost_of, mechanisms, scans_of, tuning_note, tuning_plan
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget

@@ -10,7 +10,7 @@ WEIGHTS = "tests/planning/test_synopsis_weights.py"
 FAULTS = (
     Fault(
         "the weights of a synopsis add up to more than its price",
-        "dpsql/planning/synopsis/weights.py",
+        "dpsql/planning/synopsis/plan.py",
         "found[largest] = 1 - sum(found[:largest] + found[largest + 1 :], Fraction(0))",
         "found[largest] = max(found[largest], Fraction(1, 2))",
         (f"{WEIGHTS}::test_no_query_is_worse_off_and_none_is_better_than_the_optimum",),
@@ -52,7 +52,7 @@ FAULTS = (
     ),
     Fault(
         "a statement comes off worse by a synopsis than by its own purchase",
-        "dpsql/planning/synopsis/weights.py",
+        "dpsql/planning/synopsis/plan.py",
         "power, most) <= bound * (1 + 1e-9)):",
         "power, most) >= 0):",
         (f"{WEIGHTS}::test_no_query_is_worse_off_and_none_is_better_than_the_optimum",),

@@ -8,7 +8,7 @@ CELLS = "dpsql/planning/cell_list.py"
 STABILITY = "dpsql/sql/analysis/stability.py"
 CONTRIBUTION = "dpsql/sql/analysis/contribution.py"
 CORE = "dpsql/sql/emit/measurement/core.py"
-PLAN, TUNER = "dpsql/planning/tuning/plan.py", "dpsql/session/tuning/tuner.py"
+PLAN, TUNER = "dpsql/planning/tuning.py", "dpsql/session/tuning/tuner.py"
 AVERAGES = "tests/planning/test_averaged_limits.py"
 CLAIMS = (f"{AVERAGES}::test_a_unit_changes_each_cell_by_no_more_than_its_own_limit",)
 TUNING, SCANS = "tests/planning/test_tuning_plan.py", "tests/release/test_tuning_scans.py"
@@ -61,7 +61,7 @@ FAULTS = (
     ),
     Fault(
         "what averages weigh is kept as a count",
-        "dpsql/planning/views/view.py",
+        "dpsql/planning/views.py",
         "if cell is not None and not is_averaged(bounded.cell):",
         "if cell is not None:",
         (f"{AVERAGES}::test_what_averages_weigh_is_kept_as_no_count_and_no_sum",),

@@ -61,7 +61,7 @@ FAULTS = (
     ),
     Fault(
         "a subset of a view is taken for the whole of it",
-        "dpsql/planning/views/matching.py",
+        "dpsql/planning/views.py",
         "matched = CellMatch(view, found, _known(asked), _known(keys))",
         "matched = CellMatch(view, found, (), _known(keys))",
         (TOLD,),
@@ -75,14 +75,14 @@ FAULTS = (
     ),
     Fault(
         "a view that clips more than the asked core answers it",
-        "dpsql/planning/views/matching.py",
+        "dpsql/planning/views.py",
         "if found.rows < rows or any(",
         "if any(",
         (NOT_TOLD,),
     ),
     Fault(
         "counts of units in several groups are added",
-        "dpsql/planning/views/matching.py",
+        "dpsql/planning/views.py",
         "if cell.is_additive or _is_one_group(matched):",
         "if True:",
         (NOT_TOLD,),
@@ -96,7 +96,7 @@ FAULTS = (
     ),
     Fault(
         "a thresholded table is taken for a whole one",
-        "dpsql/planning/views/view.py",
+        "dpsql/planning/views.py",
         "return plan.selection is None and not plan.derived and bool(plan.cells)",
         "return not plan.derived and bool(plan.cells)",
         (NOT_TOLD,),

@@ -1,0 +1,246 @@
+"""Released cores as views: what their cells count, by which keys, with which noise, and which later cells they tell.
+
+A view is written as JSON. Expressions stand in it as digests of their normal forms, so that any process finds it again.
+What a view tells is decided from plans alone. Proved in ``docs/proofs/views.md``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from dpsql.planning.plan import CorePlan
+from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.schema import SqlType
+from dpsql.sql.analysis.normal_expressions import implied, negated
+from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, normal_cell, normal_core
+from dpsql.sql.ir.canonical import digest
+from dpsql.sql.ir.core import Core, is_averaged
+from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, Expression, Literal, Subquery, parts, rebuilt
+
+#: A view of more groups is not looked at.
+MOST_GROUPS = 100_000
+
+
+@lru_cache(maxsize=20_000)
+def _expression_digest(expression: Expression) -> str:
+    """The digest of an expression in normal form."""
+    return digest(expression)
+
+
+@dataclass(frozen=True)
+class ViewCell:
+    """One released cell of a view: what it counts in normal form, and its noise in steps.
+
+    ``place`` is its column among the cells of the released table. A unit of at most ``rows`` rows counts in full.
+    """
+
+    place: int
+    kind: str
+    arguments: tuple[str, ...]
+    conditions: frozenset[str]
+    rows: int
+    step: Fraction
+    noise: Mechanism
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise, in the unit of the cell's data."""
+        spread = float(self.noise.standard_deviation) * float(self.step)
+        return spread * spread
+
+
+@dataclass(frozen=True)
+class StoredView:
+    """A released core: the ledger entry that paid for it, and its groups, of which none was left out.
+
+    ``answer`` is the key of the answer that has its rows, ``core`` its place there. ``said`` tells people its keys.
+    """
+
+    answer: str
+    core: int
+    entry: int
+    said: str
+    keys: tuple[str, ...]
+    groups: int
+    cells: tuple[ViewCell, ...]
+
+
+def family_digest(core: Core) -> str:
+    """A digest of the joined tables of a core, without its conditions: views of other tables do not answer it."""
+    found = normal_core(core)
+    return digest((found.tables, found.unit_has_one_row))
+
+
+def is_view(plan: CorePlan) -> bool:
+    """Whether all groups of the core are known and released, so that the core of several of them is a sum of its cells.
+
+    A thresholded core lacks the groups that stayed below, and one of a later stage depends on what was released before.
+    """
+    return plan.selection is None and not plan.derived and bool(plan.cells)
+
+
+def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> StoredView | None:
+    """The view that a core is once it was released under an answer's key; None of one that is none."""
+    if not is_view(plan) or groups > MOST_GROUPS:
+        return None
+    found, cells = normal_core(plan.core), list[ViewCell]()
+    for place, measured in enumerate(plan.cells):
+        cell, bounded = normal_cell(found, measured.contribution.cell), measured.contribution
+        if cell is not None and not is_averaged(bounded.cell):  # of what averages weigh no total is made
+            cells.append(ViewCell(place, cell.kind, tuple(map(_expression_digest, cell.arguments)), conditions_of(cell),
+                                  bounded.rows, bounded.step, measured.mechanism))  # fmt: skip
+    keys = tuple(map(_expression_digest, found.keys))
+    return StoredView(answer, core, entry, _said(plan.core), keys, groups, tuple(cells))
+
+
+def conditions_of(cell: NormalCell) -> frozenset[str]:
+    """The digests of a cell's conditions."""
+    return frozenset(map(_expression_digest, cell.conditions))
+
+
+def _said(core: Core) -> str:
+    names = [key.name if isinstance(key, ColumnRef) else "an expression" for key in core.keys]
+    return ", ".join(names) if names else "no key"
+
+
+def written(view: StoredView) -> bytes:
+    """The view as JSON."""
+    cells = [[each.place, each.kind, list(each.arguments), sorted(each.conditions), each.rows, str(each.step),
+              _written_noise(each.noise)] for each in view.cells]  # fmt: skip
+    whole = [view.answer, view.core, view.entry, view.said, list(view.keys), view.groups, cells]
+    return json.dumps(whole, separators=(",", ":")).encode("ascii")
+
+
+def read(text: bytes) -> StoredView:
+    """The view that was written; ValueError, TypeError or KeyError where the text is none."""
+    answer, core, entry, said, keys, groups, cells = json.loads(text)
+    return StoredView(answer, core, entry, said, tuple(keys), groups, tuple(_read_cell(*each) for each in cells))
+
+
+def _read_cell(
+    place: int, kind: str, arguments: list[str], conditions: list[str], rows: int, step: str, noise: list[Any]
+) -> ViewCell:
+    return ViewCell(place, kind, tuple(arguments), frozenset(conditions), rows, Fraction(step), _read_noise(*noise))
+
+
+def _written_noise(noise: Mechanism) -> list[object]:
+    if isinstance(noise, Gaussian):
+        return ["gaussian", noise.l2_squared, str(noise.variance)]
+    return ["laplace", noise.l1, str(noise.scale)]
+
+
+def _read_noise(family: str, moved: int, size: str) -> Mechanism:
+    return Gaussian(moved, Fraction(size)) if family == "gaussian" else Laplace(moved, Fraction(size))
+
+
+#: The name of the view in conditions over its keys.
+VIEW = "view"
+#: The types of keys that conditions and functions may read: the others have several spellings of one value.
+_READ = frozenset({"boolean", "integer", "decimal", "text", "date", "timestamp"})
+
+
+@dataclass(frozen=True)
+class CellMatch:
+    """A cell that is the sum of a view's cell over those of its groups in which the conditions hold.
+
+    ``conditions`` and ``keys`` read the columns ``k0``, ``k1`` … of the view; ``keys`` are those of the asked core.
+    """
+
+    view: StoredView
+    cell: ViewCell
+    conditions: tuple[Expression, ...]
+    keys: tuple[Expression, ...]
+
+
+def is_asked_of_views(plan: CorePlan) -> bool:
+    """Whether a core may be answered of views: its groups are public, and it has nothing but cells."""
+    return plan.selection is None and not plan.histograms and not plan.derived
+
+
+def match(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> CellMatch | None:
+    """How a view answers a cell; None where it does not.
+
+    ``rows`` is how many rows a unit may have that the asked core counts in full: the view has to count them in full,
+    too.
+    """
+    columns = {name: f"k{place}" for place, name in enumerate(view.keys)}
+    keys = [over_keys(key, columns) for key in core.keys]
+    if any(key is None for key in keys):
+        return None
+    arguments, conditions = tuple(map(_expression_digest, cell.arguments)), conditions_of(cell)
+    known = conditions | frozenset(map(_expression_digest, implied(cell.conditions)))
+    for found in view.cells:
+        if (found.kind, found.arguments) != (cell.kind, arguments) or not found.conditions <= known:
+            continue
+        rest = [each for each in cell.conditions if _expression_digest(each) not in found.conditions]
+        asked = [over_keys(each, columns) for each in sorted(rest, key=_expression_digest)]
+        if found.rows < rows or any(each is None for each in asked):
+            continue
+        matched = CellMatch(view, found, _known(asked), _known(keys))
+        if cell.is_additive or _is_one_group(matched):
+            return matched
+    return None
+
+
+def _known(expressions: Sequence[Expression | None]) -> tuple[Expression, ...]:
+    return tuple(each for each in expressions if each is not None)
+
+
+def over_keys(expression: Expression, columns: Mapping[str, str]) -> Expression | None:
+    """The expression over the columns of a view that stand for these keys; None where it reads anything else.
+
+    A key that is shown as it is may have any type; one that is read by a function or a condition has one spelling.
+    """
+    name = columns.get(_expression_digest(expression))
+    if name is not None:
+        return _key(name, expression.type)
+    return _inside(expression, columns)
+
+
+def _inside(expression: Expression, columns: Mapping[str, str]) -> Expression | None:
+    name = columns.get(_expression_digest(expression))
+    if name is not None and expression.type.kind in _READ:
+        return _key(name, expression.type)
+    opposite = None if expression.type != BOOLEAN else columns.get(_expression_digest(negated(expression)))
+    if opposite is not None:
+        return Call("not", (_key(opposite, expression.type),), BOOLEAN)
+    if isinstance(expression, ColumnRef | Subquery):
+        return None
+    if isinstance(expression, Literal):
+        return expression
+    inner = {part: _inside(part, columns) for part in parts(expression)}
+    if None in inner.values():
+        return None
+    return rebuilt(expression, lambda part: inner[part] or part)
+
+
+def _key(name: str, sql_type: SqlType) -> ColumnRef:
+    return ColumnRef(VIEW, name, sql_type)
+
+
+def _is_one_group(found: CellMatch) -> bool:
+    """Whether each asked group is one group of the view: the asked keys, with what the conditions fix, are its keys."""
+    shown = {key.name for key in found.keys if isinstance(key, ColumnRef)}
+    for each in found.conditions:
+        match each:
+            case ColumnRef(name=name):
+                shown.add(name)
+            case _ if (fixed := _fixed(each)) is not None:
+                shown.add(fixed)
+    return all(f"k{place}" in shown for place in range(len(found.view.keys)))
+
+
+def _fixed(condition: Expression) -> str | None:
+    """The key that the condition lets have one value only."""
+    function, arguments = getattr(condition, "function", None), parts(condition)
+    columns = [each for each in arguments if isinstance(each, ColumnRef)]
+    if function == "not" and len(columns) == 1:
+        return columns[0].name
+    if function == "=" and len(columns) == 1 and any(isinstance(each, Literal) for each in arguments):
+        return columns[0].name
+    return None

@@ -1,1 +1,0 @@
-"""Released cores as views, of which later cores are answered (``docs/proofs/views.md``)."""
