@@ -16,10 +16,10 @@ import duckdb
 from dpsql.audit.report import AuditCheck, CheckGroup, Verdict
 from dpsql.audit.sensitivity.plans import Planner
 from dpsql.engines.duckdb.attached_source import OpenedSource
-from dpsql.engines.duckdb.catalog import source_kind
 from dpsql.engines.duckdb.emitted_sql_check import require_planned
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
+from dpsql.engines.duckdb.table_places import source_kind
 from dpsql.engines.duckdb.tables.views import file_name
 from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.schema import Schema, Table

@@ -15,8 +15,7 @@ from dpsql import errors
 from dpsql.dbapi.cursor import Cursor
 from dpsql.dbapi.parameters import Parameters, bound
 from dpsql.dbapi.pep249 import with_dpsql_errors
-from dpsql.dbapi.query_result import QueryResult
-from dpsql.dbapi.table_list import table_list
+from dpsql.dbapi.query_result import QueryResult, table_list
 from dpsql.errors import DataError, InterfaceError, LedgerError
 
 if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`

@@ -1,8 +1,8 @@
-"""What ``connection.sql`` gives: an answer that is there whole, as named rows, as frames, and as a table to look at."""
+"""What ``connection.sql`` and ``connection.tables`` give: an answer that is there whole, as rows, frames or a table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from dpsql.dbapi.display import html_table, text_table
@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
 
     from dpsql.planning.result_columns import CellInterval
     from dpsql.postprocessing import Price, Result
+    from dpsql.schema import Schema
+
 
 T = TypeVar("T")
 
@@ -123,3 +125,24 @@ class QueryResult:
         result = self._result
         named = [(column.name, column.type) for column in result.columns]
         return columns_of(named, result.rows, result.intervals if intervals and not result.has_ends else ())
+
+
+def table_list(schema: Schema, synopses: Sequence[tuple[str, str]] = ()) -> Result:
+    """A row for each table: its name, whether its rows are private, its columns with their types, and its comment.
+
+    Each synopsis has a row too: its name, and what it is."""
+    from dpsql.planning.result_columns import OutputColumn
+    from dpsql.postprocessing import Result
+
+    columns = tuple(OutputColumn(name, "VARCHAR") for name in ("name", "rows", "columns", "comment"))
+    rows: list[tuple[object, ...]] = [
+        (
+            name,
+            table.access,
+            ", ".join(f"{each} {column.type}" for each, column in table.columns.items()),
+            table.comment,
+        )
+        for name, table in schema.tables.items()
+    ]
+    rows += [(name, "synopsis", "", said) for name, said in synopses]
+    return Result(columns, rows, [(None,) * len(columns) for _ in rows])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import cast
 
-from dpsql.dbapi.formatting import cell, plain
+from dpsql.dbapi.display import cell, plain
 from dpsql.errors import DataError
 from dpsql.output.output_rows import OutputRows
 

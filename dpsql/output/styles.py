@@ -15,7 +15,7 @@ from typing import Final
 
 import click
 
-from dpsql.dbapi.formatting import cell, plain, visible
+from dpsql.dbapi.display import cell, plain, visible
 from dpsql.errors import DataError
 from dpsql.output.chart import chart
 from dpsql.output.output_rows import OutputRows

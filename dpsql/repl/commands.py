@@ -12,9 +12,9 @@ from typing import Final
 from dpsql.errors import DataError, Refused
 from dpsql.output import OutputRows, chart, plain, reserved, write
 from dpsql.repl import describe
-from dpsql.repl.budget_display import budget_lines, cost_lines
 from dpsql.repl.command_list import find, listed, nearest
 from dpsql.repl.input import BackslashCommand
+from dpsql.repl.prices import budget_lines, cost_lines
 from dpsql.repl.repl_session import ReplSession
 from dpsql.repl.screen import file_errors
 

@@ -22,9 +22,9 @@ from prompt_toolkit.styles import Style
 from dpsql.errors import Error
 from dpsql.errors.deadline import Deadline, within
 from dpsql.repl.background import BackgroundSession
-from dpsql.repl.budget_display import meter
 from dpsql.repl.completion import SchemaCompleter
 from dpsql.repl.input import is_finished
+from dpsql.repl.prices import meter
 
 if TYPE_CHECKING:
     from dpsql.schema import Schema

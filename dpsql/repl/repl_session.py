@@ -22,11 +22,10 @@ from dpsql.errors import (
 from dpsql.output import OutputRows, as_text, os_error_text, write
 from dpsql.privacy.measure import shown
 from dpsql.repl.background import interruptibly
-from dpsql.repl.budget_display import left, price_line
 from dpsql.repl.command_list import ends_statement
 from dpsql.repl.display import DisplaySettings
 from dpsql.repl.input import BackslashCommand, InputPiece, SqlStatement, joined, listing, whole
-from dpsql.repl.price_list import PriceList, require_within
+from dpsql.repl.prices import PriceList, left, price_line, require_within
 from dpsql.repl.screen import Screen, complaint, file_errors
 from dpsql.repl.statement_execution import ReplAnswer, answer, planned, purchase_of
 

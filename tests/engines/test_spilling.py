@@ -15,8 +15,7 @@ import duckdb
 import pytest
 
 from dpsql.engines.duckdb import opening
-from dpsql.engines.duckdb.spilling import most_spilled, spill_folder
-from dpsql.engines.files.private_folders import remove_folder
+from dpsql.engines.files.private_folders import most_spilled, remove_folder, spill_folder
 from dpsql.engines.source import ResourceLimits
 from dpsql.session import Session, open_session
 
@@ -133,7 +132,7 @@ KILLED = """
 import sys, tempfile, time
 from pathlib import Path
 from dpsql.engines.source import ResourceLimits
-from dpsql.engines.duckdb.spilling import spill_folder
+from dpsql.engines.files.private_folders import spill_folder
 tempfile.tempdir = sys.argv[1]
 folder = spill_folder(ResourceLimits(spill=1))
 Path(folder, "rows").write_text("CANARY_7f3a")

@@ -5,17 +5,35 @@ Proved in ``docs/proofs/audit.md``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dpsql.privacy.measure import FREE
-from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism import (
+    ConcentratedExponential,
+    Exponential,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+)
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices, exact_cells, exact_utilities
+from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
+from dpsql.privacy.mechanism.quantile_recursion import (
+    PARTS,
+    QuantileRecursion,
+    QuantileSplit,
+    RowsBetween,
+    exact_counts,
+    exact_splits,
+)
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism, exact_levels
 
@@ -65,7 +83,7 @@ def distance(kind: str, mechanism: Laplace | Gaussian, change: Sequence[int]) ->
 
 
 #: A histogram without rows: no bins, no counts.
-NOTHING_LISTED: tuple[list[int], list[int]] = ([], [])
+_NOTHING_LISTED: tuple[list[int], list[int]] = ([], [])
 #: Of how many bins the surroundings are compared.
 TRIED_AROUND = 8
 
@@ -77,7 +95,8 @@ def levels(tree: TreeMechanism, left: Listed, right: Listed) -> ClaimComparison:
     """Each level of a tree changes by no more than its noise is made for, and so does each group as a whole."""
     nothing: list[dict[int, int]] = [{}] * tree.levels
     one, other = (
-        {key: exact_levels(tree, *(listed or NOTHING_LISTED)) for key, listed in side.items()} for side in (left, right)
+        {key: exact_levels(tree, *(listed or _NOTHING_LISTED)) for key, listed in side.items()}
+        for side in (left, right)
     )
     kind = f"histogram {'L2' if isinstance(tree.node, Gaussian) else 'L1'}"
     found = ClaimComparison()
@@ -99,12 +118,12 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimCompari
     Nor does it move the counts around any bin by more than their noise is made for: around the ends of the range and
     the bins of some rows.
     """
-    full = {place for side in (left, right) for listed in side.values() for place in (listed or NOTHING_LISTED)[0]}
+    full = {place for side in (left, right) for listed in side.values() for place in (listed or _NOTHING_LISTED)[0]}
     near = {place + step for place in full for step in (-1, 0, 1, 2)} | {0, ranking.bins - 1}
     places = sorted(place for place in near if 0 <= place < ranking.bins)
     spreads: list[list[int]] = []
     for key in left.keys() | right.keys():
-        one, other = (exact_utilities(ranking, *(side.get(key) or NOTHING_LISTED)) for side in (left, right))
+        one, other = (exact_utilities(ranking, *(side.get(key) or _NOTHING_LISTED)) for side in (left, right))
         found = []
         for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
             if wide.sum() != broad.sum():
@@ -112,8 +131,8 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimCompari
             change = [_at(here, wide, place) - _at(there, broad, place) for place in places]
             found.append(max(change) - min(change))
         spreads.append(found)
-    choices = [choice for choice, _, _ in exact_utilities(ranking, *NOTHING_LISTED)]
-    trees = [tree for tree, _ in exact_cells(ranking, places[0], *NOTHING_LISTED)]
+    choices = [choice for choice, _, _ in exact_utilities(ranking, *_NOTHING_LISTED)]
+    trees = [tree for tree, _ in exact_cells(ranking, places[0], *_NOTHING_LISTED)]
     paid = sum((each.cost for each in (*choices, *trees)), FREE) == ranking.cost
     whole = ClaimComparison((), () if paid else ("the choices of a rank are not all paid for",))
     for number, choice in enumerate(choices):
@@ -126,11 +145,11 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimCompari
 def _around(ranking: QuantileChoices, place: int, left: Listed, right: Listed) -> ClaimComparison:
     """The levels of the trees that are grown where one bin is chosen in all groups."""
     one, other = (
-        {key: exact_cells(ranking, place, *(listed or NOTHING_LISTED)) for key, listed in side.items()}
+        {key: exact_cells(ranking, place, *(listed or _NOTHING_LISTED)) for key, listed in side.items()}
         for side in (left, right)
     )
     found = ClaimComparison()
-    for number, (tree, _) in enumerate(exact_cells(ranking, place, *NOTHING_LISTED)):
+    for number, (tree, _) in enumerate(exact_cells(ranking, place, *_NOTHING_LISTED)):
         leaves = ({key: (range(tree.bins), cells[number][1]) for key, cells in side.items()} for side in (one, other))
         found += levels(tree, *leaves)
     return found
@@ -140,7 +159,7 @@ def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimCompa
     """No unit moves any two values' counts further apart, over all groups, than their choice is made for."""
     spreads = []
     for key in left.keys() | right.keys():
-        one, other = (dict(zip(*(side.get(key) or NOTHING_LISTED), strict=True)) for side in (left, right))
+        one, other = (dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right))
         change = [one.get(place, 0) - other.get(place, 0) for place in range(peeling.values)]
         spreads.append(max(change) - min(change))
     paid = peeling.cost == sum([peeling.each.cost] * peeling.most, FREE)
@@ -156,7 +175,7 @@ def sizes(scan: ClippingBoundSearch, left: Listed, right: Listed) -> ClaimCompar
     """
     moved, wrong = [], []
     for key in left.keys() | right.keys():
-        one, other = (dict(zip(*(side.get(key) or NOTHING_LISTED), strict=True)) for side in (left, right))
+        one, other = (dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right))
         above = [
             sum(one.get(place, 0) - other.get(place, 0) for place in range(size + 1, scan.sizes))
             for size in range(scan.sizes)
@@ -189,3 +208,82 @@ def _spread(
         use = ClaimUsage(kind, sum(spreads), choice.spread)
         charged = choice.cost.epsilon is not None and choice.rate * choice.spread <= choice.cost.epsilon
     return ClaimComparison((use,), () if charged else (f"{kind}: a choice is more exact than it is paid for",))
+
+
+#: Where among the bins of some rows the candidates lie that are taken for drawn.
+TURNS = (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10))
+
+
+def with_fallback(either: QuantilesWithFallback, left: Listed, right: Listed) -> ClaimComparison:
+    """The count of rows, the choices and the tree change by no more, over all groups, than each is made for."""
+    change = [_rows(either, left, key) - _rows(either, right, key) for key in left.keys() | right.keys()]
+    found = ClaimComparison((distance("rows of a histogram", either.count, change),))
+    found += levels(either.tree, left, right)
+    choices = either.choices
+    found += splits(choices, left, right) if isinstance(choices, QuantileRecursion) else ranks(choices, left, right)
+    enough = all(each.rho <= either.either.rho for each in (choices.cost, either.tree.cost))
+    paid = enough and either.cost == either.count.cost + either.either
+    return found if paid else found + ClaimComparison((), ("the count, the choices or the tree are not paid for",))
+
+
+def splits(recursion: QuantileRecursion, left: Listed, right: Listed) -> ClaimComparison:
+    """All choices of a level together move no further than one of them is made for, whatever was drawn before."""
+    listed = [each or _NOTHING_LISTED for side in (left, right) for each in side.values()]
+    near = sorted({place for places, _ in listed for place in places} | {0, recursion.bins - 1})
+    found = ClaimComparison()
+    tree = recursion.around
+    for turn in TURNS:
+        moved: dict[int, list[tuple[Exponential, int]]] = {}
+        around: dict[int, dict[str, tuple[range, list[int]]]] = {0: {}, 1: {}}
+        for key in left.keys() | right.keys():
+            sides = [side.get(key) or _NOTHING_LISTED for side in (left, right)]
+            one, other = (list(exact_splits(recursion, _drawn(near, turn), *each)) for each in sides)
+            for number, each in enumerate(sides):
+                tree, counts = exact_counts(recursion, [place for _, place, _, _ in one], *each)
+                around[number][key] = (range(tree.bins), counts)
+            for (split, _, here, wide), (_, _, there, broad) in zip(one, other, strict=True):
+                if wide.sum() != broad.sum():
+                    return ClaimComparison((), ("the number of candidates depends on the data",))
+                place = _level(recursion, split)
+                moved.setdefault(place, []).append((split.value, _range(here, wide, there, broad)))
+        found += ClaimComparison(tuple(_use(each) for each in moved.values()))
+        found += levels(tree, around[0], around[1])
+    dearest = (max(each.value.cost.rho for each in level) for level in recursion.first.levels)
+    paid = recursion.cost.rho == recursion.around.cost.rho + sum(dearest, Fraction(0))
+    return found if paid else found + ClaimComparison((), ("a level of choices is not paid for",))
+
+
+def _rows(either: QuantilesWithFallback, side: Mapping[str, tuple[list[int], list[int]] | None], key: str) -> int:
+    return either.inside(*(side.get(key) or _NOTHING_LISTED))
+
+
+def _drawn(near: list[int], turn: Fraction) -> Callable[[RowsBetween], int]:
+    """A rule that draws one of some bins, whatever their rows."""
+
+    def drawn(rows: RowsBetween) -> int:
+        inside = [place for place in near if rows.first <= place <= rows.last] or [rows.first]
+        return (inside[int(turn * len(inside))] - rows.first) * PARTS + int(turn * PARTS)
+
+    return drawn
+
+
+def _level(recursion: QuantileRecursion, split: QuantileSplit) -> int:
+    return next(place for place, level in enumerate(recursion.first.levels) if split in level)
+
+
+def _range(here: NDArray[np.int64], wide: NDArray[np.int64], there: NDArray[np.int64], broad: NDArray[np.int64]) -> int:
+    """How far apart the utilities of any two candidates move, each of which stands for so many in a row."""
+    ends = [np.cumsum(each) for each in (wide, broad)]
+    last = np.union1d(*ends) - 1
+    change = here[np.searchsorted(ends[0], last, "right")] - there[np.searchsorted(ends[1], last, "right")]
+    return int(change.max() - change.min())
+
+
+def _use(moved: list[tuple[Exponential, int]]) -> ClaimUsage:
+    """The parts of their claims that choices use, added up."""
+    choices = [choice for choice, _ in moved]
+    squared = isinstance(choices[0], ConcentratedExponential)
+    claims = [each.spread_squared if isinstance(each, ConcentratedExponential) else each.spread for each in choices]
+    whole = lcm(*claims)
+    parts = [far ** (2 if squared else 1) * (whole // claim) for (_, far), claim in zip(moved, claims, strict=True)]
+    return ClaimUsage("rank among others", sum(parts), whole, squared=squared)

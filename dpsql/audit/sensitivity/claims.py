@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any, assert_never
 
-from dpsql.audit.sensitivity.claim_use import ClaimComparison, ClaimUsage, distance, frequencies, levels, ranks, sizes
-from dpsql.audit.sensitivity.quantile_use import with_fallback
+from dpsql.audit.sensitivity.claim_use import (
+    ClaimComparison,
+    ClaimUsage,
+    distance,
+    frequencies,
+    levels,
+    ranks,
+    sizes,
+    with_fallback,
+)
 from dpsql.engines.exact_rows import CoreRows
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.key_thresholds import WHOLE

@@ -14,11 +14,10 @@ from dpsql.engines.duckdb.attached_source import encipher, put_derived, run_core
 from dpsql.engines.duckdb.emitted_sql_check import require_planned
 from dpsql.engines.duckdb.engine import core_sql, derived_table, source_of
 from dpsql.engines.duckdb.in_memory import CAREFUL, close_instance, open_instance
-from dpsql.engines.duckdb.spilling import spill_folder
 from dpsql.engines.duckdb.tables.views import attach
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import CoreRows
-from dpsql.engines.files.private_folders import remove_folder
+from dpsql.engines.files.private_folders import remove_folder, spill_folder
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.planning.plan import CorePlan
 from dpsql.schema import Schema

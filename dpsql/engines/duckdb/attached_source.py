@@ -17,7 +17,7 @@ from dpsql.engines.duckdb.emitted_sql_check import require_planned
 from dpsql.engines.duckdb.in_memory import CAREFUL
 from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.engines.duckdb.tables.checks import require_alike, require_codes
-from dpsql.engines.duckdb.tables.quoting import quoted
+from dpsql.engines.duckdb.tables.texts import quoted
 from dpsql.engines.duckdb.tables.views import attach
 from dpsql.engines.files.held_files import DESCRIPTORS, FileState, HeldFiles, reading_version
 from dpsql.engines.files.parquet_integrity import is_whole

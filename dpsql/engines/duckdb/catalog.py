@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from dpsql.engines.duckdb.catalog_facts import held_facts, source_facts
+from dpsql.engines.duckdb.table_places import csv_of, places_of, source_kind
 from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.files.table_files import (
     GLOB,
@@ -22,11 +23,10 @@ from dpsql.engines.files.table_files import (
     is_glob,
     kind_of,
     partition_of,
-    root_of,
 )
-from dpsql.engines.source import CsvText, NotOpened, SourceKind, ValueRows
+from dpsql.engines.source import CsvText, NotOpened, ValueRows
 from dpsql.errors import SchemaError
-from dpsql.schema import Schema, Table, fold
+from dpsql.schema import Schema
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 
 #: CatalogReader of a file of a kind at a path; of CSV also how it is written. NotOpened where it is none.
@@ -35,8 +35,6 @@ CatalogReader: TypeAlias = Callable[[str, str, CsvText], Sequence[ValueRows]]
 
 #: Whether the catalogue that is read by these is one that the schema was completed with.
 CatalogCheck: TypeAlias = Callable[[CatalogReader], bool]
-
-_SQLITE = b"SQLite format 3\0"
 
 
 def facts(path: str, kind: str, csv: CsvText, held: HeldFiles | None = None) -> Sequence[ValueRows]:
@@ -73,55 +71,6 @@ def declared_catalog(schema: Schema, read: CatalogReader = facts) -> Catalog:
             tables.append(_file_table(table.table or name, Path(place), read, csv))
     others = tuple(each for each, _ in found_tables(path))
     return Catalog(str(path), tuple(tables), others=others, source_files=True)
-
-
-def source_kind(path: Path) -> SourceKind:
-    """What lies at a path: one database file, or files of which each holds rows of one table."""
-    if path.is_dir() or is_glob(path) or kind_of(path) is not None:
-        return "files"
-    with suppress(OSError), path.open("rb") as file:
-        if file.read(len(_SQLITE)) == _SQLITE:
-            return "sqlite"
-    return "database"
-
-
-def file_kind(place: str) -> Literal["parquet", "csv"]:
-    """Whether the files of a table are Parquet or CSV."""
-    files = files_of(Path(place))
-    return "csv" if files and kind_of(files[0]) == "csv" else "parquet"
-
-
-def csv_of(place: str, table: Table | None = None) -> CsvText:
-    """How the files are written: as the schema says of the table, and else as the files' names and RFC 4180 do."""
-    files = files_of(Path(place))
-    usual = CsvText(delimiter="\t") if files and ".tsv" in files[0].name.lower() else CsvText()
-    told = {} if table is None or table.csv is None else table.csv.model_dump(exclude_unset=True)
-    return replace(usual, **told)
-
-
-def places_of(schema: Schema) -> dict[str, str]:
-    """Where each declared table is: its name in a database, or the file, folder or glob that holds its rows."""
-    path = schema.source_pattern.absolute()
-    if source_kind(path) != "files":
-        return {name: table.table or name for name, table in schema.tables.items()}
-    found = found_tables(path) if path.exists() or is_glob(path) else []
-    return {name: str(_place(schema, name, path, found)) for name in schema.tables}
-
-
-def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, Path]]) -> Path:
-    told = schema.tables[name].table
-    if told is not None and (Path(told).is_absolute() or ".." in Path(told).parts):
-        raise schema.error([f"table {name}, table: `{told}` must lie below the source; name it from there"])
-    if told is not None:
-        below = root_of(source) if source.is_dir() or is_glob(source) else source.parent
-        return next((place for each, place in found if told in (each, place.name)), below / told)
-    if len(schema.tables) == 1 == len(found) and (not source.is_dir() or found[0][1] == source):
-        return found[0][1]
-    named = [place for each, place in found if fold(each) == name]
-    if len(named) > 1:
-        several = ", ".join(place.name for place in named)
-        raise schema.error([f'table {name}: the source has it twice ({several}); say which: table = "{named[0].name}"'])
-    return named[0] if named else source / f"{name}.parquet"
 
 
 def _require_source(said: str, path: Path) -> None:

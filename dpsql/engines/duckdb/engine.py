@@ -13,12 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from dpsql.engines.duckdb.catalog import csv_of, file_kind, places_of, source_kind
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.in_process_data import LocalData
-from dpsql.engines.duckdb.spilling import most_spilled
+from dpsql.engines.duckdb.table_places import csv_of, file_kind, places_of, source_kind
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import CoreRows, ExactRows
+from dpsql.engines.files.private_folders import most_spilled
 from dpsql.engines.files.table_files import files_of
 from dpsql.engines.source import (
     CoreSql,

@@ -17,9 +17,8 @@ import duckdb
 from dpsql.engines.duckdb.attached_source import OpenedCursor, OpenedSource
 from dpsql.engines.duckdb.catalog import CatalogCheck, facts
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
-from dpsql.engines.duckdb.spilling import spill_folder
 from dpsql.engines.files.held_files import FileState, HeldFiles
-from dpsql.engines.files.private_folders import remove_folder
+from dpsql.engines.files.private_folders import remove_folder, spill_folder
 from dpsql.engines.files.versions import Copies, Versions
 from dpsql.engines.source import CoreSql, DataChanged, DataSource, DerivedTable, NotOpened, ValueRows
 

@@ -17,8 +17,9 @@ from typing import Any, Final
 
 import duckdb
 
-from dpsql.engines.duckdb.catalog import csv_of, partition_values
+from dpsql.engines.duckdb.catalog import partition_values
 from dpsql.engines.duckdb.catalog_facts import CONFIG
+from dpsql.engines.duckdb.table_places import csv_of
 from dpsql.engines.files.table_files import files_of, kind_of
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 

@@ -1,6 +1,7 @@
 """Folders of this user alone for private data that lie there for a while: gone with whoever made them, however it ends.
 
-Proved in ``docs/proofs/process.md`` and ``docs/proofs/remote.md``.
+An engine may write what its memory does not hold into one of them. Proved in ``docs/proofs/process.md`` and
+``docs/proofs/remote.md``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal
+
+from dpsql.engines.source import ResourceLimits
 
 try:
     import fcntl
@@ -81,3 +84,18 @@ def _remove_left() -> None:
                 if lock is not None:
                     shutil.rmtree(place, ignore_errors=True)
                     os.close(lock)
+
+
+def most_spilled(wanted: int | None) -> int:
+    """The bytes that may be spilled: as many as are wanted, else the half of what is free when the data are opened."""
+    if wanted is not None:
+        return wanted
+    try:
+        return shutil.disk_usage(tempfile.gettempdir()).free // 2
+    except OSError:
+        return 0
+
+
+def spill_folder(limits: ResourceLimits) -> str | None:
+    """A new folder that nobody else may look into; None where nothing may be spilled."""
+    return private_folder("spill") if limits.spill else None

@@ -1,12 +1,16 @@
-"""Parses a statement of a client into a command."""
+"""Parses a statement of a client into a command; of COPY those that send a query or a table to the client."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
 
-from dpsql.server.commands import command, copy, session_commands
-from dpsql.server.commands.command import Command
+from dpsql.errors import NotSupportedError
+from dpsql.server.commands import command, session_commands
+from dpsql.server.commands.command import Command, CopyOptions
 from dpsql.server.commands.tokens import SplitStatement, TokenReader
+from dpsql.server.protocol.error_response import WireError
 
 _WRITES = frozenset(
     "insert update delete merge truncate create drop alter grant revoke comment vacuum analyze reindex cluster refresh "
@@ -64,6 +68,138 @@ def _written(piece: SplitStatement) -> str:
     return "TRUNCATE TABLE" if words[0] == "TRUNCATE" else words[0]
 
 
+_FORMATS: dict[str, Literal["text", "csv", "binary"]] = {"text": "text", "csv": "csv", "binary": "binary"}
+
+_OLD_WORDS = "binary csv header delimiter delimiters null quote escape force encoding".split()
+
+
+def _read_options(words: TokenReader) -> CopyOptions:
+    """Read the options behind TO STDOUT."""
+    words.take("with")
+    said: dict[str, object] = {}
+    if words.sign("("):
+        while True:
+            _listed(words, said)
+            if words.sign(")"):
+                break
+            if not words.sign(","):
+                words.fail(words.ahead)
+    else:
+        while words.ahead is not None:
+            _worded(words, said)
+    words.end()
+    return _settled(said)
+
+
+def _listed(words: TokenReader, said: dict[str, object]) -> None:
+    name = words.name()
+    match name:
+        case "format":
+            said["format"] = words.any().text.lower()
+        case "header":
+            value = "true" if words.ahead is None or words.ahead.kind == "sign" else words.any().text
+            said["header"] = value.lower() in ("true", "on", "1")
+        case "delimiter" | "null" | "quote" | "escape":
+            said[name] = words.any().text
+        case "force_quote":
+            said["force_quote"] = "*" if words.sign("*") else _names(words)
+        case "encoding":
+            _only_utf8(words.any().text)
+        case "oids" | "freeze" | "force_null" | "force_not_null" | "on_error" | "default" | "log_verbosity":
+            raise NotSupportedError(f"COPY option {name} is not supported; leave it out")
+        case _:
+            raise WireError("42601", f'option "{name}" not recognized')
+
+
+def _worded(words: TokenReader, said: dict[str, object]) -> None:
+    match words.take(
+        "binary", "csv", "header", "delimiter", "delimiters", "null", "quote", "escape", "force", "encoding"
+    ):
+        case "binary" | "csv" as name:
+            said["format"] = name
+        case "header":
+            said["header"] = True
+        case "delimiter" | "delimiters":
+            words.take("as")
+            said["delimiter"] = words.any().text
+        case "null" | "quote" | "escape" as name:
+            words.take("as")
+            said[name] = words.any().text
+        case "force":
+            if not words.take("quote"):
+                words.fail(words.ahead)
+            said["force_quote"] = "*" if words.sign("*") else _names(words)
+        case "encoding":
+            _only_utf8(words.any().text)
+        case _:
+            words.fail(words.ahead)
+
+
+def _names(words: TokenReader) -> frozenset[str]:
+    enclosed = words.sign("(")
+    found = {words.name()}
+    while words.sign(","):
+        found.add(words.name())
+    if enclosed and not words.sign(")"):
+        words.fail(words.ahead)
+    return frozenset(found)
+
+
+def _only_utf8(name: str) -> None:
+    if name.lower().replace("-", "") not in ("utf8", "unicode"):
+        raise NotSupportedError("COPY writes UTF8 only")
+
+
+def _settled(said: dict[str, object]) -> CopyOptions:
+    """The options with the defaults of their format; delimiters are one byte, as in PostgreSQL."""
+    form = _FORMATS.get(str(said.get("format", "text")))
+    if form is None:
+        raise WireError("22023", "COPY writes the formats text, csv and binary")
+    options = CopyOptions(form)
+    if form == "csv":
+        options = replace(options, delimiter=",", null="")
+    given = {name: value for name, value in said.items() if name != "format"}
+    if form == "binary" and given:
+        raise WireError("0A000", "COPY in the binary format has no other options")
+    if form == "text" and given.keys() & {"quote", "escape", "force_quote"}:
+        raise NotSupportedError("COPY quotes only in the format csv")
+    if "quote" in given and "escape" not in given:
+        given["escape"] = given["quote"]
+    for name in ("delimiter", "quote", "escape"):
+        sign = given.get(name, "x")
+        if not isinstance(sign, str) or len(sign.encode()) != 1 or sign in "\r\n\0":
+            raise NotSupportedError(f"COPY {name} must be a single one-byte character")
+    return replace(options, **given)  # type: ignore[arg-type]
+
+
+def _copy(words: TokenReader) -> Command:
+    """Read COPY … TO STDOUT; any other COPY is unsupported."""
+    if words.ahead is not None and words.ahead.kind == "sign" and words.ahead.text == "(":
+        query = words.parenthesised()
+    else:
+        query = _copied_table(words)
+    if words.take("from"):
+        return command.WriteCommand("COPY FROM")
+    if not words.take("to"):
+        words.fail(words.ahead)
+    if not words.take("stdout"):
+        return command.UnsupportedCommand("COPY TO a file or program", "write COPY (query) TO STDOUT")
+    return command.Copy(query, _read_options(words))
+
+
+def _copied_table(words: TokenReader) -> command.QueryText:
+    """The query for COPY of a table: all its columns, or those in parentheses."""
+    first = words.any()
+    parts = [first.text]
+    while words.sign("."):
+        parts.append(words.name())
+    columns = "*"
+    if words.ahead is not None and words.ahead.kind == "sign" and words.ahead.text == "(":
+        columns = words.parenthesised().text
+    table = ".".join('"' + part.replace('"', '""') + '"' for part in parts)
+    return command.QueryText(f"SELECT {columns} FROM {table}", first.start)
+
+
 _READERS: dict[str, Callable[[TokenReader], Command]] = {
     "begin": session_commands.begin,
     "start": session_commands.start,
@@ -77,7 +213,7 @@ _READERS: dict[str, Callable[[TokenReader], Command]] = {
     "fetch": session_commands.fetch,
     "move": lambda words: session_commands.fetch(words, move=True),
     "close": session_commands.close,
-    "copy": copy.copy,
+    "copy": _copy,
     "show": session_commands.show,
     "set": session_commands.set_,
     "reset": session_commands.reset,

@@ -10,7 +10,7 @@ from typing import Final
 
 import duckdb
 
-from dpsql.engines.duckdb.tables.quoting import folded, identifier, quoted
+from dpsql.engines.duckdb.tables.texts import folded, identifier, quoted
 from dpsql.engines.duckdb.tables.views import parquet_files, stored_value
 from dpsql.engines.source import DataSource, NotAlike, NotWhole, StoredTable, TableFile
 

@@ -19,8 +19,7 @@ from typing import Final
 
 import duckdb
 
-from dpsql.engines.duckdb.tables.quoting import folded, identifier, quoted
-from dpsql.engines.duckdb.tables.texts import value_of_text
+from dpsql.engines.duckdb.tables.texts import folded, identifier, quoted, value_of_text
 from dpsql.engines.source import (
     LONGEST_LINE,
     CsvText,

@@ -1,14 +1,42 @@
-"""Texts read as values of the declared types: for CSV, SQLite and the names of folders; a text that is none is NULL.
+"""Names and texts as DuckDB's SQL writes them, and texts read as values of declared types; one that is none is NULL.
 
-Numbers but doubles, dates and moments are never rounded or cut. Proved in ``docs/proofs/stability.md``.
+Texts are read for CSV, SQLite and names of folders. Numbers but doubles, dates and moments are never rounded or cut.
+Proved in ``docs/proofs/stability.md``.
 """
 
 from __future__ import annotations
 
 import re
+import string
 
-from dpsql.engines.duckdb.tables.quoting import quoted
 from dpsql.engines.source import RFC_4180, CsvText
+
+
+def quoted(text: str) -> str:
+    """The text as a constant.
+
+    >>> print(quoted("it's"))
+    'it''s'
+    """
+    return "'" + text.replace("'", "''") + "'"
+
+
+def identifier(name: str) -> str:
+    """The name of a table or a column, whatever letters it has.
+
+    >>> print(identifier('the "best" one'))
+    "the ""best"" one"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def folded(name: str) -> str:
+    """The name as DuckDB compares names: ASCII letters in lower case, all others untouched."""
+    return name.translate(_LOWER)
+
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 #: A moment without a zone, or with that of UTC: another zone would be passed over.

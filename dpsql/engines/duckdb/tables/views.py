@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 import duckdb
 
 from dpsql.engines.duckdb.tables.copies import copy_csv, copy_sqlite
-from dpsql.engines.duckdb.tables.quoting import folded, identifier, quoted
-from dpsql.engines.duckdb.tables.texts import value_of_text
+from dpsql.engines.duckdb.tables.texts import folded, identifier, quoted, value_of_text
 from dpsql.engines.files.held_files import located
 from dpsql.engines.source import DataSource, StoredColumn, StoredTable, TableFile
 

@@ -22,12 +22,13 @@ from dpsql.server.catalogue.rewrite.expressions import (
     rewrite_subscript,
     rewrite_syntax,
 )
-from dpsql.server.catalogue.rewrite.output_labels import is_star, label_outputs
 from dpsql.server.catalogue.rewrite.parsing import CALL, readable, require_known, require_seen
 from dpsql.server.catalogue.rewrite.postgres_functions import rewrite_call
 from dpsql.server.catalogue.rewrite.relations import (
     fold_names,
     is_row_function,
+    is_star,
+    label_outputs,
     relation_of,
     rewrite_column,
     rewrite_table,
