@@ -22,7 +22,7 @@ from dpsql.planning.budget_split import plan_cores
 from dpsql.postprocessing import PostProcessor
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
-from dpsql.session.opening import open_engine
+from dpsql.session.database import open_engine
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.emit.duckdb import DUCKDB

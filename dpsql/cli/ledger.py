@@ -14,7 +14,7 @@ from dpsql.output import plain
 if TYPE_CHECKING:
     from dpsql.privacy.measure import Cost
     from dpsql.schema import Schema
-    from dpsql.session.opening import DatabaseLedger
+    from dpsql.session.database import DatabaseLedger
 
 
 @click.group()

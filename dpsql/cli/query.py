@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dpsql.postprocessing import Price
     from dpsql.privacy.budget import Lifetime
     from dpsql.privacy.filter import RemainingBudget
-    from dpsql.session.explain import Explanation
+    from dpsql.session.explanation import Explanation
 
 
 @click.command()

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the compiler and the engine are imported by the first conne
     from dpsql.privacy.filter import AnswersLeft, RemainingBudget
     from dpsql.schema import Schema
     from dpsql.session import Session
-    from dpsql.session.explain import Explanation
+    from dpsql.session.explanation import Explanation
     from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
 
 

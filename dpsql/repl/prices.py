@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dpsql.postprocessing import Price
     from dpsql.privacy.filter import RemainingBudget
     from dpsql.session import Session
-    from dpsql.session.explain import Explanation
+    from dpsql.session.explanation import Explanation
     from dpsql.session.named_releases.statements import NamedPrice
 
 

@@ -32,7 +32,7 @@ from dpsql.repl.statement_execution import ReplAnswer, answer, planned, purchase
 if TYPE_CHECKING:
     from dpsql.planning.plan import Plan
     from dpsql.session import Session
-    from dpsql.session.explain import Explanation
+    from dpsql.session.explanation import Explanation
     from dpsql.session.named_releases.statements import NamedPrice
 
 #: How deep files may run files.

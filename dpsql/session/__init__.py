@@ -3,7 +3,7 @@
 Proved in ``docs/proofs/execution.md``.
 """
 
-from dpsql.session.opening import ledger_of, open_accountant, open_session, statements_paid_for
+from dpsql.session.database import ledger_of, open_accountant, open_session, statements_paid_for
 from dpsql.session.prepared_statement import PreparedStatement
 from dpsql.session.pricing.noise_choice import count_costs
 from dpsql.session.session import Session

@@ -1,24 +1,47 @@
-"""A private database that is opened once and shared by sessions of many threads: schema, engine and accountant."""
+"""A private database: schema, engine, accountant and ledger, opened once for one session or those of many threads.
+
+Proved in ``docs/proofs/execution.md``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
 from dpsql.postprocessing import PostProcessors
 from dpsql.privacy.accountant import Accountant
-from dpsql.privacy.filter import AnswersLeft
-from dpsql.schema import Schema
-from dpsql.session import Session, open_accountant
+from dpsql.privacy.budget import SMALLEST_SHARE, Budget
+from dpsql.privacy.filter import AnswersLeft, FilterState
+from dpsql.privacy.ledger import NAMELESS, DatabaseNames, Ledger, LedgerIdentity, ledger_path, names_of
+from dpsql.privacy.measure import FREE, shown
+from dpsql.schema import Privacy, Schema, load
+from dpsql.schema.privacy import Analyst, Noise
+from dpsql.session.answer_store import AnswerStore
 from dpsql.session.execution import timed_rows
 from dpsql.session.named_releases import NamedReleases
-from dpsql.session.opening import declared_schema, open_answers
+from dpsql.session.named_releases.synopses import SynopsisViews
 from dpsql.session.plan_cache import PlanCache
-from dpsql.session.pricing.noise_choice import ordinary_answers
+from dpsql.session.pricing.noise_choice import ordinary_answers, usual_costs
+from dpsql.session.session import Session
 from dpsql.sql.ir.frontend_options import PEOPLE, TOOLS, FrontendOptions
 
-__all__ = ["PEOPLE", "TOOLS", "Database", "FrontendOptions", "open_database"]
+__all__ = [
+    "PEOPLE",
+    "TOOLS",
+    "Database",
+    "DatabaseLedger",
+    "FrontendOptions",
+    "capped",
+    "ledger_of",
+    "open_accountant",
+    "open_database",
+    "open_session",
+    "statements_paid_for",
+    "total_budget",
+]
 
 
 class Database:
@@ -30,7 +53,7 @@ class Database:
         rows = self._named.rows(timed_rows(engine, schema.privacy.time_bucket))
         self._postprocessors = PostProcessors(lambda: self._named.schema, rows, engine.version)
         self._answers, self._plans = (
-            open_answers(schema, engine, accountant, self._named, keeps_results=True),
+            _open_answers(schema, engine, accountant, self._named, keeps_results=True),
             PlanCache(),
         )
 
@@ -69,5 +92,110 @@ class Database:
 
 def open_database(schema: Schema | str | Path, ledger: str | Path | None = None) -> Database:
     """Open the database that a schema file or a loaded schema describes; ``ledger`` replaces the schema's ledger."""
-    completed, engine = open_engine(declared_schema(schema))
+    completed, engine = open_engine(_declared_schema(schema))
     return Database(completed, engine, open_accountant(completed, ledger))
+
+
+def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: str | Path | None = None) -> Session:
+    """Open a session; closing it closes the engine and the ledger.
+
+    Args:
+        schema: The schema file of the database, or a loaded schema.
+        analyst: The name whose budget is charged.
+        ledger: A ledger for the owner's tools; by default the schema's, or the one beside the data.
+
+    Raises:
+        SchemaError: The schema file is not valid, or its budget admits nothing.
+        LedgerError: The ledger cannot be opened, or is not that of this database.
+    """
+    completed, engine = open_engine(_declared_schema(schema))
+    accountant = open_accountant(completed, ledger)
+    named = NamedReleases(completed, accountant.ledger, engine.version)
+    answers = _open_answers(completed, engine, accountant, named)
+    return Session(completed, engine, accountant, analyst, answers=answers, named=named)
+
+
+def _open_answers(
+    schema: Schema, engine: Engine, accountant: Accountant, named: NamedReleases, *, keeps_results: bool = False
+) -> AnswerStore | None:
+    """The store of the database's released answers, synopses among them; None if its owner keeps none."""
+    if not schema.privacy.keep_answers:
+        return None
+    return AnswerStore(accountant.ledger, engine.version, SynopsisViews(named), keeps_results=keeps_results)
+
+
+def _declared_schema(schema: Schema | str | Path) -> Schema:
+    """Load the schema, if it is given as a file."""
+    return schema if isinstance(schema, Schema) else load(schema)
+
+
+def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Accountant:
+    """Open the accountant of a database on the ledger that all sessions share."""
+    at = ledger_of(schema, ledger)
+    journal = Ledger.open(at.place, at.belongs, at.names)
+    return Accountant(journal, total_budget(schema), _caps(schema), schema.privacy.refresh)
+
+
+@dataclass(frozen=True)
+class DatabaseLedger:
+    """The place of a ledger, the database that it belongs to, and the names by which the machine remembers it."""
+
+    place: str | Path
+    belongs: LedgerIdentity
+    names: DatabaseNames
+
+
+def ledger_of(schema: Schema, ledger: str | Path | None = None) -> DatabaseLedger:
+    """Where the ledger of a database is. One that the owner names is remembered by its place alone."""
+    belongs = LedgerIdentity(schema.name, schema.privacy.unit, schema.privacy.neighbours)
+    if ledger is not None:
+        return DatabaseLedger(ledger, belongs, NAMELESS)
+    names = names_of(schema.name, schema.data_place, schema.path)
+    return DatabaseLedger(schema.ledger_place or ledger_path(schema.data_place), belongs, names)
+
+
+def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
+    """For each noise that the schema allows, how many statements at its price and with declared keys the budget admits.
+
+    The numbers are lower bounds. Raises SchemaError where `open_accountant` does.
+    """
+    whole, privacy = FilterState(None, total_budget(schema), FREE), schema.privacy
+    costs = usual_costs(privacy, privacy.query_epsilon)
+    return {noise: whole.affordable(cost) for noise, cost in costs.items()}
+
+
+def total_budget(schema: Schema) -> Budget:
+    """The budget of the whole database.
+
+    Raises SchemaError if it does not hold the statements that the owner fixed beforehand, or if the price of a
+    statement is so small a part of it that every statement would be refused."""
+    total = Budget(schema.privacy.epsilon, schema.privacy.delta, rule=schema.privacy.accountant)
+    _require_price(schema, total)
+    _require_fixed_statements_fit(schema, total)
+    return total
+
+
+def _caps(schema: Schema) -> Mapping[str, Budget]:
+    return {name: capped(analyst, schema.privacy) for name, analyst in schema.analysts.items()}
+
+
+def capped(analyst: Analyst, privacy: Privacy) -> Budget:
+    """The cap of an analyst as a budget; DataError where the accountant needs a δ that it has not."""
+    delta = privacy.delta if analyst.delta is None else analyst.delta
+    return Budget(analyst.epsilon or privacy.epsilon, delta, rule=privacy.accountant)
+
+
+def _require_price(schema: Schema, total: Budget) -> None:
+    """Raise SchemaError if the price of a statement is below 2**-40 of the budget."""
+    price, least = schema.privacy.query_epsilon, total.epsilon * SMALLEST_SHARE
+    if price < least:
+        fault = f"{shown(price)} is below {shown(least)}, 2**-40 of epsilon, so that every statement at it is refused"
+        mend = f"set query_epsilon to a small part of epsilon, such as {shown(total.epsilon / 100)}"
+        raise schema.error([f"privacy, query_epsilon: {fault}; {mend}"])
+
+
+def _require_fixed_statements_fit(schema: Schema, total: Budget) -> None:
+    """Raise SchemaError if the budget does not hold the statements that the owner fixed beforehand."""
+    unfit = total.rule.unfit(total.promise)
+    if unfit is not None:
+        raise schema.error([f"accountant: {unfit}"])

@@ -28,8 +28,9 @@ from dpsql.session.cancel_scope import CancelScopes, cancellable
 from dpsql.session.changeable_settings import ChangeableSettings
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution, timed_rows
-from dpsql.session.explain import Explanation, explain
+from dpsql.session.explain import explain
 from dpsql.session.explain import priced as cost_lines
+from dpsql.session.explanation import Explanation
 from dpsql.session.named_releases import NamedReleases
 from dpsql.session.named_releases.statements import NamedPrice, NamedStatements
 from dpsql.session.named_releases.synopses import Synopses

@@ -9,7 +9,7 @@ import pytest
 from dpsql.errors import SchemaError
 from dpsql.schema import Privacy, loads
 from dpsql.session import count_costs, statements_paid_for
-from dpsql.session.limit_errors import count_error
+from dpsql.session.pricing.expected_errors import count_error
 
 SCHEMA = """
 name = "shop"

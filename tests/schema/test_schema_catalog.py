@@ -13,7 +13,7 @@ from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.errors import SchemaError
 from dpsql.schema import Catalog, Schema, SqlType, check, draft, load, loads
 from dpsql.session import open_session
-from dpsql.session.limit_errors import count_error
+from dpsql.session.pricing.expected_errors import count_error
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 

@@ -32,7 +32,7 @@ def init(source: str, ask: bool, output: Path | None) -> None:
     from dpsql.engines.opening import drafted_catalog
     from dpsql.schema import draft, loads
     from dpsql.schema.authoring.draft import NOTHING_CHOSEN
-    from dpsql.session.limit_errors import count_error
+    from dpsql.session.pricing.expected_errors import count_error
 
     if output is not None and output.exists():
         raise click.UsageError(f"{output} exists; name another file, or remove it")
@@ -61,8 +61,8 @@ def check(ctx: click.Context, schema: Path) -> None:
     from dpsql.engines.opening import catalog_of
     from dpsql.schema import Finding, load
     from dpsql.schema import check as find
-    from dpsql.session.limit_errors import count_error
     from dpsql.session.pricing.budget_findings import budget_findings
+    from dpsql.session.pricing.expected_errors import count_error
 
     findings = find(schema, catalog_of, budget_findings, count_error)
     if not any(finding.level == "error" for finding in findings) and ledger_is_with_data(load(schema)):

@@ -1,6 +1,6 @@
-"""Writes released rows as bytes and reads them back exactly; the plan of the rows is not written.
+"""Stored answers: keys, which are digests of all that a release depends on, and rows as bytes, which are read back exactly.
 
-Proved in ``docs/proofs/answers.md``.
+The plan of the rows is not written. Proved in ``docs/proofs/answers.md``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from array import array
 from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
@@ -18,11 +19,44 @@ from dpsql.planning.estimators.columnar_rows import ColumnarRows, IntervalColumn
 from dpsql.planning.estimators.histogram import DRAWN
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileCurves, QuantileEstimate
-from dpsql.planning.plan import CorePlan
+from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.release.released_tables import HiddenGroups, Released, ReleasedTable
 from dpsql.schema.types import STORED_FORMS
+from dpsql.sql.ir.canonical import canonical, text_digest
+
+#: Raised whenever the same cores come to mean another release, or are written in another way.
+FORMAT = 6
+
+
+def answer_key(plan: Plan, version: str) -> str:
+    """A digest of all that the release of a plan depends on: cores with their SQL and noise, derived tables, data.
+
+    The text of the statement, its analyst and its post-processing do not change the release, and are not in the digest.
+    """
+    cores = [[core.sql, canonical(_as_released(core))] for core in plan.cores]
+    read = [canonical(core.presence) for core in plan.cores] + [canonical(plan.evident)]
+    later = [canonical(plan.derived), canonical(plan.cubes), *read] if plan.derived else []
+    whole = ["dpsql answer", FORMAT, version, repr(plan.confidence), cores, later]
+    return text_digest(whole)
+
+
+def _as_released(core: CorePlan) -> CorePlan:
+    """The core without the evidence of its groups, where these are released with it or without."""
+    return core if core.presence is not None and core.presence.released else replace(core, presence=None)
+
+
+def kin_key(plan: Plan, version: str) -> str:
+    """A digest that all releases of the same exact rows share: it leaves out noise, price and confidence."""
+    cores = [
+        [core.sql, canonical(core.core), canonical([cell.contribution for cell in core.cells]),
+         canonical([histogram.contribution for histogram in core.histograms]), canonical(core.estimates)]
+        for core in plan.cores
+    ]  # fmt: skip
+    whole = ["dpsql kin", FORMAT, version, cores, canonical(plan.derived), canonical(plan.cubes)]
+    return text_digest(whole)
+
 
 #: The most bytes that the text of an answer may have.
 LARGEST = 2**28

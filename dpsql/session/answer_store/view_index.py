@@ -17,8 +17,7 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.views import StoredView, family_digest, read, view_of, written
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.released_tables import Released
-from dpsql.session.answer_store.keys import FORMAT
-from dpsql.session.answer_store.serialization import read_groups
+from dpsql.session.answer_store.serialization import FORMAT, read_groups
 from dpsql.session.plan_cache import LRUCache
 from dpsql.sql.ir.canonical import text_digest
 

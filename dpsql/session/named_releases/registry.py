@@ -19,7 +19,7 @@ from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.ledger import Ledger, NamedRelease, NewRelease, ReleaseKind
 from dpsql.schema import Schema, fold
 from dpsql.schema.names import checked_name
-from dpsql.session.answer_store.keys import FORMAT
+from dpsql.session.answer_store.serialization import FORMAT
 from dpsql.session.named_releases.table_rows import declared, rows_of
 
 #: Seconds after which what other processes have created or dropped is looked for again.

@@ -1,35 +1,90 @@
 """CREATE SYNOPSIS: charges marginals once, measures them, and keeps them as views that later statements are told by.
 
-Proved in ``docs/proofs/synopsis.md``.
+The views are pinned: answers are made of them until the synopsis is dropped. Proved in ``docs/proofs/synopsis.md``.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from math import prod
 
-from dpsql.errors import DataError, OperationalError, Refused
+from dpsql.errors import DatabaseError, DataError, OperationalError, Refused
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.synopsis.plan import Marginal, MeasuredPart, SynopsisPlan, synopsis_plan
 from dpsql.planning.synopsis.workload import PublicFacts, Workload
-from dpsql.planning.views import MOST_GROUPS
+from dpsql.planning.views import MOST_GROUPS, StoredView, family_digest, read, view_of, written
 from dpsql.postprocessing import Price, Result, ResultRows
-from dpsql.privacy.ledger import NewRelease
+from dpsql.privacy.ledger import NamedRelease, NewRelease
 from dpsql.release.linear_estimates import MOST_COMBINED
-from dpsql.session.answer_store.serialization import written
+from dpsql.release.released_tables import Released
+from dpsql.session.answer_store import serialization
 from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution
-from dpsql.session.named_releases.registry import NamedReleases
+from dpsql.session.named_releases.registry import NamedReleases, is_readable
 from dpsql.session.named_releases.statements import NamedPrice, price_line, stated_price
-from dpsql.session.named_releases.synopsis_views import facts_of
 from dpsql.session.request import CreateNamed, StatementSettings
 from dpsql.sql.emit.measurement.key_domain import counting
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Expression
 from dpsql.sql.parser.synopsis_definition import SynopsisDefinition, definition
+
+
+def _facts_of(name: str, entry: int, cores: Sequence[CorePlan], released: Released) -> str:
+    """The views of a synopsis as a text, each with a digest of the tables that it reads."""
+    views = []
+    for place, (core, table) in enumerate(zip(cores, released.tables, strict=True)):
+        view = view_of(core, _answer(name, entry), place, entry, len(table.keys))
+        assert view is not None
+        said = replace(view, said=f"synopsis {name}: {view.said}")
+        views.append([family_digest(core.core), written(said).decode("ascii")])
+    return json.dumps({"format": serialization.FORMAT, "views": views})
+
+
+def _answer(name: str, entry: int) -> str:
+    """What no other release is kept as, one of the same name later included."""
+    return f"synopsis {name} {entry}"
+
+
+class SynopsisViews:
+    """The views of the synopses that stay in the ledger of one database."""
+
+    def __init__(self, named: NamedReleases) -> None:
+        self._named = named
+        self._read: dict[str, dict[str, list[StoredView]]] = {}
+
+    def views(self, core: CorePlan, version: str) -> Sequence[StoredView]:
+        """The views over the tables of the core, of synopses that were made of this version of the data."""
+        family = family_digest(core.core)
+        fresh = [each for each in self._named.of_kind("synopsis") if each.version == version]
+        return [view for each in fresh for view in self._views(each).get(family, ())]
+
+    def stale(self, core: CorePlan, version: str) -> Sequence[str]:
+        """The names of synopses over the tables of the core that were made of another version of the data."""
+        family = family_digest(core.core)
+        old = [each for each in self._named.of_kind("synopsis") if each.version != version]
+        return [each.name for each in old if family in self._views(each)]
+
+    def content(self, view: StoredView) -> bytes | None:
+        """The released rows that a view of a synopsis has; None for a view of another release, or of one dropped."""
+        for each in self._named.of_kind("synopsis"):
+            if view.answer == _answer(each.name, each.entry):
+                with suppress(DatabaseError):
+                    return self._named.content(each)
+        return None
+
+    def _views(self, release: NamedRelease) -> dict[str, list[StoredView]]:
+        if release.digest not in self._read:
+            found = dict[str, list[StoredView]]()
+            for family, text in json.loads(release.facts)["views"] if is_readable(release) else ():
+                found.setdefault(family, []).append(read(text.encode("ascii")))
+            self._read[release.digest] = found
+        return self._read[release.digest]
+
 
 #: A synopsis has at most so many groups in all of its marginals, of which each takes this many bytes at most.
 MOST_CELLS, CELL_BYTES = 400_000, 64
@@ -56,8 +111,8 @@ class Synopses:
         def make(name: str) -> NewRelease:
             with self._scopes.scope() as scope:
                 released, entry, version = self._execution.bought(draft.plan.written(), scope)
-            return NewRelease(name, "synopsis", entry, version or "", facts_of(name, entry, draft.plan.cores, released),
-                              written(released))  # fmt: skip
+            facts = _facts_of(name, entry, draft.plan.cores, released)
+            return NewRelease(name, "synopsis", entry, version or "", facts, serialization.written(released))
 
         made = self._named.create(wanted.name, cells * CELL_BYTES, make)
         parts = draft.parts

@@ -14,7 +14,7 @@ from dpsql.privacy.budget import Budget, Lifetime
 from dpsql.privacy.filter import FilterState, RemainingBudget
 from dpsql.privacy.measure import FREE, shown
 from dpsql.schema import Finding, Privacy, Schema
-from dpsql.session.opening import capped, total_budget
+from dpsql.session.database import capped, total_budget
 from dpsql.session.pricing.noise_choice import ordinary_noise, usual_costs
 from dpsql.session.pricing.price_search import decimal, least, nearest, plain
 

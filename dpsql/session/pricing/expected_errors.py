@@ -1,12 +1,13 @@
 """How exact the columns of a result will be: half of their intervals, from the plan and from what was released.
 
-Proved in ``docs/proofs/accuracy.md``.
+What limits on the rows of a unit cost in error is said to the owner before they are chosen. Proved in
+``docs/proofs/accuracy.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from math import isfinite, prod, sqrt
@@ -15,6 +16,7 @@ from typing import assert_never, cast
 
 import numpy as np
 
+from dpsql.planning.calibration import mechanism
 from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, PresenceEstimate, SingleCell
 from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate, PresentValues, TopValues, ValueCounts
 from dpsql.planning.estimators.least_squares import DENSE, MeasuredLevel, cell_variance, spread_half_width, spreads
@@ -25,6 +27,9 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
 from dpsql.privacy.mechanism import Laplace
+from dpsql.schema import Privacy
+from dpsql.session.pricing.noise_choice import noise_of_full_budget
+from dpsql.sql.analysis.contribution import Norm, counted_once
 from dpsql.sql.analysis.grouping_levels import Cube, is_additive
 from dpsql.sql.ir.core import KeyDomain
 from dpsql.sql.ir.expression import BOOLEAN, ColumnRef, Expression
@@ -202,3 +207,30 @@ def typical(result: Result) -> tuple[ColumnError | None, ...]:
 def _typical_size(sizes: Sequence[float]) -> float | None:
     size = median(sizes)
     return size if isfinite(size) and size > 0 else None
+
+
+#: What a count and a sum of an average have of its price each.
+AVERAGE_SHARE = Fraction(1, 2)
+
+
+def count_error(privacy: Privacy, rows: int) -> float:
+    """Half the interval of COUNT(*) at the price of a statement, where so many rows of a unit count."""
+    return error_in_groups(privacy, rows, None, None)
+
+
+def error_in_groups(
+    privacy: Privacy, rows: int, groups: int | None, rows_per_group: int | None, share: Fraction = Fraction(1)
+) -> float:
+    """Half the interval of a count of rows by groups, at a share of the price of a statement.
+
+    A unit has at most so many rows, touches at most so many groups, and has at most so many rows in one of them.
+    """
+    norm: Norm = "l2" if noise_of_full_budget(privacy) == "gaussian" else "l1"
+    most = rows if norm == "l1" else rows**2
+    if rows_per_group is not None:
+        touched = min(rows, groups or rows)
+        most = min(most, touched * (rows_per_group if norm == "l1" else rows_per_group**2))
+    once = counted_once(norm)
+    limited = replace(once, limit=once.limit * most, rows=rows)
+    noise = mechanism(limited, norm, privacy.neighbours, privacy.query_epsilon, share)
+    return float(noise.half_width(float(privacy.confidence)) * limited.step)

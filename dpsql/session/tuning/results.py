@@ -12,7 +12,7 @@ from dpsql.planning.tuning import Question, Sought
 from dpsql.schema import Privacy, Schema, Table
 from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
 from dpsql.schema.authoring.write_limits import Tuned
-from dpsql.session.limit_errors import AVERAGE_SHARE, error_in_groups
+from dpsql.session.pricing.expected_errors import AVERAGE_SHARE, error_in_groups
 
 #: An average is said of a group of so many rows.
 GROUP = 1000

@@ -117,7 +117,7 @@ FAULTS = (
     ),
     Fault(
         "a release without its absent groups is given for one with them",
-        "dpsql/session/answer_store/keys.py",
+        "dpsql/session/answer_store/serialization.py",
         "    return core if core.presence is not None and core.presence.released else replace(core, presence=None)",
         "    return replace(core, presence=None)",
         (f"{TESTS}_a_release_without_absent_groups_is_not_taken_for_one_with_them",),

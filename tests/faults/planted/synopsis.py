@@ -31,14 +31,14 @@ FAULTS = (
     ),
     Fault(
         "a synopsis of older data answers",
-        "dpsql/session/named_releases/synopsis_views.py",
+        "dpsql/session/named_releases/synopses.py",
         'if each.version == version]\n        return [view',
         'if each.version]\n        return [view',
         (f"{TESTS}::test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data",),
     ),
     Fault(
         "the rows of a synopsis that was dropped are taken for those of one of the same name",
-        "dpsql/session/named_releases/synopsis_views.py",
+        "dpsql/session/named_releases/synopses.py",
         'return f"synopsis {name} {entry}"',
         'return f"synopsis {name}"',
         (f"{TESTS}::test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data",),

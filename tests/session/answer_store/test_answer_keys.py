@@ -14,7 +14,7 @@ from untouched import planning_session
 
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.session import Session
-from dpsql.session.answer_store.keys import answer_key
+from dpsql.session.answer_store.serialization import answer_key
 from dpsql.sql.ir.aggregate_properties import AggregateFunction
 
 GOLDEN = sorted((Path(__file__).parents[2] / "sql" / "golden").glob("*.sql"))
@@ -81,7 +81,7 @@ import sys
 from pathlib import Path
 sys.path[:0] = sys.argv[1:3]
 from test_answer_keys import GOLDEN, planned
-from dpsql.session.answer_store.keys import answer_key
+from dpsql.session.answer_store.serialization import answer_key
 Path(sys.argv[3]).mkdir()
 for plan in planned(GOLDEN[:6], Path(sys.argv[3])).values():
     print(answer_key(plan, "v"))

@@ -18,7 +18,7 @@ from dpsql.postprocessing import Price, Result
 from dpsql.privacy.ledger import NewRelease
 from dpsql.schema import Column
 from dpsql.server.listener import Server
-from dpsql.session.answer_store.keys import FORMAT
+from dpsql.session.answer_store.serialization import FORMAT
 from dpsql.session.database import Database, open_database
 from dpsql.session.named_releases.registry import NamedReleases
 from dpsql.session.named_releases.table_rows import SyntheticColumns, packed, written
