@@ -4,9 +4,9 @@ Proved in ``docs/proofs/execution.md``.
 """
 
 from dpsql.session.database import ledger_of, open_accountant, open_session, statements_paid_for
-from dpsql.session.prepared_statement import PreparedStatement
 from dpsql.session.pricing.noise_choice import count_costs
 from dpsql.session.session import Session
+from dpsql.session.statement_planner import PreparedStatement
 
 __all__ = [
     "PreparedStatement",

@@ -5,17 +5,16 @@ Proved in ``docs/proofs/execution.md`` and ``docs/proofs/accuracy.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.engines.engine import Engine
 from dpsql.errors import BudgetExhausted, StatementError
 from dpsql.planning.plan import Plan
-from dpsql.planning.result_columns import OutputColumn
 from dpsql.planning.workload import PricedWorkload, priced
 from dpsql.postprocessing import PostProcessors, Price, Result
-from dpsql.postprocessing.interval_columns import columns_with_intervals, with_interval_columns
+from dpsql.postprocessing.interval_columns import with_interval_columns
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.filter import AnswersLeft, RemainingBudget
 from dpsql.privacy.ledger import Ledger
@@ -25,7 +24,6 @@ from dpsql.session import request
 from dpsql.session.answer_store import AnswerStore
 from dpsql.session.answering import PlanAnswering, WorkloadAnswering, WorkloadStatement, statuses, text_and_parameters
 from dpsql.session.cancel_scope import CancelScopes, cancellable
-from dpsql.session.changeable_settings import ChangeableSettings
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution, timed_rows
 from dpsql.session.explain import explain
@@ -36,18 +34,18 @@ from dpsql.session.named_releases.statements import NamedPrice, NamedStatements
 from dpsql.session.named_releases.synopses import Synopses
 from dpsql.session.named_releases.synthetic_tables import SyntheticTables
 from dpsql.session.plan_cache import PlanCache
-from dpsql.session.prepared_statement import PreparedStatement, described
 from dpsql.session.pricing.error_target import AccuracyGoal
 from dpsql.session.pricing.noise_choice import ordinary_cost
 from dpsql.session.pricing.target_plans import TargetPlanner, after, first_only
 from dpsql.session.public_sizes import PublicSizes
-from dpsql.session.request import SETTINGS, StatementSettings
+from dpsql.session.request import SETTINGS
 from dpsql.session.request import statement_settings as status_rows
+from dpsql.session.statement_planner import StatementPlanner
 from dpsql.session.tuning.tuner import Tuner
 from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 
 
-class Session(ChangeableSettings):
+class Session(StatementPlanner):
     """One analyst's session; the budget belongs to the database, and all its sessions share it.
 
     One thread may use a session at a time; `interrupt` may come from another.
@@ -85,20 +83,20 @@ class Session(ChangeableSettings):
             rows = self.named.rows(timed_rows(engine, schema.privacy.time_bucket))
             postprocessors = PostProcessors(lambda: self.named.schema, rows)
             self._owned = (postprocessors, engine, accountant.ledger)
-        privacy, self._scopes = schema.privacy, CancelScopes(postprocessors, analyst)
-        super().__init__(privacy)
-        self._compiler = Compiler(
+        privacy, scopes = schema.privacy, CancelScopes(postprocessors, analyst)
+        compiler = Compiler(
             schema,
             accountant,
             analyst,
             frontend_options,
-            self._scopes,
+            scopes,
             plans,
             PublicSizes(engine, self.named.row_count),
             engine.dialect,
             self.named,
         )
-        self._targets = TargetPlanner(accountant, analyst, answers, self._scopes, privacy.epsilon)
+        targets = TargetPlanner(accountant, analyst, answers, scopes, privacy.epsilon)
+        super().__init__(privacy, compiler, targets, scopes)
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
         self._answering = PlanAnswering(self._execution, self._scopes)
         self._batch = WorkloadAnswering(self._execution, self._answering, self._scopes)
@@ -140,62 +138,6 @@ class Session(ChangeableSettings):
             free = f"free: {'answered before, and paid for once' if price.stored else 'no private row was read'}"
             return f"{free}; {self.ordinary_answers(left).said('')}{left.renewed}"
         return f"{left.answers_left(price.cost).took}{left.renewed}"
-
-    @property
-    def frontend_options(self) -> FrontendOptions:
-        """The choices of the front end where SQL dialects differ, for later statements."""
-        return self._compiler.frontend_options
-
-    @frontend_options.setter
-    def frontend_options(self, frontend_options: FrontendOptions) -> None:
-        self._compiler.frontend_options = frontend_options
-
-    @cancellable
-    def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
-        """The plan of a statement; nothing is charged and no private row is read."""
-        text, refine = request.without_refine(text)
-        plan = self._planned(lambda settings: self._compiler.plan(text, parameters, settings))
-        return replace(plan, refined=True) if refine else plan
-
-    def _planned(self, compiled: Callable[[StatementSettings], Plan]) -> Plan:
-        """The plan at the price of the session's target, if it has one.
-
-        Where that price is refused and nobody names the noise, it is asked of Laplace noise, which may be paid for.
-        """
-        try:
-            return self._targets.priced(compiled(self._settings), self._settings)
-        except BudgetExhausted:
-            if self._settings.mechanism != "auto":
-                raise
-            settings = replace(self._settings, mechanism="laplace")
-            try:
-                return self._targets.priced(compiled(settings), settings)
-            except BudgetExhausted:
-                pass
-            raise
-
-    def columns(self, plan: Plan) -> tuple[OutputColumn, ...]:
-        """The columns of a plan's answer; those of the ends of intervals are among them where the settings say so."""
-        return columns_with_intervals(plan) if self._settings.intervals else plan.columns
-
-    @cancellable
-    def prepare(self, text: str, types: Sequence[str | None] = ()) -> PreparedStatement:
-        """Parse a text once and find its parameter types and columns; nothing is charged or read.
-
-        Args:
-            types: DuckDB's names of the parameter types that the client declares; None for one that is left open.
-        """
-        text, refine = request.without_refine(text)
-        statement, found = self._compiler.parse(text, types)
-
-        def compiled(values: tuple[object, ...]) -> Plan:
-            return self._compiler.plan(text, values, self._settings, statement)
-
-        def plan(values: tuple[object, ...]) -> Plan:
-            made = self._planned(lambda settings: self._compiler.plan(text, values, settings, statement))
-            return replace(made, refined=True) if refine else made
-
-        return PreparedStatement(text, found, described(found, lambda values: self.columns(compiled(values))), plan)
 
     @cancellable
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:

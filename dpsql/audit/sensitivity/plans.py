@@ -20,7 +20,7 @@ from dpsql.privacy.accountant import Charge
 from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
-from dpsql.session.prepared_statement import TEXTS
+from dpsql.session.statement_planner import TEXTS
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.ir.frontend_options import PEOPLE, TOOLS
 from dpsql.sql.parser.parameter_types import stand_ins

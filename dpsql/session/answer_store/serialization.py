@@ -1,4 +1,4 @@
-"""Stored answers: keys, which are digests of all that a release depends on, and rows as bytes, which are read back exactly.
+"""Stored answers: keys, digests of all that a release depends on; and rows as bytes, which are read back exactly.
 
 The plan of the rows is not written. Proved in ``docs/proofs/answers.md``.
 """
