@@ -28,11 +28,11 @@ from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
 from dpsql.sql.binder.bind import Query, bind
+from dpsql.sql.binder.binding_state import FrontendOptions
 from dpsql.sql.binder.budget_table import names_budget, with_budget
-from dpsql.sql.binder.sources.synthetic_preview import previewed
+from dpsql.sql.binder.free_answers import previewed
 from dpsql.sql.emit import Dialect
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.parser.constant_datetimes import clock, names_clock, with_time
 from dpsql.sql.parser.googlesql import names_clause
 from dpsql.sql.parser.parameter_types import parameter_types

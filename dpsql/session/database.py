@@ -26,7 +26,7 @@ from dpsql.session.named_releases.synopses import SynopsisViews
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.pricing.noise_choice import ordinary_answers, usual_costs
 from dpsql.session.session import Session
-from dpsql.sql.ir.frontend_options import PEOPLE, TOOLS, FrontendOptions
+from dpsql.sql.binder.binding_state import PEOPLE, TOOLS, FrontendOptions
 
 __all__ = [
     "PEOPLE",

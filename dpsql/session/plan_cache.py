@@ -10,7 +10,7 @@ from typing import Generic, TypeAlias, TypeVar
 from dpsql.planning.plan import Plan
 from dpsql.schema.types import STORED_FORMS
 from dpsql.session.request import StatementSettings
-from dpsql.sql.ir.frontend_options import FrontendOptions
+from dpsql.sql.binder.binding_state import FrontendOptions
 
 #: How many plans stay in memory.
 PLANS = 1_000

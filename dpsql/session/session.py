@@ -42,7 +42,7 @@ from dpsql.session.request import SETTINGS
 from dpsql.session.request import statement_settings as status_rows
 from dpsql.session.statement_planner import StatementPlanner
 from dpsql.session.tuning.tuner import Tuner
-from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
+from dpsql.sql.binder.binding_state import PEOPLE, FrontendOptions
 
 
 class Session(StatementPlanner):

@@ -23,7 +23,7 @@ from dpsql.session.pricing.error_target import ErrorTarget
 from dpsql.session.pricing.target_plans import TargetPlanner
 from dpsql.session.request import StatementSettings
 from dpsql.session.request.statement_settings import allowed, target
-from dpsql.sql.ir.frontend_options import FrontendOptions
+from dpsql.sql.binder.binding_state import FrontendOptions
 from dpsql.sql.parser.parameter_types import read_value, stand_ins
 
 #: Texts that stand for a value while columns are described: some functions take only the name of a unit.

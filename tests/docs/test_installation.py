@@ -13,7 +13,7 @@ import pytest
 from databases import clinic
 
 import dpsql
-from dpsql.sql.sqlglot_version import PARSER
+from dpsql.sql import PARSER
 
 INSTALLED = Path(dpsql.__file__).parent
 CHECKOUT = Path(__file__).parents[2] / "dpsql"

@@ -21,8 +21,8 @@ from dpsql.privacy.ledger.checkpoints import kept_in
 from dpsql.schema import Schema
 from dpsql.session import Session, open_accountant
 from dpsql.session.statement_planner import TEXTS
+from dpsql.sql.binder.binding_state import PEOPLE, TOOLS
 from dpsql.sql.emit.duckdb import DUCKDB
-from dpsql.sql.ir.frontend_options import PEOPLE, TOOLS
 from dpsql.sql.parser.parameter_types import stand_ins
 
 #: What people and tools may ask, in the order in which a statement of the journal is tried.

@@ -13,19 +13,19 @@ from dpsql.sql.analysis.key_domain.domain import shown_notices
 from dpsql.sql.analysis.work.join_elimination import without_unread_joins
 from dpsql.sql.analysis.work.limits import with_bounded_work
 from dpsql.sql.analysis.work.rows import NO_SIZES, Fanout
+from dpsql.sql.binder.binding_state import PEOPLE, FrontendOptions
 from dpsql.sql.binder.collected.debias import debiased, read_as_reports
 from dpsql.sql.binder.collected.sources import require_public_keys
 from dpsql.sql.binder.column_names import folded_names
 from dpsql.sql.binder.cut import Cut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
+from dpsql.sql.binder.free_answers import is_probe
 from dpsql.sql.binder.pushdown import narrowed
-from dpsql.sql.binder.schema_answers import is_probe
 from dpsql.sql.binder.scope import without_database
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery, Describe
 from dpsql.sql.binder.sources.series import with_listed_series
 from dpsql.sql.emit.measurement.key_domain import many_keys_notices
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
 from dpsql.sql.parser.parameter import require_values, with_lists
 from dpsql.sql.parser.parse import Statement
 from dpsql.sql.parser.privacy_clause import Options

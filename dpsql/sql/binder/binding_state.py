@@ -1,6 +1,7 @@
 """The binding of one statement: what it has found so far, and how it reads the queries inside the statement.
 
-The grammar of SQL is recursive, so each reader of a clause may meet a query. It hands the query to the binding.
+A front end may choose what SQL leaves open. The grammar of SQL is recursive, so each reader of a clause may meet a
+query. It hands the query to the binding.
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from sqlglot import exp
 
@@ -20,8 +22,26 @@ from dpsql.sql.binder.scope import Ctes, Outside, Scope, require_known_schema
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import refuse
+
+
+@dataclass(frozen=True)
+class FrontendOptions:
+    """How statements of a session are read; nothing here changes what may be released.
+
+    ``raw_select`` says what a SELECT of single rows gives: an error; no rows where it has LIMIT 1, by which tools learn
+    columns (``probe``); or always no rows (``empty``).
+    ``declared_ranges`` answers MIN and MAX of whole columns by their declared bounds, as tools ask for the ends of a
+    filter: that costs nothing and is what the schema says, not what the data hold.
+    """
+
+    raw_select: Literal["error", "probe", "empty"] = "error"
+    declared_ranges: bool = False
+
+
+#: What people get who write SQL, and what tools get that take dpsql for PostgreSQL.
+PEOPLE, TOOLS = FrontendOptions(), FrontendOptions("probe", declared_ranges=True)
+
 
 MAX_SOURCES: Final = 24
 

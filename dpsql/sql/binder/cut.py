@@ -10,18 +10,17 @@ from sqlglot import exp
 from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
-from dpsql.sql.binder.binding_state import Binding
+from dpsql.sql.binder.binding_state import Binding, FrontendOptions
 from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.empty_groups import EmptyGroups
+from dpsql.sql.binder.free_answers import declared_ends, is_probe, is_raw_probe, no_rows
 from dpsql.sql.binder.group_by import is_plain_distinct
 from dpsql.sql.binder.private_select import released_select
-from dpsql.sql.binder.schema_answers import declared_ends, is_probe, is_raw_probe, no_rows
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, without_ctes
 from dpsql.sql.binder.sources.derived_tables import DerivedTables, Describe
 from dpsql.sql.binder.sources.from_subqueries import PrivateRows, from_items, groups_by_unit
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
-from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.postprocess import released_sql
 

@@ -12,8 +12,9 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.schema import UNIT, SqlType, fold
-from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable, summand
+from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable
 from dpsql.sql.analysis.stability import limits
+from dpsql.sql.analysis.summand import summand
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate, split, statistic
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.sources.joins import From

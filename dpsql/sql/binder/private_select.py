@@ -15,8 +15,8 @@ from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, r
 from dpsql.sql.binder.aggregates.norm_clip import NormClipped, norm_clipped, with_norm
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
+from dpsql.sql.binder.free_answers import listed_keys
 from dpsql.sql.binder.group_by import cube, grouping_sets, has_sets
-from dpsql.sql.binder.schema_answers import listed_keys
 from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT

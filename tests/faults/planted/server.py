@@ -95,7 +95,7 @@ FAULTS = (
     ),
     Fault(
         "a parser that does not fit its compiled half is used",
-        "dpsql/sql/sqlglot_version.py",
+        "dpsql/sql/__init__.py",
         "    if parser != compiled:\n",
         "    if parser > compiled > parser:\n",
         (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dpsql.sql.functions.regular_expression.automaton import END, Automaton, DfaState, automaton
-from dpsql.sql.functions.regular_expression.search import searches
+from dpsql.sql.functions.regular_expression.program import searches
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import simplified
 

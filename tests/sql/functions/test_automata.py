@@ -13,8 +13,8 @@ from searched import Searched
 
 from dpsql.errors import StatementError
 from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, TooLargeError, automaton, most_states
+from dpsql.sql.functions.regular_expression.program import searches
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
-from dpsql.sql.functions.regular_expression.search import searches
 from dpsql.sql.functions.regular_expression.syntax import parsed, with_its_options
 from dpsql.sql.functions.regular_expression.tree import simplified
 

@@ -14,7 +14,7 @@ from dpsql.errors import StatementError
 from dpsql.schema import SqlType
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.scalar import native
-from dpsql.sql.functions.quoted_constants import resolved
+from dpsql.sql.functions.call import resolved
 from dpsql.sql.ir.expression import INTEGER, TEXT, Literal
 
 #: Conditions whose value PostgreSQL has, over columns i and i2 (bigint), x (double), m (numeric), s, d, ts and b.

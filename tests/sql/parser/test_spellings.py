@@ -10,7 +10,7 @@ from databases import clinic
 from dpsql.errors import DatabaseError
 from dpsql.session import Session
 from dpsql.session.database import TOOLS, open_database
-from dpsql.sql.ir.frontend_options import PEOPLE, FrontendOptions
+from dpsql.sql.binder.binding_state import PEOPLE, FrontendOptions
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from typing import assert_never
 from sqlglot import exp
 
 from dpsql.schema import UNIT
-from dpsql.sql.analysis.bounds import summand
+from dpsql.sql.analysis.summand import summand
 from dpsql.sql.binder.aggregates.dp_clip import clip_aggregate
 from dpsql.sql.binder.aggregates.frequencies import ListedValues, frequent_aggregate
 from dpsql.sql.binder.aggregates.quantiles import ranked_aggregate

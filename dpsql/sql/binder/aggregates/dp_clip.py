@@ -13,8 +13,8 @@ from math import log
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
-from dpsql.sql.analysis.bounds import summand
 from dpsql.sql.analysis.quantisation import RATIO, quantum, sizes
+from dpsql.sql.analysis.summand import summand
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.emit.node import number
 from dpsql.sql.ir.aggregate import CLIP

@@ -13,24 +13,16 @@ from fractions import Fraction
 from sqlglot import exp
 
 from dpsql.errors import DatabaseError
-from dpsql.sql.analysis.bounds import as_number, is_bounded
+from dpsql.sql.analysis.bounds import is_bounded
 from dpsql.sql.analysis.quantisation import norm_grid, sizes
+from dpsql.sql.analysis.summand import as_number
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate, split
 from dpsql.sql.binder.aggregates.dp_clip import is_clip
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.ir.aggregate import NORM, NORM_CLIPPED_SUM
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import (
-    BOOLEAN,
-    INTEGER,
-    Call,
-    ColumnRef,
-    Expression,
-    Literal,
-    columns,
-    conjunction,
-)
+from dpsql.sql.ir.expression import BOOLEAN, INTEGER, Call, ColumnRef, Expression, Literal, columns, conjunction
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Join, Relation, unit_of
 from dpsql.sql.postprocess import released_sql

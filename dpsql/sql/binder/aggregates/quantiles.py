@@ -9,7 +9,8 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.sql.analysis.bounds import bounds, is_bounded, without_bounds
+from dpsql.sql.analysis.bounds import bounds, is_bounded
+from dpsql.sql.analysis.summand import without_bounds
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.aggregate import QUANTILE_CONT, function_named

@@ -15,9 +15,8 @@ from sqlglot import exp
 from dpsql.schema import Bound, Schema, fold
 from dpsql.schema.reports import NumberReports
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, is_grouped
-from dpsql.sql.binder.collected.arithmetic import ends_of
 from dpsql.sql.binder.collected.classes import ReportClasses, remade
-from dpsql.sql.binder.collected.estimates import Estimates, conjuncts
+from dpsql.sql.binder.collected.estimates import Estimates, conjuncts, ends_of
 from dpsql.sql.binder.collected.sources import (
     UNDERSTOOD,
     Sources,

@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from dpsql.sql.functions.call import call
-from dpsql.sql.functions.quoted_constants import resolved
+from dpsql.sql.functions.call import call, resolved
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import BOOLEAN, Expression
 from dpsql.sql.ir.refusal import refuse

@@ -16,7 +16,7 @@ from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span
 from dpsql.sql.binder.expressions.datetimes import moved
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.emit.syntax import STATEMENT
-from dpsql.sql.functions.quoted_constants import beside
+from dpsql.sql.functions.call import beside
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import TIMESTAMP, Literal
 from dpsql.sql.ir.refusal import only, refuse

@@ -15,17 +15,14 @@ from dpsql.sql.functions.regular_expression.program import (
     EmptyWidth,
     NoOperation,
     Program,
+    Search,
     Split,
     UnanchoredStart,
     program,
+    searches,
 )
-from dpsql.sql.functions.regular_expression.search import Search, searches
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
-from dpsql.sql.functions.regular_expression.tree import (
-    RegularExpression,
-    positions,
-    simplified,
-)
+from dpsql.sql.functions.regular_expression.tree import RegularExpression, positions, simplified
 
 #: So many states an automaton may have, and so many bytes for them: RE2 has 2.6 MB for those of one, or a little less.
 MOST_STATES, MOST_BYTES = 1_000, 1_500_000

@@ -1,13 +1,14 @@
 """A regular expression as RE2 compiles it: steps over bytes of UTF-8, forward or backward, with its anchors taken off.
 
-Proved in ``docs/proofs/automaton.md``.
+How RE2 searches: which programs it runs over a text, from where, and up to which match. Proved in
+``docs/proofs/automaton.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import Literal, TypeAlias, assert_never
 
 from dpsql.sql.functions.regular_expression.tree import (
     LAST,
@@ -84,7 +85,7 @@ class Program:
     at_end: bool
 
 
-def anchors(tree: RegularExpression) -> tuple[RegularExpression, bool, bool]:
+def _anchors(tree: RegularExpression) -> tuple[RegularExpression, bool, bool]:
     """The pattern without ^ at its begin and $ at its end, and whether it has these."""
     without, begins = _without(tree, "begin", 0)
     without, ends = _without(without, "end", 0)
@@ -110,7 +111,7 @@ def _without(tree: RegularExpression, place: Place, depth: int) -> tuple[Regular
 
 def program(tree: RegularExpression, *, backward: bool, anchored: bool) -> Program:
     """The program that reads texts from their begin, or their end; one that is not ``anchored`` begins anywhere."""
-    without, begins, ends = anchors(tree)
+    without, begins, ends = _anchors(tree)
     compiler = _ProgramWriter(backward)
     steps, start = compiler.steps, compiler.part(without, 0)
     if not anchored:
@@ -229,3 +230,48 @@ def _sequences(low: int, high: int) -> Iterator[tuple[tuple[int, int], ...]]:
                 return
     first, last = (chr(end).encode("utf-8", "surrogatepass") for end in (low, high))
     yield tuple(zip(first, last, strict=True))
+
+
+#: Whether threads are kept in their order, up to the first match, or as sets, one for each begin of the match.
+Matching: TypeAlias = Literal["first", "longest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A way to run a pattern's program: from the begin or from the end of a text, at that place or at any.
+
+    ``earliest`` searches end with any match.
+    """
+
+    matching: Matching
+    backward: bool = False
+    anchored: bool = True
+    earliest: bool = False
+
+
+def searches(function: str, tree: RegularExpression) -> tuple[Search, ...]:
+    """How RE2 searches for the pattern where DuckDB computes the function."""
+    _, begins, ends = _anchors(tree)
+    back = Search("longest", backward=True)
+    if function == "regexp_full_match" or (begins and ends):
+        return (Search("longest"),)
+    if begins:
+        return (Search("first"),)
+    if ends:
+        return (back,)
+    if function == "regexp_matches":
+        forward = Search("longest", anchored=False, earliest=True)
+        return (forward, back) if _asks_for_the_end(tree) else (forward,)
+    return (Search("first", anchored=False), back)
+
+
+def _asks_for_the_end(tree: RegularExpression) -> bool:
+    match tree:
+        case Assertion(place=place):
+            return place == "end"
+        case Concatenation(parts=parts) | Alternation(parts=parts):
+            return any(map(_asks_for_the_end, parts))
+        case Repetition(part=part) | CapturingGroup(part=part):
+            return _asks_for_the_end(part)
+        case _:
+            return False

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from dpsql.sql.functions.regular_expression.automaton import END, Automaton, DfaState, TooLargeError, automaton
-from dpsql.sql.functions.regular_expression.search import searches
+from dpsql.sql.functions.regular_expression.program import searches
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import simplified
 

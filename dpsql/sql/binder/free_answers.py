@@ -1,4 +1,6 @@
-"""Private SELECTs that the schema alone answers: probes of clients, lists of declared keys, and declared ranges.
+"""Private SELECTs that cost nothing: probes, declared keys and ranges, and single rows of a synthetic table in their place.
+
+The schema alone answers probes of clients, lists of declared keys, and declared ranges.
 
 Proved in ``docs/proofs/execution.md`` and ``docs/proofs/domain.md``.
 """
@@ -11,9 +13,9 @@ from math import ceil, floor
 
 from sqlglot import exp
 
-from dpsql.schema import Bound
+from dpsql.schema import Bound, Schema, fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
-from dpsql.sql.binder.binding_state import Binding
+from dpsql.sql.binder.binding_state import Binding, FrontendOptions
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.group_by import is_plain_distinct
 from dpsql.sql.binder.sources.from_subqueries import select_item
@@ -24,7 +26,6 @@ from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Literal, Scalar
-from dpsql.sql.ir.frontend_options import FrontendOptions
 from dpsql.sql.ir.refusal import only
 
 
@@ -152,3 +153,37 @@ def _scalar(bound: Bound, column: ColumnRef, lowest: bool) -> Scalar:
     scale = column.type.scale or 0
     steps = (ceil if lowest else floor)(bound * 10**scale)
     return Decimal(steps).scaleb(-scale) if scale else steps
+
+
+def previewed(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, str | None]:
+    """The statement over the newest synthetic table that has its columns, and that table's name.
+
+    It is the statement itself, and None, where it asks for no single rows of one private table, or where no synthetic
+    table of it has all columns that are named.
+    """
+    table = _single_rows_of(tree)
+    name = "" if table is None else fold(table.name)
+    if table is None or name not in schema.tables or schema.tables[name].public:
+        return tree, None
+    asked = {fold(column.name) for column in tree.find_all(exp.Column)}
+    made = [each for each, its in schema.tables.items() if its.source == name and asked <= its.columns.keys()]
+    if not made:
+        return tree, None
+    changed = tree.copy()
+    read = changed.find(exp.Table)
+    assert read is not None
+    alias = read.args.get("alias") or exp.TableAlias(this=read.this.copy())
+    read.replace(exp.Table(this=exp.to_identifier(made[-1], quoted=True), alias=alias))
+    return changed, made[-1]
+
+
+def _single_rows_of(tree: exp.Expr) -> exp.Table | None:
+    """The one table of which a SELECT asks for single rows; None of any other statement."""
+    if not isinstance(tree, exp.Select) or is_grouped(tree) or is_probe(tree) or tree.args.get("with_"):
+        return None
+    if len(list(tree.find_all(exp.Select))) > 1:
+        return None
+    tables, source = list(tree.find_all(exp.Table)), tree.args.get("from_")
+    if len(tables) != 1 or source is None or not isinstance(source.this, exp.Table):
+        return None
+    return tables[0]
