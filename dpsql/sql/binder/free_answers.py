@@ -1,4 +1,4 @@
-"""Private SELECTs that cost nothing: probes, declared keys and ranges, and single rows of a synthetic table in their place.
+"""Private SELECTs that cost nothing: probes, declared keys and ranges, and single rows, read of a synthetic table.
 
 The schema alone answers probes of clients, lists of declared keys, and declared ranges.
 

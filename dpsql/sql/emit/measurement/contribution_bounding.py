@@ -1,8 +1,9 @@
 """Contribution bounding: the groups and distinct values that a unit may bring, and the clipping of its norm.
 
-``…_suspects``   the units that a look at their rows cannot clear of a norm above a limit
-``…_own``        their contributions per key; where rows are summed, beside those of all others together
-``…_heavy``      of these, per key, value·factor − value for the units whose norm is above a limit
+``contributions``  what each unit adds to each key, where units are counted
+``…_suspects``     the units that a look at their rows cannot clear of a norm above a limit
+``…_own``          their contributions per key; where rows are summed, beside those of all others together
+``…_heavy``        of these, per key, value·factor − value for the units whose norm is above a limit
 
 Proved in ``docs/proofs/contribution.md``, the weights of groups in ``docs/proofs/key_weights.md``.
 """
@@ -21,6 +22,19 @@ from dpsql.sql.emit.dialect import HASH_KEY, Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.ir.core import ClampedSum, NormClippedSum, ProductSum, RowCount, UnitCount
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
+
+
+def contributions(dialect: Dialect, keys: list[str], members: list[Member]) -> exp.Select:
+    """What each unit adds to each key: the sum of its rows' values; where units are counted, the greatest of them."""
+    groups: list[exp.Expr] = [node.bare(name) for name in ["u", *keys]]
+    outputs = list(groups)
+    for name, each in members:
+        total = exp.Max(this=node.bare(name)) if isinstance(each.cell, UnitCount) else exp.Sum(this=node.bare(name))
+        value = node.or_zero(total)
+        if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum):
+            value = squarable(dialect, value)
+        outputs.append(node.aliased(value, name))
+    return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
 
 
 def crowded(groups: int) -> exp.Select:

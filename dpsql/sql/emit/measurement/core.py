@@ -22,10 +22,9 @@ from functools import cached_property
 
 from sqlglot import exp
 
-from dpsql.schema import SqlType
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.emit import node, scalar
-from dpsql.sql.emit.dialect import Dialect, Width
+from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.measurement import contribution_bounding, histogram, unit_norms
 from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.emit.measurement.row_values import row_size, row_value
@@ -33,17 +32,7 @@ from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_ones
 from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
-from dpsql.sql.ir.core import (
-    ClampedSum,
-    Core,
-    DistinctCount,
-    NormClippedSum,
-    ProductSum,
-    UnitCount,
-    UnitNorms,
-    is_averaged,
-)
-from dpsql.sql.ir.expression import INTEGER
+from dpsql.sql.ir.core import Core, DistinctCount, NormClippedSum, UnitCount, UnitNorms, is_averaged
 from dpsql.sql.ir.references import is_held, tables_measured
 from dpsql.sql.ir.relation import Filter, PerUnit, Scan
 
@@ -95,7 +84,7 @@ class _Emission:
     def tree(self) -> exp.Query:
         steps: dict[str, exp.Query] = {"rows": emitted_flat(self._rows)}
         if self._base != "rows":
-            steps["contributions"] = self._contributions()
+            steps["contributions"] = contribution_bounding.contributions(self.dialect, self.keys, self.summed)
         if self.groups is not None:
             names = [name for name, _ in self.summed]
             steps |= {
@@ -122,7 +111,7 @@ class _Emission:
                 )
         if self.core.domain is not None:
             steps["domain"] = domain_select(self.dialect, self.core)
-        final = self._with_bins(self._final())
+        final = histogram.with_bins(self.dialect, self._final(), self.keys, len(self.histograms))
         ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name))) for name, query in steps.items()]
         for cte in ctes:
             if cte.alias == "rows":
@@ -216,22 +205,6 @@ class _Emission:
         known = [] if self._takes_back else [owned(self.dialect, self.core.relation, self.core.unit)]
         return node.select(outputs, source, joins, node.conjoined([*conditions, *known]))
 
-    def _contributions(self) -> exp.Select:
-        groups: list[exp.Expr] = [node.bare(name) for name in ["u", *self.keys]]
-        outputs = list(groups)
-        for name, each in self.summed:
-            total = exp.Max(this=node.bare(name)) if isinstance(each.cell, UnitCount) else exp.Sum(this=node.bare(name))
-            value = node.or_zero(total)
-            outputs.append(
-                node.aliased(
-                    contribution_bounding.squarable(self.dialect, value)
-                    if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum)
-                    else value,
-                    name,
-                )
-            )
-        return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
-
     def _measured(self) -> exp.Query:
         """Every value under its key and, for units above a limit, what scaling them down changes.
 
@@ -313,19 +286,3 @@ class _Emission:
                 equal = [node.same(node.column(base, name), node.column(source, name)) for name in self.keys]
                 joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT"))
         return node.select(outputs, node.table(base), joins)
-
-    def _with_bins(self, final: exp.Select) -> exp.Query:
-        """The groups, and behind them a row for each bin of each histogram: keys, histogram, bin and count."""
-        if not self.histograms:
-            return final
-        cells = len(final.expressions) - len(self.keys)
-        behind: list[tuple[str, SqlType | Width]] = [("histogram", "narrow"), ("bin", INTEGER), ("v", INTEGER)]
-        none = [node.aliased(self.dialect.cast(exp.null(), kind), name) for name, kind in behind]
-        final.set("expressions", [*final.expressions, *none])
-        whole: exp.Query = final
-        for place in range(len(self.histograms)):
-            name = f"h{place}"
-            outputs = [*map(node.bare, self.keys), *(exp.null() for _ in range(cells)), node.integer(place)]
-            bins = node.select([*outputs, node.bare(name), node.bare("v")], node.table(f"{name}_bins"))
-            whole = exp.Union(this=whole, expression=bins, distinct=False)
-        return whole

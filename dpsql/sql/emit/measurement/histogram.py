@@ -19,10 +19,11 @@ from datetime import date, datetime, timedelta
 
 from sqlglot import exp
 
+from dpsql.schema import SqlType
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import SECONDS, Bins, quantum
 from dpsql.sql.emit import node
-from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.dialect import Dialect, Width
 from dpsql.sql.emit.measurement import contribution_bounding
 from dpsql.sql.emit.quantise import quantised
 from dpsql.sql.emit.scalar import key, literal_node, native
@@ -160,3 +161,20 @@ def _bins(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     total = node.aliased(dialect.cast(exp.Sum(this=node.bare("v")), INTEGER), "v")
     return node.select([*map(node.bare, columns), total], node.subquery(whole, "whole"),
                        group=[node.bare(part) for part in columns])  # fmt: skip
+
+
+def with_bins(dialect: Dialect, groups: exp.Select, keys: list[str], histograms: int) -> exp.Query:
+    """The groups, and behind them a row for each bin of each histogram: keys, histogram, bin and count."""
+    if not histograms:
+        return groups
+    cells = len(groups.expressions) - len(keys)
+    behind: list[tuple[str, SqlType | Width]] = [("histogram", "narrow"), ("bin", INTEGER), ("v", INTEGER)]
+    none = [node.aliased(dialect.cast(exp.null(), kind), name) for name, kind in behind]
+    groups.set("expressions", [*groups.expressions, *none])
+    whole: exp.Query = groups
+    for place in range(histograms):
+        name = f"h{place}"
+        outputs = [*map(node.bare, keys), *(exp.null() for _ in range(cells)), node.integer(place)]
+        bins = node.select([*outputs, node.bare(name), node.bare("v")], node.table(f"{name}_bins"))
+        whole = exp.Union(this=whole, expression=bins, distinct=False)
+    return whole
