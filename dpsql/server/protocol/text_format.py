@@ -6,14 +6,14 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, tzinfo
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import TypeAlias
 from uuid import UUID
 
 from dpsql.errors import DataError, InvalidText
-from dpsql.server.protocol.interval_style import fraction, interval_text, read_interval
+from dpsql.server.protocol.datetime_text import interval_text, moment_text, read_interval, time_text, timestamp_text
 from dpsql.server.protocol.postgres_types import PostgresType, json_text
 
 Encoder: TypeAlias = Callable[[object], bytes]
@@ -43,7 +43,7 @@ def encoder(kind: PostgresType, zone: tzinfo = UTC) -> Encoder:
     """
     if kind.element is not None:
         return partial(_array, encoder(kind.element, zone))
-    return partial(_moment, zone) if kind.name == "timestamptz" else CODECS[kind.name].write
+    return partial(moment_text, zone) if kind.name == "timestamptz" else CODECS[kind.name].write
 
 
 def _plain(value: object) -> bytes:
@@ -101,41 +101,6 @@ def _numeric(value: object) -> bytes:
 
 def _bytes(value: object) -> bytes:
     return b"\\x" + bytes(value).hex().encode() if isinstance(value, bytes | bytearray) else _plain(value)
-
-
-def _timestamp(value: object) -> bytes:
-    if not isinstance(value, datetime):
-        return _plain(value)
-    text = f"{value.year:04}-{value.month:02}-{value.day:02} {value.hour:02}:{value.minute:02}:{value.second:02}"
-    return (text + fraction(value.microsecond)).encode()
-
-
-def _moment(zone: tzinfo, value: object) -> bytes:
-    """The text of an instant in a time zone, with the zone's offset as PostgreSQL writes it.
-
-    >>> from datetime import timezone
-    >>> new_year = datetime(2024, 1, 1, tzinfo=UTC)
-    >>> _moment(UTC, new_year), _moment(timezone(-timedelta(hours=5, minutes=30)), new_year)
-    (b'2024-01-01 00:00:00+00', b'2023-12-31 18:30:00-05:30')
-    """
-    if not isinstance(value, datetime):
-        return _plain(value)
-    local = (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(zone)
-    offset = local.utcoffset() or timedelta()
-    seconds = abs(offset) // timedelta(seconds=1)
-    parts = [
-        f"{'-' if offset < timedelta() else '+'}{seconds // 3600:02}",
-        f"{seconds // 60 % 60:02}",
-        f"{seconds % 60:02}",
-    ]
-    tail = ":".join(parts if seconds % 60 else parts[:2] if seconds % 3600 else parts[:1])
-    return _timestamp(local) + tail.encode()
-
-
-def _time(value: object) -> bytes:
-    if not isinstance(value, time):
-        return _plain(value)
-    return f"{value.hour:02}:{value.minute:02}:{value.second:02}{fraction(value.microsecond)}".encode()
 
 
 def _vector(value: object) -> bytes:
@@ -282,10 +247,10 @@ CODECS: Mapping[str, TextCodec] = {
     "numeric": TextCodec(_numeric, lambda text: Decimal(_number(text))),
     "bytea": TextCodec(_bytes, _read_bytes),
     "date": TextCodec(_plain, lambda text: date.fromisoformat(text.strip())),
-    "time": TextCodec(_time, lambda text: time.fromisoformat(text.strip())),
-    "timestamp": TextCodec(_timestamp, lambda text: datetime.fromisoformat(text.strip()).replace(tzinfo=None)),
+    "time": TextCodec(time_text, lambda text: time.fromisoformat(text.strip())),
+    "timestamp": TextCodec(timestamp_text, lambda text: datetime.fromisoformat(text.strip()).replace(tzinfo=None)),
     "timestamptz": TextCodec(
-        partial(_moment, UTC), lambda text: datetime.fromisoformat(text.strip()), "timestamp with time zone"
+        partial(moment_text, UTC), lambda text: datetime.fromisoformat(text.strip()), "timestamp with time zone"
     ),
     "interval": TextCodec(interval_text, read_interval),
     "uuid": TextCodec(_plain, lambda text: UUID(text.strip())),

@@ -1,15 +1,56 @@
-"""Reads and writes intervals of time in PostgreSQL's style: days, then hours, minutes and seconds."""
+"""Timestamps, times and intervals as PostgreSQL's text format has them: written, and intervals read, too."""
 
 from __future__ import annotations
 
 import math
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta, tzinfo
 
 
-def fraction(microseconds: int) -> str:
+def _plain(value: object) -> bytes:
+    return str(value).encode("utf-8", "replace")
+
+
+def _fraction(microseconds: int) -> str:
     """The decimal point and the fraction of a second; empty for a whole second."""
     return f".{microseconds:06}".rstrip("0") if microseconds else ""
+
+
+def timestamp_text(value: object) -> bytes:
+    """The text of a timestamp; other values are written as they are."""
+    if not isinstance(value, datetime):
+        return _plain(value)
+    text = f"{value.year:04}-{value.month:02}-{value.day:02} {value.hour:02}:{value.minute:02}:{value.second:02}"
+    return (text + _fraction(value.microsecond)).encode()
+
+
+def moment_text(zone: tzinfo, value: object) -> bytes:
+    """The text of an instant in a time zone, with the zone's offset as PostgreSQL writes it.
+
+    >>> from datetime import timezone
+    >>> new_year = datetime(2024, 1, 1, tzinfo=UTC)
+    >>> moment_text(UTC, new_year), moment_text(timezone(-timedelta(hours=5, minutes=30)), new_year)
+    (b'2024-01-01 00:00:00+00', b'2023-12-31 18:30:00-05:30')
+    """
+    if not isinstance(value, datetime):
+        return _plain(value)
+    local = (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(zone)
+    offset = local.utcoffset() or timedelta()
+    seconds = abs(offset) // timedelta(seconds=1)
+    parts = [
+        f"{'-' if offset < timedelta() else '+'}{seconds // 3600:02}",
+        f"{seconds // 60 % 60:02}",
+        f"{seconds % 60:02}",
+    ]
+    tail = ":".join(parts if seconds % 60 else parts[:2] if seconds % 3600 else parts[:1])
+    return timestamp_text(local) + tail.encode()
+
+
+def time_text(value: object) -> bytes:
+    """The text of a time of day; other values are written as they are."""
+    if not isinstance(value, time):
+        return _plain(value)
+    return f"{value.hour:02}:{value.minute:02}:{value.second:02}{_fraction(value.microsecond)}".encode()
 
 
 def interval_text(value: object) -> bytes:
@@ -19,12 +60,12 @@ def interval_text(value: object) -> bytes:
     (b'1 day 02:00:00', b'-01:00:00', b'00:00:00')
     """
     if not isinstance(value, timedelta):
-        return str(value).encode("utf-8", "replace")
+        return _plain(value)
     whole = value // timedelta(microseconds=1)
     days = int(math.copysign(abs(whole) // 86_400_000_000, whole))
     rest = abs(whole) % 86_400_000_000
     seconds, microseconds = divmod(rest, 1_000_000)
-    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction(microseconds)}"
+    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{_fraction(microseconds)}"
     clock = f"-{clock}" if whole < 0 and rest else clock
     said = f"{days} day{'' if days == 1 else 's'}" if days else ""
     return f"{said} {clock}".encode() if said and rest else (said or clock).encode()
