@@ -12,7 +12,7 @@ from dpsql.planning.synopsis.plan import told
 from dpsql.planning.views import is_view, view_of
 from dpsql.session.session import Session
 from dpsql.sql.analysis.normal_form import normal_cell, normal_core
-from dpsql.sql.parser.synopsis_definition import MOST_KEYS, MOST_STATEMENTS
+from dpsql.sql.parser.release_definitions import MOST_KEYS, MOST_STATEMENTS
 from dpsql.sql.suggest.synopsis import SynopsisParts, synopsis_parts
 
 #: A key has at most so many values; what has more is a key by the conditions on it.

@@ -31,7 +31,7 @@ from dpsql.session.request import CreateNamed, StatementSettings
 from dpsql.sql.emit.measurement.key_domain import counting
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Expression
-from dpsql.sql.parser.synopsis_definition import SynopsisDefinition, definition
+from dpsql.sql.parser.release_definitions import SynopsisDefinition, synopsis_definition
 
 
 def _facts_of(name: str, entry: int, cores: Sequence[CorePlan], released: Released) -> str:
@@ -129,7 +129,7 @@ class Synopses:
 
     def explain(self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
         """The marginals that are measured, their noise, the price, and the expected errors of the FOR statements."""
-        draft, found = self._draft(wanted, wanted.body, parameters, settings), definition(wanted.body)
+        draft, found = self._draft(wanted, wanted.body, parameters, settings), synopsis_definition(wanted.body)
         lines = list[str]()
         for part in draft.parts:
             core = draft.plan.cores[len(lines)]
@@ -148,7 +148,7 @@ class Synopses:
     def _draft(
         self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
     ) -> SynopsisPlan:
-        found, privacy = definition(wanted.body), self._named.schema.privacy.with_noise(settings.mechanism)
+        found, privacy = synopsis_definition(wanted.body), self._named.schema.privacy.with_noise(settings.mechanism)
         if parameters:
             raise DataError("a synopsis has no parameters; write the values into the statement")
         price = stated_price(wanted, settings, privacy)

@@ -16,7 +16,7 @@ from dpsql.planning.plan import CorePlan
 from dpsql.planning.synthetic.model_columns import ModelColumn
 from dpsql.planning.synthetic.plan import SyntheticPlan, synthetic_plan
 from dpsql.postprocessing import Price, Result
-from dpsql.postprocessing.synthetic.graphical_model import GraphicalModel, require_mbi
+from dpsql.postprocessing.graphical_model import GraphicalModel, require_mbi
 from dpsql.privacy.ledger import NewRelease
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.schema.names import checked_name
@@ -28,7 +28,7 @@ from dpsql.session.named_releases.registry import NamedReleases
 from dpsql.session.named_releases.statements import NamedPrice, price_line, stated_price
 from dpsql.session.named_releases.table_rows import SyntheticColumns, packed, written
 from dpsql.session.request import CreateNamed, StatementSettings
-from dpsql.sql.parser.synthetic_definition import SyntheticDefinition, definition
+from dpsql.sql.parser.release_definitions import SyntheticDefinition, synthetic_definition
 
 #: How many values a synthetic table may have, and the most bytes that one takes in the ledger.
 MOST_VALUES, VALUE_BYTES = 2_000_000, 24
@@ -109,7 +109,7 @@ class SyntheticTables:
     def _draft(
         self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
     ) -> _Draft:
-        found, schema = definition(wanted.body), self._named.schema
+        found, schema = synthetic_definition(wanted.body), self._named.schema
         table = schema.tables.get(found.table)
         if table is None:
             raise StatementError("E_TABLE", f"there is no table `{found.table}`")

@@ -16,7 +16,7 @@ from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.functions.interval_rules import length_interval, round_interval, span
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery, columns
+from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, on_the_line
 
 #: Where expressions lie at one place of a statement, beyond what their columns declare.
@@ -234,12 +234,6 @@ def _fits(interval: Interval, source: SqlType, target: SqlType) -> bool:
         return False
     digits = 18 if target.kind == "integer" else (target.precision or 0) - (target.scale or 0)
     return interval.magnitude < Fraction(10**digits - 1)
-
-
-def unbounded_columns(expression: Expression) -> list[ColumnRef]:
-    """The numeric columns without declared bounds: the ones to name when a sum has none."""
-    found = dict.fromkeys(column for column in columns(expression) if not bounds(column).is_finite)
-    return [column for column in found if column.type.is_numeric or column.type.is_temporal]
 
 
 def as_ends(sql_type: SqlType, interval: Interval) -> tuple[Bound, Bound] | None:

@@ -7,8 +7,8 @@ import re
 from sqlglot import exp
 
 from dpsql.schema import SqlType
-from dpsql.sql.analysis.bounds import bounds, is_bounded, unbounded_columns
-from dpsql.sql.ir.expression import BOOLEAN, Call, Case, Expression, Literal, columns
+from dpsql.sql.analysis.bounds import bounds, is_bounded
+from dpsql.sql.ir.expression import BOOLEAN, Call, Case, ColumnRef, Expression, Literal, columns
 from dpsql.sql.ir.refusal import refuse
 
 #: No value that is added may be larger: then neither noise nor intervals leave the range of a double.
@@ -50,6 +50,12 @@ def without_bounds(argument: Expression, node: exp.Expr) -> str:
     """The columns for which the schema needs bounds; none that is named inside dpsql alone."""
     written = {column.name for column in node.find_all(exp.Column)}
     return ", ".join(
-        column.name for column in unbounded_columns(argument)
+        column.name for column in _unbounded_columns(argument)
         if not column.released and (column.name in written or not _GENERATED.fullmatch(column.name))
     )  # fmt: skip
+
+
+def _unbounded_columns(expression: Expression) -> list[ColumnRef]:
+    """The numeric columns without declared bounds: the ones to name when a sum has none."""
+    found = dict.fromkeys(column for column in columns(expression) if not bounds(column).is_finite)
+    return [column for column in found if column.type.is_numeric or column.type.is_temporal]

@@ -1,6 +1,6 @@
-"""The definition of a synopsis: keys and measures over private rows, and the statements that it is bought for.
+"""What a statement says of a release that it creates under a name: the definitions of synopses and of synthetic tables.
 
-Proved in ``docs/proofs/synopsis.md``.
+Proved in ``docs/proofs/synopsis.md`` and ``docs/proofs/synthetic.md``.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dpsql.schema import fold
 from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.parser.parse import blanked, parse
 
-_READ = frozenset({"expressions", "from_", "from", "joins", "where", "kind", "group"})
+_SYNOPSIS_CLAUSES = frozenset({"expressions", "from_", "from", "joins", "where", "kind", "group"})
 _FOR = re.compile(r"\bfor\s*(?=\()", re.IGNORECASE)
 _WRITE = "a synopsis is made by SELECT keys, measures FROM … [WHERE …] [FOR (statement; statement)]"
 #: A synopsis has at most so many keys, and is chosen for at most so many statements.
@@ -34,7 +35,7 @@ class SynopsisDefinition:
     def marginal(self, keys: Sequence[int], measures: Sequence[int]) -> str:
         """The text of the statement that measures the marginal of the keys and measures in these places.
 
-        >>> definition(" SELECT a, b, COUNT(*), SUM(c) FROM t WHERE d").marginal([1], [0, 1])
+        >>> synopsis_definition(" SELECT a, b, COUNT(*), SUM(c) FROM t WHERE d").marginal([1], [0, 1])
         'SELECT b AS k0, COUNT(*) AS m0, SUM(c) AS m1 FROM t WHERE d GROUP BY 1'
         """
         listed = [f"{self.keys[place]} AS k{number}" for number, place in enumerate(keys)]
@@ -43,11 +44,11 @@ class SynopsisDefinition:
         return f"SELECT {', '.join(listed)} {self.rows}" + (f" GROUP BY {grouped}" if keys else "")
 
 
-def definition(body: str) -> SynopsisDefinition:
+def synopsis_definition(body: str) -> SynopsisDefinition:
     """Read what stands behind AS; StatementError or Refused where it is no synopsis.
 
-    >>> definition("SELECT a FROM t FOR (SELECT COUNT(*) FROM t; SELECT a, COUNT(*) FROM t GROUP BY a;)").workload
-    ('SELECT COUNT(*) FROM t', 'SELECT a, COUNT(*) FROM t GROUP BY a')
+    >>> synopsis_definition("SELECT a FROM t FOR (SELECT COUNT(*) FROM t; SELECT SUM(b) FROM t;)").workload
+    ('SELECT COUNT(*) FROM t', 'SELECT SUM(b) FROM t')
     """
     text, workload = _split(body)
     statement = parse(text)
@@ -55,7 +56,7 @@ def definition(body: str) -> SynopsisDefinition:
     if statement.options is not None or not isinstance(select, exp.Select):
         refuse("E_STMT", _WRITE, select)
     for name, value in select.args.items():
-        if value and name not in _READ:
+        if value and name not in _SYNOPSIS_CLAUSES:
             refuse("E_STMT", f"{_WRITE}; leave all else out", select)
     items = [each.this if isinstance(each, exp.Alias) else each for each in select.expressions]
     if any(isinstance(each, exp.Star) for each in items):
@@ -114,3 +115,67 @@ def _depths(plain: str) -> Iterator[int]:
 
 def _depth(plain: str) -> int:
     return plain.count("(") - plain.count(")")
+
+
+_SYNTHETIC_CLAUSES = frozenset({"expressions", "from_", "from", "where", "kind"})
+
+
+@dataclass(frozen=True)
+class SyntheticDefinition:
+    """``SELECT columns FROM table [WHERE condition]``: each column with its name in the synthetic table.
+
+    ``columns`` is None for ``*``.
+    """
+
+    table: str
+    alias: str
+    columns: tuple[tuple[str, str], ...] | None
+    where: str
+
+    def marginal(self, keys: Sequence[str]) -> str:
+        """The text of the statement that counts the rows for each value of the keys.
+
+        >>> synthetic_definition("SELECT a FROM t WHERE b > 0").marginal(["a"])
+        'SELECT a AS k0, COUNT(*) AS n FROM "t" AS "t" WHERE b > 0 GROUP BY 1'
+        """
+        listed = ", ".join(f"{key} AS k{place}" for place, key in enumerate(keys))
+        places = ", ".join(str(place + 1) for place in range(len(keys)))
+        return f'SELECT {listed}, COUNT(*) AS n FROM "{self.table}" AS "{self.alias}"{self.where} GROUP BY {places}'
+
+
+def synthetic_definition(text: str) -> SyntheticDefinition:
+    """Read the definition; StatementError or Refused where it is another statement.
+
+    >>> synthetic_definition("SELECT a, T.b AS c FROM t").columns
+    (('a', 'a'), ('c', 'b'))
+    """
+    statement = parse(text)
+    select = statement.tree
+    if statement.options is not None or not isinstance(select, exp.Select):
+        refuse("E_STMT", "a synthetic table is made by SELECT columns FROM table [WHERE condition]", select)
+    for name, value in select.args.items():
+        if value and name not in _SYNTHETIC_CLAUSES:
+            refuse("E_STMT", "a synthetic table is made of columns of one table; leave all but WHERE out", select)
+    source = select.args.get("from_") or select.args.get("from")
+    table = None if source is None else source.this
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier) or table.args.get("joins"):
+        refuse("E_STMT", "a synthetic table is made of the rows of one table", select)
+    where = select.args.get("where")
+    condition = "" if where is None else f" WHERE {STATEMENT.write(where.this)}"
+    alias = fold(table.alias_or_name)
+    if len(select.expressions) == 1 and isinstance(select.expressions[0], exp.Star):
+        return SyntheticDefinition(fold(table.name), alias, None, condition)
+    columns = tuple(_column(each, alias) for each in select.expressions)
+    if len(dict(columns)) < len(columns):
+        refuse("E_STMT", "two columns have one name; give one another with AS", select)
+    return SyntheticDefinition(fold(table.name), alias, columns, condition)
+
+
+def _column(item: exp.Expr, alias: str) -> tuple[str, str]:
+    """The name in the synthetic table, and the column of the table."""
+    column = item.this if isinstance(item, exp.Alias) else item
+    if not isinstance(column, exp.Column) or not isinstance(column.this, exp.Identifier):
+        refuse("E_STMT", "a synthetic table has plain columns; compute others of it when you read it", item)
+    if column.table and fold(column.table) != alias:
+        refuse("E_COLUMN", f"there is no table `{column.table}` here", item)
+    return fold(item.alias_or_name), fold(column.name)
