@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-REMOTE = "tests/engines/test_remote.py"
+REMOTE, COPYING = "tests/engines/test_remote.py", "tests/engines/test_remote_copies.py"
 COPIES, HTTPS, S3, STORE = (f"dpsql/engines/remote/{name}.py" for name in ("copies", "https", "s3", "store"))
 ALL = "dpsql/engines/files/versions.py"
 CHANGED = (f"{REMOTE}::test_the_next_statement_reads_what_has_changed_and_is_charged",)
-WRONG_OVER_HTTPS = (f"{REMOTE}::test_what_goes_wrong_over_https_is_named_in_our_own_words",)
+WRONG_OVER_HTTPS = (f"{COPYING}::test_what_goes_wrong_over_https_is_named_in_our_own_words",)
 
 FAULTS = (
     Fault(
@@ -79,7 +79,7 @@ FAULTS = (
         COPIES,
         "self._lock.acquire(timeout=2 * PATIENCE if os.getpid() == self._owner else 0)",
         "False",
-        (f"{REMOTE}::test_what_is_being_copied_goes_with_the_rest_where_the_database_is_closed",),
+        (f"{COPYING}::test_what_is_being_copied_goes_with_the_rest_where_the_database_is_closed",),
     ),
     Fault(
         "the time that copying takes is felt",
@@ -94,21 +94,21 @@ FAULTS = (
         STORE,
         'if part in ("", ".", "..")',
         'if part in ("", ".")',
-        (f"{REMOTE}::test_no_key_leads_out_of_the_folder_of_copies",),
+        (f"{COPYING}::test_no_key_leads_out_of_the_folder_of_copies",),
     ),
     Fault(
         "an object that was written meanwhile is copied as the one that was found",
         S3,
         ", IfMatch=file.state[0])",
         ")",
-        (f"{REMOTE}::test_an_object_that_is_written_while_it_is_copied_is_never_a_mixture",),
+        (f"{COPYING}::test_an_object_that_is_written_while_it_is_copied_is_never_a_mixture",),
     ),
     Fault(
         "files are copied without another look",
         COPIES,
         "                    self._copy(found)\n",
         "                    self._copy(found)\n                    self._stale = False\n                    return\n",
-        (f"{REMOTE}::test_an_object_that_is_written_while_it_is_copied_is_never_a_mixture",),
+        (f"{COPYING}::test_an_object_that_is_written_while_it_is_copied_is_never_a_mixture",),
     ),
     Fault("a half of a file is a copy", HTTPS, "        if left:\n", "        if left is None:\n", WRONG_OVER_HTTPS),
     Fault(
@@ -123,13 +123,13 @@ FAULTS = (
         S3,
         'if parts.scheme != "https" and',
         "if not parts.scheme and",
-        (f"{REMOTE}::test_what_goes_wrong_in_a_bucket_is_named",),
+        (f"{COPYING}::test_what_goes_wrong_in_a_bucket_is_named",),
     ),
     Fault(
         "a password is sent to whatever host a server leads to",
         HTTPS,
         "request.add_unredirected_header(",
         "request.add_header(",
-        (f"{REMOTE}::test_names_and_passwords_of_netrc_are_sent_to_their_host_alone",),
+        (f"{COPYING}::test_names_and_passwords_of_netrc_are_sent_to_their_host_alone",),
     ),
 )
