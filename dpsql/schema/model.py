@@ -14,10 +14,11 @@ from pydantic.json_schema import GenerateJsonSchema
 
 from dpsql.errors import SchemaError
 from dpsql.privacy.accountants import CompositionRule
+from dpsql.schema.accountant import written
 from dpsql.schema.catalog import Catalog, complete_tables, find_differences
 from dpsql.schema.engine import EngineSettings
 from dpsql.schema.names import checked_name, fold, is_analyst, split_reference
-from dpsql.schema.privacy import Analyst, Privacy, written
+from dpsql.schema.privacy import Analyst, Privacy
 from dpsql.schema.table import Table
 from dpsql.schema.types import Bound
 from dpsql.schema.unit_paths import Owner, find_owner, identified
