@@ -14,7 +14,7 @@ from typing import Final
 
 from dpsql.audit.report import AuditCheck
 from dpsql.engines.duckdb.engine import source_of
-from dpsql.engines.duckdb.process import landlock
+from dpsql.engines.duckdb.process import confinement
 from dpsql.engines.duckdb.process.client import EngineProcess, ProcessDied
 from dpsql.errors import OperationalError
 from dpsql.schema import Schema
@@ -57,7 +57,7 @@ def process_checks(schema: Schema) -> list[AuditCheck]:
 
 def _kernel() -> AuditCheck:
     """Whether the kernel can confine the process."""
-    version = landlock.version()
+    version = confinement.landlock_version()
     if version >= 1:
         return AuditCheck("the kernel's Landlock", "passed", f"version {version}")
     said = "there is none, so that the engine's process can open what its user can, and connect"
@@ -75,7 +75,7 @@ def _could(process: EngineProcess, data: Path, outside: Path) -> dict[str, bool]
 
 
 def _checks(could: dict[str, bool], limited: bool) -> Iterator[AuditCheck]:
-    version = landlock.version()
+    version = confinement.landlock_version()
     for name, least in _KEPT_BY.items():
         what = f"its process {name}"
         if name == "takes more memory" and not limited:

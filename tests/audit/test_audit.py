@@ -34,7 +34,7 @@ from dpsql.audit import (
 from dpsql.audit.clock import REST, AuditClock
 from dpsql.audit.html_report import page as drawn_page
 from dpsql.audit.samplers import CHOICES, DRAWS, check_samplers, seconds_of_samplers
-from dpsql.engines.duckdb.process import landlock
+from dpsql.engines.duckdb.process import confinement
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.sql.emit.duckdb import DuckDB
 from dpsql.sql.emit.measurement import row_values
@@ -88,7 +88,7 @@ def test_an_honest_database_passes(tmp_path: Path) -> None:
     """Where it was answered: a copy of its ledger is not the one that is remembered."""
     report = audit(answered(tmp_path), AuditRequest(epsilon_of=STATEMENTS[:1], **FEW))
     failed = [check.what for each in report.groups for check in each.checks if check.verdict == "failed"]
-    if landlock.version() < 4:  # such a machine is told that it does not confine the engine
+    if confinement.landlock_version() < 4:  # such a machine is told that it does not confine the engine
         failed = [what for what in failed if not what.startswith(("its process", "the kernel"))]
     assert failed == []
     looked = room(report, "sensitivity")

@@ -19,7 +19,7 @@ from dpsql.audit.lockdown import attempts, lock_down
 from dpsql.audit.report import TESTED, CheckGroup, in_tested_range
 from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import planner
-from dpsql.engines.duckdb.process import landlock
+from dpsql.engines.duckdb.process import confinement
 from dpsql.engines.duckdb.process.confinement import HEAD_ROOM
 from dpsql.engines.duckdb.process.confinement_probe import _TRIED, _succeeds
 from dpsql.engines.duckdb.process.protocol import EngineMessage
@@ -87,7 +87,9 @@ def test_attempts_would_succeed_on_an_open_engine(tmp_path: Path) -> None:
     assert len(ran) > 55
 
 
-@pytest.mark.skipif(landlock.version() < 6, reason="this kernel has no Landlock, or an old one, and notes say so")
+@pytest.mark.skipif(
+    confinement.landlock_version() < 6, reason="this kernel has no Landlock, or an old one, and notes say so"
+)
 def test_the_engines_process_can_do_nothing_that_it_must_not(tmp_path: Path) -> None:
     schema_file = clinic(tmp_path)
     schema_file.write_text(schema_file.read_text() + '[engine]\nmemory = "500MB"\nspill = "1MB"\n')
@@ -153,7 +155,7 @@ KERNELS = {
 def test_an_engine_that_can_open_a_file_or_connect_fails(
     version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(landlock, "version", lambda: version)
+    monkeypatch.setattr(confinement, "landlock_version", lambda: version)
     monkeypatch.setattr("dpsql.audit.engine_process.EngineProcess", Unconfined)
     checks = {
         check.what.removeprefix("its process "): check for check in process_checks(completed_schema(clinic(tmp_path)))
@@ -175,7 +177,7 @@ def test_an_audit_without_confinement_ends_with_what_to_do(
     schema = clinic(tmp_path)
     if missing == "process":
         schema.write_text(schema.read_text() + "[engine]\nprocess = false\n")
-    monkeypatch.setattr(landlock, "version", lambda: 0)
+    monkeypatch.setattr(confinement, "landlock_version", lambda: 0)
     for name in ("check_samplers", "lock_down"):
         monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: CheckGroup(name, "left out", ()))
     done = CliRunner().invoke(cli.commands, ["audit", str(schema)])

@@ -12,7 +12,7 @@ import pytest
 from databases import clinic
 
 from dpsql.engines.duckdb import opening
-from dpsql.engines.duckdb.process import landlock
+from dpsql.engines.duckdb.process import confinement
 from dpsql.session import open_session
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux")
@@ -71,20 +71,24 @@ def test_limits_hold_on_every_linux(tmp_path: Path) -> None:
     assert could["core"] == [0, 0] and could["file size"] == [1000, 1000]
 
 
-@pytest.mark.skipif(landlock.version() < 1, reason="this kernel has no Landlock, which the documentation says")
+@pytest.mark.skipif(
+    confinement.landlock_version() < 1, reason="this kernel has no Landlock, which the documentation says"
+)
 def test_nothing_but_the_source_is_in_reach(tmp_path: Path) -> None:
     could = confined(tmp_path)
     assert could["source"] == "read"
     for what in ("a file beside it", "a file of the system", "writing the source", "writing beside it", "a program"):
         assert could[what] == "PermissionError", what
     assert could["writing in the folder"] == "PermissionError"
-    if landlock.version() >= 4:
+    if confinement.landlock_version() >= 4:
         assert could["the network"] == "PermissionError"
-    if landlock.version() >= 6:
+    if confinement.landlock_version() >= 6:
         assert could["a signal to its parent"] == "PermissionError"
 
 
-@pytest.mark.skipif(landlock.version() < 1, reason="this kernel has no Landlock, which the documentation says")
+@pytest.mark.skipif(
+    confinement.landlock_version() < 1, reason="this kernel has no Landlock, which the documentation says"
+)
 def test_where_it_may_spill_it_writes_into_its_folder_alone(tmp_path: Path) -> None:
     folder = tmp_path / "spill"
     folder.mkdir()

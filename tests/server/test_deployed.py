@@ -25,7 +25,7 @@ from server_process import started
 from wire_client import PASSWORD
 
 from dpsql.cli import commands
-from dpsql.engines.duckdb.process import landlock
+from dpsql.engines.duckdb.process import confinement
 from dpsql.server.authentication.users import add_user
 
 HOUSE = Path(__file__).parents[2]
@@ -73,7 +73,7 @@ def here(words: Sequence[str]) -> list[str]:
     for option, value in (("--host", "127.0.0.1"), ("--port", "0"), ("--metrics-port", "0")):
         if option in found:
             found[found.index(option) + 1] = value
-    confined = landlock.version() >= 1 and os.geteuid() != 0
+    confined = confinement.landlock_version() >= 1 and os.geteuid() != 0
     return [word for word in found if confined or word != "--require-confinement"]
 
 

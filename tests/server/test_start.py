@@ -15,7 +15,7 @@ from databases import clinic
 
 from dpsql.cli import commands
 from dpsql.cli.host_warnings import host_warnings, ledger_is_with_data
-from dpsql.engines.duckdb.process import landlock
+from dpsql.engines.duckdb.process import confinement
 from dpsql.schema import load
 
 ROOT, LANDLOCK, OWN = "runs as root", "this system has no Landlock", "the engine runs in the server's own process"
@@ -28,7 +28,7 @@ def surrounded(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
 
     def surround(user: int, version: int) -> None:
         monkeypatch.setattr(os, "geteuid", lambda: user)
-        monkeypatch.setattr(landlock, "version", lambda: version)
+        monkeypatch.setattr(confinement, "landlock_version", lambda: version)
 
     surround(1000, 4)
     return surround

@@ -11,7 +11,7 @@ from functools import partial
 from dpsql.engines.duckdb.catalog import CatalogCheck, CatalogReader, declared_catalog, facts
 from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
-from dpsql.engines.duckdb.process import landlock
+from dpsql.engines.duckdb.process import confinement
 from dpsql.engines.duckdb.process.client import EngineProcess
 from dpsql.engines.duckdb.process.data import ProcessData, facts_of
 from dpsql.engines.files.held_files import HeldFiles
@@ -90,4 +90,4 @@ def weaknesses(schema: Schema) -> list[str]:
     """By what a fault of DuckDB would reach further than its own process on this machine; nothing is opened."""
     if not schema.engine.process:
         return [IN_THE_SERVER]
-    return [NO_LANDLOCK] if landlock.version() < 1 else []
+    return [NO_LANDLOCK] if confinement.landlock_version() < 1 else []

@@ -1,14 +1,15 @@
 """A function of the allow-list applied to typed arguments: which types fit, and which constants are converted.
 
-A constant in quotes takes the type of what it stands beside, as PostgreSQL's literals of unknown type do.
-Proved in ``docs/proofs/expression.md``.
+A constant in quotes takes the type of what it stands beside, as PostgreSQL's literals of unknown type do. Readers of
+single nodes are given a function that reads the nodes inside theirs. Proved in ``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
-from typing import NoReturn, assert_never
+from typing import NoReturn, TypeAlias, assert_never
 
 from sqlglot import exp
 
@@ -238,3 +239,20 @@ def is_double(expression: Expression) -> bool:
             return False  # the engine may hold a narrower type
         case _:
             assert_never(expression)
+
+
+#: Gives the typed expression that a node means, or refuses it.
+ReadNode: TypeAlias = Callable[[exp.Expr], Expression]
+
+
+def read_condition(read: ReadNode, node: exp.Expr) -> Expression:
+    """The node as a condition; refused where it is not true or false."""
+    expression = resolved(read(node), BOOLEAN)
+    if expression.type != BOOLEAN and expression != literal.NULL:
+        refuse("E_TYPE", f"a condition must be true or false, and this is {expression.type}", node)
+    return expression
+
+
+def read_call(read: ReadNode, function: str, arguments: Sequence[exp.Expr], node: exp.Expr) -> Expression:
+    """The function of the allow-list applied to arguments that are still to be read."""
+    return call(function, [read(argument) for argument in arguments], node)

@@ -35,7 +35,7 @@ FAULTS = (
     Fault(
         "an engine's process without Landlock, found by the audit's lock-down",
         "dpsql/engines/duckdb/process/confinement.py",
-        "    landlock.restrict(",
+        "    restrict(",
         "    (lambda **_: True)(",
         (CONFINED,),
     ),

@@ -90,7 +90,7 @@ FAULTS = (
     Fault(
         "files are in reach of the process",
         LIMITS,
-        "    landlock.restrict(",
+        "    restrict(",
         "    (lambda **_: None)(",
         (f"{CONFINED}::test_nothing_but_the_source_is_in_reach",),
     ),

@@ -1,6 +1,7 @@
 """What the engine's process takes from itself before it opens anything, as far as the operating system lets it.
 
-Proved in ``docs/proofs/process.md``.
+On Linux files, programs and the network are given up for good by Landlock (kernel 5.13 and later); elsewhere `restrict`
+does nothing, and tells so. Proved in ``docs/proofs/process.md``.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import os
 import signal
+import stat
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,7 +17,6 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engines.duckdb.process import landlock
 from dpsql.engines.source import ResourceLimits
 
 #: Bytes beside DuckDB's own limit: Python, DuckDB's code and threads, and the rows on their way to dpsql.
@@ -40,12 +41,12 @@ def confine(parent: int, read: Sequence[str], limits: ResourceLimits) -> None:
     _limit("RLIMIT_FSIZE", limits.spill)
     if limits.memory is not None:
         _limit("RLIMIT_DATA", limits.memory + HEAD_ROOM)
-    landlock.restrict(read=[*read, *_modules(), *_SYSTEM], write=[] if limits.folder is None else [limits.folder])
+    restrict(read=[*read, *_modules(), *_SYSTEM], write=[] if limits.folder is None else [limits.folder])
 
 
 def _modules() -> list[str]:
     """The folders of Python's modules, of DuckDB and of the engine."""
-    return [str(Path(str(module.__file__)).parent) for module in (os, duckdb, landlock)]
+    return [str(Path(file).parent) for file in (str(os.__file__), str(duckdb.__file__), __file__)]
 
 
 def _die_with(parent: int) -> None:
@@ -76,3 +77,75 @@ def _limit(name: str, most: int) -> None:
         _, hard = resource.getrlimit(which)
         least = most if hard == resource.RLIM_INFINITY else min(most, hard)
         resource.setrlimit(which, (least, least))
+
+
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_VERSION, _PATH_BENEATH = 1, 1
+#: The file system's rights by the version of Landlock that brought them; the later ones are bits that follow.
+_RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
+_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+#: Write, remove and make ordinary files, truncate them, and make folders.
+_WRITE = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 14
+#: Rights that a rule on a file, rather than on a folder, may give.
+_OF_FILES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
+#: TCP connections and listening (version 4); signals and abstract sockets of others (version 6).
+_NETWORK, _SCOPES = 0b11, 0b11
+
+
+class _Ruleset(ctypes.Structure):
+    """What is forbidden but for the rules: rights on files, on the network, and towards other processes."""
+
+    _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
+
+
+class _PathBeneath(ctypes.Structure):
+    """Rights on a file, or on all that lies in a folder."""
+
+    _pack_ = 1
+    _fields_ = (("rights", ctypes.c_uint64), ("place", ctypes.c_int32))
+
+
+def restrict(read: Sequence[str], write: Sequence[str]) -> bool:
+    """Whether this thread, and all that it begins, can open nothing but these for reading and writing any more.
+
+    Nor can it start a program or connect to anything. Places that do not exist are left out. False without Landlock.
+    """
+    found = landlock_version()
+    if found < 1:
+        return False
+    rights = (1 << max(bits for first, bits in _RIGHTS.items() if first <= found)) - 1
+    ruleset = _Ruleset(rights, _NETWORK if found >= 4 else 0, _SCOPES if found >= 6 else 0)
+    size = 8 if found < 4 else 16 if found < 6 else 24
+    rules = _call(_CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+    if rules < 0:
+        return False
+    try:
+        allowed = [_allow(rules, place, rights & (_READ_FILE | _READ_DIR)) for place in read]
+        allowed += [_allow(rules, place, rights & (_READ_FILE | _READ_DIR | _WRITE)) for place in write]
+        return all(allowed) and _call(_RESTRICT_SELF, rules, 0) == 0
+    finally:
+        os.close(rules)
+
+
+def landlock_version() -> int:
+    """The version of Landlock that the kernel has; below 1 where it has none."""
+    return _call(_CREATE_RULESET, None, 0, _VERSION) if sys.platform == "linux" else 0
+
+
+def _allow(rules: int, place: str, rights: int) -> bool:
+    try:
+        opened = os.open(place, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        if not stat.S_ISDIR(os.fstat(opened).st_mode):
+            rights &= _OF_FILES
+        return _call(_ADD_RULE, rules, _PATH_BENEATH, ctypes.byref(_PathBeneath(rights, opened)), 0) == 0
+    finally:
+        os.close(opened)
+
+
+def _call(number: int, *values: object) -> int:
+    """A system call; -1 where it fails."""
+    words = [ctypes.c_long(value) if isinstance(value, int) else value for value in values]
+    return int(ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *words))

@@ -8,10 +8,9 @@ from sqlglot import exp
 
 from dpsql.schema import UNIT, SqlType
 from dpsql.sql.binder.expressions.constant_arguments import constant_span
-from dpsql.sql.binder.expressions.node_reader import ReadNode, read_condition
 from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.functions import FUNCTIONS
-from dpsql.sql.functions.call import alike, call, castable
+from dpsql.sql.functions.call import ReadNode, alike, call, castable, read_condition
 from dpsql.sql.functions.signature import common_type
 from dpsql.sql.functions.spellings import NODES
 from dpsql.sql.ir import literal

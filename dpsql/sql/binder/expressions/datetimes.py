@@ -8,8 +8,7 @@ from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span, unit_word
-from dpsql.sql.binder.expressions.node_reader import ReadNode, read_call
-from dpsql.sql.functions.call import beside, call, resolved
+from dpsql.sql.functions.call import ReadNode, beside, call, read_call, resolved
 from dpsql.sql.functions.datetimes import BUCKETS, PARTS, SHIFTS, UNITS
 from dpsql.sql.functions.spellings import PART_NAMES, SPELLING
 from dpsql.sql.ir import literal

@@ -8,10 +8,9 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions import conditions, datetimes, numbers, texts
-from dpsql.sql.binder.expressions.node_reader import ReadNode, read_call, read_condition
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions import FUNCTIONS
-from dpsql.sql.functions.call import call
+from dpsql.sql.functions.call import ReadNode, call, read_call, read_condition
 from dpsql.sql.functions.spellings import NAMED, NODES, SPELLING
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import BOOLEAN, Expression, Literal

@@ -7,8 +7,7 @@ import math
 from sqlglot import exp
 
 from dpsql.schema import SqlType
-from dpsql.sql.binder.expressions.node_reader import ReadNode, read_call
-from dpsql.sql.functions.call import call
+from dpsql.sql.functions.call import ReadNode, call, read_call
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import DOUBLE, INTEGER, Call, Case, Expression, Literal
 from dpsql.sql.ir.refusal import only, refuse

@@ -7,9 +7,8 @@ import re
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions.constant_arguments import require_format, require_pattern, template_format
-from dpsql.sql.binder.expressions.node_reader import ReadNode, read_call
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
-from dpsql.sql.functions.call import call
+from dpsql.sql.functions.call import ReadNode, call, read_call
 from dpsql.sql.functions.like_patterns import matched
 from dpsql.sql.functions.spellings import SPELLING
 from dpsql.sql.ir import literal
