@@ -1,4 +1,4 @@
-"""The architecture page names the packages that there are, and no other; folders stay small enough to be read."""
+"""The architecture page names the packages that there are, and no other; folders and files are small enough to read."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ LISTED = re.findall(
 )
 #: At most so many files in a folder, and so many entries at the top beside Python's own.
 MOST_FILES, MOST_AT_THE_TOP = 15, 17
+#: At most so many lines in a file: more are two ideas.
+MOST_LINES = 300
 
 
 def folders(place: Path) -> list[Path]:
@@ -47,3 +49,8 @@ def test_no_folder_has_more_files_than_can_be_looked_over() -> None:
     assert (
         sum(not each.name.startswith("_") and each.name != "py.typed" for each in PACKAGE.iterdir()) <= MOST_AT_THE_TOP
     )
+
+
+def test_no_file_has_more_lines_than_an_idea_needs() -> None:
+    lines = {str(each.relative_to(HOUSE)): len(each.read_text("utf-8").splitlines()) for each in PACKAGE.rglob("*.py")}
+    assert {file: count for file, count in lines.items() if count > MOST_LINES} == {}
