@@ -139,7 +139,7 @@ class Marginal:
 
 
 @dataclass(frozen=True)
-class Query:
+class WorkloadQuery:
     """A cell of a statement that a synopsis is bought for: its variance at the whole price by each marginal.
 
     A variance is infinite where the marginal does not tell the cell. ``own`` is the variance of a purchase of the
@@ -224,8 +224,8 @@ def _price(cell: MeasuredCell) -> Fraction:
 
 
 def synopsis_plan(
-    text: str, base: Plan, marginals: Sequence[Marginal], queries: Sequence[Query], separate: Sequence[Fraction],
-    privacy: Privacy, most: int,
+    text: str, base: Plan, marginals: Sequence[Marginal], queries: Sequence[WorkloadQuery],
+    separate: Sequence[Fraction], privacy: Privacy, most: int,
 ) -> SynopsisPlan:  # fmt: skip
     """The plan that measures the marginals at the price of ``base``, whose parts are chosen for the queries.
 
@@ -253,7 +253,7 @@ def synopsis_plan(
 
 
 def _errors(
-    queries: Sequence[Query], precisions: NDArray[np.float64], shares: NDArray[np.float64],
+    queries: Sequence[WorkloadQuery], precisions: NDArray[np.float64], shares: NDArray[np.float64],
     alone: NDArray[np.float64], power: int, most: int,
 ) -> tuple[ExpectedError, ...]:  # fmt: skip
     own = np.array([query.own for query in queries])

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from dpsql.errors import Refused
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.synopsis.plan import Marginal, Query, scale, told
+from dpsql.planning.synopsis.plan import Marginal, WorkloadQuery, scale, told
 from dpsql.planning.views import MOST_GROUPS, CellMatch, StoredView, family_digest, view_of
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, normal_cell, normal_core
 from dpsql.sql.ir.core import Core
@@ -54,7 +54,7 @@ class _Asked:
 
 
 @dataclass
-class Workload:
+class SynopsisWorkload:
     """The statements of a synopsis while its marginals are found. ``plan`` plans that of some keys and measures."""
 
     keys: int
@@ -80,7 +80,7 @@ class Workload:
             self._known[keys, chosen] = Marginal(core, _view(core), groups, keys, chosen)
         return self._known[keys, chosen]
 
-    def candidates(self, plans: Sequence[Plan]) -> tuple[list[Marginal], list[Query], list[Fraction]]:
+    def candidates(self, plans: Sequence[Plan]) -> tuple[list[Marginal], list[WorkloadQuery], list[Fraction]]:
         """The marginals that may be measured, the queries of the statements, and the parts of separate purchases.
 
         Each set of keys may be measured with all measures, and with each alone. A statement that the marginal of all
@@ -120,7 +120,9 @@ class Workload:
         found = _told(asked, self.whole())
         return None if found is None else frozenset(int(each.name[1:]) for each in _read(found[0]))
 
-    def _query(self, asked: _Asked, needed: frozenset[int] | None, marginals: Sequence[Marginal], own: int) -> Query:
+    def _query(
+        self, asked: _Asked, needed: frozenset[int] | None, marginals: Sequence[Marginal], own: int
+    ) -> WorkloadQuery:
         base = None if needed is None else _told(asked, self.of(needed))
         each = inf
         if base is not None and needed is not None:
@@ -136,7 +138,7 @@ class Workload:
                 found = _told(asked, marginal)
             variances.append(inf if found is None else found[1] * each * marginal.groups)
         noise = asked.core.cells[asked.place]
-        return Query(asked.statement, tuple(variances), scale(noise.mechanism, noise.contribution.step))
+        return WorkloadQuery(asked.statement, tuple(variances), scale(noise.mechanism, noise.contribution.step))
 
     def _summed(self, found: CellMatch, needed: frozenset[int]) -> float:
         """The most groups of the marginal that one asked group is the sum of; all where the keys are not listed."""

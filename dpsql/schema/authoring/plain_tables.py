@@ -21,7 +21,7 @@ class PlainColumn:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class UndeclarableColumn:
     """What cannot be declared, and why."""
 
     there: str
@@ -35,7 +35,7 @@ class PlainTable:
     name: str
     real: CatalogTable
     columns: tuple[PlainColumn, ...]
-    left_out: tuple[LeftOut, ...]
+    left_out: tuple[UndeclarableColumn, ...]
     key: tuple[str, ...] = ()
     references: tuple[tuple[str, str, str], ...] = ()
 
@@ -63,7 +63,7 @@ def plain_tables(catalog: Catalog) -> list[PlainTable]:
 def _table(
     real: CatalogTable,
     names: dict[str, str],
-    columns: list[PlainColumn | LeftOut],
+    columns: list[PlainColumn | UndeclarableColumn],
     plain: dict[tuple[str, str], str],
 ) -> PlainTable:
     there = fold(real.name)
@@ -76,13 +76,13 @@ def _table(
         names[there],
         real,
         tuple(each for each in columns if isinstance(each, PlainColumn)),
-        tuple(each for each in columns if isinstance(each, LeftOut)),
+        tuple(each for each in columns if isinstance(each, UndeclarableColumn)),
         tuple(each for each in key if each is not None) if None not in key else (),
         tuple((column, parent, its) for column, parent, its in references if column and parent and its),
     )
 
 
-def _columns(real: CatalogTable) -> Iterator[PlainColumn | LeftOut]:
+def _columns(real: CatalogTable) -> Iterator[PlainColumn | UndeclarableColumn]:
     taken = [fold(column.name) for column in real.columns if is_plain(column.name)]
     for column in real.columns:
         inner = [field for field in column.fields if not _has_fields(field, column)]
@@ -94,16 +94,16 @@ def _has_fields(field: CatalogColumn, column: CatalogColumn) -> bool:
     return any(other.path[: len(field.path)] == field.path != other.path for other in column.fields)
 
 
-def _column(column: CatalogColumn, taken: list[str]) -> PlainColumn | LeftOut:
+def _column(column: CatalogColumn, taken: list[str]) -> PlainColumn | UndeclarableColumn:
     said = ".".join(column.path) or column.name
     if not said.isprintable():
-        return LeftOut(said, "its name has a control character; rename it")
+        return UndeclarableColumn(said, "its name has a control character; rename it")
     if column.computed:
-        return LeftOut(said, "computed when it is read; store it as a plain column")
+        return UndeclarableColumn(said, "computed when it is read; store it as a plain column")
     try:
         stored = Stored.parse(column.type)
     except ValueError as error:
-        return LeftOut(said, str(error))
+        return UndeclarableColumn(said, str(error))
     if not column.path and is_plain(column.name):
         return PlainColumn(fold(column.name), column.nullable, stored, None)
     name = plain_name("_".join(column.path) or column.name, taken)

@@ -15,7 +15,7 @@ from math import prod
 from dpsql.errors import DatabaseError, DataError, OperationalError, Refused
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.synopsis.plan import Marginal, MeasuredPart, SynopsisPlan, synopsis_plan
-from dpsql.planning.synopsis.workload import PublicFacts, Workload
+from dpsql.planning.synopsis.workload import PublicFacts, SynopsisWorkload
 from dpsql.planning.views import MOST_GROUPS, StoredView, family_digest, read, view_of, written
 from dpsql.postprocessing import Price, Result, ResultRows
 from dpsql.privacy.ledger import NamedRelease, NewRelease
@@ -158,7 +158,7 @@ class Synopses:
             return self._compiler.plan(statement, (), chosen)
 
         base = planned(found.marginal((), range(len(found.measures))))
-        workload = Workload(
+        workload = SynopsisWorkload(
             len(found.keys),
             len(found.measures),
             lambda keys, measures: _one_core(planned(found.marginal(keys, measures))),
