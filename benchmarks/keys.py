@@ -21,7 +21,7 @@ import numpy as np
 from dpsql.planning.budget_split import SELECTION_SHARE
 from dpsql.planning.calibration import key_threshold
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.key_thresholds import KeyThreshold
+from dpsql.privacy.partition_selection import KeyThreshold
 from dpsql.session import open_session
 from dpsql.sql.analysis.contribution import Norm
 

@@ -19,7 +19,7 @@ from dpsql.engines.duckdb.attached_source import OpenedSource
 from dpsql.engines.duckdb.emitted_sql_check import require_planned
 from dpsql.engines.duckdb.engine import source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
-from dpsql.engines.duckdb.table_places import source_kind
+from dpsql.engines.duckdb.table_locations import source_kind
 from dpsql.engines.duckdb.tables.views import file_name
 from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.schema import Schema, Table

@@ -14,7 +14,7 @@ from dpsql.planning.cell_choice import COUNTS, EVIDENCE_SHARE, CellChoice, choos
 from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.estimators.histogram import measured_histogram
 from dpsql.planning.plan import APPEARS, CorePlan, GroupPresence, MeasuredCell
-from dpsql.privacy.key_thresholds import WHOLE, KeyWeights
+from dpsql.privacy.partition_selection import WHOLE, KeyWeights
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
 from dpsql.sql.binder.bind import Query

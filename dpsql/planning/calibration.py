@@ -22,7 +22,6 @@ from fractions import Fraction
 from math import ceil
 
 from dpsql.errors import Refused
-from dpsql.privacy.key_thresholds import KeyThreshold, KeyWeights
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
@@ -40,6 +39,7 @@ from dpsql.privacy.mechanism.quantile_recursion import QuantileRecursion, Quanti
 from dpsql.privacy.mechanism.rank_interval import RankInterval, most_cells
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism, shape
+from dpsql.privacy.partition_selection import KeyThreshold, KeyWeights
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.ir.core import Frequencies, UnitNorms
 

@@ -24,9 +24,9 @@ from dpsql.planning.estimators.histogram import (
 from dpsql.planning.estimators.linear_forms import NoiseLaw
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.result_columns import CollectionEnds, IntervalEndColumns, OutputColumn, Resampling
-from dpsql.privacy.key_thresholds import WHOLE, KeyThreshold, beyond
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
+from dpsql.privacy.partition_selection import WHOLE, KeyThreshold, beyond
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut

@@ -22,7 +22,7 @@ from dpsql.planning.result_columns import (
     OutputColumn,
     Resampling,
 )
-from dpsql.planning.views import VIEW
+from dpsql.planning.view_matching import VIEW
 from dpsql.postprocessing.intervals.collection import with_collection, without_collection_ends
 from dpsql.postprocessing.intervals.end_columns import with_ends, with_later_ends
 from dpsql.postprocessing.intervals.lineage import trace, with_branches

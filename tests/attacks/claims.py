@@ -8,13 +8,13 @@ from fractions import Fraction
 from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.planning.estimators.histogram import HistogramMechanism
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.key_thresholds import WHOLE
 from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
 from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.quantile_recursion import QuantileRecursion
 from dpsql.privacy.mechanism.tree import TreeMechanism
+from dpsql.privacy.partition_selection import WHOLE
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit.duckdb import DUCKDB
 

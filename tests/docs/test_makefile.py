@@ -16,8 +16,11 @@ CI = (HOUSE / ".ci" / "run").read_text("utf-8").splitlines()
 
 
 def test_what_is_checked_by_hand_is_what_is_checked_by_the_continuous_integration() -> None:
-    for target in ("style", "types", "imports", "fault"):
+    for target in ("style", "types", "imports"):
         assert [command for command in RECIPES[target] if command not in CI] == []
+    assert [f'{command} --part "$part"' for command in RECIPES["fault"]] == [
+        each for each in CI if "tests/faults" in each
+    ]
 
 
 def test_the_hooks_before_a_commit_are_those_of_make_check() -> None:
@@ -33,5 +36,7 @@ def test_the_pages_are_written_by_each_script_but_one_that_needs_a_server() -> N
     }
 
 
-def test_the_workflow_calls_the_script() -> None:
-    assert "- run: .ci/run\n" in (HOUSE / ".github" / "workflows" / "ci.yml").read_text("utf-8")
+def test_the_workflow_calls_the_script_and_each_night_asks_it_for_all() -> None:
+    workflow = (HOUSE / ".github" / "workflows" / "ci.yml").read_text("utf-8")
+    assert "- run: .ci/run ${{ github.event_name == 'schedule' && 'all' || '' }}\n" in workflow and "cron:" in workflow
+    assert '[ "${1:-}" != all ] || part=0/1' in CI

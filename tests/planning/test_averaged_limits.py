@@ -14,7 +14,7 @@ from hand_world import PROMISES, hand_world
 from neighbours import faults, planned
 
 from dpsql.planning.plan import CorePlan
-from dpsql.planning.views import view_of
+from dpsql.planning.view_matching import view_of
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 from dpsql.sql.ir.core import ClampedSum, ProductSum, RowCount

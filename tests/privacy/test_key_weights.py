@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from dpsql.planning.calibration import key_threshold
-from dpsql.privacy.key_thresholds import WHOLE, KeyThreshold, KeyWeights, allowance, gaussian_tail, laplace_tail
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Gaussian
+from dpsql.privacy.partition_selection import WHOLE, KeyThreshold, KeyWeights, allowance, gaussian_tail, laplace_tail
 from dpsql.sql.analysis.contribution import Norm
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.measurement.contribution_bounding import weight

@@ -11,8 +11,8 @@ import pytest
 
 from dpsql.engines.source import CoreSql
 from dpsql.planning.plan import GroupPresence
-from dpsql.privacy.key_thresholds import KeyThreshold
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.partition_selection import KeyThreshold
 from dpsql.release.linear_estimates import SharedNoise
 
 CANARIES = ("CANARY_7f3a", "13579.25", "1357925", "987654321")

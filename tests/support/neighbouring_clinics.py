@@ -8,8 +8,8 @@ import duckdb
 import pytest
 from databases import clinic
 
-from dpsql.privacy.key_thresholds import KeyThreshold
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.partition_selection import KeyThreshold
 
 #: Who lacks: nobody, each patient, a visitor who is no patient, and everybody.
 LACKING = ("nobody", "1", "2", "3", "4", "5", "6", "7", "99", "everybody")

@@ -21,10 +21,10 @@ from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
-from dpsql.privacy.key_thresholds import KeyThreshold
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism
+from dpsql.privacy.partition_selection import KeyThreshold
 from dpsql.session import Session, open_accountant
 from dpsql.sql.emit.duckdb import DUCKDB
 

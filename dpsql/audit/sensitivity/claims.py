@@ -22,13 +22,13 @@ from dpsql.audit.sensitivity.claim_use import (
 )
 from dpsql.engines.exact_rows import CoreRows
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.key_thresholds import WHOLE
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
 from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
+from dpsql.privacy.partition_selection import WHOLE
 from dpsql.sql.ir.core import Cell, ClampedSum, DistinctCount, NormClippedSum, ProductSum, RowCount, UnitCount
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dpsql.engines.duckdb.catalog_facts import held_facts, source_facts
-from dpsql.engines.duckdb.table_places import csv_of, places_of, source_kind
+from dpsql.engines.duckdb.table_locations import csv_of, places_of, source_kind
 from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.files.table_files import (
     GLOB,

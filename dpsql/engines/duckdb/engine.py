@@ -15,7 +15,7 @@ from typing import Final
 
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.in_process_data import LocalData
-from dpsql.engines.duckdb.table_places import csv_of, file_kind, places_of, source_kind
+from dpsql.engines.duckdb.table_locations import csv_of, file_kind, places_of, source_kind
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.engines.files.private_folders import most_spilled

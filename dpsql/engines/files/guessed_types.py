@@ -19,7 +19,7 @@ import duckdb
 
 from dpsql.engines.duckdb.catalog import partition_values
 from dpsql.engines.duckdb.catalog_facts import CONFIG
-from dpsql.engines.duckdb.table_places import csv_of
+from dpsql.engines.duckdb.table_locations import csv_of
 from dpsql.engines.files.table_files import files_of, kind_of
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 

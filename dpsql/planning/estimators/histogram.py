@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from dpsql.planning.calibration import FINEST, peeling, ranking, scan, tree, with_fallback
 from dpsql.planning.estimators.quantiles import NoisyDistribution, QuantileCurve, QuantileCurves, QuantileEstimate
-from dpsql.privacy.key_thresholds import beyond
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.mechanism.exponential import TopKPeeling
@@ -21,6 +20,7 @@ from dpsql.privacy.mechanism.quantile_fallback import ChosenPlaces, QuantilesWit
 from dpsql.privacy.mechanism.quantile_recursion import CountedQuantiles
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism
+from dpsql.privacy.partition_selection import beyond
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.ir.core import Frequencies, JoinedText, Ranks

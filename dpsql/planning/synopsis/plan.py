@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from dpsql.planning.calibration import mechanism
 from dpsql.planning.plan import CorePlan, MeasuredCell, Plan
-from dpsql.planning.views import CellMatch, StoredView, match
+from dpsql.planning.view_matching import CellMatch, StoredView, match
 from dpsql.privacy.mechanism import Gaussian, Mechanism
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, counted

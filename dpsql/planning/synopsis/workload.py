@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from dpsql.errors import Refused
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.synopsis.plan import Marginal, WorkloadQuery, scale, told
-from dpsql.planning.views import MOST_GROUPS, CellMatch, StoredView, family_digest, view_of
+from dpsql.planning.view_matching import MOST_GROUPS, CellMatch, StoredView, family_digest, view_of
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, normal_cell, normal_core
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Expression, columns

@@ -18,7 +18,7 @@ from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Price, Result
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.released_tables import Released
-from dpsql.session.answer_store.part_answers import PartAnswer, part_of_views
+from dpsql.session.answer_store.partial_answers import PartAnswer, part_of_views
 from dpsql.session.answer_store.serialization import answer_key, kin_key, read, written
 from dpsql.session.answer_store.view_answers import ViewAnswer, answer_of_views
 from dpsql.session.answer_store.view_estimates import Evaluate

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.views import is_asked_of_views
+from dpsql.planning.view_matching import is_asked_of_views
 from dpsql.release.combined_tables import combined_table
 from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, added, shared
 from dpsql.release.released_tables import Released, ReleasedTable

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.plan import CorePlan
-from dpsql.planning.views import CellMatch, StoredView, match
+from dpsql.planning.view_matching import CellMatch, StoredView, match
 from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, NoiseColumn, Part, best
 from dpsql.release.noise_addition import rank
 from dpsql.session.answer_store.view_index import ViewGroups, ViewIndex

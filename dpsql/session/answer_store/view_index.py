@@ -14,7 +14,7 @@ from typing import Protocol
 
 from dpsql.errors import LedgerError
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.views import StoredView, family_digest, read, view_of, written
+from dpsql.planning.view_matching import StoredView, family_digest, read, view_of, written
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.released_tables import Released
 from dpsql.session.answer_store.serialization import FORMAT, read_groups

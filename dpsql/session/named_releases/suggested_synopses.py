@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import Plan
 from dpsql.planning.synopsis.plan import told
-from dpsql.planning.views import is_view, view_of
+from dpsql.planning.view_matching import is_view, view_of
 from dpsql.session.session import Session
 from dpsql.sql.analysis.normal_form import normal_cell, normal_core
 from dpsql.sql.parser.release_definitions import MOST_KEYS, MOST_STATEMENTS

@@ -16,7 +16,7 @@ from dpsql.errors import DatabaseError, DataError, OperationalError, Refused
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.synopsis.plan import Marginal, MeasuredPart, SynopsisPlan, synopsis_plan
 from dpsql.planning.synopsis.workload import PublicFacts, SynopsisWorkload
-from dpsql.planning.views import MOST_GROUPS, StoredView, family_digest, read, view_of, written
+from dpsql.planning.view_matching import MOST_GROUPS, StoredView, family_digest, read, view_of, written
 from dpsql.postprocessing import Price, Result, ResultRows
 from dpsql.privacy.ledger import NamedRelease, NewRelease
 from dpsql.release.linear_estimates import MOST_COMBINED

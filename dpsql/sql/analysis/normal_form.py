@@ -97,7 +97,7 @@ def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
     """The normal form of one of the core's cells; None of what is more than one number in a group.
 
     None of a sum that is clipped to a norm, too: that of finer groups is not the one of coarser groups. What averages
-    alone read is asked for as what others read, whatever its limit (`dpsql/planning/views.py` keeps none of it).
+    alone read is asked for as what others read, whatever its limit (`dpsql/planning/view_matching.py` keeps none).
     """
     found = [] if cell.condition is None else [cell.condition]
     match cell:

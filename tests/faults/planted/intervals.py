@@ -154,11 +154,11 @@ FAULTS = (
     ),
     Fault(
         "the interval of a shown count forgets that only large ones are shown",
-        "dpsql/privacy/key_thresholds.py",
+        "dpsql/privacy/partition_selection.py",
         "passes = noise.above(threshold - units)",
         "passes = 1.0",
         (
-            "tests/privacy/test_key_thresholds.py::test_the_interval_of_a_shown_count_holds_among_shown_groups_of_every_size",
+            "tests/privacy/test_partition_selection.py::test_the_interval_of_a_shown_count_holds_among_shown_groups_of_every_size",
         ),
     ),
     Fault(

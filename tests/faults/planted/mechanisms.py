@@ -13,7 +13,7 @@ CHOSEN = "tests/session/test_mechanism_choice.py"
 SPLIT = "dpsql/privacy/mechanism/quantile_recursion.py"
 FALLBACK = "dpsql/privacy/mechanism/quantile_fallback.py"
 SPLIT_TESTS = "tests/privacy/mechanism/test_quantile_recursion.py"
-WEIGHTS = "dpsql/privacy/key_thresholds.py"
+WEIGHTS = "dpsql/privacy/partition_selection.py"
 WEIGHTS_TESTS = "tests/privacy/test_key_weights.py"
 SPARSE = "dpsql/privacy/mechanism/sparse_vector.py"
 SPARSE_TESTS = "tests/privacy/mechanism/test_sparse_vector.py"
@@ -23,10 +23,10 @@ CALIBRATION_TESTS = "tests/privacy/mechanism/test_analytic_gaussian.py"
 FAULTS = (
     Fault(
         "a group without units is a candidate",
-        "dpsql/privacy/key_thresholds.py",
+        "dpsql/privacy/partition_selection.py",
         "count >= 1 and shown",
         "shown",
-        ("tests/privacy/test_key_thresholds.py",),
+        ("tests/privacy/test_partition_selection.py",),
     ),
     Fault(
         "a unit of several groups weighs 1 in each",
@@ -65,10 +65,10 @@ FAULTS = (
     ),
     Fault(
         "threshold one too low",
-        "dpsql/privacy/key_thresholds.py",
+        "dpsql/privacy/partition_selection.py",
         "    return 1 + beyond(noise, groups, delta)",
         "    return beyond(noise, groups, delta)",
-        ("tests/privacy/test_key_thresholds.py",),
+        ("tests/privacy/test_partition_selection.py",),
     ),
     Fault(
         "noise of a seed instead of the kernel's",

@@ -61,14 +61,14 @@ FAULTS = (
     ),
     Fault(
         "what averages weigh is kept as a count",
-        "dpsql/planning/views.py",
+        "dpsql/planning/view_matching.py",
         "if cell is not None and not is_averaged(bounded.cell):",
         "if cell is not None:",
         (f"{AVERAGES}::test_what_averages_weigh_is_kept_as_no_count_and_no_sum",),
     ),
     Fault(
         "an average is made of a count that is not weighed and a sum that is",
-        "dpsql/session/answer_store/part_answers.py",
+        "dpsql/session/answer_store/partial_answers.py",
         "        return not whole and not any(is_averaged(each.contribution.cell) for each in cells)\n",
         "        return not whole and bool(cells)\n",
         (f"{AVERAGES}::test_an_average_is_made_of_totals_of_one_weight",),

@@ -7,7 +7,7 @@ from planted.fault import Fault
 VIEWS = "tests/session/answer_store/test_views.py"
 TOLD, NOT_TOLD = f"{VIEWS}::test_what_earlier_answers_tell_is_free", f"{VIEWS}::test_what_they_do_not_tell_is_bought"
 
-PARTS = "tests/session/answer_store/test_part_answers.py"
+PARTS = "tests/session/answer_store/test_partial_answers.py"
 
 FAULTS = (
     Fault(
@@ -26,28 +26,28 @@ FAULTS = (
     ),
     Fault(
         "what is known already is bought again",
-        "dpsql/session/answer_store/part_answers.py",
+        "dpsql/session/answer_store/partial_answers.py",
         "cells = tuple(self.plan.cells[place] for place in self.bought)",
         "cells = self.plan.cells",
         (f"{PARTS}::test_what_is_missing_alone_is_bought",),
     ),
     Fault(
         "what was bought of one part counts as another number of its group",
-        "dpsql/session/answer_store/part_answers.py",
+        "dpsql/session/answer_store/partial_answers.py",
         "for column, place in enumerate(self.bought):",
         "for column, place in enumerate(reversed(self.bought)):",
         (f"{PARTS}::test_what_is_missing_alone_is_bought",),
     ),
     Fault(
         "the noise of what was bought of one part is not in the interval",
-        "dpsql/session/answer_store/part_answers.py",
+        "dpsql/session/answer_store/partial_answers.py",
         "(Part(column, one, (row,)),)",
         "(Part(column, one, ()),)",
         (f"{PARTS}::test_what_is_bought_is_as_exact_as_in_a_new_answer",),
     ),
     Fault(
         "which part is bought depends on a released number",
-        "dpsql/session/answer_store/part_answers.py",
+        "dpsql/session/answer_store/partial_answers.py",
         "if cell is None or ratio(core, place, cell.values()) > LESS_EXACT)",
         "if cell is None or sum(each.value for each in cell.values()) < 10)",
         (f"{PARTS}::test_which_cells_are_bought_does_not_depend_on_data_or_noise",),
@@ -61,7 +61,7 @@ FAULTS = (
     ),
     Fault(
         "a subset of a view is taken for the whole of it",
-        "dpsql/planning/views.py",
+        "dpsql/planning/view_matching.py",
         "matched = CellMatch(view, found, _known(asked), _known(keys))",
         "matched = CellMatch(view, found, (), _known(keys))",
         (TOLD,),
@@ -75,14 +75,14 @@ FAULTS = (
     ),
     Fault(
         "a view that clips more than the asked core answers it",
-        "dpsql/planning/views.py",
+        "dpsql/planning/view_matching.py",
         "if found.rows < rows or any(",
         "if any(",
         (NOT_TOLD,),
     ),
     Fault(
         "counts of units in several groups are added",
-        "dpsql/planning/views.py",
+        "dpsql/planning/view_matching.py",
         "if cell.is_additive or _is_one_group(matched):",
         "if True:",
         (NOT_TOLD,),
@@ -96,7 +96,7 @@ FAULTS = (
     ),
     Fault(
         "a thresholded table is taken for a whole one",
-        "dpsql/planning/views.py",
+        "dpsql/planning/view_matching.py",
         "return plan.selection is None and not plan.derived and bool(plan.cells)",
         "return not plan.derived and bool(plan.cells)",
         (NOT_TOLD,),

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 from seeded_entropy import FALSE_ALARM, Seeded
 
-from dpsql.privacy.key_thresholds import KeyThreshold, allowance, gaussian_tail, laplace_tail, mills_above
 from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.partition_selection import KeyThreshold, allowance, gaussian_tail, laplace_tail, mills_above
 
 MILLIONTH, BILLIONTH = Fraction(1, 10**6), Fraction(1, 10**9)
 

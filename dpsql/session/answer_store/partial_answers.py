@@ -13,7 +13,7 @@ from fractions import Fraction
 from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.explanation import measured
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.views import is_asked_of_views
+from dpsql.planning.view_matching import is_asked_of_views
 from dpsql.privacy.measure import Cost, shown
 from dpsql.release.linear_estimates import LinearEstimate, NoiseColumn, Part
 from dpsql.release.noise_addition import rank

@@ -1,6 +1,6 @@
 """Thresholds by which undeclared group keys are shown, and the weights by which a unit counts in each of its groups.
 
-Proved in ``docs/proofs/key_thresholds.md`` and ``docs/proofs/key_weights.md``.
+Proved in ``docs/proofs/partition_selection.md`` and ``docs/proofs/key_weights.md``.
 """
 
 from __future__ import annotations
