@@ -2,9 +2,10 @@
 
 Run ``python benchmarks/intervals.py``; it takes some minutes and needs no data. Each statement is planned as any other;
 the engine's exact rows are read once and released over and over, and what a release without noise gives is looked for
-in the intervals. Every figure is a share of ``--draws`` releases, or of ``--releases`` of whole statements, in per
-cent, at a confidence of 95 %; a star marks what is outside of 95 ± 1. ``--kind AVG`` takes that kind of cell, and
-``tables`` what is made of several released rows; ``--markdown`` prints the tables of docs/intervals.md.
+in the intervals. Every figure is a share of ``--draws`` releases, or of ``--releases`` of statements whose intervals
+are resampled, in per cent, at a confidence of 95 %; a star marks what is outside of 95 ± 1. ``--kind AVG`` takes that
+kind of cell, and ``tables`` what is made of several released rows; ``--markdown`` prints the tables of
+docs/intervals.md.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import duckdb
 from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
-from dpsql.postprocessing.intervals.row_intervals import computed_intervals
+from dpsql.postprocessing.intervals.exact_forms import exact_intervals
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.release.noise_addition import release
 from dpsql.release.released_tables import ReleasedTable
@@ -53,14 +54,20 @@ CELLS = {
     "sum of four counts": "COUNT(*) + COUNT(x) + COUNT(y) + COUNT(*) FILTER (WHERE b)",
     "multiple": "COUNT(*) * 1.5 + 10",
     "rounded average": "ROUND(AVG(x), 2)",
-    "difference of averages": "AVG(x) - AVG(y)",
-    "product of counts": "COUNT(*) * COUNT(*) FILTER (WHERE b)",
     "square root": "SQRT(GREATEST(SUM(x), 0))",
+    "difference of averages": "AVG(x) - AVG(y)",
+    "ratio of averages": "AVG(x) / AVG(y + 30)",
+    "difference of ratios": "SUM(x) / COUNT(y) - SUM(y) / COUNT(*)",
+    "product of counts": "COUNT(*) * COUNT(*) FILTER (WHERE b)",
+    "difference of two medians": "MEDIAN(x) - MEDIAN(y)",
     "MEDIAN": "MEDIAN(x)",
     "QUANTILE 0.9": "QUANTILE_CONT(x, 0.9)",
     "MAX": "MAX(x)",
 }
 
+#: Kinds that groups of nobody have no value of.
+OF_SOMEBODY = ("ratio of sums", "share in per cent", "ratio of averages", "difference of ratios",
+               "difference of two medians")  # fmt: skip
 #: The number of units of groups whose keys are not declared, among the releases that show them.
 SHOWN = "units of a shown group"
 
@@ -150,46 +157,72 @@ def exact_rows(session: Session, plan: Plan) -> list[CoreRows]:
         return reading.stage([]).reveal()
 
 
-def coverage(session: Session, law: str, kind: str, text: str, price: Fraction, draws: int) -> Line:
-    """The share of intervals of the statement's last column that hold its value without noise, for each group."""
+def coverage(session: Session, law: str, kind: str, text: str, price: Fraction, draws: int, releases: int = 0) -> Line:
+    """The share of intervals of the statement's last column that hold its value without noise, for each group.
+
+    Intervals that are read off one released row are looked at on ``draws`` releases, others on ``releases``.
+    """
+    sharp, plan = plans(session, text, price)
+    held = dict[object, list[bool]]()
+    if plan.columns[-1].is_read_off:
+        held = _held_by_groups(session, sharp, plan, draws)
+    else:
+        for row, holds in _held_by_statements(session, sharp, plan, releases):
+            held.setdefault(row[0], []).append(holds)
+    known = {size: each for size, each in held.items() if size or kind not in OF_SOMEBODY}
+    return Line(kind, law, price, tuple(_share(known.get(size, [])) for size in SIZES))
+
+
+def plans(session: Session, text: str, price: Fraction) -> tuple[Plan, Plan]:
+    """The plan of a statement without noise to speak of, and that at the price."""
     session.epsilon = EXACT
     sharp = session.plan(text)
     session.epsilon = price
-    plan = session.plan(text)
+    return sharp, session.plan(text)
+
+
+def _held_by_groups(session: Session, sharp: Plan, plan: Plan, draws: int) -> dict[object, list[bool]]:
+    """Whether the intervals of the last column hold on many releases of each group; few of some are looked at not."""
     (rows,) = exact_rows(session, plan)
     (without,) = release(ExactRows([rows]), sharp.cores, CONFIDENCE).tables
-    column = plan.columns[-1]
-    truth = [_middle(ends) for ends in _ends(session, without, column)]
-    shares: dict[object, float | None] = {}
-    for row in sorted(rows, key=lambda each: each[0]):
-        if (not row[0] and "/" in text) or (row[0],) not in without.keys:
-            continue  # nothing over nothing has no value, and what is never shown has no interval
-        place = [keys[0] for keys in without.keys].index(row[0])
+    truth = [_middle(ends) for ends in _ends(session, without, plan.columns[-1])]
+    held = {}
+    for place, (size, *_) in enumerate(without.keys):
+        row = next(each for each in rows if each[0] == size)
         (table,) = release(ExactRows([[row] * draws]), plan.cores, CONFIDENCE).tables
-        found = [ends for ends in _ends(session, table, column) if ends is not None]
-        held = sum(_holds(ends, truth[place]) for ends in found)
-        shares[row[0]] = held / len(found) if len(found) > draws / 50 and truth[place] is not None else None
-    return Line(kind, law, price, tuple(shares.get(size) for size in SIZES))
+        found = [ends for ends in _ends(session, table, plan.columns[-1]) if ends is not None]
+        if len(found) > draws / 50 and truth[place] is not None:
+            held[size] = [_holds(ends, truth[place]) for ends in found]
+    return held
 
 
-def coverage_of_tables(session: Session, text: str, price: Fraction, draws: int, part: float = 1.0) -> float | None:
-    """The share of intervals of the last column that hold, over all rows; ``part`` is what is taken of their width."""
-    session.epsilon = EXACT
-    sharp = session.plan(text)
-    session.epsilon = price
-    plan = session.plan(text)
+def _held_by_statements(
+    session: Session, sharp: Plan, plan: Plan, releases: int, part: float = 1.0
+) -> Iterator[tuple[tuple[object, ...], bool]]:
+    """Each row of many releases of a statement, and whether the interval of its last column holds.
+
+    ``part`` is what is taken of the intervals' width.
+    """
     rows = exact_rows(session, plan)
-    held = looked = 0
     with session._scopes.sandbox() as shell:
         truth = [row[-1] for row in shell.run(sharp, release(ExactRows(rows), sharp.cores, CONFIDENCE)).rows]
-        for _ in range(draws):
+        for _ in range(releases):
             found = shell.run(plan, release(ExactRows(rows), plan.cores, CONFIDENCE))
             for true, row, bars in zip(truth, found.rows, found.intervals, strict=True):
                 if bars[-1] is not None and true is not None:
                     value, (low, high) = float(row[-1]), bars[-1]  # type: ignore[arg-type]
-                    looked += 1
-                    held += _holds((value - (value - low) * part, value + (high - value) * part), float(true))  # type: ignore[arg-type]
-    return held / looked if looked else None
+                    ends = value - (value - low) * part, value + (high - value) * part  # type: ignore[operator]
+                    yield row, _holds(bars[-1] if part == 1 else ends, float(true))  # type: ignore[arg-type]
+
+
+def _share(held: Sequence[bool]) -> float | None:
+    return sum(held) / len(held) if held else None
+
+
+def coverage_of_tables(session: Session, text: str, price: Fraction, releases: int, part: float = 1.0) -> float | None:
+    """The share of intervals of the last column that hold, over all rows; ``part`` is what is taken of their width."""
+    sharp, plan = plans(session, text, price)
+    return _share([holds for _, holds in _held_by_statements(session, sharp, plan, releases, part)])
 
 
 def _ends(session: Session, table: ReleasedTable, column: OutputColumn) -> list[tuple[float, float] | None]:
@@ -197,10 +230,9 @@ def _ends(session: Session, table: ReleasedTable, column: OutputColumn) -> list[
         return [row[column.aggregate] for row in table.intervals]
     assert column.computed is not None
     sandbox = Sandbox(session.schema, lambda _: ())
-    rows = range(len(table.keys))
-    found = computed_intervals(sandbox, table, {0: column.computed}, rows, CONFIDENCE)
+    found = exact_intervals(sandbox, table, column.computed, range(len(table.keys)), CONFIDENCE)
     sandbox.close()
-    return [found.get((0, row)) for row in rows]
+    return found
 
 
 def _middle(ends: tuple[float, float] | None) -> float | None:
@@ -232,7 +264,7 @@ def table(head: Sequence[str], cells: Sequence[Sequence[str]], named: int, markd
     )  # fmt: skip
 
 
-def cells_table(session: Session, law: str, kinds: Sequence[str], draws: int) -> list[list[str]]:
+def cells_table(session: Session, law: str, kinds: Sequence[str], draws: int, releases: int) -> list[list[str]]:
     """The share that held of each kind of cell, a column for each size of group."""
     lines = []
     for kind in kinds:
@@ -241,7 +273,7 @@ def cells_table(session: Session, law: str, kinds: Sequence[str], draws: int) ->
             if law != "Gaussian":  # a threshold needs δ
                 continue
             text = "SELECT found, COUNT(DISTINCT id) FROM people GROUP BY found"
-        lines += [coverage(session, law, kind, text, price, draws) for price in PRICES]
+        lines += [coverage(session, law, kind, text, price, draws, releases) for price in PRICES]
         print(kind, law, *(" ".join(map(shown, line.shares)) for line in lines[-2:]), sep="; ", file=sys.stderr)
     return [[line.kind, line.law, f"{float(line.price):g}", *map(shown, line.shares)] for line in lines]
 
@@ -249,7 +281,7 @@ def cells_table(session: Session, law: str, kinds: Sequence[str], draws: int) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=4_000, help="releases of each group")
-    parser.add_argument("--releases", type=int, default=1_000, help="releases of statements of several rows")
+    parser.add_argument("--releases", type=int, default=1_000, help="releases of statements with resampled intervals")
     parser.add_argument("--kind", action="append", default=[], help="a kind of cell to take, instead of all")
     parser.add_argument("--law", choices=list(LAWS), action="append", default=[], help="a law of noise, instead of all")
     parser.add_argument("--markdown", action="store_true", help="print the tables of docs/intervals.md")
@@ -265,7 +297,7 @@ def main() -> None:
         laws = [law for law in LAWS if not options.law or law in options.law]
         for law in laws:
             with session_with(law, folder) as session:
-                cells += cells_table(session, law, kinds, options.draws)
+                cells += cells_table(session, law, kinds, options.draws, options.releases)
                 for kind in tables:
                     for price in PRICES:
                         held = coverage_of_tables(session, TABLES[kind], price, options.releases)

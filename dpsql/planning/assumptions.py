@@ -86,7 +86,7 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
         column.name
         for column in plan.columns
         if column.table in later
-        if column.computed is not None or (column.aggregate is not None and not norms_alone)  # the norm is a factor
+        if column.exact or (column.aggregate is not None and not norms_alone)  # the norm is a factor
     ]
     perhaps = list[str]()
     if plan.resampling is not None and not later.isdisjoint(plan.resampling.tables):

@@ -20,8 +20,8 @@ class OutputColumn:
     """One column of the result: its name, its type in the sandbox, and where its interval comes from.
 
     ``aggregate`` is the place of the aggregate of ``core`` (or of ``cube``) that the column is, where it is one;
-    ``computed`` is what the column computes of aggregates of one released row. ``row`` tells which of the numbers at
-    the end of each row of post-processing is that row's.
+    ``computed`` is what the column computes of aggregates of one released row, and ``exact`` tells that the interval of
+    this is exact. ``row`` tells which of the numbers at the end of each row of post-processing is that row's.
     """
 
     name: str
@@ -31,38 +31,36 @@ class OutputColumn:
     row: int = 0
     core: int = 0
     cube: int | None = None
+    exact: bool = False
 
     @property
     def table(self) -> str:
         """The released table that ``row`` numbers."""
         return f"core{self.core}" if self.cube is None else f"cube{self.cube}"
 
+    @property
+    def is_read_off(self) -> bool:
+        """Whether the interval is that of one released row, and not one of several samples."""
+        return self.aggregate is not None or self.exact
+
 
 @dataclass(frozen=True)
 class IntervalEndColumns:
     """An expression over one row of a released table; post-processing reads the ends of its interval as columns.
 
-    ``aggregate`` is the place of the aggregate that it is, where it is one.
+    ``aggregate`` is the place of the aggregate that it is, where it is one; ``type`` is that of the ends.
     """
 
     table: str
     sql: str
     number: int
     aggregate: int | None = None
+    type: str = "DOUBLE"
 
     @property
     def columns(self) -> tuple[str, str]:
         """The names of the columns of the lower and of the upper end."""
         return f"e{self.number}_low", f"e{self.number}_high"
-
-
-@dataclass(frozen=True)
-class DeferredEnd:
-    """An end of an interval that a column of the result shows, known when all rows are: ``of`` what, and its side."""
-
-    column: int
-    of: int
-    side: int
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,6 @@ class Resampling:
         known: those that are the same whatever the noise is, and tell the rows of the result apart.
         tables: the released tables that post-processing reads.
         without: the columns that have no interval because noise chooses what they show.
-        beside: how many columns stand behind those of the result, whose ends ``later`` puts into it.
     """
 
     sql: str
@@ -92,8 +89,6 @@ class Resampling:
     known: tuple[int, ...]
     tables: tuple[str, ...]
     without: tuple[int, ...] = ()
-    beside: int = 0
-    later: tuple[DeferredEnd, ...] = ()
 
 
 #: The type objects of PEP 249.

@@ -6,7 +6,7 @@ Proved in ``docs/proofs/execution.md``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -17,28 +17,23 @@ from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.planning.result_columns import (
     CellInterval,
     CollectionEnds,
-    DeferredEnd,
     IntervalEndColumns,
     OutputColumn,
     Resampling,
 )
 from dpsql.planning.view_matching import VIEW
-from dpsql.postprocessing.intervals.collection import with_collection, without_collection_ends
-from dpsql.postprocessing.intervals.end_columns import with_ends, with_later_ends
-from dpsql.postprocessing.intervals.lineage import trace, with_branches
-from dpsql.postprocessing.intervals.resampling import (
-    chosen_columns,
-    resampled_intervals,
-    resampled_query,
-    with_later,
-)
+from dpsql.postprocessing.collection_intervals import with_collection, without_collection_ends
+from dpsql.postprocessing.intervals.end_columns import with_ends
+from dpsql.postprocessing.intervals.exact_forms import known_noises
+from dpsql.postprocessing.intervals.lineage import trace
+from dpsql.postprocessing.intervals.resampling import resampled_intervals, resampled_query
 from dpsql.postprocessing.intervals.result_intervals import (
     end_types,
     end_values,
-    has_intervals,
     intervals,
     missing_intervals,
     output_columns,
+    released_columns,
 )
 from dpsql.postprocessing.possible_values import column_ranges, shown_within
 from dpsql.postprocessing.sandbox import PublicRows, Sandbox, column_types
@@ -117,15 +112,13 @@ class PostProcessor:
     def describe(self, query: Query, cores: Sequence[CorePlan]) -> DescribedResult:
         """The SQL of post-processing and its columns, without any row: released tables are empty, public ones unread.
 
-        They follow from the text of post-processing, the types of the tables it reads and which of their columns are
-        resampled. They are remembered under these: what a dashboard filters by stands in the cores, so that its
+        They follow from the text of post-processing, the types of the tables it reads and what is known of the noise of
+        their columns. They are remembered under these: what a dashboard filters by stands in the cores, so that its
         statements share few texts. Raises StatementError where it does not fit its tables.
         """
         sql = SANDBOX.write(query.postprocessing)
         tables = shapes(query.cores, query.cubes)
-        types = tuple(
-            (name, tuple(column_types(shape).items()), *chosen_columns(shape)) for name, shape in tables.items()
-        )
+        types = tuple((name, *column_types(shape).items(), *known_noises(shape)) for name, shape in tables.items())
         with self._sandbox.lock:
             found = self._described.get((sql, types, query.probe, query.debiased))
             if found is None:
@@ -137,13 +130,9 @@ class PostProcessor:
 
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> DescribedResult:
         public = {name: self._sandbox.public_columns(name) for name in query.public}
-        shell, ends, later = (
-            _with_names(query.postprocessing),
-            tuple[IntervalEndColumns, ...](),
-            tuple[DeferredEnd, ...](),
-        )
+        shell, ends = _with_names(query.postprocessing), tuple[IntervalEndColumns, ...]()
         if reads_interval_ends(shell):
-            shell, ends, later = with_ends(shell, public)
+            shell, ends = with_ends(shell, released_columns(tables), public, tables)
         self._declare(query.public, tables, ends)
         sql = SANDBOX.write(shell)
         described = self._sandbox.describe(sql)
@@ -151,19 +140,12 @@ class PostProcessor:
             return DescribedResult(
                 _no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described)
             )
-        traced = trace(shell, public)
-        columns = output_columns(described, traced)
-        branches = with_branches(shell, public) if traced is None else (traced.query, len(traced.tables))
-        numbered, hidden = branches or (shell, 0)
+        traced = trace(shell, released_columns(tables, ends), public)
+        columns = output_columns(described, traced, tables)
         columns, beside, collection = without_collection_ends(columns) if query.debiased else (columns, (), ())
-        resampling = resampled_query(numbered, public, [*columns, *beside], hidden, tables)
-        if later:
-            resampling = with_later(resampling, later)
-            columns = columns[: -len(later)]
-        if resampling is not None and collection:
-            resampling = replace(resampling, beside=resampling.beside + len(beside))
-        if resampling is not None or has_intervals(columns):
-            sql = SANDBOX.write(numbered)
+        resampling = resampled_query(traced, [*columns, *beside], tables)
+        if resampling is not None or any(column.is_read_off for column in columns):
+            sql = SANDBOX.write(traced.query)
         return DescribedResult(sql, columns, ends, resampling, collection if query.debiased else None)
 
     def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> ColumnTypes:
@@ -190,9 +172,7 @@ class PostProcessor:
             if plan.resampling is not None:
                 resampled = resampled_intervals(self._sandbox, plan.resampling, tables, rows, plan.confidence)
             found = intervals(self._sandbox, plan, tables, rows, resampled or {})
-            if plan.resampling is not None:
-                rows = with_later_ends(plan.resampling.later, rows, resampled or {})
-        said = missing_intervals(plan, tables, found, resampled is not None)
+        said = missing_intervals(plan, tables, resampled is not None) if rows else ()
         found = with_collection(plan, rows, found)
         return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
 
@@ -234,7 +214,7 @@ class PostProcessor:
         for name in public:
             self._sandbox.declare_public(name)
         for name, shape in shapes.items():
-            self._sandbox.declare(name, {**column_types(shape), **end_types(name, shape, ends)})
+            self._sandbox.declare(name, {**column_types(shape), **end_types(name, ends)})
 
     def _fill(self, plan: Plan, released: Released) -> dict[str, ReleasedTable | CubeTable]:
         """Put what is released so far, and the cubes that are made of it, into the sandbox.
@@ -255,9 +235,7 @@ class PostProcessor:
         found = end_values(self._sandbox, ends, tables, plan.confidence)
         for name, table in tables.items():
             own = {each: found[each] for each in ends if each.table == name}
-            self._sandbox.put(
-                name, table, end_types(name, table.shape, ends), [side for each in own.values() for side in each]
-            )
+            self._sandbox.put(name, table, end_types(name, ends), [side for each in own.values() for side in each])
         return tables
 
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from dpsql.planning.cell_choice import aggregate_type
 from dpsql.planning.estimators.columnar_rows import ColumnarRows, as_type
 from dpsql.planning.estimators.estimate import (
-    AverageForms,
     CentredSum,
     Estimate,
     MeanEstimate,
@@ -102,16 +101,6 @@ class CombinedTable(ReleasedTable):
                 for atom, times in self.weights[row][cell].items():
                     whole[atom] = whole.get(atom, Fraction(0)) + factor * weight * times
         return self.noise.half_width(whole, confidence)
-
-    def average(self, row: int, aggregate: int, confidence: float) -> AverageForms | None:
-        """The aggregate as a ratio of two forms in the parts of the noise, where it is an average."""
-        estimate = self.plan.estimates[aggregate]
-        if not isinstance(estimate, MeanEstimate):
-            return None
-        one = Fraction(1)
-        above = self._form(row, {estimate.total: one}, confidence)
-        below = self._form(row, {estimate.count: one}, confidence)
-        return AverageForms(above, below, float(estimate.middle), float(estimate.reach))
 
     def _form(self, row: int, weights: Mapping[int, Fraction], confidence: float) -> LinearForm:
         return _form(self.noise, self.cells[row], self.weights[row], weights, confidence)

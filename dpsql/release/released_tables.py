@@ -14,11 +14,8 @@ from numpy.typing import NDArray
 
 from dpsql.planning.estimators.columnar_rows import ColumnarRows, StepColumn, column, rows_at
 from dpsql.planning.estimators.estimate import (
-    AverageForms,
     CentredSum,
-    MeanEstimate,
     SingleCell,
-    average,
     linear,
     simulated,
 )
@@ -130,14 +127,6 @@ class ReleasedTable:
     def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
         """Half the width of the interval of a sum of aggregates, where noise of few steps is not as its law says."""
         return self.plan.coarse_half_width(factors, confidence)
-
-    def average(self, row: int, aggregate: int, confidence: float) -> AverageForms | None:
-        """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
-        estimate = self.plan.estimates[aggregate]
-        if not isinstance(estimate, MeanEstimate):
-            return None
-        cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
-        return average(estimate, cells, self.plan.law(confidence))
 
     def _stretched(self, row: int, place: int, drawn: NDArray[np.float64], half: Fraction) -> NDArray[np.float64]:
         """The number that let the row be shown: its ends are passed as often as noise passes its half-width."""

@@ -32,7 +32,6 @@ from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
 
 __all__ = [
-    "AverageForms",
     "CentredSum",
     "ConfidenceInterval",
     "Estimate",
@@ -41,11 +40,9 @@ __all__ = [
     "NoisyCell",
     "PresenceEstimate",
     "SingleCell",
-    "average",
     "interval",
     "mean_interval",
     "simulated",
-    "sum_interval",
     "value",
 ]  # fmt: skip
 
@@ -154,22 +151,6 @@ def linear(estimate: SingleCell | CentredSum, cells: Sequence[NoisyCell], law: N
             assert_never(estimate)
 
 
-@dataclass(frozen=True, slots=True)
-class AverageForms:
-    """An average as ``middle`` and a ratio of two forms, which lies within ± ``reach``."""
-
-    total: LinearForm
-    count: LinearForm
-    middle: float
-    reach: float
-
-
-def average(estimate: MeanEstimate, cells: Sequence[NoisyCell], law: NoiseLaw) -> AverageForms:
-    """An average as the forms in the cells that it is read off."""
-    total, count = linear(SingleCell(estimate.total), cells, law), linear(SingleCell(estimate.count), cells, law)
-    return AverageForms(total, count, float(estimate.middle), float(estimate.reach))
-
-
 def simulated(
     estimate: Estimate, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction]
 ) -> NDArray[np.float64]:
@@ -191,36 +172,6 @@ def simulated(
             return np.where((cells[count] > float(halves[count])) != against, 1.0, 0.0)
         case _:
             assert_never(estimate)
-
-
-#: How near to the end of what is possible an interval's end is taken to be cut there.
-CUT = 1e-9
-
-
-def sum_interval(averages: Sequence[tuple[float, AverageForms]], constant: float) -> ConfidenceInterval:
-    """Where a sum of averages, each times its factor, and of a constant lies.
-
-    Averages over the same rows are one ratio. On a side to which noise leaves an average open, all up to the end of
-    what is possible is added; the other distances add up as those of independent errors do.
-    """
-    law = averages[0][1].total.law
-    middle = constant + sum(factor * each.middle for factor, each in averages)
-    open_sides, halves = [0.0, 0.0], ([0.0], [0.0])
-    for count in {tuple(each.count.moved.items()): each.count for _, each in averages}.values():
-        same = [(factor, each) for factor, each in averages if each.count.moved == count.moved]
-        above, reach, value = LinearForm(0.0, {}, count.law), 0.0, 0.0
-        for factor, each in same:
-            above = above + each.total * factor
-            reach += abs(factor) * each.reach
-            value += factor * min(max(each.total.value / max(count.value, 1.0), -each.reach), each.reach)
-        low, high = ratio(above, count, (-reach, reach))
-        middle += value
-        for side, end in enumerate((min(low, value), max(high, value))):
-            if abs(end) >= reach * (1 - CUT):
-                open_sides[side] += abs(end - value)
-            else:
-                halves[side].append(abs(end - value))
-    return middle - open_sides[0] - law.together(*halves[0]), middle + open_sides[1] + law.together(*halves[1])
 
 
 #: A half-width of so many steps is a normal one: with fewer, the next shorter one holds much less often.

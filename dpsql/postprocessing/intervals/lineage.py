@@ -21,32 +21,23 @@ from dpsql.postprocessing.intervals.dependence import (
     chooses_rows,
     dependence_of,
     is_limited,
-    is_noisy,
     origin_of,
-    own_nodes,
-    sources_of,
-    starred,
 )
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.scope import alias_columns
 
-
-@dataclass(frozen=True)
-class SelectStep:
-    """A SELECT on the way from a released row to the result, and the source of that SELECT which has the row."""
-
-    select: exp.Select
-    source: str
-
-
-#: For each released table, by its place, the SELECTs that its rows go through.
-RowPaths: TypeAlias = dict[int, tuple[SelectStep, ...]]
+#: The columns of each released table, and how they depend on noise.
+ReleasedColumns: TypeAlias = Mapping[str, Mapping[str, Dependence]]
+#: For each released table, by its place, the SELECTs that its rows go through, and the source of each that has them.
+RowPaths: TypeAlias = dict[int, tuple[tuple[exp.Select, str], ...]]
+#: What is done to a SELECT before its columns are followed: it is given with its scope and the ways to its rows.
+SelectVisitor: TypeAlias = Callable[[exp.Select, ColumnScope, RowPaths], None]
 
 
 @dataclass(frozen=True)
 class QueryColumns:
-    """The columns of a query, None where they are not known, and whether noise chooses its rows.
+    """The columns of a query, None where they are not known, and whether noise chooses its rows, and so what they show.
 
     ``ways`` are those to the single released rows that each row is made of; None where it is made of several.
     """
@@ -55,79 +46,58 @@ class QueryColumns:
     chosen_rows: bool = False
     ways: RowPaths | None = None
 
-    def with_chosen_rows(self) -> QueryColumns:
-        """The same where noise chooses the rows: public values stay, the others are chosen."""
-        chosen = tuple(replace(each, dependence=Dependence.CHOSEN) if each.dependence else each
-                       for each in self.columns or ())  # fmt: skip
-        return replace(self, columns=None if self.columns is None else chosen, chosen_rows=True)
-
-
-#: What is done to a SELECT before its columns are followed: it is given with its scope and the ways to its rows.
-SelectVisitor: TypeAlias = Callable[[exp.Select, ColumnScope, RowPaths], None]
-
 
 class Lineage:
-    """Follows a statement; ``tables`` are the released tables that it meets, each as often as it stands there.
+    """Follows a statement; ``tables`` are the released tables that it meets, each as often as it is met.
 
     Args:
-        public: the columns of the public tables that the statement reads.
-        chosen: the columns of each released table whose noise is not drawn again as it is: truth values, maps, MIN …
-            None where origins are asked for, and all columns are said to be chosen; else no origin is told.
-        visit: is called once for each SELECT, inner ones first.
+        released: the columns of the released tables that the statement reads.
+        public: those of the public tables.
+        visit: is called for each SELECT, those in its FROM clause first.
     """
 
     def __init__(
         self,
+        released: ReleasedColumns,
         public: Mapping[str, Sequence[str]],
-        chosen: Mapping[str, Sequence[str]] | None = None,
-        visit: SelectVisitor | None = None,
+        visit: SelectVisitor = lambda *_: None,
     ) -> None:
-        self._public, self._chosen, self._visit = public, chosen or {}, visit
-        self._origins_alone = chosen is None
+        self._released, self._public, self._visit = released, public, visit
         self.tables: list[str] = []
 
-    def query(self, query: exp.Expr, names: Sequence[str] = (), around: ColumnScope | None = None) -> QueryColumns:
-        """The columns of a query; ``names`` are theirs, for a query that shows all columns of a PIVOT."""
+    def query(self, query: exp.Expr) -> QueryColumns:
+        """The columns of a query."""
         match query:
-            case exp.Subquery():
-                found = self.query(query.this, names, around)
-                found = QueryColumns() if query.args.get("pivots") else found
+            case exp.Subquery() if not query.args.get("pivots"):
+                found = self.query(query.this)
             case exp.SetOperation():
-                found = self._set_operation(query, around)
+                found = self._set_operation(query)
             case exp.Select():
-                return self._select(query, names, around)
+                return self._select(query)
             case _:
                 return QueryColumns()
-        return found.with_chosen_rows() if is_limited(query) else found
+        return replace(found, chosen_rows=found.chosen_rows or is_limited(query))
 
-    def _subquery(self, query: exp.Query, scope: ColumnScope) -> Dependence:
+    def _subquery(self, query: exp.Query) -> Dependence:
         """How the value of a subquery depends on noise."""
-        found = self.query(query, (), scope)
+        found = self.query(query)
         if found.columns is None or found.chosen_rows:
             return Dependence.CHOSEN
         return max((each.dependence for each in found.columns), default=Dependence.PUBLIC)
 
-    def _select(self, select: exp.Select, names: Sequence[str], around: ColumnScope | None) -> QueryColumns:
-        nodes, ways = sources_of(select), RowPaths()
-        sources = [self._source(node, select, ways, around) for node in nodes]
+    def _select(self, select: exp.Select) -> QueryColumns:
+        ways, joins, first = RowPaths(), select.args.get("joins") or [], select.args.get("from_")
+        sources = [self._source(each.this, select, ways) for each in ([] if first is None else [first]) + joins]
         items = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
-        scope = ColumnScope(sources, items, any(each.chosen_rows for each in sources), around)
-        for nested in own_nodes(select) if self._origins_alone else ():
-            if isinstance(nested, exp.Query) and not any(nested is node for node in nodes):
-                self.query(nested, (), scope)
-        if self._visit is not None:
-            self._visit(select, scope, ways)
-        if not self._origins_alone and chooses_rows(select, scope, self._subquery):
+        scope = ColumnScope(sources, items, any(each.chosen_rows for each in sources))
+        self._visit(select, scope, ways)
+        if chooses_rows(select, scope, self._subquery):
             scope = replace(scope, chosen_rows=True)
-        found = QueryColumns(self._columns(select, scope), scope.chosen_rows)
-        if select.args.get("distinct") is not None and any(each.dependence for each in found.columns or ()):
-            found = found.with_chosen_rows()
+        columns, distinct = self._columns(select, scope), select.args.get("distinct") is not None
         partial = any(join.args.get("method") or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")
-                      for join in select.args.get("joins") or ())  # fmt: skip
-        if not partial and not is_grouped(select) and select.args.get("distinct") is None:
-            found = replace(found, ways=ways)
-        found = found.with_chosen_rows() if scope.chosen_rows else found
-        return found if found.columns is not None else self._pivoted(select, names) or found
+                      for join in joins)  # fmt: skip
+        chosen = scope.chosen_rows or (distinct and any(each.dependence for each in columns or ()))
+        return QueryColumns(columns, chosen, None if partial or distinct or is_grouped(select) else ways)
 
     def _columns(self, select: exp.Select, scope: ColumnScope) -> tuple[SourceColumn, ...] | None:
         """The columns of the SELECT list."""
@@ -135,7 +105,7 @@ class Lineage:
         for place, item in enumerate(select.expressions):
             star = item.this if isinstance(item, exp.Column) else item
             if isinstance(star, exp.Star):
-                many = starred(star, fold(item.table) if isinstance(item, exp.Column) else "", select, scope)
+                many = _starred(star, fold(item.table) if isinstance(item, exp.Column) else "", select, scope)
                 if many is None:
                     return None
                 found += many
@@ -143,156 +113,127 @@ class Lineage:
                 return None
             else:
                 name = fold(item.alias_or_name) or f"column{place}"
-                known = Dependence.CHOSEN if self._origins_alone else dependence_of(item, scope, self._subquery)
-                origin = origin_of(item.unalias(), scope) if self._origins_alone else None
-                found.append(SourceColumn(name, known, origin))
+                known = dependence_of(item, scope, self._subquery)
+                found.append(SourceColumn(name, known, origin_of(item.unalias(), scope)))
         return tuple(found)
 
-    def _set_operation(self, query: exp.SetOperation, around: ColumnScope | None) -> QueryColumns:
-        left, right = self.query(query.this, (), around), self.query(query.expression, (), around)
-        if left.columns is None or right.columns is None or len(left.columns) != len(right.columns):
+    def _set_operation(self, query: exp.SetOperation) -> QueryColumns:
+        left, right = self.query(query.this), self.query(query.expression)
+        known = left.columns is not None and right.columns is not None and not query.args.get("by_name")
+        if not known or len(left.columns or ()) != len(right.columns or ()):
             return QueryColumns()
-        pairs = zip(left.columns, right.columns, strict=True)
+        pairs = zip(left.columns or (), right.columns or (), strict=True)
         columns = tuple(SourceColumn(own.name, max(own.dependence, other.dependence)) for own, other in pairs)
-        both = QueryColumns(None if query.args.get("by_name") else columns, left.chosen_rows or right.chosen_rows)
         compared = not isinstance(query, exp.Union) and any(each.dependence for each in columns)
-        return both.with_chosen_rows() if compared else both
+        return QueryColumns(columns, left.chosen_rows or right.chosen_rows or compared)
 
-    def _source(
-        self, node: exp.Expr, select: exp.Select, ways: RowPaths, around: ColumnScope | None, before_pivot: bool = False
-    ) -> Source:
-        """A source with its columns, which those of a PIVOT are only ``before_pivot``."""
-        name, names, here = fold(node.alias_or_name), alias_columns(node), SelectStep(select, node.alias_or_name)
-        pivoted = bool(node.args.get("pivots")) and not before_pivot
+    def _source(self, node: exp.Expr, select: exp.Select, ways: RowPaths) -> Source:
+        """A source with its columns; those of a PIVOT are not known."""
+        name, names, here = fold(node.alias_or_name), alias_columns(node), (select, node.alias_or_name)
+        if node.args.get("pivots"):
+            return Source(name, chosen_rows=True)
         match node:
             case exp.Table() if node.db == "released":
                 self.tables.append(node.name)
                 place = len(self.tables) - 1
                 ways[place] = (here,)
-                return Source(name, place=place, chosen=self._chosen.get(node.name, ()))
-            case exp.Table() if not pivoted and not names:
-                known = self._public.get(fold(node.name))
-                public = [SourceColumn(fold(each), Dependence.PUBLIC) for each in known or ()]
-                return Source(name, None if known is None else public)
-            case exp.Values() if names and not pivoted and node.find(exp.Query, exp.Column) is None:
+                own = self._released.get(node.name, {})
+                return Source(name, [SourceColumn(each, known, CellOrigin(place, exp.column(each, quoted=True)))
+                                     for each, known in own.items()])  # fmt: skip
+            case exp.Table() if not names and fold(node.name) in self._public:
+                public = self._public[fold(node.name)]
+                return Source(name, [SourceColumn(fold(each), Dependence.PUBLIC) for each in public])
+            case exp.Values() if names and node.find(exp.Query, exp.Column) is None:
                 return Source(name, [SourceColumn(fold(each), Dependence.PUBLIC) for each in names])
             case exp.Subquery():
-                inner = self.query(node.this, (), around)
-                inner = inner.with_chosen_rows() if is_limited(node) else inner
-                if pivoted or inner.columns is None or len(names) > len(inner.columns):
-                    return Source(name, chosen_rows=inner.chosen_rows)
+                inner = self.query(node.this)
+                chosen = inner.chosen_rows or is_limited(node)
+                if inner.columns is None or len(names) > len(inner.columns):
+                    return Source(name, chosen_rows=chosen)
                 behind = inner.ways if name else None
                 ways.update({place: (*way, here) for place, way in (behind or {}).items()})
-                own = [*names, *(each.name for each in inner.columns[len(names) :])]
+                called = [*names, *(each.name for each in inner.columns[len(names) :])]
                 columns = [replace(each, name=fold(new), origin=None if behind is None else each.origin)
-                           for new, each in zip(own, inner.columns, strict=True)]  # fmt: skip
-                return Source(name, columns, inner.chosen_rows)
+                           for new, each in zip(called, inner.columns, strict=True)]  # fmt: skip
+                return Source(name, columns, chosen)
             case _:
                 return Source(name)
 
-    def _pivoted(self, select: exp.Select, names: Sequence[str]) -> QueryColumns | None:
-        """The columns of ``SELECT * FROM (…) PIVOT …``: those that it groups by keep their names."""
-        source = select.args.get("from_")
-        alone = list(select.expressions) == [exp.Star()] and not select.args.get("joins")
-        if source is None or not alone or self._origins_alone:
-            return None
-        pivots = source.this.args.get("pivots") or []
-        found = self._source(source.this, select, RowPaths(), None, before_pivot=True)
-        if found.columns is None or len(pivots) != 1 or pivots[0].args.get("unpivot"):
-            return None
-        scope = ColumnScope([found], {}, found.chosen_rows)
-        made = max((dependence_of(each, scope, self._subquery) for each in pivots[0].expressions),
-                   default=Dependence.CHOSEN)  # fmt: skip
-        by = [each.this for each in pivots[0].args.get("fields") or ()]
-        made = Dependence.CHOSEN if is_noisy(by, scope, self._subquery) else made
-        keys = {each.name for each in found.columns if each.dependence is Dependence.PUBLIC}
-        columns = (SourceColumn(name, Dependence.PUBLIC if name in keys else made) for name in names)
-        return QueryColumns(tuple(columns), found.chosen_rows)
+
+def _starred(star: exp.Star, table: str, select: exp.Select, scope: ColumnScope) -> list[SourceColumn] | None:
+    """The columns that a star stands for; None where that is not known."""
+    joins = select.args.get("joins") or []
+    sources = [source for source in scope.sources if table in ("", source.name)]
+    renamed = star.args.get("replace") or star.args.get("rename") or any(join.args.get("method") for join in joins)
+    if renamed or any(source.columns is None for source in sources):
+        return None
+    left_out = {fold(each.name) for each in star.args.get("except_") or ()}
+    merged = set() if table else {fold(name.name) for join in joins for name in join.args.get("using") or ()}
+    found: list[SourceColumn] = []
+    for source in sources:
+        known = left_out | ({each.name for each in found} & merged)
+        found += [each for each in source.columns or () if each.name not in known]
+    return found
 
 
 @dataclass(frozen=True)
 class TracedQuery:
-    """A query with the numbers of released rows as its last columns, and where its other columns come from.
+    """A query with the numbers of the released rows behind each of its rows as its last columns.
 
-    ``tables`` are the released tables whose rows are numbered, in the order of those columns.
+    Attributes:
+        query: the query with them, and with no others where a row is not made of single released rows.
+        all_rows: the same with the rows that only their noise, or a LIMIT, keeps out of the result.
+        columns: those of ``all_rows`` before the numbers, none where they are not known.
+        tables: the released tables whose rows are numbered, in the order of the numbers.
     """
 
-    query: exp.Select
+    query: exp.Query
+    all_rows: exp.Query
+    columns: Sequence[SourceColumn]
     tables: tuple[str, ...]
-    origins: tuple[CellOrigin | None, ...]
 
 
-def trace(query: exp.Query, public: Mapping[str, Sequence[str]]) -> TracedQuery | None:
-    """The query with its rows numbered; None where a row of the result is not made of single released rows.
-
-    ``public`` holds the columns of the public tables that the query reads.
-    """
-    copy, lineage = query.copy(), Lineage(public)
+def trace(query: exp.Query, released: ReleasedColumns, public: Mapping[str, Sequence[str]]) -> TracedQuery:
+    """The query with its rows numbered, and what its columns are of released rows."""
+    copy, lineage = query.copy(), Lineage(released, public)
+    single = isinstance(copy, exp.Select) and not is_grouped(copy)
+    shown = _shown_part(copy, single)
+    for part in shown:
+        copy.set(part, None)
     found = lineage.query(copy)
-    if not isinstance(copy, exp.Select) or not found.ways or found.columns is None:
-        return None
-    for place, way in found.ways.items():
+    ways = found.ways if single and found.ways and found.columns is not None else RowPaths()
+    for place, way in ways.items():
         copy.append("expressions", carried("row", place, way))
-    numbers = {place: number for number, place in enumerate(found.ways)}
-    origins = (None if each.origin is None else replace(each.origin, row=numbers[each.origin.row])
-               for each in found.columns)  # fmt: skip
-    return TracedQuery(copy, tuple(lineage.tables[place] for place in found.ways), tuple(origins))
+    all_rows = copy.copy()
+    for part, node in shown.items():
+        copy.set(part, node)
+    numbers, columns = {place: number for number, place in enumerate(ways)}, list[SourceColumn]()
+    for each in found.columns or ():
+        known = Dependence.CHOSEN if found.chosen_rows and each.dependence else each.dependence
+        origin = replace(each.origin, row=numbers[each.origin.row]) if ways and each.origin else None
+        columns.append(SourceColumn(each.name, known, origin))
+    return TracedQuery(copy, all_rows, columns, tuple(lineage.tables[place] for place in ways))
 
 
-def with_branches(query: exp.Query, public: Mapping[str, Sequence[str]]) -> tuple[exp.Query, int] | None:
-    """A UNION ALL that tells of each row which branch it comes from, and of which numbered rows it is made where it is
-    made of single ones; with the number of columns that tell it. None of any other query.
-    """
-    copy = query.copy()
-    selects = branches(copy)
-    if not selects:
-        return None
-    traces = [trace(branch, public) for branch in selects]
-    most = max(0 if traced is None else len(traced.tables) for traced in traces)
-    for number, (branch, traced) in enumerate(zip(selects, traces, strict=True)):
-        whole = branch if traced is None else traced.query
-        missing = most - (0 if traced is None else len(traced.tables))
-        more = [exp.cast(exp.null(), "bigint")] * missing + [exp.Literal.number(number)]
-        for place, each in enumerate(more):
-            whole.append("expressions", exp.alias_(each.copy(), f"dpsql branch {place}", quoted=True))
-        if whole is not branch:
-            branch.replace(whole)
-    return copy, most + 1
+def _shown_part(query: exp.Query, single: bool) -> dict[str, exp.Expr]:
+    """What chooses only which rows of the result are shown, by its name: of a plain list its condition, too."""
+    parts = ["order", "limit", "offset", *(("having", "qualify") if isinstance(query, exp.Select) else ())]
+    where = query.args.get("where")
+    if single and where is not None and query.find(exp.Window) is None and where.find(exp.Query) is None:
+        parts.append("where")
+    return {part: query.args[part] for part in parts if query.args.get(part) is not None}
 
 
-def branches(query: exp.Expr) -> list[exp.Select]:
-    """The SELECTs of a UNION ALL; none of any other query."""
-    match query:
-        case exp.Subquery() if not query.args.get("alias"):
-            return branches(query.this)
-        case exp.Union() if not query.args.get("distinct") and not query.args.get("by_name"):
-            sides = [side.unnest() for side in (query.this, query.expression)]
-            found = [[side] if isinstance(side, exp.Select) else branches(side) for side in sides]
-            return [select for each in found for select in each] if all(found) else []
-    return []
-
-
-def carried(name: str, place: int, way: Sequence[SelectStep]) -> exp.Column:
+def carried(name: str, place: int, way: Sequence[tuple[exp.Select, str]]) -> exp.Column:
     """A released row's column where the way ends: each SELECT on the way hands it on, and no star stands for it."""
-    column = _quoted(name, way[0].source)
-    for inner, outer in pairwise(way):
+    column = exp.column(name, way[0][1], quoted=True)
+    for (inner, _), (outer, source) in pairwise(way):
         hidden = f"dpsql {name} {place}"
-        if hidden not in inner.select.named_selects:
-            inner.select.append("expressions", exp.alias_(column, hidden, quoted=True))
-            _hide(outer, hidden)
-        column = _quoted(hidden, outer.source)
+        if hidden not in inner.named_selects:
+            inner.append("expressions", exp.alias_(column, hidden, quoted=True))
+            for item in outer.expressions:
+                star = item.this if isinstance(item, exp.Column) else item
+                if isinstance(star, exp.Star) and fold(item.text("table")) in ("", fold(source)):
+                    star.set("except_", [*(star.args.get("except_") or ()), exp.to_identifier(hidden, quoted=True)])
+        column = exp.column(hidden, source, quoted=True)
     return column
-
-
-def _hide(step: SelectStep, hidden: str) -> None:
-    """Leave the column out of each star of the SELECT that stands for the source's columns."""
-    for item in step.select.expressions:
-        star = item.this if isinstance(item, exp.Column) else item
-        table = fold(item.table) if isinstance(item, exp.Column) else ""
-        if isinstance(star, exp.Star) and table in ("", fold(step.source)):
-            left_out = star.args.get("except_") or ()
-            star.set("except_", [*left_out, exp.to_identifier(hidden, quoted=True)])
-
-
-def _quoted(name: str, table: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), exp.to_identifier(table, quoted=True))

@@ -7,63 +7,74 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import Any, TypeAlias
+from typing import Any
 
 from dpsql.planning.estimators.columnar_rows import column
-from dpsql.planning.estimators.linear_forms import ConfidenceInterval
+from dpsql.planning.estimators.linear_forms import EVERYTHING, ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, date_ends, is_date
 from dpsql.planning.plan import Plan
-from dpsql.planning.result_columns import CellInterval, IntervalEndColumns, OutputColumn, end_type, is_number
-from dpsql.postprocessing.intervals import row_intervals
-from dpsql.postprocessing.intervals.arithmetic import aggregates_read
+from dpsql.planning.result_columns import (
+    CellInterval,
+    IntervalEndColumns,
+    OutputColumn,
+    is_number,
+)
+from dpsql.postprocessing.intervals.dependence import Dependence
+from dpsql.postprocessing.intervals.exact_forms import (
+    AnyReleasedTable,
+    divisors,
+    exact_form,
+    exact_intervals,
+    known_noises,
+)
 from dpsql.postprocessing.intervals.lineage import TracedQuery
-from dpsql.postprocessing.intervals.resampling import MOST_RESAMPLED_ROWS, AnyReleasedTable, chosen_columns, has_noise
-from dpsql.postprocessing.intervals.row_intervals import computed_intervals, is_smooth
+from dpsql.postprocessing.intervals.resampling import MOST_RESAMPLED_ROWS, drawn_again
 from dpsql.postprocessing.possible_values import ends_within, possible_of
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.emit.syntax import SANDBOX
+from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Core
 
-#: The lower and the upper ends of some intervals, None where there is none.
-IntervalSides: TypeAlias = tuple[
-    list[float | date | list[Any] | None],
-    list[float | date | list[Any] | None],
-]
+
+def released_columns(
+    tables: Mapping[str, Core | Cube], ends: Sequence[IntervalEndColumns] = ()
+) -> dict[str, dict[str, Dependence]]:
+    """The columns of released tables and how they depend on noise; ends of intervals are drawn on no sample."""
+    found = {}
+    for name, shape in tables.items():
+        kinds = {column: Dependence.PUBLIC if column[0] != "a" else Dependence.CHOSEN for column in column_types(shape)}
+        drawn = {f"a{place}": Dependence.SMOOTH for place in drawn_again(shape)}
+        found[name] = kinds | drawn | dict.fromkeys(end_types(name, ends), Dependence.CHOSEN)
+    return found
 
 
-def output_columns(described: Sequence[tuple[str, str]], traced: TracedQuery | None) -> tuple[OutputColumn, ...]:
+def output_columns(
+    described: Sequence[tuple[str, str]], traced: TracedQuery, tables: Mapping[str, Core | Cube]
+) -> tuple[OutputColumn, ...]:
     """The columns of a result, each with what its interval is read off or computed from."""
 
     def column(place: int, name: str, sql_type: str) -> OutputColumn:
-        origin = None if traced is None else traced.origins[place]
-        if traced is None or origin is None:
+        known = traced.columns[place] if traced.columns else None
+        origin = None if known is None else known.origin
+        if known is None or origin is None:
             return OutputColumn(name, sql_type)
-        kind, number = traced.tables[origin.row][:4], int(traced.tables[origin.row][4:])
-        computed = SANDBOX.write(origin.expression) if origin.is_computed and is_number(sql_type) else None
+        table = traced.tables[origin.row]
+        kind, number = table[:4], int(table[4:])
+        is_computed = origin.aggregate is None and known.dependence is not Dependence.PUBLIC and is_number(sql_type)
+        computed = SANDBOX.write(origin.expression) if is_computed else None
+        exact = computed is not None and exact_form(computed, tables[table]) is not None
         core, cube = (number, None) if kind == "core" else (0, number)
-        return OutputColumn(name, sql_type, origin.aggregate, computed, origin.row, core, cube)
+        return OutputColumn(name, sql_type, origin.aggregate, computed, origin.row, core, cube, exact)
 
     return tuple(column(place, *each) for place, each in enumerate(described))
-
-
-def has_intervals(columns: Sequence[OutputColumn]) -> bool:
-    """Whether some column of the result gets intervals; then the shell numbers the released rows behind each row."""
-    return any(column.aggregate is not None or column.computed is not None for column in columns)
 
 
 def may_have_interval(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> bool:
     """Whether a column that is read off one released row may have intervals, whatever is released."""
     if column.aggregate is not None:
-        shape = tables[column.table]
-        return has_noise(shape, column.aggregate) or _is_list(shape, column.aggregate)
-    return column.computed is not None and not _is_chosen(column, tables[column.table])
-
-
-def _is_list(shape: Core | Cube, place: int) -> bool:
-    """Whether the aggregate is a list of quantiles."""
-    ranks = shape.aggregates[place].ranks
-    return ranks is not None and ranks.listed
+        return known_noises(tables[column.table])[column.aggregate] is not KnownNoise.NOTHING
+    return column.exact
 
 
 def intervals(
@@ -75,32 +86,29 @@ def intervals(
 ) -> list[tuple[CellInterval | None, ...]]:
     """The interval of each cell of a result, behind whose columns stand the numbers of released rows.
 
-    ``resampled`` are those of cells that several released rows make.
+    ``resampled`` are those of cells that are not read off one released row. Where what such a cell is divided by may be
+    0, no finite interval is known to hold.
     """
-    width, beside = len(plan.columns), 0 if plan.resampling is None else plan.resampling.beside
-    if not has_intervals(plan.columns) and plan.resampling is None:
-        return [(None,) * width for _ in rows]
-    numbers = [row[width + beside :] for row in rows]
-    computed: dict[tuple[int, int], ConfidenceInterval] = {}
-    for row, table in sorted({(each.row, each.table) for each in plan.columns if each.computed is not None}):
-        wanted = {number: each.computed for number, each in enumerate(plan.columns)
-                  if each.computed is not None and each.row == row}  # fmt: skip
-        behind = sorted({place for places in numbers if isinstance(place := places[row], int)})
-        if len(behind) <= row_intervals.MOST_ROWS:
-            computed |= computed_intervals(sandbox, tables[table], wanted, behind, plan.confidence)
-
     found: list[Sequence[CellInterval | None]] = []
-    for number, each in enumerate(plan.columns):
+    numbers = len(plan.columns) + 2 * len(plan.collection or ())
+    for place, each in enumerate(plan.columns):
+        sampled = [resampled.get((at, place)) for at in range(len(rows))]
         if each.aggregate is None and each.computed is None:
-            found.append([resampled.get((at, number)) for at in range(len(rows))])
+            found.append(sampled)
             continue
-        places = [behind[each.row] for behind in numbers]
+        table, behind = tables[each.table], [row[numbers + each.row] for row in rows]
         if each.aggregate is not None:
-            own = _own(tables[each.table], each.aggregate, each.type)
-            own = list(own) if len(places) > len(own) // 4 else own
-            found.append([own[place] if isinstance(place, int) else None for place in places])
+            own = _own(table, each.aggregate, each.type)
+            own = list(own) if len(behind) > len(own) // 4 else own
+            found.append([own[number] if isinstance(number, int) else None for number in behind])
+        elif each.exact and each.computed is not None:
+            found.append(exact_intervals(sandbox, table, each.computed, behind, plan.confidence))
         else:
-            found.append([computed.get((number, place)) if isinstance(place, int) else None for place in places])
+            for sql in divisors(each.computed or ""):
+                below = exact_intervals(sandbox, table, sql, behind, plan.confidence)
+                sampled = [interval and (interval if ends and (ends[0] >= 0 or ends[1] <= 0) else EVERYTHING)
+                           for interval, ends in zip(sampled, below, strict=True)]  # fmt: skip
+            found.append(sampled)
     return list(zip(*found, strict=True)) if found else [()] * len(rows)
 
 
@@ -119,83 +127,52 @@ def _curve_ends(curve: QuantileCurve, sql_type: str) -> tuple[float, float] | tu
     return date_ends(curve, sql_type) if is_date(sql_type) else (curve.points[0], curve.points[2])
 
 
-def end_types(table: str, shape: Core | Cube, ends: Sequence[IntervalEndColumns]) -> dict[str, str]:
-    """The columns that the ends of intervals are in a released table: as dates are, or doubles."""
-    return {name: _end_type(shape, each) for each in ends if each.table == table for name in each.columns}
-
-
-def _end_type(shape: Core | Cube, ends: IntervalEndColumns) -> str:
-    return "DOUBLE" if ends.aggregate is None else end_type(column_types(shape)[f"a{ends.aggregate}"])
+def end_types(table: str, ends: Sequence[IntervalEndColumns]) -> dict[str, str]:
+    """The columns that the ends of intervals are in a released table."""
+    return {name: each.type for each in ends if each.table == table for name in each.columns}
 
 
 def end_values(
     sandbox: Sandbox, ends: Sequence[IntervalEndColumns], tables: Mapping[str, AnyReleasedTable], confidence: float
-) -> dict[IntervalEndColumns, IntervalSides]:
+) -> dict[IntervalEndColumns, tuple[list[Any], list[Any]]]:
     """The ends of the intervals of every row of their tables."""
-    found: dict[IntervalEndColumns, IntervalSides] = {}
-    for name in dict.fromkeys(each.table for each in ends):
-        table, own = tables[name], [each for each in ends if each.table == name]
-        rows = range(len(table.keys))
-        numbers = {each.number: each.sql for each in own if _end_type(table.shape, each) == "DOUBLE"}
-        known = computed_intervals(sandbox, table, numbers, rows, confidence)
-        for each in own:
-            kind, place = _end_type(table.shape, each), each.aggregate
-            if place is not None and kind != "DOUBLE":
-                pairs = list(_own(table, place, kind))
-            else:
-                within = possible_of(each.sql, table.shape.aggregates)
-                pairs = [ends_within(known.get((each.number, row)), within) for row in rows]
-            found[each] = ([pair and pair[0] for pair in pairs], [pair and pair[1] for pair in pairs])
+    found: dict[IntervalEndColumns, tuple[list[Any], list[Any]]] = {}
+    for each in ends:
+        table = tables[each.table]
+        if each.aggregate is not None and each.type != "DOUBLE":
+            pairs = list(_own(table, each.aggregate, each.type))
+        else:
+            within = possible_of(each.sql, table.shape.aggregates)
+            known = exact_intervals(sandbox, table, each.sql, range(len(table.keys)), confidence)
+            pairs = [ends_within(interval, within) for interval in known]
+        found[each] = ([pair and pair[0] for pair in pairs], [pair and pair[1] for pair in pairs])
     return found
 
 
-def missing_intervals(
-    plan: Plan, tables: Mapping[str, AnyReleasedTable], found: Sequence[Sequence[CellInterval | None]], ran: bool
-) -> tuple[str, ...]:
+def missing_intervals(plan: Plan, tables: Mapping[str, AnyReleasedTable], ran: bool) -> tuple[str, ...]:
     """One sentence for each reason why columns of numbers lack intervals.
 
     Args:
         plan: that of the statement.
         tables: the released tables that it reads.
-        found: the intervals of its result.
         ran: whether the shell came to its end on the samples, where it was run on them.
     """
-    if not found:
+    resampling = plan.resampling
+    if resampling is None:
         return ()
-    said, resampling = [], plan.resampling
-    if resampling is not None and resampling.wanted:
-        behind = sum(len(tables[name].keys) for name in resampling.tables)
-        if behind > MOST_RESAMPLED_ROWS:
-            why = (f"it takes {behind:,} released rows together, and at most {MOST_RESAMPLED_ROWS:,} are "
-                   "resampled; ask for fewer groups at a time")  # fmt: skip
-            said.append(_said(plan, resampling.wanted, why))
-        elif not ran:
-            why = "run on samples of the noise, the part of the statement over released rows fails"
-            said.append(_said(plan, resampling.wanted, f"{why}, or takes too much time or memory"))
-    many = len(found) > row_intervals.MOST_ROWS
-    alone = [place for place, column in enumerate(plan.columns)
-             if column.computed is not None and all(row[place] is None for row in found)]  # fmt: skip
-    if alone and many:
-        why = f"what is computed of released rows has intervals on at most {row_intervals.MOST_ROWS:,} rows"
-        said.append(_said(plan, alone, f"{why}; ask for fewer groups at a time"))
-    chosen = (
-        []
-        if many
-        else [place for place in alone if _is_chosen(plan.columns[place], tables[plan.columns[place].table].shape)]
-    )
-    chosen += () if resampling is None else resampling.without
-    if chosen:
+    said, behind = list[str](), sum(len(tables[name].keys) for name in resampling.tables)
+    if resampling.wanted and behind > MOST_RESAMPLED_ROWS:
+        why = (f"it takes {behind:,} released rows together, and at most {MOST_RESAMPLED_ROWS:,} are resampled; ask "
+               "for fewer groups at a time")  # fmt: skip
+        said.append(_said(plan, resampling.wanted, why))
+    elif resampling.wanted and not ran:
+        why = "run on samples of the noise, the part of the statement over released rows fails"
+        said.append(_said(plan, resampling.wanted, f"{why}, or takes too much time or memory"))
+    if resampling.without:
         why = ("noise chooses what is shown (by a rank, MAX, MIN or a condition on released numbers) or cannot be "
                "drawn again, and no interval would hold as often as it says")  # fmt: skip
-        said.append(_said(plan, sorted(chosen), why))
+        said.append(_said(plan, resampling.without, why))
     return tuple(said)
-
-
-def _is_chosen(column: OutputColumn, shape: Core | Cube) -> bool:
-    """Whether noise chooses what the column computes of several aggregates of one row."""
-    assert column.computed is not None
-    chosen = tuple(chosen_columns(shape))
-    return len(aggregates_read(column.computed)) > 1 and not is_smooth(column.computed, chosen)
 
 
 def _said(plan: Plan, places: Sequence[int], why: str) -> str:

@@ -17,11 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.planning.estimators.estimate import (
-    AverageForms,
     CentredSum,
-    MeanEstimate,
     SingleCell,
-    average,
     interval,
     linear,
     simulated,
@@ -149,20 +146,6 @@ class CubeTable:
     def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
         """None: the sums of a cube are spread by least squares, which adds up noises of many cells."""
         return None
-
-    def average(self, row: int, aggregate: int, confidence: float) -> AverageForms | None:
-        """The aggregate as a ratio of two forms in the row's noisy cells, where it is an average."""
-        level, group = self.groups[row]
-        asked, finest = self.shape.aggregates[aggregate], self._finest
-        if finest is None or not is_additive(asked):
-            if group.row is None:
-                return None
-            table = self._table(level)
-            return table.average(group.row, table.plan.core.aggregates.index(asked), confidence)
-        estimate = finest.plan.arithmetic(finest.plan.core.aggregates.index(asked))
-        if not isinstance(estimate, MeanEstimate):
-            return None
-        return average(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
 
     @property
     def _finest(self) -> ReleasedTable | None:

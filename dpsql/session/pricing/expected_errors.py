@@ -141,7 +141,7 @@ def has_interval(plan: Plan, number: int) -> bool:
     column = plan.columns[number]
     at = place_of(plan, column)
     if at is None:
-        return column.computed is not None or (plan.resampling is not None and number in plan.resampling.wanted)
+        return column.exact or (plan.resampling is not None and number in plan.resampling.wanted)
     core, place = at
     match core.estimates[place]:
         case QuantileEstimate(histogram=number, ranks=ranks):

@@ -15,6 +15,7 @@ from dpsql.sql.ir.aggregate_properties import (
     AggregateFunction,
     Arguments,
     Dispersion,
+    KnownNoise,
     Measure,
     MomentSums,
     Power,
@@ -29,31 +30,31 @@ COUNT = AggregateFunction(
     name="count", spellings=("count", "count_if", "countif"), examples=("COUNT(*)", "COUNT_IF(c)"),
     arguments=Arguments.ROWS, measure=Measure.ROWS, result=ResultRule.WHOLE_NUMBER, possible=FROM_ZERO,
     is_within_bounds=False, is_additive=True, bounds_its_parts=True, clamps=False, ignores_repeated_rows=False,
-    is_resampled=True, per_unit=UnitFunction.COUNT,
+    known_noise=KnownNoise.FORM, per_unit=UnitFunction.COUNT,
 )  # fmt: skip
 #: COUNT(DISTINCT x) where x is the unit.
 UNITS = AggregateFunction(
     name="units", spellings=(), examples=(), arguments=Arguments.ROWS, measure=Measure.UNITS,
     result=ResultRule.WHOLE_NUMBER, possible=FROM_ZERO, is_within_bounds=False, is_additive=False,
-    bounds_its_parts=True, clamps=False, ignores_repeated_rows=True, is_resampled=True, per_unit=None,
+    bounds_its_parts=True, clamps=False, ignores_repeated_rows=True, known_noise=KnownNoise.FORM, per_unit=None,
 )  # fmt: skip
 #: COUNT(DISTINCT x) of anything else.
 COUNT_DISTINCT = AggregateFunction(
     name="count distinct", spellings=(), examples=(), arguments=Arguments.ROWS, measure=Measure.DISTINCT,
     result=ResultRule.WHOLE_NUMBER, possible=Range.OF_DIFFERENT_VALUES, is_within_bounds=False, is_additive=False,
-    bounds_its_parts=False, clamps=False, ignores_repeated_rows=True, is_resampled=True,
+    bounds_its_parts=False, clamps=False, ignores_repeated_rows=True, known_noise=KnownNoise.FORM,
     per_unit=UnitFunction.COUNT_DISTINCT,
 )  # fmt: skip
 SUM = AggregateFunction(
     name="sum", spellings=("sum", "fsum", "sumkahan", "kahan_sum"), examples=("SUM(x)",),
     arguments=Arguments.NUMBER, measure=Measure.SUM, result=ResultRule.SUM, possible=Range.OF_SUM,
     is_within_bounds=False, is_additive=True, bounds_its_parts=True, clamps=True, ignores_repeated_rows=False,
-    is_resampled=True, per_unit=UnitFunction.SUM,
+    known_noise=KnownNoise.FORM, per_unit=UnitFunction.SUM,
 )  # fmt: skip
 AVG = AggregateFunction(
     name="avg", spellings=("avg", "mean", "favg"), examples=("AVG(x)",), arguments=Arguments.NUMBER,
     measure=Measure.MEAN, result=ResultRule.DOUBLE, possible=Range.OF_ARGUMENT, is_within_bounds=True,
-    is_additive=True, bounds_its_parts=False, clamps=True, ignores_repeated_rows=False, is_resampled=True,
+    is_additive=True, bounds_its_parts=False, clamps=True, ignores_repeated_rows=False, known_noise=KnownNoise.DRAWS,
     per_unit=UnitFunction.AVG,
 )  # fmt: skip
 
@@ -65,7 +66,8 @@ def _ranked(
     return AggregateFunction(
         name=name, spellings=spellings, examples=examples, arguments=Arguments.RANKED, measure=Measure.QUANTILES,
         result=ResultRule.QUANTILES, possible=EVERYTHING, is_within_bounds=True, is_additive=False,
-        bounds_its_parts=False, clamps=True, ignores_repeated_rows=False, is_resampled=True, per_unit=per_unit,
+        bounds_its_parts=False, clamps=True, ignores_repeated_rows=False, known_noise=KnownNoise.DRAWS,
+        per_unit=per_unit,
     )  # fmt: skip
 
 
@@ -91,7 +93,7 @@ def _frequent(
     return AggregateFunction(
         name=name, spellings=(spelling,), examples=(example,), arguments=Arguments.LISTED, measure=measure,
         result=result, possible=possible, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
-        clamps=False, ignores_repeated_rows=False, is_resampled=False, per_unit=None,
+        clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING, per_unit=None,
     )  # fmt: skip
 
 
@@ -108,7 +110,7 @@ STRING_AGG = AggregateFunction(
     name="string_agg", spellings=("string_agg", "group_concat", "listagg"),
     examples=("STRING_AGG(DISTINCT x, ', ')",), arguments=Arguments.LISTED, measure=Measure.PRESENT_VALUES,
     result=ResultRule.TEXT, possible=EVERYTHING, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
-    clamps=False, ignores_repeated_rows=False, is_resampled=False, per_unit=None,
+    clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING, per_unit=None,
 )  # fmt: skip
 
 
@@ -120,7 +122,7 @@ def _dispersion(
         name=statistic.value, spellings=spellings, examples=examples, arguments=Arguments.NUMBER,
         measure=MomentSums(statistic, x=2, y=0, products=False), result=ResultRule.DOUBLE, possible=form,
         is_within_bounds=False, is_additive=True, bounds_its_parts=False, clamps=True, ignores_repeated_rows=False,
-        is_resampled=True, per_unit=form,
+        known_noise=KnownNoise.ENDS, per_unit=form,
     )  # fmt: skip
 
 
@@ -141,20 +143,20 @@ VAR_POP = _dispersion(
 
 
 def _paired(
-    name: str, measure: Measure | MomentSums, result: ResultRule, possible: Interval, *, clamps: bool
+    name: str, measure: Measure | MomentSums, result: ResultRule, possible: Interval, known: KnownNoise, *, clamps: bool
 ) -> AggregateFunction:
     """A statistic of the rows in which two numbers, y and x, both have a value."""
     return AggregateFunction(
         name=name, spellings=(name,), examples=(f"{name.upper()}(y, x)",), arguments=Arguments.PAIR, measure=measure,
         result=result, possible=possible, is_within_bounds=False, is_additive=True, bounds_its_parts=False,
-        clamps=clamps, ignores_repeated_rows=False, is_resampled=True, per_unit=None,
+        clamps=clamps, ignores_repeated_rows=False, known_noise=known, per_unit=None,
     )  # fmt: skip
 
 
 def _joint(statistic: Statistic, possible: Interval, x: Power, y: Power, products: bool) -> AggregateFunction:
     """How two numbers vary together."""
     sums = MomentSums(statistic, x, y, products)
-    return _paired(statistic.value, sums, ResultRule.DOUBLE, possible, clamps=True)
+    return _paired(statistic.value, sums, ResultRule.DOUBLE, possible, KnownNoise.ENDS, clamps=True)
 
 
 CORR = _joint(Statistic.CORR, Interval(Fraction(-1), Fraction(1)), x=2, y=2, products=True)
@@ -163,9 +165,9 @@ COVAR_POP = _joint(Statistic.COVAR_POP, EVERYTHING, x=1, y=1, products=True)
 REGR_SLOPE = _joint(Statistic.REGR_SLOPE, EVERYTHING, x=2, y=1, products=True)
 REGR_INTERCEPT = _joint(Statistic.REGR_INTERCEPT, EVERYTHING, x=2, y=1, products=True)
 REGR_R2 = _joint(Statistic.REGR_R2, UNIT_INTERVAL, x=2, y=2, products=True)
-REGR_COUNT = _paired("regr_count", Measure.PAIRS, ResultRule.WHOLE_NUMBER, FROM_ZERO, clamps=False)
-REGR_AVGX = _paired("regr_avgx", Measure.MEAN_OF_X, ResultRule.DOUBLE, EVERYTHING, clamps=True)
-REGR_AVGY = _paired("regr_avgy", Measure.MEAN_OF_Y, ResultRule.DOUBLE, EVERYTHING, clamps=True)
+REGR_COUNT = _paired("regr_count", Measure.PAIRS, ResultRule.WHOLE_NUMBER, FROM_ZERO, KnownNoise.FORM, clamps=False)
+REGR_AVGX = _paired("regr_avgx", Measure.MEAN_OF_X, ResultRule.DOUBLE, EVERYTHING, KnownNoise.DRAWS, clamps=True)
+REGR_AVGY = _paired("regr_avgy", Measure.MEAN_OF_Y, ResultRule.DOUBLE, EVERYTHING, KnownNoise.DRAWS, clamps=True)
 REGR_SXX = _joint(Statistic.REGR_SXX, FROM_ZERO, x=2, y=1, products=False)
 REGR_SYY = _joint(Statistic.REGR_SYY, FROM_ZERO, x=1, y=2, products=False)
 REGR_SXY = _joint(Statistic.REGR_SXY, EVERYTHING, x=1, y=1, products=True)
@@ -178,7 +180,8 @@ def _truth(
     return AggregateFunction(
         name=name, spellings=spellings, examples=examples, arguments=Arguments.CONDITION, measure=measure,
         result=ResultRule.TRUTH, possible=EVERYTHING, is_within_bounds=False, is_additive=True,
-        bounds_its_parts=False, clamps=False, ignores_repeated_rows=False, is_resampled=False, per_unit=per_unit,
+        bounds_its_parts=False, clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING,
+        per_unit=per_unit,
     )  # fmt: skip
 
 
@@ -190,18 +193,18 @@ SOME = _truth("some", ("bool_or", "logical_or"), ("BOOL_OR(c)",), Measure.EVIDEN
 CLIP = AggregateFunction(
     name="clip", spellings=("dp_clip",), examples=("DP_CLIP(x)",), arguments=Arguments.SIZE, measure=Measure.SIZE,
     result=ResultRule.SIZE, possible=EVERYTHING, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
-    clamps=False, ignores_repeated_rows=False, is_resampled=False, per_unit=None,
+    clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING, per_unit=None,
 )  # fmt: skip
 #: DP_CLIP around an aggregate is made of the next two, which no statement names.
 NORM = AggregateFunction(
     name="norm", spellings=(), examples=(), arguments=Arguments.SIZE, measure=Measure.NORM, result=ResultRule.SIZE,
     possible=FROM_ZERO, is_within_bounds=False, is_additive=False, bounds_its_parts=False, clamps=False,
-    ignores_repeated_rows=False, is_resampled=False, per_unit=None,
+    ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING, per_unit=None,
 )  # fmt: skip
 NORM_CLIPPED_SUM = AggregateFunction(
     name="norm clipped sum", spellings=(), examples=(), arguments=Arguments.NUMBER, measure=Measure.NORM_CLIPPED_SUM,
     result=ResultRule.DOUBLE, possible=Range.OF_SUM, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
-    clamps=False, ignores_repeated_rows=False, is_resampled=True, per_unit=None,
+    clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.FORM, per_unit=None,
 )  # fmt: skip
 
 AGGREGATE_FUNCTIONS = (

@@ -6,7 +6,7 @@ The functions themselves are in `dpsql.sql.ir.aggregate`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, StrEnum, auto
+from enum import Enum, IntEnum, StrEnum, auto
 from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
@@ -112,6 +112,15 @@ class Range(Enum):
     OF_DIFFERENT_VALUES = auto()  #: from 0 to the number of values that the argument can have
 
 
+class KnownNoise(IntEnum):
+    """What is known of how noise moves an aggregate, each with all that stands before it."""
+
+    NOTHING = auto()
+    ENDS = auto()  #: its own interval
+    DRAWS = auto()  #: what it would be on fresh draws of its noise
+    FORM = auto()  #: the linear form in noisy cells that it is
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AggregateFunction:
     """One aggregate function over private rows.
@@ -140,8 +149,8 @@ class AggregateFunction:
     clamps: bool
     #: Whether its cells are the same however often each row of a unit stands there.
     ignores_repeated_rows: bool
-    #: Whether its noise may be drawn again, for intervals by resampling.
-    is_resampled: bool
+    #: What is known of how noise moves it, for intervals of what is computed of it.
+    known_noise: KnownNoise
     #: Its exact form over the rows of one unit; None where it is not answered there.
     per_unit: UnitForm | None
 

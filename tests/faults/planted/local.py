@@ -127,7 +127,7 @@ FAULTS = (
     ),
     Fault(
         "the interval of a debiased number is that of the noise alone",
-        "dpsql/postprocessing/intervals/collection.py",
+        "dpsql/postprocessing/collection_intervals.py",
         "if plan.collection is None:",
         "if plan.collection is None or plan.cores:",
         SQL,

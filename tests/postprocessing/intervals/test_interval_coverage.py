@@ -40,9 +40,7 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         yield opened
 
 
-@pytest.mark.parametrize(
-    "kind", ["SUM", "AVG", "VAR_POP", "ratio of sums", "share in per cent", "square root", "difference of averages"]
-)
+@pytest.mark.parametrize("kind", ["SUM", "AVG", "VAR_POP", "ratio of sums", "share in per cent", "square root"])
 def test_intervals_of_one_group_hold(kind: str, session: Session) -> None:
     text = f"SELECT size, {BENCHMARK.CELLS[kind]} AS cell FROM people GROUP BY size"
     line = BENCHMARK.coverage(session, "", kind, text, Fraction(1), DRAWS)
@@ -61,18 +59,28 @@ def test_intervals_of_what_several_rows_make_hold(kind: str, session: Session) -
     assert BENCHMARK.coverage_of_tables(session, BENCHMARK.TABLES[kind], Fraction(1, 10), 30, 0.3) < 0.76
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["difference of averages", "ratio of averages", "product of counts"])
+def test_intervals_of_one_group_that_are_resampled_hold(kind: str, session: Session) -> None:
+    """Of 60 of 95 % fewer than 43 hold with a probability below 1e-9."""
+    text = f"SELECT size, {BENCHMARK.CELLS[kind]} AS cell FROM people GROUP BY size"
+    line = BENCHMARK.coverage(session, "", kind, text, Fraction(1, 10), 0, 60)
+    known = [share for share in line.shares if share is not None]
+    assert len(known) >= 7 and all(share >= 43 / 60 for share in known)
+
+
 def test_what_may_be_divided_by_0_has_no_ends(session: Session) -> None:
     session.epsilon = Fraction(1)
-    result = session.execute("SELECT size, AVG(y + 30), STDDEV_SAMP(x) / AVG(y + 30) FROM people GROUP BY size")
+    result = session.execute("SELECT size, AVG(y + 30), AVG(x) / AVG(y + 30) FROM people GROUP BY size")
     ends = [(below, found) for _, below, found in result.intervals]
     opened = [found == (-math.inf, math.inf) for (low, high), found in ends if low < 0 < high]
     closed = [math.isfinite(found[1] - found[0]) for (low, high), found in ends if not low < 0 < high]
     assert opened and closed and all(opened) and all(closed)
 
 
-def test_a_range_goes_as_far_as_both_of_its_ends_may(session: Session) -> None:
-    """The greatest and the least may both lie beyond what noise lets be seen, always to the same side."""
-    session.epsilon = Fraction(1)
-    result = session.execute("SELECT size, MAX(x), MIN(x), MAX(x) - MIN(x) FROM people GROUP BY size")
-    for _, most, least, between in result.intervals:
-        assert between == pytest.approx((most[0] - least[1], most[1] - least[0]))
+@pytest.mark.parametrize("cell", ["STDDEV_SAMP(x) * AVG(x)", "VAR_POP(x) - VAR_POP(y)", "CORR(y, x) * COUNT(*)"])
+def test_what_else_is_made_of_deviations_has_none(cell: str, session: Session) -> None:
+    """Resampled, such intervals of few rows hold in 45 to 92 %."""
+    result = session.execute(f"SELECT size, {cell} AS cell, ROUND(2 * STDDEV_SAMP(x), 1) FROM people GROUP BY size")
+    assert all(made is None and own is not None for _, made, own in result.intervals)
+    assert "no interval in any row of cell" in str(result.notices)

@@ -29,16 +29,17 @@ ward = { type = "integer", values = [0, 1, 2] }
 age = { type = "integer", bounds = [0, 100] }
 """
 WARDS = "(SELECT ward, MIN(born) AS f, MAX(born) AS l, MAX(age) AS a, COUNT(*) AS n FROM people GROUP BY ward) AS t"
-MADE = ("SELECT YEAR(MAX(born)) FROM people", "SELECT MAX(age) - MIN(age) FROM people",
-        "SELECT SQRT(MAX(age)) FROM people", "SELECT MAX(age) * 2 + MIN(age) FROM people")  # fmt: skip
+MADE = ("SELECT MAX(age) * 2 + 1 FROM people", "SELECT SQRT(MAX(age)) FROM people",
+        "SELECT ROUND(100 - MIN(age)) FROM people")  # fmt: skip
 NONE = (
+    "SELECT MAX(age) - MIN(age) FROM people", "SELECT YEAR(MAX(born)) FROM people",
     "SELECT DATE_DIFF('day', MIN(born), MAX(born)) FROM people", "SELECT MAX(age) * COUNT(*) FROM people",
     "SELECT YEAR(MEDIAN(born)) * MAX(age) FROM people", "SELECT MAX(age) + MIN(age) + MEDIAN(age) FROM people",
     "SELECT CASE WHEN MAX(born) > DATE '2014-01-01' THEN COUNT(*) ELSE 0 END FROM people",
     f"SELECT AVG(YEAR(l)) FROM {WARDS}", f"SELECT SUM(YEAR(l) - YEAR(f)) FROM {WARDS}", f"SELECT AVG(a) FROM {WARDS}",
     f"SELECT SUM(a) OVER () + SUM(n) OVER () FROM {WARDS}",
 )  # fmt: skip
-OPEN = ("1 / (MEDIAN(age) - 50)", "1000 / DATE_DIFF('day', DATE '2014-08-01', MAX(born))")
+OPEN = ("1 / (MEDIAN(age) - 50)", "MEDIAN(age) / (AVG(age) * COUNT(*) - 1000)")
 
 
 @pytest.fixture(scope="module")

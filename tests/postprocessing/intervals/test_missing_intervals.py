@@ -9,7 +9,6 @@ import duckdb
 import pytest
 
 from dpsql.errors import PostProcessingStopped
-from dpsql.postprocessing.intervals import row_intervals
 from dpsql.postprocessing.intervals.resampling import MOST_RESAMPLED_ROWS
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session import Session, open_session
@@ -78,7 +77,8 @@ def test_all_tables_behind_a_column_count_together(session: Session) -> None:
 
 
 def test_a_result_without_rows_lacks_nothing(session: Session) -> None:
-    assert session.execute(SHARES.format(31) + " WHERE minute < 0").notices == ()
+    result = session.execute(SHARES.format(31) + " WHERE minute < 0")
+    assert result.rows == [] and not any("no interval" in said for said in result.notices)
 
 
 def test_what_depends_on_no_noise_is_not_said_to_lack_an_interval(session: Session) -> None:
@@ -100,17 +100,11 @@ def test_samples_that_fail_are_told(session: Session, monkeypatch: pytest.Monkey
     assert said.startswith("no interval in any row of share and more: run on samples of the noise")
 
 
-def test_expressions_on_very_many_rows_are_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert row_intervals.MOST_ROWS * row_intervals.FEWEST == row_intervals.MOST_MADE
-    monkeypatch.setattr(row_intervals, "MOST_ROWS", 50)
-    monkeypatch.setattr(row_intervals, "MOST_MADE", 50 * row_intervals.FEWEST)
-    few, many = (f"SELECT minute, n * w AS product, n AS own FROM {GROUPED.format(hours)}" for hours in (1, 2))
-    result = session.execute(few)
-    assert result.notices == () and all(product is not None for _, product, _ in result.intervals)
-    result = session.execute(many)
-    assert all(product is None and own is not None for _, product, own in result.intervals)
+def test_what_is_read_off_single_rows_has_intervals_on_any_number_of_rows(session: Session) -> None:
+    result = session.execute("SELECT minute, n * w AS product, w / n AS mean FROM " + GROUPED.format(32))
+    assert all(product is None and mean is not None for _, product, mean in result.intervals)
     (said,) = result.notices
-    assert said.startswith("no interval in any row of product: ") and "at most 50 rows" in said
+    assert said.startswith("no interval in any row of product: it takes 1,600 released rows")
 
 
 RANKED = "SELECT minute, n, RANK() OVER (ORDER BY n) AS place, MAX(n) OVER () AS most, GREATEST(n, w) AS more, "

@@ -43,8 +43,8 @@ def test_no_property_has_a_value_where_it_is_not_stated() -> None:
     silent = [each.name for each in fields(AggregateFunction)
               if each.default is not MISSING or each.default_factory is not MISSING]  # fmt: skip
     assert silent == []
-    with pytest.raises(TypeError, match="is_resampled"):
-        AggregateFunction(**{each.name: None for each in fields(AggregateFunction) if each.name != "is_resampled"})
+    with pytest.raises(TypeError, match="known_noise"):
+        AggregateFunction(**{each.name: None for each in fields(AggregateFunction) if each.name != "known_noise"})
 
 
 def test_each_statistic_is_that_of_one_function() -> None:

@@ -115,12 +115,12 @@ SELECT SUM(DP_INTERVAL_LOW(age)) FROM patients
 
 -- schema: nafld
 SELECT DP_INTERVAL_LOW(SUM(n)) + 1 FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS g
--- says: DP_INTERVAL_LOW is told of one released row at a time: of an aggregate over private rows, of arithmetic over such aggregates of one group, or of a column of a subquery that is one; of other numbers, such as those of a second GROUP BY, it is known last of all, and may only be a column of the outermost SELECT that nothing else reads (line 1, column 1)
+-- says: DP_INTERVAL_LOW takes an aggregate over private rows, a sum, a quotient of sums or a rounding of these, or a column of a subquery that is one: keys and ends of intervals have no interval; SET dpsql.intervals = on shows the ends of all other intervals as columns (line 1, column 1)
 -- instead: SELECT SUM(n) + 1 FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS g /* SUM(n) for DP_INTERVAL_LOW(SUM(n)) */
 
 -- schema: nafld
 SELECT male, DP_INTERVAL_HIGH(male) FROM patients GROUP BY male
--- says: what DP_INTERVAL_LOW or DP_INTERVAL_HIGH is asked of has no interval: keys, texts and what is made of dates have none, nor have ranks, MAX, MIN, conditions and other choices among released numbers, nor numbers whose rows nothing but noise tells apart; take an aggregate, and give such rows a key (line 1, column 1)
+-- says: DP_INTERVAL_HIGH takes an aggregate over private rows, a sum, a quotient of sums or a rounding of these, or a column of a subquery that is one: keys and ends of intervals have no interval; SET dpsql.intervals = on shows the ends of all other intervals as columns (line 1, column 14)
 -- instead: SELECT male, male FROM patients GROUP BY male /* male for DP_INTERVAL_HIGH(male) */
 
 -- schema: tpch

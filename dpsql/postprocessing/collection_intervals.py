@@ -23,9 +23,9 @@ def without_collection_ends(
     if not low:
         return columns, (), ()
     width = min(low.values())
-    beside = tuple(replace(each, type="VARCHAR") for each in columns[width : width + 2 * len(low)])
+    beside = tuple(replace(each, type="VARCHAR") for each in columns[width:])
     found = tuple(CollectionEnds(place, at, high[place]) for place, at in low.items())
-    return (*columns[:width], *columns[width + len(beside) :]), beside, found
+    return columns[:width], beside, found
 
 
 def with_collection(

@@ -1,0 +1,227 @@
+"""What is computed of one released row as a function of a quotient of sums of its aggregates, and its exact interval.
+
+Proved in ``docs/proofs/ends.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dpsql.planning.estimators.linear_forms import EVERYTHING, ConfidenceInterval, LinearForm, ratio
+from dpsql.planning.estimators.quantiles import is_date
+from dpsql.postprocessing.sandbox import Sandbox, column_types
+from dpsql.release.grouping_sets import CubeTable
+from dpsql.release.released_tables import ReleasedTable
+from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.emit.syntax import SANDBOX
+from dpsql.sql.ir.aggregate import UNITS
+from dpsql.sql.ir.aggregate_properties import KnownNoise
+from dpsql.sql.ir.core import Core
+
+AnyReleasedTable: TypeAlias = ReleasedTable | CubeTable
+
+#: The name of the column that stands for the quotient in what is around it.
+INNER = "inner"
+_POINTS = "dpsql points"
+_NUMBERS = {exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT}
+_ROUNDED = _NUMBERS | {
+    exp.DataType.Type.DECIMAL, exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT,
+    exp.DataType.Type.BIGINT, exp.DataType.Type.INT128,
+}  # fmt: skip
+#: What nowhere falls or nowhere rises where one argument changes: any of them, or the first.
+_MONOTONE = (exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Greatest, exp.Least, exp.Sqrt, exp.Ln, exp.Exp)
+_MONOTONE_IN_FIRST = (exp.Div, exp.Round, exp.Trunc, exp.Floor, exp.Ceil, exp.Coalesce)
+
+
+def known_noises(shape: Core | Cube) -> list[KnownNoise]:
+    """What is known of the noise of each aggregate of a released table.
+
+    No draw reaches the declared bound at which the intervals of MIN and MAX end, and draws of dates are no dates. The
+    number of units by which a group is shown is a number with a noise that was chosen.
+    """
+    thresholded, found = bool(shape.keys) and (isinstance(shape, Cube) or shape.domain is None), list[KnownNoise]()
+    for place, aggregate in enumerate(shape.aggregates):
+        ranks, shown = aggregate.ranks, thresholded and aggregate.function is UNITS
+        own = ranks is not None and (ranks.listed or ranks.edge or is_date(column_types(shape)[f"a{place}"]))
+        most = KnownNoise.ENDS if own else KnownNoise.DRAWS if shown else KnownNoise.FORM
+        found.append(min(aggregate.function.known_noise, most))
+    return found
+
+
+#: A sum of aggregates, by their places, each with its factor; None stands for the constant in it.
+LinearSum: TypeAlias = Mapping[int | None, Fraction]
+ONE: LinearSum = {None: Fraction(1)}
+
+
+@dataclass(frozen=True)
+class ExactForm:
+    """``above`` over ``below``, and what is around this as SQL over `INNER`, which nowhere falls or nowhere rises."""
+
+    above: LinearSum
+    below: LinearSum
+    around: str | None = None
+
+
+def exact_form(sql: str, shape: Core | Cube) -> ExactForm | None:
+    """An expression over a released row's columns whose interval is exact, as it reads one aggregate, or sums alone."""
+    found = arithmetic(sql)
+    if found is None:
+        return None
+    places = {place for place in {**found.above, **found.below} if place is not None}
+    alone = len(places) == 1 and found.below == ONE
+    least = KnownNoise.ENDS if alone else KnownNoise.FORM
+    known = known_noises(shape)
+    return found if all(known[place] >= least for place in places) else None
+
+
+@lru_cache(maxsize=1024)
+def arithmetic(sql: str) -> ExactForm | None:
+    """The expression as a function of a sum or a quotient of sums that nowhere falls or nowhere rises, where it is one.
+
+    >>> arithmetic('ROUND(100.0 * "a0" / NULLIF("a1", 0), 1)').around
+    'ROUND("inner", 1)'
+    >>> arithmetic('SQRT(GREATEST("a0" - "a1", 0))').around
+    'SQRT(GREATEST("inner", 0))'
+    >>> arithmetic('"a0" * "a1"') is arithmetic('ABS("a0")') is None
+    True
+    """
+    holder = exp.Paren(this=SANDBOX.parse(sql))
+    node: exp.Expr | None = holder.this
+    while node is not None and (found := _quotient(node)) is None:
+        node = _monotone_part(node)
+    if node is None or found is None or not {*found.above, *found.below} - {None}:
+        return None
+    if node is holder.this:
+        return found
+    node.replace(exp.column(INNER, quoted=True))
+    return replace(found, around=SANDBOX.write(holder.this))
+
+
+@lru_cache(maxsize=1024)
+def divisors(sql: str) -> tuple[str, ...]:
+    """What an expression over aggregates divides by, where that is no constant.
+
+    >>> divisors('"a0" * "a1" / NULLIF("a2", 0) + "a1" / 2')
+    ('NULLIF("a2", 0)',)
+    """
+    found = [node.expression.unnest() for node in SANDBOX.parse(sql).find_all(exp.Div, exp.IntDiv)]
+    return tuple(SANDBOX.write(each) for each in found if _constant(each) is None)
+
+
+def _monotone_part(node: exp.Expr) -> exp.Expr | None:
+    """The one argument that the node only rises with, or only falls with; all others are constants."""
+    if isinstance(node, exp.Cast):
+        return node.this if node.to.this in _ROUNDED else None
+    parts = [each for each in node.iter_expressions() if _constant(each) is None]
+    known = isinstance(node, _MONOTONE) or (isinstance(node, _MONOTONE_IN_FIRST) and _constant(node.this) is None)
+    return parts[0] if known and len(parts) == 1 else None
+
+
+def _quotient(node: exp.Expr) -> ExactForm | None:
+    """The node as a sum of aggregates or as a quotient of two such sums."""
+    whole = _sum(node)
+    if whole is not None or not isinstance(node, exp.Div):
+        return None if whole is None else ExactForm(whole, ONE)
+    above, below = _sum(node.this), _sum(node.expression)
+    return None if above is None or below is None or not set(below) - {None} else ExactForm(above, below)
+
+
+def _sum(node: exp.Expr) -> LinearSum | None:
+    """The node as a sum of aggregates with constant factors; ``NULLIF(x, 0)`` is read as x."""
+    match node:
+        case exp.Literal() if not node.is_string:
+            return {None: Fraction(node.this)}
+        case exp.Column():
+            return {int(node.name[1:]): Fraction(1)} if node.name[0] == "a" else None
+        case exp.Paren():
+            return _sum(node.this)
+        case exp.Cast(to=exp.DataType(this=kind)) if kind in _NUMBERS:
+            return _sum(node.this)
+        case exp.Nullif() if _constant(node.expression) == 0:
+            return _sum(node.this)
+        case exp.Neg():
+            return _added({}, _sum(node.this), Fraction(-1))
+        case exp.Add() | exp.Sub():
+            return _added(_sum(node.this), _sum(node.expression), Fraction(-1 if isinstance(node, exp.Sub) else 1))
+        case exp.Mul() if (factor := _constant(node.expression)) is not None:
+            return _added({}, _sum(node.this), factor)
+        case exp.Mul() if (factor := _constant(node.this)) is not None:
+            return _added({}, _sum(node.expression), factor)
+        case exp.Div() if factor := _constant(node.expression):
+            return _added({}, _sum(node.this), 1 / factor)
+        case _:
+            return None
+
+
+def _added(left: LinearSum | None, right: LinearSum | None, factor: Fraction) -> LinearSum | None:
+    """One sum and the other times the factor."""
+    if left is None or right is None:
+        return None
+    places = {**left, **right}
+    added = {place: left.get(place, Fraction(0)) + factor * right.get(place, Fraction(0)) for place in places}
+    return {place: each for place, each in added.items() if each}
+
+
+def _constant(node: exp.Expr) -> Fraction | None:
+    """The number that the node is; None where it reads an aggregate."""
+    found = _sum(node)
+    return None if found is None or set(found) - {None} else found.get(None, Fraction(0))
+
+
+def exact_intervals(
+    sandbox: Sandbox, table: AnyReleasedTable, sql: str, rows: Sequence[object], confidence: float
+) -> list[ConfidenceInterval | None]:
+    """The interval of an expression over the columns of each of these released rows, where it has an exact form."""
+    form = exact_form(sql, table.shape)
+    if form is None:
+        return [None] * len(rows)
+    wanted = sorted({row for row in rows if isinstance(row, int)})
+    found = {row: _interval(table, row, form, confidence) for row in wanted}
+    ends = {row: interval for row, interval in found.items() if interval is not None}
+    if form.around is not None and ends:
+        ends = _around(sandbox, form.around, ends)
+    return [ends.get(row) if isinstance(row, int) else None for row in rows]
+
+
+def _interval(table: AnyReleasedTable, row: int, form: ExactForm, confidence: float) -> ConfidenceInterval | None:
+    """That of one aggregate moved and scaled, of a sum, or Fieller's set of a quotient of sums."""
+    factors = [(place, factor) for place, factor in form.above.items() if place is not None]
+    if form.below == ONE and len(factors) == 1:
+        (place, factor), constant = factors[0], float(form.above.get(None, 0))
+        known = table.intervals[row][place]
+        low, high = sorted(float(factor) * end for end in known) if known is not None else (None, None)
+        return None if low is None or high is None else (low + constant, high + constant)
+    over, under = _form(table, row, form.above, confidence), _form(table, row, form.below, confidence)
+    if over is None or under is None:
+        return None
+    if form.below == ONE:
+        half = table.coarse_half_width(row, factors, confidence)
+        return over.interval if half is None else (over.value - half, over.value + half)
+    sign = -1.0 if under.value < 0 else 1.0
+    return ratio(over * sign, under * sign, EVERYTHING)
+
+
+def _form(table: AnyReleasedTable, row: int, total: LinearSum, confidence: float) -> LinearForm | None:
+    forms = {place: table.form(row, place, confidence) for place in total if place is not None}
+    parts = [form * float(total[place]) for place, form in forms.items() if form is not None]
+    whole = sum(parts[1:], parts[0] if parts else LinearForm(0.0)).plus(float(total.get(None, 0)))
+    return whole if len(parts) == len(forms) else None
+
+
+def _around(sandbox: Sandbox, around: str, inner: Mapping[int, ConfidenceInterval]) -> dict[int, ConfidenceInterval]:
+    """From the lesser to the greater value of a function at both ends; everything where it has none at one of them."""
+    types = {"row": "BIGINT", INNER: "DOUBLE"}
+    sandbox.create(_POINTS, types)
+    ends = [(row, end) for row, interval in inner.items() for end in interval]
+    sandbox.insert(_POINTS, [[row for row, _ in ends], [end for _, end in ends]], types)
+    value = f"TRY(TRY_CAST({around} AS DOUBLE))"
+    number = f"FILTER (WHERE NOT isnan({value}))"
+    found = sandbox.execute(f'SELECT "row", min({value}) {number}, max({value}) {number}, count({value}) {number} '
+                            f'FROM released."{_POINTS}" GROUP BY "row"')  # fmt: skip
+    return {row: (low, high) if known == 2 else EVERYTHING for row, low, high, known in found}
