@@ -172,7 +172,7 @@ class PostProcessor:
             if plan.resampling is not None:
                 resampled = resampled_intervals(self._sandbox, plan.resampling, tables, rows, plan.confidence)
             found = intervals(self._sandbox, plan, tables, rows, resampled or {})
-        said = missing_intervals(plan, tables, resampled is not None) if rows else ()
+        said = missing_intervals(plan, tables, len(rows), resampled is not None)
         found = with_collection(plan, rows, found)
         return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
 

@@ -36,6 +36,9 @@ from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Core
 
+#: The most rows of a result whose computed columns get exact intervals.
+MOST_ROWS = 25_000
+
 
 def released_columns(
     tables: Mapping[str, Core | Cube], ends: Sequence[IntervalEndColumns] = ()
@@ -90,7 +93,7 @@ def intervals(
     0, no finite interval is known to hold.
     """
     found: list[Sequence[CellInterval | None]] = []
-    numbers = len(plan.columns) + 2 * len(plan.collection or ())
+    numbers, many = len(plan.columns) + 2 * len(plan.collection or ()), len(rows) > MOST_ROWS
     for place, each in enumerate(plan.columns):
         sampled = [resampled.get((at, place)) for at in range(len(rows))]
         if each.aggregate is None and each.computed is None:
@@ -102,7 +105,7 @@ def intervals(
             own = list(own) if len(behind) > len(own) // 4 else own
             found.append([own[number] if isinstance(number, int) else None for number in behind])
         elif each.exact and each.computed is not None:
-            found.append(exact_intervals(sandbox, table, each.computed, behind, plan.confidence))
+            found.append(sampled if many else exact_intervals(sandbox, table, each.computed, behind, plan.confidence))
         else:
             for sql in divisors(each.computed or ""):
                 below = exact_intervals(sandbox, table, sql, behind, plan.confidence)
@@ -149,18 +152,23 @@ def end_values(
     return found
 
 
-def missing_intervals(plan: Plan, tables: Mapping[str, AnyReleasedTable], ran: bool) -> tuple[str, ...]:
+def missing_intervals(plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: int, ran: bool) -> tuple[str, ...]:
     """One sentence for each reason why columns of numbers lack intervals.
 
     Args:
         plan: that of the statement.
         tables: the released tables that it reads.
+        rows: how many its result has.
         ran: whether the shell came to its end on the samples, where it was run on them.
     """
-    resampling = plan.resampling
-    if resampling is None:
-        return ()
-    said, behind = list[str](), sum(len(tables[name].keys) for name in resampling.tables)
+    said, resampling = list[str](), plan.resampling
+    exact = [place for place, each in enumerate(plan.columns) if each.exact]
+    if exact and rows > MOST_ROWS:
+        why = f"what is computed of released rows has intervals on at most {MOST_ROWS:,} rows"
+        said.append(_said(plan, exact, f"{why}; ask for fewer groups at a time"))
+    if resampling is None or not rows:
+        return tuple(said)
+    behind = sum(len(tables[name].keys) for name in resampling.tables)
     if resampling.wanted and behind > MOST_RESAMPLED_ROWS:
         why = (f"it takes {behind:,} released rows together, and at most {MOST_RESAMPLED_ROWS:,} are resampled; ask "
                "for fewer groups at a time")  # fmt: skip

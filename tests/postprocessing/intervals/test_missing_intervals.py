@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from dpsql.errors import PostProcessingStopped
+from dpsql.postprocessing.intervals import result_intervals
 from dpsql.postprocessing.intervals.resampling import MOST_RESAMPLED_ROWS
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session import Session, open_session
@@ -100,11 +101,18 @@ def test_samples_that_fail_are_told(session: Session, monkeypatch: pytest.Monkey
     assert said.startswith("no interval in any row of share and more: run on samples of the noise")
 
 
-def test_what_is_read_off_single_rows_has_intervals_on_any_number_of_rows(session: Session) -> None:
+def test_what_is_read_off_single_rows_has_intervals_on_more_rows(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = session.execute("SELECT minute, n * w AS product, w / n AS mean FROM " + GROUPED.format(32))
     assert all(product is None and mean is not None for _, product, mean in result.intervals)
     (said,) = result.notices
     assert said.startswith("no interval in any row of product: it takes 1,600 released rows")
+    monkeypatch.setattr(result_intervals, "MOST_ROWS", 1_599)
+    result = session.execute("SELECT minute, n, w / n AS mean FROM " + GROUPED.format(32))
+    assert all(own is not None and mean is None for _, own, mean in result.intervals)
+    (*_, said) = result.notices
+    assert said.startswith("no interval in any row of mean: ") and "at most 1,599 rows" in said
 
 
 RANKED = "SELECT minute, n, RANK() OVER (ORDER BY n) AS place, MAX(n) OVER () AS most, GREATEST(n, w) AS more, "
