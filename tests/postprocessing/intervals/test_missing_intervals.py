@@ -86,6 +86,13 @@ def test_what_depends_on_no_noise_is_not_said_to_lack_an_interval(session: Sessi
     assert session.execute("SELECT n, hour + 1 AS following FROM " + GROUPED.format(32)).notices == ()
 
 
+def test_columns_of_a_pivot_are_said_to_have_none(session: Session) -> None:
+    pivoted = f"SELECT * FROM (SELECT hour, n FROM {GROUPED.format(3)}) AS t PIVOT (SUM(n) FOR hour IN (0, 1, 2))"
+    result = session.execute(pivoted)
+    assert result.intervals == [(None,) * 3]
+    assert any(said.startswith("no interval in any row of 0, 1 and 2: noise chooses") for said in result.notices)
+
+
 def test_samples_that_fail_are_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     execute = Sandbox.execute
 
