@@ -9,6 +9,6 @@ WITH "rows" AS NOT MATERIALIZED (SELECT "t0"."patient_id" AS "u", 2048 AS "v0" F
 -- ==== core 1: cells
 -- 0: rows in steps of 1/2048; L2² at most 822083584, Gaussian of variance 164416716800
 -- ==== shell
-SELECT 'labs' AS "source", "core0"."a0" AS "n", "core0"."row", 0 AS "dpsql branch 0" FROM "released"."core0" AS "core0" UNION ALL SELECT 'diagnoses' AS "?column?", "core1"."a0" AS "count", "core1"."row", 1 AS "dpsql branch 0" FROM "released"."core1" AS "core1"
+SELECT 'labs' AS "source", "core0"."a0" AS "n" FROM "released"."core0" AS "core0" UNION ALL SELECT 'diagnoses' AS "?column?", "core1"."a0" AS "count" FROM "released"."core1" AS "core1"
 -- ==== columns
 -- source VARCHAR, n BIGINT
