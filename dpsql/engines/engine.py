@@ -80,13 +80,15 @@ class Engine(Protocol):
         """The version of the data that would be held now, from public metadata; None where it is not known."""
         ...
 
-    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]: ...
+    def public_rows(self, table: str, opening: Callable[[], None] = ...) -> Sequence[tuple[object, ...]]:
+        """The rows of a public table; for ``opening`` and the error of it see `hold`."""
+        ...
 
-    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = ...) -> int:
         """The number that SQL of dpsql's own gives, which reads these public tables and nothing else."""
         ...
 
-    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+    def public_column(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = ...) -> list[object]:
         """The one column that SQL of dpsql's own gives, which reads these public tables and nothing else."""
         ...
 

@@ -20,7 +20,7 @@ from dpsql.privacy.measure import FREE, shown
 from dpsql.schema import Privacy, Schema, load
 from dpsql.schema.privacy import Analyst, Noise
 from dpsql.session.answer_store import AnswerStore
-from dpsql.session.execution import timed_rows
+from dpsql.session.execution import PublicTables
 from dpsql.session.named_releases import NamedReleases
 from dpsql.session.named_releases.synopses import SynopsisViews
 from dpsql.session.plan_cache import PlanCache
@@ -50,7 +50,7 @@ class Database:
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
         self._schema, self._engine, self._accountant = schema, engine, accountant
         self._named = NamedReleases(schema, accountant.ledger, engine.version)
-        rows = self._named.rows(timed_rows(engine, schema.privacy.time_bucket))
+        rows = self._named.rows(PublicTables(engine, schema.privacy.time_bucket).rows)
         self._postprocessors = PostProcessors(lambda: self._named.schema, rows, engine.version)
         self._answers, self._plans = (
             _open_answers(schema, engine, accountant, self._named, keeps_results=True),

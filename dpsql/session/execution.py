@@ -20,7 +20,6 @@ from dpsql.planning.synthetic.plan import SyntheticPlan, marginals_note
 from dpsql.planning.tuning import Question, TuningPlan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import PostProcessor
-from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.accountant import Accountant, Charge, divided
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.marginal_selection import Admitted, Approximate, MeasuredMarginal, measure
@@ -32,6 +31,7 @@ from dpsql.session.cancel_scope import CancelScope
 from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import require_few_candidates
 from dpsql.session.side_channels import MONOTONIC, Clock, ResponseTiming, masked
+from dpsql.sql.emit import Dialect
 
 #: How a plan is charged, before anything of it is read.
 Pay: TypeAlias = Callable[[Plan], Charge[Plan]]
@@ -40,19 +40,45 @@ PricedReadingT = TypeVar("PricedReadingT", SyntheticPlan, TuningPlan)
 T = TypeVar("T")
 
 
-def timed_rows(engine: Engine, time_bucket: Fraction, clock: Clock = MONOTONIC) -> PublicRows:
-    """Reads rows of public tables. If that opens the data, it takes a whole multiple of the time bucket."""
+class PublicTables:
+    """The public tables of an engine. What opens a version of the data ends after whole multiples of the time bucket.
 
-    def rows(table: str) -> Sequence[tuple[object, ...]]:
-        with ResponseTiming(None, time_bucket, clock) as departure:
+    How long an opening takes depends on private rows, and nothing is charged for it. ``clock`` gives the clock of the
+    delay.
+    """
+
+    def __init__(self, engine: Engine, time_bucket: Fraction, clock: Callable[[], Clock] = lambda: MONOTONIC) -> None:
+        self._engine, self._time_bucket, self._clock = engine, time_bucket, clock
+
+    @property
+    def dialect(self) -> Dialect:
+        return self._engine.dialect
+
+    def version(self) -> str | None:
+        """The version of the data as they are now."""
+        return self._engine.version()
+
+    def rows(self, table: str) -> Sequence[tuple[object, ...]]:
+        """The rows of a table; ExecutionFailed where the data cannot be opened."""
+        with self._timing() as departure:
             try:
-                with engine.hold(departure.begin):
-                    return engine.public_rows(table)
+                return self._engine.public_rows(table, departure.begin)
             except OperationalError as error:
                 record("reading a public table", error)
             raise ExecutionFailed
 
-    return rows
+    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+        """The number that SQL over public tables gives; OperationalError where the data cannot be opened."""
+        with self._timing() as departure:
+            return self._engine.public_count(sql, tables, departure.begin)
+
+    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+        """The one column that SQL over public tables gives; OperationalError where the data cannot be opened."""
+        with self._timing() as departure:
+            return self._engine.public_column(sql, tables, departure.begin)
+
+    def _timing(self) -> ResponseTiming:
+        return ResponseTiming(None, self._time_bucket, self._clock())
 
 
 class Execution:
@@ -68,6 +94,7 @@ class Execution:
         self._accountant, self._analyst, self._time_bucket = accountant, analyst, time_bucket
         self.engine, self.answers = engine, answers
         self.clock: Clock = MONOTONIC
+        self.public = PublicTables(engine, time_bucket, lambda: self.clock)
         self.entropy: Entropy = OPERATING_SYSTEM
 
     @property
@@ -81,7 +108,7 @@ class Execution:
 
     def require_few_keys(self, plan: Plan) -> None:
         """Refuse a plan whose public tables give too many groups; they are counted before any charge."""
-        require_few_candidates(plan, self.engine.public_count)
+        require_few_candidates(plan, self.public.public_count)
 
     def charged(self, plan: Plan) -> Charge[Plan]:
         """Charge one statement, once the engine has tried it on empty tables; the charge is durable on return."""

@@ -25,7 +25,7 @@ from dpsql.session.answer_store import AnswerStore
 from dpsql.session.answering import PlanAnswering, WorkloadAnswering, WorkloadStatement, statuses, text_and_parameters
 from dpsql.session.cancel_scope import CancelScopes, cancellable
 from dpsql.session.compiler import Compiler
-from dpsql.session.execution import Execution, timed_rows
+from dpsql.session.execution import Execution, PublicTables
 from dpsql.session.explain import explain
 from dpsql.session.explain import priced as cost_lines
 from dpsql.session.explanation import Explanation
@@ -80,10 +80,11 @@ class Session(StatementPlanner):
         self._owned: tuple[PostProcessors | Engine | Ledger, ...] = ()
         self.named = named or NamedReleases(schema, accountant.ledger, engine.version)
         if postprocessors is None:
-            rows = self.named.rows(timed_rows(engine, schema.privacy.time_bucket))
+            rows = self.named.rows(PublicTables(engine, schema.privacy.time_bucket).rows)
             postprocessors = PostProcessors(lambda: self.named.schema, rows)
             self._owned = (postprocessors, engine, accountant.ledger)
         privacy, scopes = schema.privacy, CancelScopes(postprocessors, analyst)
+        self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
         compiler = Compiler(
             schema,
             accountant,
@@ -91,13 +92,12 @@ class Session(StatementPlanner):
             frontend_options,
             scopes,
             plans,
-            PublicSizes(engine, self.named.row_count),
+            PublicSizes(self._execution.public, self.named.row_count),
             engine.dialect,
             self.named,
         )
         targets = TargetPlanner(accountant, analyst, answers, scopes, privacy.epsilon)
         super().__init__(privacy, compiler, targets, scopes)
-        self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
         self._answering = PlanAnswering(self._execution, self._scopes)
         self._batch = WorkloadAnswering(self._execution, self._answering, self._scopes)
         self.tuner = Tuner(self._compiler, self._execution, accountant, self._scopes, privacy)

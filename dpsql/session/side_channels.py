@@ -90,8 +90,9 @@ class ResponseTiming:
         self._begun: float | None = None
 
     def begin(self) -> None:
-        """Start the time: the charge is durable."""
-        self._begun = self._clock.now()
+        """Start the time, unless it runs: the charge is durable, or the opening of a version is begun."""
+        if self._begun is None:
+            self._begun = self._clock.now()
 
     def __enter__(self) -> ResponseTiming:
         return self

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, DuckDBVersion
@@ -24,9 +24,9 @@ class WatchedEngine(DuckDBEngine):
         self.private_readings += 1
         return super().run(charge, held)
 
-    def public_rows(self, table: str) -> list[tuple[object, ...]]:
+    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> list[tuple[object, ...]]:
         self.public_readings += 1
-        return super().public_rows(table)
+        return super().public_rows(table, opening)
 
 
 class FrozenEngine(WatchedEngine):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn
 
@@ -45,13 +45,15 @@ class FailingEngine:
     def __exit__(self, *trouble: object) -> None:
         pass
 
-    def public_rows(self, table: str) -> NoReturn:
+    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> NoReturn:
         raise Touched
 
-    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
         return 1 if "GROUP BY" in sql else 10  # how large a public table is, is public: planning may ask
 
-    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+    def public_column(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> list[object]:
         return []
 
     def close(self) -> None:

@@ -55,14 +55,16 @@ class TimedEngine:
     def version(self) -> str | None:
         return self._engine.version()
 
-    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
-        return self._engine.public_rows(table)
+    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> Sequence[tuple[object, ...]]:
+        return self._engine.public_rows(table, opening)
 
-    def public_count(self, sql: str, tables: frozenset[str]) -> int:
-        return self._engine.public_count(sql, tables)
+    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
+        return self._engine.public_count(sql, tables, opening)
 
-    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
-        return self._engine.public_column(sql, tables)
+    def public_column(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> list[object]:
+        return self._engine.public_column(sql, tables, opening)
 
     def close(self) -> None:
         self._engine.close()

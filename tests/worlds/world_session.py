@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -68,7 +68,7 @@ class WorldEngine:
     def run(self, charge: Charge[Plan]) -> WorldReading:
         return WorldReading(charge.redeem(), self._connection)
 
-    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
+    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> Sequence[tuple[object, ...]]:
         columns = ", ".join(f'"{column}"' for column in self._world.schema.tables[table].columns)
         return self._connection.execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
 
@@ -84,11 +84,13 @@ class WorldEngine:
     def version(self) -> None:
         """Not known: nothing is kept for later."""
 
-    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
         ((number,),) = self._connection.cursor().execute(sql).fetchall()
         return int(number)
 
-    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+    def public_column(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> list[object]:
         return [value for (value,) in self._connection.cursor().execute(sql).fetchall()]
 
     def plain(self, text: str) -> list[tuple[object, ...]]:

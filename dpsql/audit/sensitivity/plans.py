@@ -49,13 +49,15 @@ class _Unread:
     def version(self) -> str | None:
         return None
 
-    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
+    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> Sequence[tuple[object, ...]]:
         return self._neighbours.public_rows(table)
 
-    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
         return self._neighbours.public_count(sql, tables)
 
-    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+    def public_column(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> list[object]:
         return self._neighbours.public_column(sql, tables)
 
     def close(self) -> None:

@@ -16,7 +16,8 @@ from typing import Any, Final
 import duckdb
 
 from dpsql.engines.duckdb.tables.copies import csv_names, open_sqlite
-from dpsql.engines.files.held_files import HeldFiles, with_journal
+from dpsql.engines.files.held_files import HeldFiles
+from dpsql.engines.files.table_files import with_journal
 from dpsql.engines.source import RFC_4180, CsvText, NotOpened, ValueRows
 
 _COLUMNS = """

@@ -77,34 +77,38 @@ class DuckDBEngine:
         """That of the files as they are now, which the next statement reads."""
         return self._data.version
 
-    def public_rows(self, table: str) -> ValueRows:
+    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> ValueRows:
         """The rows of a table that the schema declares public, in the order of its columns."""
         if not self._schema.tables[table].public:
             raise ExecutionFailed
-        with swallowed("reading a public table"), self._data.hold() as held:
+        with self._data.hold(opening) as held, swallowed("reading a public table"):
             return held.public_rows(table)
         raise ExecutionFailed
 
-    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
         """The number that the SQL gives, which may read these tables; they are public, so no charge is needed."""
-        (number,) = self.public_row(sql, tables)
+        (number,) = self.public_row(sql, tables, opening)
         return int(number)  # type: ignore[call-overload,no-any-return]
 
-    def public_row(self, sql: str, tables: frozenset[str]) -> Sequence[object]:
+    def public_row(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> Sequence[object]:
         """The one row that the SQL gives, which may read these tables; they are public, so no charge is needed."""
-        rows = self._looked_up(sql, tables)
+        rows = self._looked_up(sql, tables, opening)
         if len(rows) != 1:
             raise ExecutionFailed
         return rows[0]
 
-    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+    def public_column(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> list[object]:
         """The values of the one column that the SQL gives, which may read these tables; they are public."""
-        return [value for (value,) in self._looked_up(sql, tables)]
+        return [value for (value,) in self._looked_up(sql, tables, opening)]
 
-    def _looked_up(self, sql: str, tables: frozenset[str]) -> ValueRows:
+    def _looked_up(self, sql: str, tables: frozenset[str], opening: Callable[[], None]) -> ValueRows:
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
-        with swallowed("looking at public tables"), self._data.hold() as held:
+        with self._data.hold(opening) as held, swallowed("looking at public tables"):
             cursor = held.cursor()
             watchdog = threading.Timer(float(self._schema.engine.seconds), cursor.stop)
             watchdog.daemon = True

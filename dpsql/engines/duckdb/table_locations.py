@@ -13,10 +13,10 @@ from typing import Literal
 
 from dpsql.engines.files.table_files import (
     files_of,
+    folder_of,
     found_tables,
     is_glob,
     kind_of,
-    root_of,
 )
 from dpsql.engines.source import CsvText, SourceKind
 from dpsql.schema import Schema, Table, fold
@@ -62,8 +62,7 @@ def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, P
     if told is not None and (Path(told).is_absolute() or ".." in Path(told).parts):
         raise schema.error([f"table {name}, table: `{told}` must lie below the source; name it from there"])
     if told is not None:
-        below = root_of(source) if source.is_dir() or is_glob(source) else source.parent
-        return next((place for each, place in found if told in (each, place.name)), below / told)
+        return next((place for each, place in found if told in (each, place.name)), folder_of(source) / told)
     if len(schema.tables) == 1 == len(found) and (not source.is_dir() or found[0][1] == source):
         return found[0][1]
     named = [place for each, place in found if fold(each) == name]

@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from dpsql.engines.files.table_files import files_of, partition_of
+from dpsql.engines.files.table_files import files_of, folder_of, partition_of, with_journal
 from dpsql.engines.source import RFC_4180, DataSource, StoredTable, TableFile
 
 
@@ -129,16 +129,6 @@ def faults_of(files: Sequence[Path]) -> list[str]:
     return found
 
 
-#: What DuckDB and SQLite write beside a database file before it is in there.
-_JOURNALS: Final = (".wal", "-wal", "-journal")
-
-
-def with_journal(file: Path) -> list[Path]:
-    """A database file and, where it has them, its journals of writes."""
-    beside = (file.with_name(file.name + ending) for ending in _JOURNALS)
-    return [file, *(journal for journal in beside if journal.exists())]
-
-
 #: Where Linux has a name for each descriptor of a process, by which the very file is opened again.
 DESCRIPTORS = "/proc/self/fd"
 #: Seconds after which a file system that tells parts of a second, or whole ones alone, gives a write another time.
@@ -202,7 +192,7 @@ class HeldFiles:
             held = files[str(file.absolute())] = self._file(file)
             return held.place
 
-        found = located(source, place)
+        found = located(_below_one_folder(source), place)
         if source.kind != "files":
             for file in source_files(source):
                 place(file)
@@ -259,12 +249,27 @@ class HeldFiles:
         return self._files[name]
 
 
-def _held(path: Path) -> HeldFile:
-    """The file at the path, where its links lead; OSError where there is none."""
+def _below_one_folder(source: DataSource) -> DataSource:
+    """The source with all its tables below the folder to which its links lead now, whatever takes their place."""
+    if source.kind != "files":
+        return source
+    folder = folder_of(Path(source.path))
+    real = _real(folder)
+    below = {name: str(real / Path(table.place).relative_to(folder)) for name, table in source.tables.items()}
+    return replace(source, tables={name: replace(source.tables[name], place=place) for name, place in below.items()})
+
+
+def _real(path: Path) -> Path:
+    """Where the links of the path lead; OSError where nothing is there."""
     try:
-        real = path.resolve(strict=True)
+        return path.resolve(strict=True)
     except RuntimeError:  # a ring of links
         raise FileNotFoundError from None
+
+
+def _held(path: Path) -> HeldFile:
+    """The file at the path, where its links lead; OSError where there is none."""
+    real = _real(path)
     if hasattr(os, "O_PATH"):
         # closing such a descriptor leaves DuckDB's locks on the file; closing one that reads would end them
         descriptor = os.open(real, os.O_PATH | os.O_CLOEXEC)

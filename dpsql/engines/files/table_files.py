@@ -1,4 +1,4 @@
-"""Which files are the tables of a source: one file, a folder, a glob, and folders whose names hold a column's value.
+"""Which files are a source: one file, a folder, a glob, folders whose names hold a column's value, a database file.
 
 Names of files are read here, and no file is opened. Proved in ``docs/proofs/versions.md``.
 """
@@ -20,6 +20,8 @@ GLOB: Final = re.compile(r"[*?\[\]{}]")
 _PART: Final = re.compile(r"part[-._]\d+.*", re.IGNORECASE)
 _PARTITION: Final = re.compile(r"([^=]+)=(.*)")
 _NULL: Final = "__HIVE_DEFAULT_PARTITION__"
+#: What DuckDB and SQLite write beside a database file before it is in there.
+_JOURNALS: Final = (".wal", "-wal", "-journal")
 
 
 def kind_of(file: Path) -> str | None:
@@ -51,6 +53,11 @@ def root_of(place: Path) -> Path:
     return Path(*parts[:first])
 
 
+def folder_of(source: Path) -> Path:
+    """The folder below which all tables of a source of files lie; of one file the one that it stands in."""
+    return root_of(source) if is_glob(source) or source.is_dir() else source.parent
+
+
 def files_of(place: Path) -> list[Path]:
     """The data files of one table in the order of their names: a file, all below a folder, or all that a glob means."""
     if is_glob(place):
@@ -75,6 +82,12 @@ def partition_of(place: Path, file: Path) -> dict[str, str | None]:
     for name, value in (match.groups() for match in map(_PARTITION.fullmatch, folders) if match):
         found[unquote(name)] = None if value == _NULL else unquote(value)
     return found
+
+
+def with_journal(file: Path) -> list[Path]:
+    """A database file and, where it has them, its journals of writes."""
+    beside = (file.with_name(file.name + ending) for ending in _JOURNALS)
+    return [file, *(journal for journal in beside if journal.exists())]
 
 
 def found_tables(source: Path) -> list[tuple[str, Path]]:

@@ -163,11 +163,12 @@ class Versions(Generic[O]):
         waits = not self._is_current() or not self._newest.hears()
         if waits:
             opening()
-        return VersionHold(self._current(_nothing if waits else opening), self.renewed, self._let_go)
+        held = self._current(_nothing if waits else opening)
+        return VersionHold(held, lambda: self.renewed(opening), self._let_go)
 
-    def renewed(self) -> O:
+    def renewed(self, opening: Callable[[], None] = _nothing) -> O:
         """The version of now, opened where it was not; OperationalError where it cannot be."""
-        opened = self._current()
+        opened = self._current(opening)
         self._let_go(opened)
         return opened
 

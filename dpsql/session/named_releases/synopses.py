@@ -178,7 +178,7 @@ class Synopses:
 
     def _facts(self) -> PublicFacts:
         """What is public of a synopsis; a sandbox is taken for each fact alone, since planning takes one as well."""
-        engine = self._execution.engine
+        public = self._execution.public
 
         def keys(core: Core) -> Sequence[tuple[object, ...]] | None:
             domain = core.domain
@@ -191,7 +191,7 @@ class Synopses:
             found = counting(core.dialect, core.core)
             if found is None:
                 return 1 if core.core.domain is None else core.core.domain.count or 1
-            return prod(engine.public_count(*each) for each in found.queries)
+            return prod(public.public_count(*each) for each in found.queries)
 
         def evaluated(keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]) -> ResultRows:
             with self._scopes.sandbox() as postprocessor:

@@ -163,15 +163,17 @@ class ToyEngine:
     def version(self) -> None:
         """Not known: nothing is kept for later."""
 
-    def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
+    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> Sequence[tuple[object, ...]]:
         columns = ", ".join(f'"{column}"' for column in self._schema.tables[table].columns)
         return self._connection.execute(f'SELECT {columns} FROM source."{table}"').fetchall()
 
-    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
         ((number,),) = self._connection.execute(sql).fetchall()
         return int(number)
 
-    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+    def public_column(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> list[object]:
         return [value for (value,) in self._connection.execute(sql).fetchall()]
 
     def close(self) -> None:

@@ -123,16 +123,18 @@ class Owner:
     def version(self) -> None:
         """Not known: nothing is kept for later."""
 
-    def public_rows(self, table: str) -> list[tuple[object, ...]]:
+    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> list[tuple[object, ...]]:
         """The rows of a table, as the engine reads them for dpsql."""
         columns = ", ".join(f'"{column}"' for column in self._tables[table]["columns"])
         return self._connection.execute(f'SELECT {columns} FROM "{table}"').fetchall()
 
-    def public_count(self, sql: str, tables: frozenset[str]) -> int:
+    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
         """Nothing private is asked for, so that no keys are counted."""
         raise AssertionError("the suite's tables are public")
 
-    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
+    def public_column(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> list[object]:
         """Nothing private is asked for, so that no values are listed."""
         raise AssertionError("the suite's tables are public")
 

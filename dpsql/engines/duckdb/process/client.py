@@ -23,9 +23,8 @@ from weakref import WeakSet
 
 from dpsql.engines.duckdb.process import start
 from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
-from dpsql.engines.files.held_files import with_journal
 from dpsql.engines.files.private_folders import remove_folder, spill_folder
-from dpsql.engines.files.table_files import files_of, found_tables, root_of
+from dpsql.engines.files.table_files import files_of, found_tables, root_of, with_journal
 from dpsql.engines.source import ResourceLimits, ValueRows
 from dpsql.errors import OperationalError
 from dpsql.errors.deadline import GLANCE, is_over
