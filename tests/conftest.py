@@ -63,6 +63,7 @@ HOME = Path(dpsql.__file__).parent
 _THOROUGH = {
     "attacks": "attacks work_oracles",
     "audit": "audit audit_epsilon audit_lockdown audit_neighbours audit_samplers",
+    "benchmarks": "benchmarks_run",
     "cli": "cli_budget cli_ledger ctrl_c",
     "clients": "charts",
     "corpus": "corpus large_price",
