@@ -6,15 +6,13 @@ What a view tells is decided from plans alone. Proved in ``docs/proofs/views.md`
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
+from dpsql.privacy.mechanism import Mechanism
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.normal_expressions import implied, negated
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, normal_cell, normal_core
@@ -106,36 +104,6 @@ def conditions_of(cell: NormalCell) -> frozenset[str]:
 def _said(core: Core) -> str:
     names = [key.name if isinstance(key, ColumnRef) else "an expression" for key in core.keys]
     return ", ".join(names) if names else "no key"
-
-
-def written(view: StoredView) -> bytes:
-    """The view as JSON."""
-    cells = [[each.place, each.kind, list(each.arguments), sorted(each.conditions), each.rows, str(each.step),
-              _written_noise(each.noise)] for each in view.cells]  # fmt: skip
-    whole = [view.answer, view.core, view.entry, view.said, list(view.keys), view.groups, cells]
-    return json.dumps(whole, separators=(",", ":")).encode("ascii")
-
-
-def read(text: bytes) -> StoredView:
-    """The view that was written; ValueError, TypeError or KeyError where the text is none."""
-    answer, core, entry, said, keys, groups, cells = json.loads(text)
-    return StoredView(answer, core, entry, said, tuple(keys), groups, tuple(_read_cell(*each) for each in cells))
-
-
-def _read_cell(
-    place: int, kind: str, arguments: list[str], conditions: list[str], rows: int, step: str, noise: list[Any]
-) -> ViewCell:
-    return ViewCell(place, kind, tuple(arguments), frozenset(conditions), rows, Fraction(step), _read_noise(*noise))
-
-
-def _written_noise(noise: Mechanism) -> list[object]:
-    if isinstance(noise, Gaussian):
-        return ["gaussian", noise.l2_squared, str(noise.variance)]
-    return ["laplace", noise.l1, str(noise.scale)]
-
-
-def _read_noise(family: str, moved: int, size: str) -> Mechanism:
-    return Gaussian(moved, Fraction(size)) if family == "gaussian" else Laplace(moved, Fraction(size))
 
 
 #: The name of the view in conditions over its keys.

@@ -36,7 +36,7 @@ SelectVisitor: TypeAlias = Callable[[exp.Select, ColumnScope, RowPaths], None]
 
 
 @dataclass(frozen=True)
-class QueryColumns:
+class QueryLineage:
     """The columns of a query, None where they are not known, and whether noise chooses its rows, and so what they show.
 
     ``ways`` are those to the single released rows that each row is made of; None where it is made of several.
@@ -65,7 +65,7 @@ class Lineage:
         self._released, self._public, self._visit = released, public, visit
         self.tables: list[str] = []
 
-    def query(self, query: exp.Expr) -> QueryColumns:
+    def query(self, query: exp.Expr) -> QueryLineage:
         """The columns of a query."""
         match query:
             case exp.Subquery() if not query.args.get("pivots"):
@@ -75,7 +75,7 @@ class Lineage:
             case exp.Select():
                 return self._select(query)
             case _:
-                return QueryColumns()
+                return QueryLineage()
         return replace(found, chosen_rows=found.chosen_rows or is_limited(query))
 
     def _subquery(self, query: exp.Query) -> Dependence:
@@ -85,7 +85,7 @@ class Lineage:
             return Dependence.CHOSEN
         return max((each.dependence for each in found.columns), default=Dependence.PUBLIC)
 
-    def _select(self, select: exp.Select) -> QueryColumns:
+    def _select(self, select: exp.Select) -> QueryLineage:
         ways, joins, first = RowPaths(), select.args.get("joins") or [], select.args.get("from_")
         sources = [self._source(each.this, select, ways) for each in ([] if first is None else [first]) + joins]
         items = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
@@ -97,7 +97,7 @@ class Lineage:
         partial = any(join.args.get("method") or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")
                       for join in joins)  # fmt: skip
         chosen = scope.chosen_rows or (distinct and any(each.dependence for each in columns or ()))
-        return QueryColumns(columns, chosen, None if partial or distinct or is_grouped(select) else ways)
+        return QueryLineage(columns, chosen, None if partial or distinct or is_grouped(select) else ways)
 
     def _columns(self, select: exp.Select, scope: ColumnScope) -> tuple[SourceColumn, ...] | None:
         """The columns of the SELECT list."""
@@ -117,15 +117,15 @@ class Lineage:
                 found.append(SourceColumn(name, known, origin_of(item.unalias(), scope)))
         return tuple(found)
 
-    def _set_operation(self, query: exp.SetOperation) -> QueryColumns:
+    def _set_operation(self, query: exp.SetOperation) -> QueryLineage:
         left, right = self.query(query.this), self.query(query.expression)
         known = left.columns is not None and right.columns is not None and not query.args.get("by_name")
         if not known or len(left.columns or ()) != len(right.columns or ()):
-            return QueryColumns()
+            return QueryLineage()
         pairs = zip(left.columns or (), right.columns or (), strict=True)
         columns = tuple(SourceColumn(own.name, max(own.dependence, other.dependence)) for own, other in pairs)
         compared = not isinstance(query, exp.Union) and any(each.dependence for each in columns)
-        return QueryColumns(columns, left.chosen_rows or right.chosen_rows or compared)
+        return QueryLineage(columns, left.chosen_rows or right.chosen_rows or compared)
 
     def _source(self, node: exp.Expr, select: exp.Select, ways: RowPaths) -> Source:
         """A source with its columns; those of a PIVOT are not known."""

@@ -1,6 +1,6 @@
-"""Stored answers: keys, digests of all that a release depends on; and rows as bytes, which are read back exactly.
+"""Stored answers and views: keys, digests of all that a release depends on; and bytes, which are read back exactly.
 
-The plan of the rows is not written. Proved in ``docs/proofs/answers.md``.
+The plan of the rows of an answer is not written. Proved in ``docs/proofs/answers.md``.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from dpsql.planning.estimators.histogram import DRAWN
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileCurves, QuantileEstimate
 from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.view_matching import StoredView, ViewCell
+from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
 from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.release.released_tables import HiddenGroups, Released, ReleasedTable
@@ -247,3 +249,33 @@ def _read_value(value: Any) -> object:
         case list():
             return [_read_value(each) for each in value]
     return value
+
+
+def written_view(view: StoredView) -> bytes:
+    """The view as JSON."""
+    cells = [[each.place, each.kind, list(each.arguments), sorted(each.conditions), each.rows, str(each.step),
+              _written_noise(each.noise)] for each in view.cells]  # fmt: skip
+    whole = [view.answer, view.core, view.entry, view.said, list(view.keys), view.groups, cells]
+    return json.dumps(whole, separators=(",", ":")).encode("ascii")
+
+
+def read_view(text: bytes) -> StoredView:
+    """The view that was written; ValueError, TypeError or KeyError where the text is none."""
+    answer, core, entry, said, keys, groups, cells = json.loads(text)
+    return StoredView(answer, core, entry, said, tuple(keys), groups, tuple(_read_cell(*each) for each in cells))
+
+
+def _read_cell(
+    place: int, kind: str, arguments: list[str], conditions: list[str], rows: int, step: str, noise: list[Any]
+) -> ViewCell:
+    return ViewCell(place, kind, tuple(arguments), frozenset(conditions), rows, Fraction(step), _read_noise(*noise))
+
+
+def _written_noise(noise: Mechanism) -> list[object]:
+    if isinstance(noise, Gaussian):
+        return ["gaussian", noise.l2_squared, str(noise.variance)]
+    return ["laplace", noise.l1, str(noise.scale)]
+
+
+def _read_noise(family: str, moved: int, size: str) -> Mechanism:
+    return Gaussian(moved, Fraction(size)) if family == "gaussian" else Laplace(moved, Fraction(size))

@@ -14,10 +14,10 @@ from typing import Protocol
 
 from dpsql.errors import LedgerError
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.view_matching import StoredView, family_digest, read, view_of, written
+from dpsql.planning.view_matching import StoredView, family_digest, view_of
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.released_tables import Released
-from dpsql.session.answer_store.serialization import FORMAT, read_groups
+from dpsql.session.answer_store.serialization import FORMAT, read_groups, read_view, written_view
 from dpsql.session.plan_cache import LRUCache
 from dpsql.sql.ir.canonical import text_digest
 
@@ -70,7 +70,7 @@ class ViewIndex:
             keys = {f"{family}/{place}": place for place in range(MOST_VIEWS) if place not in known}
             for key, kept in self._ledger.kept_among(list(keys)).items():
                 with suppress(*_UNREADABLE):
-                    known[keys[key]] = read(kept)
+                    known[keys[key]] = read_view(kept)
             return tuple(view for _, view in sorted(known.items()))
 
     def stale(self, plan: Plan, version: str) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class ViewIndex:
                     self._keep(_family(core, version), view, entry)
 
     def _keep(self, family: str, view: StoredView, entry: int) -> None:
-        text = written(view)
+        text = written_view(view)
         self._all(family)
         for place in range(MOST_VIEWS):
             if place in self._known[family]:

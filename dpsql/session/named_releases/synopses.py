@@ -16,7 +16,7 @@ from dpsql.errors import DatabaseError, DataError, OperationalError, Refused
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.synopsis.plan import Marginal, MeasuredPart, SynopsisPlan, synopsis_plan
 from dpsql.planning.synopsis.workload import PublicFacts, SynopsisWorkload
-from dpsql.planning.view_matching import MOST_GROUPS, StoredView, family_digest, read, view_of, written
+from dpsql.planning.view_matching import MOST_GROUPS, StoredView, family_digest, view_of
 from dpsql.postprocessing import Price, Result, ResultRows
 from dpsql.privacy.ledger import NamedRelease, NewRelease
 from dpsql.release.linear_estimates import MOST_COMBINED
@@ -41,7 +41,7 @@ def _facts_of(name: str, entry: int, cores: Sequence[CorePlan], released: Releas
         view = view_of(core, _answer(name, entry), place, entry, len(table.keys))
         assert view is not None
         said = replace(view, said=f"synopsis {name}: {view.said}")
-        views.append([family_digest(core.core), written(said).decode("ascii")])
+        views.append([family_digest(core.core), serialization.written_view(said).decode("ascii")])
     return json.dumps({"format": serialization.FORMAT, "views": views})
 
 
@@ -81,7 +81,7 @@ class SynopsisViews:
         if release.digest not in self._read:
             found = dict[str, list[StoredView]]()
             for family, text in json.loads(release.facts)["views"] if is_readable(release) else ():
-                found.setdefault(family, []).append(read(text.encode("ascii")))
+                found.setdefault(family, []).append(serialization.read_view(text.encode("ascii")))
             self._read[release.digest] = found
         return self._read[release.digest]
 
