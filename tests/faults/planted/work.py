@@ -9,6 +9,7 @@ COUNTED = f"{WORK}test_rows_that_are_multiplied_are_as_many_as_is_claimed"
 HEAVY = f"{WORK}test_a_unit_with_very_many_rows_is_held_to_its_limit_before_it_is_multiplied"
 REFUSED = f"{WORK}test_what_would_make_too_many_rows_is_refused"
 PRODUCTS = f"{WORK}test_rows_become_as_many_as_is_read"
+ORDERED = "tests/sql/analysis/test_join_order.py"
 ELSE = f"{WORK}test_whether_one_person_is_there_does_not_decide_what_else_is_read"
 ALIKE = "tests/attacks/test_work_oracles.py::test_no_row_decides_whether_others_are_computed"
 MODULE = "dpsql/sql/analysis/work/rows.py"
@@ -232,6 +233,34 @@ FAULTS = (
         "return bool(path.unique & given)",
         "return bool(given)",
         (COUNTED, REFUSED),
+    ),
+    Fault(
+        "a LEFT JOIN stays one though its rows without a partner are left out",
+        "dpsql/sql/analysis/work/join_order.py",
+        '        if kind != "left" or unit_of(source) is None:\n',
+        "        if True:\n",
+        (ORDERED,),
+    ),
+    Fault(
+        "rows of all people may meet before they are tied to their unit",
+        "dpsql/sql/analysis/work/rows.py",
+        '        if step.kind == "inner" and not (step.single or step.on_unit):\n',
+        "        if False:\n",
+        (ORDERED,),
+    ),
+    Fault(
+        "rows are taken to be of one unit where any of their columns are equal",
+        "dpsql/sql/analysis/work/join_order.py",
+        "        and identifies(own) is not None and identifies(own) == identifies(other)\n",
+        "",
+        (ORDERED,),
+    ),
+    Fault(
+        "the condition of a LEFT JOIN that is an inner join is lost",
+        "dpsql/sql/analysis/work/join_order.py",
+        "[*inner, source], others, [*conditions, *_demands(condition)])",
+        "[*inner, source], others, conditions)",
+        (ORDERED,),
     ),
     Fault(
         "those of a unit's rows that come too many are kept",

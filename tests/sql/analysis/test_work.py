@@ -46,6 +46,12 @@ MULTIPLIED = (
     "SELECT v.word, COUNT(*) FROM visits v JOIN visits w USING (pid) GROUP BY 1",
     "SELECT COUNT(DISTINCT w.word) FROM visits v JOIN visits w USING (pid)",
     "SELECT COUNT(*) FROM people p JOIN visits v ON v.pid = p.id AND p.id % 1000 = 1 JOIN items i ON i.visit = v.id",
+    "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON v.pid = p.id JOIN visits w ON w.pid = v.pid AND w.small = 1",
+    "SELECT COUNT(*) FROM people p RIGHT JOIN visits v ON v.pid = p.id JOIN visits w ON w.pid = p.id",
+    "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON v.pid = p.id, visits w WHERE w.pid = v.pid AND w.small = 1",
+    "SELECT COUNT(*) FROM people LEFT JOIN (SELECT DISTINCT pid FROM visits) c ON c.pid = id JOIN visits w USING (pid)",
+    "SELECT COUNT(*) FROM visits v LEFT JOIN people q ON q.id = v.pid JOIN visits w ON w.pid = q.id",
+    "SELECT COUNT(*) FROM visits v JOIN visits w ON w.pid = v.pid JOIN visits x ON x.pid = w.pid AND x.word = v.word",
 )
 
 

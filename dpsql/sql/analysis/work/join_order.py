@@ -22,6 +22,8 @@ from dpsql.sql.ir.relation import Compound, Constants, Filter, Join, Leaf, PerUn
 StepKind: TypeAlias = OneOf["first", "inner", "left", "full"]
 #: An outer join: its kind, the source that rows may lack, its condition.
 _Outer: TypeAlias = tuple[StepKind, Leaf, Expression | None]
+#: What the columns of relations identify, by the names of both (`ColumnRef.identifies`).
+_Identified: TypeAlias = dict[tuple[str, str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +31,14 @@ class JoinStep:
     """A source of a join, as it is joined to those before it.
 
     ``on`` are the conditions between it and those. ``single`` tells that each row before it meets one of its rows at
-    most, whatever the data hold.
+    most, whatever the data hold, and ``on_unit`` that it meets rows of its own unit alone.
     """
 
     source: Leaf
     kind: StepKind
     on: tuple[Expression, ...] = ()
     single: bool = False
+    on_unit: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +63,23 @@ class JoinOrder:
 def join_order(relation: Relation) -> JoinOrder:
     """The order in which the relation's sources are joined.
 
-    Private sources come first, the one with the most rows of a unit before those whose rows its rows meet once; then
-    public ones, each behind one that a condition ties it to; outer joins follow in the order of the statement.
+    Private sources come first, the one with the most rows of a unit before those whose rows its rows meet once, each
+    behind one with which it has the unit in common; then public ones, each behind one that a condition ties it to;
+    outer joins follow in the order of the statement. A LEFT JOIN whose rows without a partner fail a condition between
+    private sources is an inner join.
     """
-    inner, outer, conditions = _flat(relation)
+    inner, outer, conditions = _without_void_outer_joins(*_flat(relation))
     outside = frozenset(column.relation for column in outer_columns(relation))
-    ordered = _ordered(inner, conditions, outside)
+    known = _identified([*conditions, *(each for _, _, condition in outer for each in _demands(condition))])
+    ordered = _ordered(inner, conditions, outside, known)
     steps, joined, left = [JoinStep(ordered[0], "first")], aliases(ordered[0]), list(conditions)
     within = joined.union(*map(aliases, ordered[1:]))
     for source in ordered[1:]:
         joined = joined | aliases(source)
         on = [each for each in left if _is_between(each, source, joined)]
         left = [each for each in left if each not in on]
-        steps.append(JoinStep(source, "inner", tuple(on), is_single(source, on, joined - aliases(source))))
+        on_unit = _is_on_unit(source, [*on, *left], (joined - aliases(source)) | outside, known)
+        steps.append(JoinStep(source, "inner", tuple(on), is_single(source, on, joined - aliases(source)), on_unit))
     for kind, source, condition in outer:
         own = list(_demands(condition))
         steps.append(JoinStep(source, kind, tuple(own), is_single(source, own, within)))
@@ -140,6 +147,21 @@ def _flat(relation: Relation) -> tuple[list[Leaf], list[_Outer], list[Expression
             assert_never(relation)
 
 
+def _without_void_outer_joins(
+    inner: list[Leaf], outer: list[_Outer], conditions: list[Expression]
+) -> tuple[list[Leaf], list[_Outer], list[Expression]]:
+    """The same rows with inner joins for LEFT JOINs whose rows without a partner fail a condition on all rows: one that
+    equates a column of a private source with one of the private source that they lack."""
+    private = {alias for source in inner if unit_of(source) is not None for alias in aliases(source)}
+    for place, (kind, source, condition) in enumerate(outer):
+        if kind != "left" or unit_of(source) is None:
+            continue
+        if any(own.relation in aliases(source) and other.relation in private for own, other in equalities(conditions)):
+            others = outer[:place] + outer[place + 1 :]
+            return _without_void_outer_joins([*inner, source], others, [*conditions, *_demands(condition)])
+    return inner, outer, conditions
+
+
 def _demands(condition: Expression | None) -> Iterator[Expression]:
     """The conditions that must all hold: those of an AND, and what all sides of an OR have in common.
 
@@ -167,7 +189,9 @@ def _sides(condition: Expression) -> Iterator[Expression]:
         yield condition
 
 
-def _ordered(sources: Sequence[Leaf], conditions: Sequence[Expression], outside: frozenset[str]) -> list[Leaf]:
+def _ordered(
+    sources: Sequence[Leaf], conditions: Sequence[Expression], outside: frozenset[str], known: _Identified
+) -> list[Leaf]:
     """The sources of inner joins in order: that which multiplies the rows of a unit least often."""
     if len(sources) == 1:
         return list(sources)
@@ -178,7 +202,7 @@ def _ordered(sources: Sequence[Leaf], conditions: Sequence[Expression], outside:
     for first in sources:
         if needs[first.alias] or (private and unit_of(first) is None):
             continue
-        order, factor = _from(first, sources, conditions, needs)
+        order, factor = _from(first, sources, conditions, needs, outside, known)
         whole = factor * most_rows(first)
         if best is None or (whole, factor) < best[:2]:
             best = whole, factor, order
@@ -188,13 +212,14 @@ def _ordered(sources: Sequence[Leaf], conditions: Sequence[Expression], outside:
 
 
 def _from(
-    first: Leaf, sources: Sequence[Leaf], conditions: Sequence[Expression], needs: dict[str, frozenset[str]]
-) -> tuple[list[Leaf], float]:
+    first: Leaf, sources: Sequence[Leaf], conditions: Sequence[Expression], needs: dict[str, frozenset[str]],
+    outside: frozenset[str], known: _Identified,
+) -> tuple[list[Leaf], float]:  # fmt: skip
     """The order that begins with ``first``, and what one of its rows becomes at most by joins with private sources."""
     order, factor = [first], 1.0
     joined, waiting = aliases(first), [source for source in sources if source is not first]
     while waiting:
-        ranked = [(_rank(source, conditions, joined), place) for place, source in enumerate(waiting)
+        ranked = [(_rank(source, conditions, joined, outside, known), place) for place, source in enumerate(waiting)
                   if needs[source.alias] <= joined]  # fmt: skip
         if not ranked:
             return [*order, *waiting], inf
@@ -206,14 +231,35 @@ def _from(
     return order, factor
 
 
-def _rank(source: Leaf, conditions: Sequence[Expression], joined: frozenset[str]) -> tuple[int, float]:
+def _rank(
+    source: Leaf, conditions: Sequence[Expression], joined: frozenset[str], outside: frozenset[str], known: _Identified
+) -> tuple[int, float]:
     """How soon a source is to be joined, the smaller the sooner, and how many of a unit's rows a row meets."""
-    tied = any(True for _ in equated(source, conditions, joined))
     if unit_of(source) is None:
-        return (3 if tied else 4), 1.0
+        return (3 if any(True for _ in equated(source, conditions, joined)) else 4), 1.0
     if is_single(source, conditions, joined):
         return 0, 1.0
-    return (1 if tied else 2), most_rows(source)
+    return (1 if _is_on_unit(source, conditions, joined | outside, known) else 2), most_rows(source)
+
+
+def _identified(conditions: Iterable[Expression]) -> _Identified:
+    """What columns identify. Behind an outer join a column no longer says so, but in the join's own condition it does,
+    and there it is known of those of an outer join that is an inner one."""
+    read = (column for condition in conditions for column in columns(condition))
+    return {(column.relation, column.name): column.identifies for column in read if column.identifies is not None}
+
+
+def _is_on_unit(source: Leaf, conditions: Iterable[Expression], others: frozenset[str], known: _Identified) -> bool:
+    """Whether rows of a private source meet rows of their unit alone: conditions equate what identifies the same."""
+
+    def identifies(column: ColumnRef) -> str | None:
+        return known.get((column.relation, column.name))
+
+    return any(
+        own.relation in aliases(source) and other.relation in others and own.type == other.type
+        and identifies(own) is not None and identifies(own) == identifies(other)
+        for own, other in equalities(conditions)
+    )  # fmt: skip
 
 
 def most_rows(source: Leaf) -> float:

@@ -150,6 +150,9 @@ class UnitWork:
         source = step.source
         if unit_of(source) is None:
             return self._multiplied(made, self._public(source, _given(order, place)))
+        if step.kind == "inner" and not (step.single or step.on_unit):
+            refuse("E_JOIN", "private rows would meet those of other people here before they are tied to their unit; "
+                   "equate the unit of each private table with that of one that every row has")  # fmt: skip
         other = self._source(source)
         self.repeats |= made != _ONE or other != _ONE
         if step.kind == "full":
