@@ -65,6 +65,24 @@ def test_a_left_join_whose_rows_without_a_partner_are_left_out_is_an_inner_join(
         ]
 
 
+@pytest.mark.parametrize(
+    "joined",
+    [
+        "people p FULL JOIN visits v ON v.pid = p.id JOIN visits w ON w.pid = p.id",
+        "visits v FULL JOIN people p ON p.id = v.pid JOIN visits w ON w.pid = v.pid",
+    ],
+)
+def test_a_side_of_a_full_join_identifies_its_unit_where_it_is_there(
+    joined: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_noise(monkeypatch)
+    with session_on(tame_world(), tmp_path / "ledger") as (session, engine):
+        text = f"SELECT COUNT(*), COUNT(v.pid), COUNT(p.id) FROM {joined}"
+        assert [tuple(map(float, row)) for row in session.execute(text).rows] == [
+            tuple(map(float, row)) for row in engine.plain(text)
+        ]
+
+
 @pytest.mark.parametrize("joined", list(VOID)[:5])
 def test_private_rows_that_would_meet_those_of_others_are_refused(joined: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(order_of_joins, "_without_void_outer_joins", lambda *parts: parts)

@@ -70,7 +70,7 @@ def join_order(relation: Relation) -> JoinOrder:
     """
     inner, outer, conditions = _without_void_outer_joins(*_flat(relation))
     outside = frozenset(column.relation for column in outer_columns(relation))
-    known = _identified([*conditions, *(each for _, _, condition in outer for each in _demands(condition))])
+    known = _identified(inner, outer, conditions)
     ordered = _ordered(inner, conditions, outside, known)
     steps, joined, left = [JoinStep(ordered[0], "first")], aliases(ordered[0]), list(conditions)
     within = joined.union(*map(aliases, ordered[1:]))
@@ -242,11 +242,20 @@ def _rank(
     return (1 if _is_on_unit(source, conditions, joined | outside, known) else 2), most_rows(source)
 
 
-def _identified(conditions: Iterable[Expression]) -> _Identified:
+def _identified(inner: Sequence[Leaf], outer: Sequence[_Outer], conditions: Sequence[Expression]) -> _Identified:
     """What columns identify. Behind an outer join a column no longer says so, but in the join's own condition it does,
-    and there it is known of those of an outer join that is an inner one."""
-    read = (column for condition in conditions for column in columns(condition))
-    return {(column.relation, column.name): column.identifies for column in read if column.identifies is not None}
+    and where it is not NULL it still identifies the same; so does a column of a subquery that is such a column."""
+    every = [*conditions, *(each for _, _, condition in outer for each in _demands(condition))]
+    read = (column for condition in every for column in columns(condition))
+    known = {(column.relation, column.name): column.identifies for column in read if column.identifies is not None}
+    for source in (*inner, *(lacking for _, lacking, _ in outer)):
+        if not (isinstance(source, Compound) and len(source.branches) == 1):
+            continue
+        inside = _identified(*_flat(source.branches[0].relation))
+        for place, column in enumerate(source.branches[0].columns):
+            if isinstance(column, ColumnRef) and (column.relation, column.name) in inside:
+                known[source.alias, f"c{place}"] = inside[column.relation, column.name]
+    return known
 
 
 def _is_on_unit(source: Leaf, conditions: Iterable[Expression], others: frozenset[str], known: _Identified) -> bool:
