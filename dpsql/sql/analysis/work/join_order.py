@@ -243,18 +243,22 @@ def _rank(
 
 
 def _identified(inner: Sequence[Leaf], outer: Sequence[_Outer], conditions: Sequence[Expression]) -> _Identified:
-    """What columns identify. Behind an outer join a column no longer says so, but in the join's own condition it does,
-    and where it is not NULL it still identifies the same; so does a column of a subquery that is such a column."""
+    """What columns identify. Behind an outer join a column no longer says so, but its source and the join's own
+    condition do, and where it is not NULL it still identifies the same; so does a column of a subquery that is one."""
     every = [*conditions, *(each for _, _, condition in outer for each in _demands(condition))]
     read = (column for condition in every for column in columns(condition))
     known = {(column.relation, column.name): column.identifies for column in read if column.identifies is not None}
     for source in (*inner, *(lacking for _, lacking, _ in outer)):
+        unit = unit_of(source)
+        if unit is not None and unit.identifies is not None:
+            known[unit.relation, unit.name] = unit.identifies
         if not (isinstance(source, Compound) and len(source.branches) == 1):
             continue
         inside = _identified(*_flat(source.branches[0].relation))
         for place, column in enumerate(source.branches[0].columns):
-            if isinstance(column, ColumnRef) and (column.relation, column.name) in inside:
-                known[source.alias, f"c{place}"] = inside[column.relation, column.name]
+            if isinstance(column, ColumnRef):
+                found = column.identifies or inside.get((column.relation, column.name))
+                known |= {} if found is None else {(source.alias, f"c{place}"): found}
     return known
 
 
