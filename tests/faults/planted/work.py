@@ -258,8 +258,8 @@ FAULTS = (
     Fault(
         "the condition of a LEFT JOIN that is an inner join is lost",
         "dpsql/sql/analysis/work/join_order.py",
-        "[*inner, source], others, [*conditions, *_demands(condition)])",
-        "[*inner, source], others, conditions)",
+        "[*inner, source], left, [*conditions, *_demands(condition)])",
+        "[*inner, source], left, conditions)",
         (ORDERED,),
     ),
     Fault(

@@ -151,14 +151,16 @@ def _without_void_outer_joins(
     inner: list[Leaf], outer: list[_Outer], conditions: list[Expression]
 ) -> tuple[list[Leaf], list[_Outer], list[Expression]]:
     """The same rows with inner joins for LEFT JOINs whose rows without a partner fail a condition on all rows: one that
-    equates a column of a private source with one of the private source that they lack."""
-    private = {alias for source in inner if unit_of(source) is not None for alias in aliases(source)}
+    equates a column of the private source that they lack with one of another private source."""
+    every = (*inner, *(lacking for _, lacking, _ in outer))
+    private = {alias for source in every if unit_of(source) is not None for alias in aliases(source)}
     for place, (kind, source, condition) in enumerate(outer):
         if kind != "left" or unit_of(source) is None:
             continue
-        if any(own.relation in aliases(source) and other.relation in private for own, other in equalities(conditions)):
-            others = outer[:place] + outer[place + 1 :]
-            return _without_void_outer_joins([*inner, source], others, [*conditions, *_demands(condition)])
+        others = private - aliases(source)
+        if any(own.relation in aliases(source) and other.relation in others for own, other in equalities(conditions)):
+            left = outer[:place] + outer[place + 1 :]
+            return _without_void_outer_joins([*inner, source], left, [*conditions, *_demands(condition)])
     return inner, outer, conditions
 
 
