@@ -1,5 +1,5 @@
 """Changes one operator, constant or condition of dpsql at a time and sees whether the room's own tests turn red in a
-minute of processor time: ``python tests/faults/mutants.py [--seed N] [--count N] [--skip N] [words of a path]``.
+minute of two cores: ``python tests/faults/mutants.py [--seed N] [--count N] [--skip N] [words of a path]``.
 
 The seed decides which mutants are made, so that two runs on one tree try the same ones. A mutant that no test finds is
 either a line that its room's tests do not try, or a change that nobody can see; the script prints each for its reader.
@@ -22,8 +22,8 @@ from in_place import ROOT, Forks
 from planted.fault import Fault
 from run import QUIET, WORKERS, compiled, verdicts
 
-#: How long the tests of a room may take to find a mutant, in seconds of processor time.
-LIMIT = 60
+#: How long the tests of a room may take to find a mutant, in seconds of processor time: a minute of two cores.
+LIMIT = 120
 OPTIONS = ("--doctest-modules", "--ignore-glob=*/conftest.py", "-m", "not slow and not clients")
 #: A test fails, or no test can be read because the module cannot be imported.
 RED = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)

@@ -79,7 +79,7 @@ FAULTS = (
         "dpsql/sql/emit/duckdb/guarded_calls.py",
         "    if node.find(exp.Subquery, exp.Exists) is None:",
         "    if True:",
-        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[a part of a moment of the unit]",),
+        ("tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[a part of a moment of the unit]",),
     ),
     Fault(
         "products lifted that are not divided",
@@ -150,7 +150,7 @@ FAULTS = (
         'if step.kind == "left" else other',
         "if not step else other",
         (
-            "tests/session/test_public_rows.py::test_an_outer_join_with_an_empty_public_table_keeps_the_rows_of_the_other",
+            "tests/sql/analysis/test_public_rows.py::test_an_outer_join_with_an_empty_public_table_keeps_the_rows_of_the_other",
         ),
     ),
     Fault(

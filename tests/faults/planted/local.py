@@ -10,7 +10,7 @@ WEIGHTS = "dpsql/sql/binder/collected/weights.py"
 CLASSES = "dpsql/sql/binder/collected/classes.py"
 SOURCES = "dpsql/sql/binder/collected/sources.py"
 CLIENT = ("tests/privacy/local/test_local.py",)
-SQL = ("tests/session/test_debiased.py",)
+SQL = ("tests/sql/binder/test_debiased.py",)
 
 FAULTS = (
     Fault(

@@ -177,7 +177,7 @@ FAULTS = (
         "return False",
         (
             f"{REFUSED}[E_SUBQ]",
-            "tests/properties/test_relations.py::test_the_answer_is_duckdbs[a value of the row outside]",
+            "tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[a value of the row outside]",
         ),
     ),
     Fault(
@@ -185,7 +185,7 @@ FAULTS = (
         "dpsql/sql/binder/expression_subqueries.py",
         "            if others is not None:",
         "            if False:",
-        ("tests/properties/test_relations.py::test_a_pair_beside_the_unit_is_unknown_where_its_other_part_is",),
+        ("tests/sql/faithful/test_relations.py::test_a_pair_beside_the_unit_is_unknown_where_its_other_part_is",),
     ),
     Fault(
         "a SEMI JOIN with rows of others",
@@ -213,14 +213,14 @@ FAULTS = (
         JOINS,
         'if is_one and plain and not (side.conditions and kind == "full"):',
         "if is_one and plain:",
-        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[full of filtered sides]",),
+        ("tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[full of filtered sides]",),
     ),
     Fault(
         "the unit of a full join is that of its left side",
         JOINS,
         'unit = call("coalesce", [*units], at) if units else None',
         "unit = units[0] if units else None",
-        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[full by using]",),
+        ("tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[full by using]",),
     ),
     Fault(
         "LIMIT inside is dropped in silence",
@@ -353,14 +353,14 @@ FAULTS = (
         "dpsql/sql/binder/cut.py",
         "                self._aliases = aliases",
         "                self._aliases = 0",
-        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[beside a released value]",),
+        ("tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[beside a released value]",),
     ),
     Fault(
         "unknown is false in NOT IN",
         "dpsql/sql/binder/expression_subqueries.py",
         "        if not any(map(is_nullable, [*values, *options])):",
         "        if True:",
-        ("tests/properties/test_relations.py::test_the_answer_is_duckdbs[value not in]",),
+        ("tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[value not in]",),
     ),
     Fault(
         "IN over a private subquery",

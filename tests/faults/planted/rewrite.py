@@ -224,7 +224,7 @@ FAULTS = (
         "dpsql/sql/emit/relation.py",
         "    if isinstance(expression, Call) and _is_either(expression):",
         "    if False:",
-        ("tests/properties/test_relations.py::test_units_of_a_full_join_are_told_apart_exactly",),
+        ("tests/sql/faithful/test_relations.py::test_units_of_a_full_join_are_told_apart_exactly",),
     ),
     Fault(
         "inner join on keys loses declared ones", CORE, 'or exp.true(), "LEFT"))', "or exp.true()))", (ANSWER, VALUES)

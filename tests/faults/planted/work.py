@@ -295,7 +295,7 @@ FAULTS = (
         EMITTED,
         "default=node.compare(exp.NEQ, other, other.copy()))",
         "default=node.compare(exp.EQ, other, other.copy()))",
-        ("tests/properties/test_relations.py",),
+        ("tests/sql/faithful/test_relations.py",),
     ),
     Fault(
         "joins that nothing reads are dropped under sums too",

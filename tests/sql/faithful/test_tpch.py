@@ -16,7 +16,7 @@ import pytest
 from dpsql.schema import Schema, loads
 from dpsql.session import Session, open_session
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 REFUSED = json.loads((ROOT / "tests" / "corpus" / "tpch22.json").read_text(encoding="utf-8"))["customer"]
 STATEMENTS = [each for each in sorted((ROOT / "benchmarks" / "tpch").glob("*.sql")) if each.stem not in REFUSED]
 #: Statements whose keys come from the data: groups of few customers are withheld even with next to no noise.
