@@ -1,4 +1,4 @@
-"""What front ends choose: probes of single rows, declared ranges; names of columns; and lists of keys that are free."""
+"""What is answered at no price: probes of single rows, declared ranges, lists of keys; and names of columns."""
 
 from __future__ import annotations
 
