@@ -103,7 +103,7 @@ class ReleasedTable:
         The second half of the draws has the noise of the first, turned round.
         """
         cells = [
-            float(noisy) + turned(noise, count) * float(step)
+            float(noisy) + antithetic_noise(noise, count) * float(step)
             for noisy, noise, step in zip(self.cells[row], self.plan.noises, self.plan.steps, strict=True)
         ]
         halves = self.plan.half_widths(confidence)
@@ -160,7 +160,7 @@ class Released:
 NOTHING = Released(())
 
 
-def turned(noise: Mechanism, count: int) -> NDArray[np.float64]:
-    """Draws of the noise, of which the second half is the first turned round: what is linear keeps its middle."""
+def antithetic_noise(noise: Mechanism, count: int) -> NDArray[np.float64]:
+    """Antithetic draws: the second half is the first with the other sign, so that what is linear keeps its middle."""
     half = noise.sample((count + 1) // 2).astype(np.float64)
     return np.concatenate([half, -half])[:count]

@@ -22,7 +22,7 @@ from dpsql.planning.estimators.least_squares import MeasuredLevel, consistent
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.grouping_sets import cube_table
-from dpsql.release.grouping_sets.sums import carried
+from dpsql.release.grouping_sets.totals import carried
 from dpsql.release.released_tables import ReleasedTable
 
 _KINDS = {"grade": "VARCHAR", "small": "INTEGER", "flag": "BOOLEAN", "price": "DECIMAL(12,2)", "word": "VARCHAR"}

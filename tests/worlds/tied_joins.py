@@ -90,7 +90,7 @@ class TiedJoinWriter:
         return "", f"{source} JOIN {table.name} {name} ON {tie}", scope + seen, []
 
     def in_a_row(self) -> Clause:
-        """Two or three LEFT JOINs, each tied to any table before it, now and then with another outer join among them.
+        """Two or three joins, most of them LEFT JOINs, each tied to any table before it.
 
         WHERE ties two of the tables once more, here and there, where an outer join may lack one of them.
         """
@@ -106,9 +106,10 @@ class TiedJoinWriter:
                 continue
             if draws.one_in(3):
                 tie += f" AND {self._scalars.condition(before + seen)}"
-            side = draws.pick("LEFT", "LEFT", "LEFT", "LEFT", "RIGHT", "FULL")
+            side = draws.pick("LEFT", "LEFT", "LEFT", "INNER", "RIGHT", "FULL")
             source += f" {side} JOIN {table.name} {name} ON {tie}"
-            sides = [(each, lacks or side != "LEFT") for each, lacks in sides] + [(seen, side != "RIGHT")]
+            sides = [(each, lacks or side in ("RIGHT", "FULL")) for each, lacks in sides]
+            sides.append((seen, side in ("LEFT", "FULL")))
         again = draws.tie(sides[0][0], sides[-1][0]) if len(sides) > 2 and draws.one_in(4) else None
         scope = [each for side, lacks in sides for each in (padded(side) if lacks else side)]
         return "", source, scope, [] if again is None else [again]

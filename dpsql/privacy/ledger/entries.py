@@ -248,7 +248,7 @@ def newest(tables: LedgerTables, start: str, seen: KnownEntry) -> Entry | None:
     return last
 
 
-def walk(tables: LedgerTables, start: str, base: int) -> None:
+def check_chain(tables: LedgerTables, start: str, base: int) -> None:
     """Check the chain and the totals of every entry after number ``base``."""
     last, owns = entry(tables, base), dict[str, Cost]()
     if base and last is None:

@@ -129,7 +129,7 @@ class Ledger:
         known = self._known()
         with self._store.transaction(write=False) as tables:
             self._store.require_whole(tables)
-            checking.walk(tables, self._start, 0)
+            checking.check_chain(tables, self._start, 0)
             last = self._last(tables, known)
             return 0 if last is None else last.seq
 

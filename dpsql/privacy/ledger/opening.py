@@ -150,10 +150,10 @@ def found(place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAM
         newest = checkpoints.newest(meta.id)
         last = entries.newest(tables, meta.start, NOTHING if newest is None else (newest.seq, newest.digest))
         if here == before:
-            entries.walk(tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
+            entries.check_chain(tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
         else:
             store.require_whole(tables)
-            entries.walk(tables, meta.start, 0)
+            entries.check_chain(tables, meta.start, 0)
     remember(checkpoints, named, meta, here)
     if last is not None and (newest is None or newest.seq < last.seq):
         checkpoints.prepare(meta.id, last.analyst)

@@ -195,7 +195,7 @@ def _whole(store: Store, belongs: LedgerIdentity) -> Iterator[tuple[Store, Ledge
             meta = layout.read(tables, belongs.neighbours)
             meta.require(belongs)
             store.require_whole(tables)
-            entries.walk(tables, meta.start, 0)
+            entries.check_chain(tables, meta.start, 0)
             last = entries.newest(tables, meta.start, entries.NOTHING)
         yield store, meta, last
     finally:

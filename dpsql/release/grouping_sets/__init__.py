@@ -3,6 +3,6 @@
 Proved in ``docs/proofs/cube.md``.
 """
 
-from dpsql.release.grouping_sets.table import CubeTable, cube_table
+from dpsql.release.grouping_sets.released_table import CubeTable, cube_table
 
 __all__ = ["CubeTable", "cube_table"]

@@ -12,8 +12,8 @@ from sqlglot import Token, TokenType, exp
 
 from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.parser.clause_checks import require_clauses
 from dpsql.sql.parser.googlesql import marked
+from dpsql.sql.parser.incomplete_clauses import require_clauses
 from dpsql.sql.parser.syntax_checks import require_operands, require_parts, with_plain_names
 
 #: What a ? carries in ``meta``: its place among the parameters, from 0.

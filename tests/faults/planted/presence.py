@@ -110,7 +110,7 @@ FAULTS = (
     ),
     Fault(
         "a total is absent though a part of it is present",
-        "dpsql/release/grouping_sets/table.py",
+        "dpsql/release/grouping_sets/released_table.py",
         "if keys in evident and set(keys) < set(finer)]",
         "if keys in evident and set(finer) < set(keys)]",
         (SHOWN,),

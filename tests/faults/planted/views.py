@@ -12,7 +12,7 @@ PARTS = "tests/session/answer_store/test_partial_answers.py"
 FAULTS = (
     Fault(
         "totals of grouping sets have the noise of one of their parts",
-        "dpsql/release/grouping_sets/sums.py",
+        "dpsql/release/grouping_sets/totals.py",
         "for leaf in leaves:\n            for atom, weight",
         "for leaf in leaves[:1]:\n            for atom, weight",
         (f"{VIEWS}::test_totals_of_grouping_sets_are_the_sums_of_their_parts_with_the_noise_of_all_of_them",),

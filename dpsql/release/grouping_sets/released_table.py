@@ -27,7 +27,7 @@ from dpsql.planning.estimators.linear_forms import GAUSSIAN, ConfidenceInterval,
 from dpsql.planning.estimators.quantiles import QuantileCurves
 from dpsql.privacy.sampling import discrete_gaussian
 from dpsql.release.combined_tables import CombinedTable
-from dpsql.release.grouping_sets.sums import CombinedSums, GroupKey, LevelGroup, LevelSums, steps_of
+from dpsql.release.grouping_sets.totals import CombinedSums, GroupKey, LevelGroup, LevelSums, steps_of
 from dpsql.release.noise_addition import rank
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
