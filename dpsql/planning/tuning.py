@@ -14,7 +14,8 @@ from typing import TypeAlias
 
 from dpsql.errors import Refused
 from dpsql.planning.estimators.histogram import MeasuredHistogram
-from dpsql.planning.explanation import measured, noise_note
+from dpsql.planning.explanation import measured
+from dpsql.planning.ledger_note import noise_note
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.measure import FREE, Cost, NeighbourRelation
 from dpsql.privacy.mechanism import Laplace

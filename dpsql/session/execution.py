@@ -15,6 +15,7 @@ from typing import TypeAlias, TypeVar
 from dpsql.engines.engine import Engine, EngineVersion
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.errors.owners_log import record
+from dpsql.planning.ledger_note import ledger_note
 from dpsql.planning.plan import Plan
 from dpsql.planning.synthetic.plan import SyntheticPlan, marginals_note
 from dpsql.planning.tuning import Question, TuningPlan
@@ -28,7 +29,6 @@ from dpsql.release.released_tables import NOTHING, Released
 from dpsql.release.tuning_scans import scan
 from dpsql.session.answer_store import AnswerStore, PaidRelease, PartAnswer, ViewAnswer
 from dpsql.session.cancel_scope import CancelScope
-from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import require_few_candidates
 from dpsql.session.side_channels import MONOTONIC, Clock, ResponseTiming, masked
 from dpsql.sql.emit import Dialect
@@ -113,13 +113,13 @@ class Execution:
     def charged(self, plan: Plan) -> Charge[Plan]:
         """Charge one statement, once the engine has tried it on empty tables; the charge is durable on return."""
         self.engine.dry_run(plan)
-        return self._accountant.spend(plan, analyst=self._analyst, statement=plan.text, cells=journal_note(plan))
+        return self._accountant.spend(plan, analyst=self._analyst, statement=plan.text, cells=ledger_note(plan))
 
     def charged_together(self, block: Block) -> dict[int, Charge[Plan]]:
         """Charge a block of plans at once; the result has a charge for each plan, by its ``id``."""
         for plan in block.plans:
             self.engine.dry_run(plan)
-        note = journal_note(*block.plans)
+        note = ledger_note(*block.plans)
         charge = self._accountant.spend(block, analyst=self._analyst, statement=block.text, cells=note)
         return {id(each.plan): each for each in divided(charge)}
 

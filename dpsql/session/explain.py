@@ -12,14 +12,12 @@ from dpsql.planning.estimators.moment_intervals import typical_half_width
 from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.explanation import (
-    cell_note,
     explained_cell,
     explained_histogram,
     frequency_width,
-    histogram_note,
     rank_width,
 )
-from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.filter import RemainingBudget
@@ -146,14 +144,3 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
             return f"told from {float(least_present(core.histograms[place], len(values))):.4g} rows of a value on"
         case ValueCounts(histogram=place) | TopValues(histogram=place) | ClippingBound(histogram=place):
             return frequency_width(core.histograms[place], plan.confidence)
-
-
-def journal_note(*plans: Plan) -> str:
-    """The note of plans in the ledger, as JSON: the cells of each core with their noise, and its key threshold."""
-    return json.dumps([_note(core) for plan in plans for core in plan.cores])
-
-
-def _note(core: CorePlan) -> dict[str, object]:
-    cells = [cell_note(cell.contribution, cell.mechanism) for cell in core.cells]
-    cells += [histogram_note(each) for each in core.histograms]
-    return {"cells": cells, "threshold": None if core.selection is None else core.selection.threshold}

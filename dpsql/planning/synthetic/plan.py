@@ -13,7 +13,7 @@ from itertools import combinations
 from dpsql.errors import Refused
 from dpsql.planning.calibration import l1_sensitivity
 from dpsql.planning.estimators.estimate import SingleCell
-from dpsql.planning.explanation import choice_note, noise_note
+from dpsql.planning.ledger_note import choice_note, noise_note
 from dpsql.planning.plan import CorePlan, MeasuredCell, Plan
 from dpsql.planning.synthetic.model_columns import ModelColumn
 from dpsql.privacy.measure import FREE, Cost
