@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -228,6 +229,12 @@ def long_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         data.execute("CREATE TABLE visit AS SELECT CASE WHEN i < 1000 THEN i ELSE 17 END AS pid, i % 3650 AS day "
                      "FROM range(1200) t(i)")  # fmt: skip
         data.execute("CREATE TABLE days AS SELECT i AS day FROM range(365) t(i)")
+    with _in_256_mib(folder) as session:
+        yield session
+
+
+@contextmanager
+def _in_256_mib(folder: Path) -> Iterator[Session]:
     engine = '[engine]\nmemory = "256MiB"\n'
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "OWN_PROCESS", True)
@@ -239,6 +246,18 @@ def long_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 @pytest.mark.parametrize("condition", MADE_OF_A_TEXT.values(), ids=MADE_OF_A_TEXT)
 def test_one_person_s_text_is_not_too_long_for_the_memory(long_text: Session, condition: str) -> None:
     assert _outcome(long_text, f"SELECT COUNT(*) FROM person WHERE {condition}")[0] == "answered with 1 rows"
+
+
+def test_one_person_s_texts_have_not_too_many_pieces_for_the_memory(tmp_path: Path) -> None:
+    """Person 17 fills blocks of rows with texts of 31,250 characters, each of which is a piece."""
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as data:
+        data.execute("CREATE TABLE person AS SELECT if(i < 1000, i, 17) AS pid, 30 AS age, if(i < 1000, 'name ' || i, "
+                     "repeat('a', 31250)) AS name FROM range(5096) t(i)")  # fmt: skip
+        data.execute("CREATE TABLE visit AS SELECT 1 AS pid, 1 AS day")
+        data.execute("CREATE TABLE days AS SELECT 1 AS day")
+    with _in_256_mib(tmp_path) as session:
+        text = "SELECT COUNT(*) FROM person WHERE SPLIT_PART(name, 'a', 3) = 'x'"
+        assert _outcome(session, text)[0] == "answered with 1 rows"
 
 
 #: What is made of a text that is joined with each of a person's rows.

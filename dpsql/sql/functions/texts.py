@@ -73,7 +73,7 @@ TEXTS: dict[str, Function] = {
     "right": _changed(cut_to, "RIGHT(s, 2)", parameters=("text", "constant"), cost=CallCost.ONE_LOOK),
     "split_part": _changed(
         shorter, "SPLIT_PART(s, 'b', 1)", "SPLIT_PART(s, 'b', -1)",
-        parameters=("text", "words", "constant"), cost=CallCost.BY_CHARACTER
+        parameters=("text", "words", "constant"), cost=CallCost.SPLIT
     ),
     "lpad": _changed(padded, "LPAD(s, 5, '*')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),
     "rpad": _changed(padded, "RPAD(s, 5, 'xy')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),

@@ -22,6 +22,27 @@ EMITTED = "dpsql/sql/emit/relation.py"
 
 FAULTS = (
     Fault(
+        "a text is split whole, however many pieces it has",
+        LIMITS,
+        "    if split:\n        most.append((_MOST_SPLIT - others) // split)\n",
+        "",
+        (f"{STEPS}::test_texts_of_a_row_are_split_up_to_a_limit",),
+    ),
+    Fault(
+        "texts of stated lengths that are split take no room",
+        "dpsql/sql/analysis/work/row_cost.py",
+        "if end is not None) if most is None else int(most)",
+        "if end is not None and False) if most is None else 0",
+        (f"{STEPS}::test_texts_of_a_row_are_split_up_to_a_limit",),
+    ),
+    Fault(
+        "any number of texts may be split",
+        LIMITS,
+        "    if made > _MOST_SPLIT:",
+        "    if False:",
+        (f"{STEPS}::test_more_texts_of_a_row_are_split_when_they_are_cut",),
+    ),
+    Fault(
         "texts between two functions are not counted",
         "dpsql/sql/analysis/work/row_cost.py",
         "    made = _within(expressions)\n    converted",

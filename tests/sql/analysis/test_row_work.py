@@ -14,7 +14,7 @@ from neighbours import given, plan_of
 from statements import statement
 from worlds import World
 
-from dpsql.errors import DatabaseError, Refused
+from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.sql.analysis.work.limits import MOST_STEPS
 from dpsql.sql.analysis.work.row_cost import CHARACTERS, UNDECLARED, steps
@@ -150,6 +150,38 @@ def test_each_text_that_is_made_stands_in_memory(functions: int, longest: int | 
         text = f"LOWER({text})" if number % 2 else f"REVERSE({text})"
     (core,) = plan_of(hand_world(), f"SELECT COUNT(*) FROM people WHERE STRLEN({text}) > 5").cores
     assert set(re.findall(r"LEFT\(.*?, (\d{4,})\)", core.sql)) == ({str(longest)} if longest else set())
+
+
+@pytest.mark.parametrize(
+    "texts, longest",
+    [
+        (["word"], 4_000),
+        (["LOWER(word)", "word"], 2_000),
+        (["word || 'a'", "word || word"], 1_333),
+        (["word"] * 4, 4_000),
+        (["word", "LEFT(word, 999)"], 3_001),
+        (["word", "word || LEFT(word, 500)"], 1_750),
+        ([f"LEFT(word, {800 + place})" for place in range(4)], None),
+        (["grade"], None),
+    ],
+)
+def test_texts_of_a_row_are_split_up_to_a_limit(texts: list[str], longest: int | None) -> None:
+    """Each character may be a piece in a list, for which an engine needs much more room than for the character."""
+    (core,) = plan_of(hand_world(), _splits(texts)).cores
+    cuts = set(re.findall(r'LEFT\("t0"."word", (\d{4,})\) ELSE', core.sql))
+    assert cuts == ({str(longest)} if longest else set())
+
+
+@pytest.mark.parametrize("texts", [[f"word || '{place}'" for place in range(5)], ["word || LEFT(word, 3001)"]])
+def test_more_texts_of_a_row_are_split_when_they_are_cut(texts: list[str]) -> None:
+    with pytest.raises(StatementError, match="cut them first"):
+        plan_of(hand_world(), _splits(texts))
+    assert plan_of(hand_world(), _splits([f"LEFT({text}, 100)" for text in texts])).cores
+
+
+def _splits(texts: list[str]) -> str:
+    parts = [f"SPLIT_PART({text}, ',', 1) = 'b'" for text in texts]
+    return f"SELECT COUNT(*) FROM people WHERE {' OR '.join(parts)}"
 
 
 @pytest.mark.parametrize(

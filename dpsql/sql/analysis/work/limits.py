@@ -21,6 +21,7 @@ from dpsql.sql.analysis.work.row_cost import (
     matches,
     pattern_of,
     repeats_declared,
+    split_texts,
     steps,
     steps_of_order,
     texts_made,
@@ -46,6 +47,8 @@ _MOST_CHARACTERS = 32_000_000
 #: Where texts are made of a row, or converted, all that stand together hold so many characters, and those of a block of
 #: rows, which an engine computes at once and one unit may fill, 128 million.
 _MOST_MADE = 128_000_000 // 2_048
+#: All texts of a row that are split have so many characters: each may be a piece, for which an engine takes 33 bytes.
+_MOST_SPLIT = 4_000
 
 #: So many characters of a pattern are said.
 _MOST_SAID = 200
@@ -63,8 +66,9 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
         _require_small_automata(work)
         _require_few_rows(work)
         _require_few_public_characters(work, lengths_known)
+        _require_few_pieces(work, lengths_known)
     _require_few_steps([work for _, work in works], known)
-    lengths = _shortest(text_lengths(work) for _, work in works)
+    lengths = _shortest(text_lengths(work, each) for (_, work), each in zip(works, known, strict=True))
     return tuple(held(core, work.held, lengths) if work.held or lengths != NOT_CUT else core for core, work in works)
 
 
@@ -76,7 +80,7 @@ def _shortest(lengths: Iterable[TextLengths]) -> TextLengths:
     return TextLengths(stored, derived, any(each.declared for each in every))
 
 
-def text_lengths(work: UnitWork) -> TextLengths:
+def text_lengths(work: UnitWork, known: Known) -> TextLengths:
     """How much is read of a text that may stand in several rows, or of which others are made.
 
     A stored one that may stand in any number of rows is as long as what is counted of it.
@@ -85,6 +89,9 @@ def text_lengths(work: UnitWork) -> TextLengths:
     most = [_MOST_CHARACTERS // times] if times > 1 else []
     if found > 1:
         most.append(_MOST_MADE // found)
+    split, others = split_texts(work.computed, known)
+    if split:
+        most.append((_MOST_SPLIT - others) // split)
     derived = max(UNDECLARED, min(most)) if most else None
     declared = work.repeats or times > 1 or repeats_declared(work.computed)
     return TextLengths(UNDECLARED if work.repeats else derived, derived, declared)
@@ -129,6 +136,15 @@ def _require_few_public_characters(work: UnitWork, known: Known) -> None:
     if made > _MOST_MADE:
         refuse("E_JOIN", f"the texts that are made of one row may have {made:,} characters, since those of public "
                f"tables are long, and at most {_MOST_MADE:,} stand together; cut them with LEFT")  # fmt: skip
+
+
+def _require_few_pieces(work: UnitWork, known: Known) -> None:
+    split, others = split_texts(work.computed, known)
+    made = split * UNDECLARED + others
+    if made > _MOST_SPLIT:
+        refuse("E_FUNC", f"the texts that SPLIT_PART splits for one row may have {made:,} characters together, "
+               f"{UNDECLARED:,} of each text whose length is not declared, and at most {_MOST_SPLIT:,} are split; cut "
+               "them first, as in SPLIT_PART(LEFT(note, 100), ',', 2)")  # fmt: skip
 
 
 def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> None:

@@ -89,7 +89,7 @@ def _looks(expression: Expression) -> int:
     if not isinstance(expression, Call):
         return 1
     match FUNCTIONS[expression.function].cost:
-        case CallCost.QUICK | CallCost.ONE_LOOK | CallCost.BY_CHARACTER | CallCost.REVERSED:
+        case CallCost.QUICK | CallCost.ONE_LOOK | CallCost.BY_CHARACTER | CallCost.SPLIT | CallCost.REVERSED:
             return 1
         case CallCost.LIKE:
             return _LOOKS
@@ -142,7 +142,7 @@ def _passes(expression: Expression, known: Known) -> int:
     match FUNCTIONS[expression.function].cost:
         case CallCost.QUICK | CallCost.ONE_LOOK | CallCost.REGULAR_EXPRESSION:
             return 1
-        case CallCost.BY_CHARACTER:
+        case CallCost.BY_CHARACTER | CallCost.SPLIT:
             return _BY_CHARACTER
         case CallCost.REVERSED:
             return _REVERSED
@@ -186,6 +186,22 @@ def copies(expressions: Collection[Expression]) -> int:
     converted = [part for each in made if _slow(each) for part in parts(each)]
     kept = sum(_copies(each, known) for each in expressions if each.type.kind == "text")
     return max(0, kept - 1) + sum(_copies(each, known) for each in [*made, *converted] if each.type.kind == "text")
+
+
+def split_texts(expressions: Collection[Expression], known: Known) -> tuple[int, int]:
+    """How many texts of the data, of whatever length, are split into lists of pieces, and the most characters of all
+    others that are.
+    """
+    copied: dict[Expression, int] = {}
+    undeclared = characters = 0
+    for each in _within(expressions):
+        if isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.SPLIT:
+            text = each.arguments[0]
+            undeclared += _copies(text, copied)
+            most = bounds(text, known).high
+            ends = [bounds(part, known).high for part in _within([text]) if part.type.kind == "text"]
+            characters += sum(int(end) for end in ends if end is not None) if most is None else int(most)
+    return undeclared, characters
 
 
 def repeats_declared(expressions: Collection[Expression]) -> bool:
