@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-VERSIONS = "tests/engines/test_versions.py"
+VERSIONS, SLOW = "tests/engines/test_versions.py", "tests/engines/test_slow_openings.py"
 HELD, OPENED, ALL = (
     "dpsql/engines/files/held_files.py",
     "dpsql/engines/duckdb/attached_source.py",
@@ -149,7 +149,7 @@ FAULTS = (
         EXECUTION,
         "            held = self.engine.hold(departure.begin)\n",
         "            held = self.engine.hold()\n",
-        (f"{VERSIONS}::test_opening_a_version_takes_whole_buckets",),
+        (f"{SLOW}::test_opening_a_version_takes_whole_buckets",),
     ),
     Fault(
         "files are held of the folder to which a link leads by then",
@@ -163,28 +163,28 @@ FAULTS = (
         EXECUTION,
         "            return self._engine.public_count(sql, tables, departure.begin)\n",
         "            return self._engine.public_count(sql, tables)\n",
-        (f"{VERSIONS}::test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets",),
+        (f"{SLOW}::test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets",),
     ),
     Fault(
         "the time that a version takes to be opened is felt where values of public tables are listed",
         EXECUTION,
         "            return self._engine.public_column(sql, tables, departure.begin)\n",
         "            return self._engine.public_column(sql, tables)\n",
-        (f"{VERSIONS}::test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets",),
+        (f"{SLOW}::test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets",),
     ),
     Fault(
         "the time is not begun where a version is opened again in the midst of a reading",
         ALL,
         "        return VersionHold(held, lambda: self.renewed(opening), self._let_go)\n",
         "        return VersionHold(held, self.renewed, self._let_go)\n",
-        (f"{VERSIONS}::test_a_version_that_changes_while_it_is_read_is_opened_again_in_the_same_buckets",),
+        (f"{SLOW}::test_a_version_that_changes_while_it_is_read_is_opened_again_in_the_same_buckets",),
     ),
     Fault(
         "a second opening begins the time anew",
         "dpsql/session/side_channels.py",
         "        if self._begun is None:\n            self._begun = self._clock.now()\n",
         "        self._begun = self._clock.now()\n",
-        (f"{VERSIONS}::test_a_version_that_changes_while_it_is_read_is_opened_again_in_the_same_buckets",),
+        (f"{SLOW}::test_a_version_that_changes_while_it_is_read_is_opened_again_in_the_same_buckets",),
     ),
     Fault(
         "a version ends while a statement reads it",
