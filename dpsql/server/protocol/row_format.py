@@ -140,6 +140,6 @@ def _quoted(value: str, force: bool, alone: bool, options: CopyOptions) -> str:
     special = any(sign in value for sign in (options.delimiter, options.quote, "\n", "\r"))
     if not (force or special or value == options.null or (alone and value == "\\.")):
         return value
-    for sign in {options.escape, options.quote}:
+    for sign in dict.fromkeys((options.escape, options.quote)):  # first those that the text has itself
         value = value.replace(sign, options.escape + sign)
     return options.quote + value + options.quote
