@@ -60,7 +60,7 @@ def _names_release(piece: SplitStatement) -> bool:
 
 def _written(piece: SplitStatement) -> str:
     """The tag of a command that writes: CREATE TABLE, INSERT."""
-    words = [token.text.upper() for token in piece.tokens[:4] if token.kind == "word"]
+    words = [token.text.upper() for token in piece.tokens[:6] if token.kind == "word"]
     if words[0] in ("CREATE", "DROP", "ALTER"):
         skipped = ("OR", "REPLACE", "TEMP", "TEMPORARY", "UNLOGGED", "GLOBAL", "LOCAL", "UNIQUE", "RECURSIVE")
         kinds = [word for word in words[1:] if word not in skipped]
