@@ -66,13 +66,19 @@ class RewrittenQuery:
 _MALFORMED = (SqlglotError, LookupError, AttributeError, TypeError, ValueError, RuntimeError)
 
 
+class _AsWritten(Postgres):
+    """PostgreSQL's syntax with subscripts as they stand there; sqlglot else counts some of them from 0."""
+
+    INDEX_OFFSET = 0
+
+
 def parse(text: str) -> exp.Expr:
     """The parsed statement, its functions renamed; raises StatementError if it cannot be parsed or is not one query."""
     if len(text) > MAX_LENGTH:
         raise StatementError("E_LIMITS", f"the statement is longer than {MAX_LENGTH} characters")
     require_seen(text)
     try:
-        trees = [tree for tree in sqlglot.parse(readable(text), dialect=Postgres) if tree is not None]
+        trees = [tree for tree in sqlglot.parse(readable(text), dialect=_AsWritten) if tree is not None]
     except _MALFORMED:
         raise StatementError("E_PARSE", "the statement over the catalogue cannot be read") from None
     if len(trees) != 1:

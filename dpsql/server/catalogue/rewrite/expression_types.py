@@ -153,4 +153,5 @@ def is_array(kind: str | None) -> bool:
 
 def is_whole(node: exp.Expr, kinds: ColumnTypes) -> bool:
     """Whether the value is known to be an integer, for which PostgreSQL's division is integral."""
-    return (isinstance(node, exp.Literal) and node.is_int) or kinds.of(node) in ("int2", "int4", "int8")
+    inner = node.this if isinstance(node, exp.Neg) else node
+    return (isinstance(inner, exp.Literal) and inner.is_int) or kinds.of(inner) in ("int2", "int4", "int8")

@@ -194,9 +194,6 @@ def rewrite_subscript(node: exp.Bracket, kinds: ColumnTypes) -> exp.Expr:
     place = node.expressions[0]
     if isinstance(place, exp.Slice):
         raise StatementError("E_STMT", "a slice of an array is not answered in the catalogue")
-    shift = kinds.of(node.this) in VECTORS
-    if isinstance(place, exp.Literal):
-        place = exp.Literal.number(int(place.name) + 1 + shift)
-    elif shift:
+    if kinds.of(node.this) in VECTORS:
         place = exp.Add(this=exp.Paren(this=place), expression=exp.Literal.number(1))
     return call("list_extract", node.this, place)

@@ -212,7 +212,19 @@ def label_outputs(tree: exp.Expr) -> None:
 
 def label(node: exp.Expr) -> str:
     """The name of an output."""
-    return _name(node) or UNNAMED
+    return _name(node) or _weak_name(node) or UNNAMED
+
+
+def _weak_name(node: exp.Expr) -> str | None:
+    """The name of a cast or a CASE in which nothing else has one: the outermost one's."""
+    match node:
+        case exp.Cast():
+            return type_name(node.to).removeprefix("_")
+        case exp.Case():
+            return "case"
+        case exp.Paren() | exp.Collate():
+            return _weak_name(node.this)
+    return None
 
 
 def is_star(node: exp.Expr) -> bool:
@@ -225,15 +237,14 @@ def _name(node: exp.Expr | None) -> str | None:
         case exp.Column():
             return node.name
         case exp.Cast():
-            kind = type_name(node.to)
-            return _name(node.this) or kind.removeprefix("_")
+            return _name(node.this)
         case exp.Case():
-            return _name(node.args.get("default")) or "case"
+            return _name(node.args.get("default"))
         case exp.Paren() | exp.Bracket() | exp.Filter() | exp.Window() | exp.Collate():
             return _name(node.this)
         case exp.Subquery():
             first = node.this.expressions[0] if isinstance(node.this, exp.Select) and node.this.expressions else None
-            return first.alias_or_name if isinstance(first, exp.Alias | exp.Column) else _name(first)
+            return first.alias_or_name if isinstance(first, exp.Alias | exp.Column) else first and label(first)
         case exp.Dot():
             return _name(node.expression) if isinstance(node.expression, exp.Anonymous) else node.expression.name
         case exp.Anonymous():
