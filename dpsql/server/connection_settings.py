@@ -25,7 +25,7 @@ REPORTED = {
 _FREE = {**{name: value for name, value in DEFAULTS.items() if name not in FIXED}, "dpsql.raw_select": "probe"}
 _OFFSET = re.compile(r"([A-Za-z]{3})?([+-]?)(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
 _LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning", "error")
-_MEASURE = re.compile(r"(\d{1,9})\s*([A-Za-z]{1,3})?", re.ASCII)
+_MEASURE = re.compile(r"(\d{1,10})\s*([A-Za-z]{1,3})?", re.ASCII)
 _TIMEOUTS = frozenset(f"{name}_timeout" for name in "statement lock idle_session idle_in_transaction_session".split())
 
 Snapshot = tuple[dict[str, str], StatementSettings]
