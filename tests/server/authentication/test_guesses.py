@@ -69,6 +69,19 @@ def test_a_few_are_quick_and_the_next_wait_longer_and_longer() -> None:
     assert 60 <= looked <= 3600 / LONGEST + 1
 
 
+def test_a_right_password_that_had_to_wait_is_taken_back() -> None:
+    """The next attempt waits as if there had been none, and what was forgotten by then is no debt."""
+    count = FailureCount(quick=2)
+    assert [count.add(0.0, 0.0) for _ in range(2)] == [0.0, SHORTEST] and count.due == SHORTEST
+    assert count.add(0.0, SHORTEST) == SHORTEST and (count.count, count.due) == (3, 2 * SHORTEST)
+    count.take_back(SHORTEST)
+    assert (count.count, count.due) == (2, SHORTEST)
+    assert (count.wrong(0.0), count.wrong(FORGOTTEN), count.wrong(5 * FORGOTTEN)) == (2, 1, 0)
+    forgotten = FailureCount(quick=2, count=0.25)
+    forgotten.take_back(0.0)
+    assert forgotten.count == 0
+
+
 def test_an_address_waits_for_whatever_names_it_tries() -> None:
     clock = Clock()
     tried = clock.guesses()
