@@ -24,7 +24,7 @@ from dpsql.planning.tuning import (
 )
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import Budget
-from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget
+from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget, admits
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.schema import Privacy, Schema
 from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
@@ -104,7 +104,7 @@ def _rows(schema: Schema, name: str) -> tuple[str, str]:
 
 #: In whose name a tuning is charged, and how the statement of its line in the ledger begins.
 OWNER, STATEMENT = "owner", "dpsql schema tune"
-#: The ε of a scan is a number of so many binary digits at most.
+#: The ε of a scan is a number of so many binary digits, or of one more.
 DIGITS = 12
 
 
@@ -174,7 +174,8 @@ def described(missing: MissingLimits) -> str:
 
 
 def price_of_each(budget: Budget, privacy: Privacy, share: Fraction, many: int) -> Fraction:
-    """The largest ε of each of so many mechanisms at which all together take no more than a share of the whole budget.
+    """The largest ε of each of so many mechanisms at which all together take no more than a share of the whole budget,
+    which admits them.
 
     Of a budget in which Gaussian noise is added up in ρ it is a share of that, and of any other one of what its rule
     adds up.
@@ -182,7 +183,8 @@ def price_of_each(budget: Budget, privacy: Privacy, share: Fraction, many: int) 
     low, high = Fraction(0), budget.epsilon
     for _ in range(60):
         middle = (low + high) / 2
-        if taken(budget, privacy, cost_of(many, middle)) <= share:
+        cost = cost_of(many, middle)
+        if admits(budget, FREE, cost.rounded_up()) and taken(budget, privacy, cost) <= share:
             low = middle
         else:
             high = middle
