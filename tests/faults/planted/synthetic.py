@@ -7,8 +7,8 @@ from planted.fault import Fault
 MEASURED = "tests/release/test_marginal_selection.py::test"
 PAID = f"{MEASURED}_each_pair_is_chosen_once_and_all_that_is_drawn_is_paid_for"
 NOISY = f"{MEASURED}_no_count_and_no_sum_of_counts_is_the_exact_one"
-PRICED = "tests/planning/test_synthetic_plan.py::test_it_costs_what_was_asked_and_is_drawn_by_what_it_costs"
-PLANS = "tests/planning/test_synthetic_plan.py::test"
+PRICED = "tests/planning/synthetic/test_synthetic_plan.py::test_it_costs_what_was_asked_and_is_drawn_by_what_it_costs"
+PLANS = "tests/planning/synthetic/test_synthetic_plan.py::test"
 CHOSEN = f"{PLANS}_choices_are_made_for_scores_that_move_apart_by_twice_a_unit_s_rows"
 TAMPERED = "tests/privacy/ledger/test_named_releases.py::test_what_was_tampered_with_is_absent"
 

@@ -17,8 +17,9 @@ SIZES = {
     "regtype": 4, "uuid": 16, "regnamespace": 4, "regrole": 4,
 }  # fmt: skip
 #: Types that psycopg does not know: their numbers, and those of their arrays.
-OTHERS = {"char": (18, 1002), "int2vector": (22, 1006), "xid": (28, 1011), "oidvector": (30, 1013), "pg_node_tree": (194, None),
-          "unknown": (705, None), "regnamespace": (4089, 4090), "regrole": (4096, 4097), "regproc": (24, 1008),
+OTHERS = {"char": (18, 1002), "int2vector": (22, 1006), "xid": (28, 1011), "oidvector": (30, 1013),
+          "pg_node_tree": (194, None), "unknown": (705, None), "regnamespace": (4089, 4090),
+          "regrole": (4096, 4097), "regproc": (24, 1008),
           "regclass": (2205, 2210), "regtype": (2206, 2211)}  # fmt: skip
 
 
