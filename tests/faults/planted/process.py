@@ -183,6 +183,6 @@ FAULTS = (
         "dpsql/engines/duckdb/attached_source.py",
         "            self._require_whole()\n",
         "",
-        ("tests/engines/test_parquet_integrity.py",),
+        ("tests/engines/files/test_parquet_integrity.py",),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-REMOTE, COPYING = "tests/engines/test_remote.py", "tests/engines/test_remote_copies.py"
+REMOTE, COPYING = "tests/engines/remote/test_remote.py", "tests/engines/remote/test_remote_copies.py"
 COPIES, HTTPS, S3, STORE = (f"dpsql/engines/remote/{name}.py" for name in ("copies", "https", "s3", "store"))
 ALL = "dpsql/engines/files/versions.py"
 CHANGED = (f"{REMOTE}::test_the_next_statement_reads_what_has_changed_and_is_charged",)

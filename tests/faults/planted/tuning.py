@@ -76,8 +76,8 @@ FAULTS = (
     Fault(
         "a tuning may spend its share for each of its mechanisms",
         TUNER,
-        "if taken(budget, privacy, cost_of(many, middle)) <= share:",
-        "if taken(budget, privacy, cost_of(1, middle)) <= share:",
+        "cost = cost_of(many, middle)\n",
+        "cost = cost_of(1, middle)\n",
         COST,
     ),
     Fault(

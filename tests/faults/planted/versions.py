@@ -13,7 +13,7 @@ HELD, OPENED, ALL = (
 EXECUTION = "dpsql/session/execution.py"
 
 COPIED = "tests/engines/test_copied_tables.py"
-FILES = "tests/engines/test_source_files.py"
+FILES = "tests/engines/files/test_source_files.py"
 CHECKS = "tests/engines/test_table_checks.py"
 
 FAULTS = (
