@@ -39,10 +39,10 @@ TIMES = """note: privacy, time_bucket: is off: how long an answer takes tells of
 most statements take, such as 0.25"""
 ROWS = """loose: table people, max_rows_per_unit: is 2, but a unit has one row here, as id is the key; 1 means less \
 noise"""
-BOUNDS = """loose: table people, column size: has no bounds, so SUM and AVG of it are refused; add \
-bounds = [low, high], or have dpsql schema tune find them"""
-VALUES = """note: table people, column note: has no values, so its keys are refused, since delta is 0; add values = […] if \
-public"""
+BOUNDS = """loose: table people, column size: has no bounds, so SUM and AVG of it are refused; \
+add bounds = [low, high], or have dpsql schema tune find them"""
+VALUES = """note: table people, column note: has no values, so its keys are refused, since delta is 0; \
+add values = […] if public"""
 LEDGER = "note: ledger: not set; name one file for this database, so that all who ask share a budget"
 LARGE = f"loose: privacy, epsilon: more than {LOOSE_EPSILON} promises an individual very little"
 WINDOWS = """loose: privacy, refresh: monthly: epsilon and delta are of each window, and n windows promise n times as \
