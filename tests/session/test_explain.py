@@ -12,3 +12,10 @@ def test_a_key_has_no_error_and_each_aggregate_has_its_own(database: Database) -
     assert key == "" and count.startswith("± ") and middle
     assert mean.startswith("± ") and not mean.startswith(count)
     assert not any(line.startswith("column sex:") for line in str(found).splitlines())
+
+
+def test_groups_are_spoken_of_where_some_are_shown(database: Database) -> None:
+    session = database.session("ada")
+    told = str(session.explain("SELECT sex, COUNT(*) FROM patients GROUP BY sex")).splitlines()
+    assert any(line.startswith("groups: ") for line in told)
+    assert "groups: " not in str(session.explain("SELECT COUNT(*) FROM patients"))

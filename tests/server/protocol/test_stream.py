@@ -42,7 +42,7 @@ class Ends:
         self.space = PartialMessageSpace(SPACE)
         self.stream = MessageStream(here, self.space)
         for end in (here, self.peer):
-            end.settimeout(20)
+            end.settimeout(5)
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
 
     def left(self) -> int:
