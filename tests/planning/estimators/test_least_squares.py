@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from statistics import NormalDist
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from dpsql.planning.estimators.least_squares import (
     LEAST_SHARE,
+    LEAST_VARIANCE,
     MeasuredLevel,
     SumVariance,
+    cell_variance,
     comparable,
     consistent,
     spread_half_width,
@@ -30,6 +35,8 @@ def test_the_interval_of_laplace_noise_is_wider_by_the_fourth_moment() -> None:
     one = spread_half_width(SumVariance(4.0, 1.0), laplace=True, confidence=0.95)
     exact = math.sqrt(2) * math.log(20)
     assert exact < one < 1.03 * exact
+    normal = NormalDist().inv_cdf(0.975)  # Cornish and Fisher: the excess of the fourth moment is 3, over 24
+    assert one == pytest.approx(2 * (normal + (normal**3 - 3 * normal) * 3 / 24), rel=1e-12)
     many = spread_half_width(SumVariance(4.0, 0.01), laplace=True, confidence=0.95)
     assert 2 * NormalDist().inv_cdf(0.975) < many < 2.01 * NormalDist().inv_cdf(0.975)
 
@@ -76,3 +83,12 @@ def test_variances_that_doubles_cannot_compare_are_raised_to_a_share_of_the_larg
     assert (variance, [each.variance for each in raised]) == (1.0, [4.0 * LEAST_SHARE, 4.0])
     assert comparable(5.0, levels)[1][0].variance == 5.0 * LEAST_SHARE
     assert comparable(2.0, []) == (2.0, [])
+
+
+def test_the_variance_of_a_cell_is_counted_in_steps() -> None:
+    for deviation, variance in ((3.0, 36.0), (1e-60, LEAST_VARIANCE)):
+        cell: Any = SimpleNamespace(
+            mechanism=SimpleNamespace(standard_deviation=deviation), contribution=SimpleNamespace(step=Fraction(1, 2))
+        )
+        plan: Any = SimpleNamespace(cells=[None, cell])
+        assert cell_variance(plan, 1, Fraction(1, 4)) == pytest.approx(variance)

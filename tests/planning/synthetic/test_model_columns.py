@@ -52,8 +52,8 @@ def test_the_place_of_a_row_is_told_by_sql(declared: dict[str, Any], key: str) -
 
 
 def test_a_column_of_doubles_has_equal_bins_and_one_of_steps_whole_steps() -> None:
-    cuts = column(type="double", bounds=[0, 64]).cuts
-    assert cuts == tuple(Fraction(2 * place) for place in range(MOST_BINS + 1))
+    cuts = column(type="double", bounds=[-3, 61]).cuts
+    assert cuts == tuple(Fraction(2 * place - 3) for place in range(MOST_BINS + 1))
     whole = column(type="integer", bounds=[1, 100]).cuts  # the last cut lies behind the last value
     assert (whole[0], whole[-1], len(whole)) == (1, 101, MOST_BINS + 1)
     assert {high - low for low, high in pairwise(whole)} == {3, 4}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from dpsql.schema import Schema
 from dpsql.schema.authoring.missing_limits import MissingLimits
 from dpsql.schema.authoring.write_limits import Tuned
 from dpsql.session.pricing.expected_errors import AVERAGE_SHARE
-from dpsql.session.tuning import results
+from dpsql.session.tuning import results, tuner
 from dpsql.session.tuning.results import compared, tuned
 from dpsql.session.tuning.tuner import _shortened, described, price_of_each, questions_of, taken
 
@@ -171,3 +172,17 @@ def test_the_ledger_says_what_is_looked_for() -> None:
         (None, "rows per unit"), (None, "groups per unit"), ("age", "low"), ("age", "high"),
     ]  # fmt: skip
     assert table.statement.count("SUM(CAST(GREATEST(LEAST(") == 4
+
+
+def test_a_found_limit_leaves_as_many_units_above_as_the_scan_that_leaves_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a scan leaves is in the fine steps of its histogram."""
+    asked: Any = [[(7, 2), (5, 1)], [(9, 4)]]
+
+    def plan(scans: list[tuple[int, int]]) -> Any:
+        histograms = [SimpleNamespace(contribution=SimpleNamespace(fine=fine)) for _, fine in scans]
+        return SimpleNamespace(core=SimpleNamespace(histograms=histograms), left=[left for left, _ in scans])
+
+    monkeypatch.setattr(tuner, "scans_of", lambda each: [SimpleNamespace(left=left) for left in each.left])
+    tables: Any = SimpleNamespace(tables=[plan(each) for each in asked])
+    assert tuner.units_above(tables) == 5
+    assert tuner.units_above(SimpleNamespace(tables=[plan([(7, 2)])])) == 3  # type: ignore[arg-type]
