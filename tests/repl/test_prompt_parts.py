@@ -51,13 +51,13 @@ def test_the_history_lies_where_it_is_named_or_in_the_state_folder(
 
 
 def test_nobody_else_reads_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "made" / "history"
+    file = tmp_path / "all" / "made" / "history"
     monkeypatch.setenv(prompt.VARIABLE, str(file))
     history().store_string("SELECT 1")
     assert [stat.S_IMODE(each.stat().st_mode) for each in (file.parent, file)] == [0o700, 0o600]
     file.chmod(0o644)
     assert list(history().load_history_strings()) == ["SELECT 1"] and stat.S_IMODE(file.stat().st_mode) == 0o600
-    for forgotten in (str(tmp_path / "made" / "history" / "x"), "off"):
+    for forgotten in (str(file / "x"), "off"):
         monkeypatch.setenv(prompt.VARIABLE, forgotten)
         assert list(history().load_history_strings()) == []
 
@@ -137,7 +137,8 @@ def test_what_is_set_at_first() -> None:
     ("name", "typed", "value"),
     [("expanded", "", "on"), ("expanded", "AUTO", "auto"), ("null", "'-'", "-"), ("timing", "", True),
      ("timing", "no", False), ("timing", "1", True), ("pager", "OFF", False), ("ask", "0.25", Fraction(1, 4)),
-     ("ask", "0", Fraction(0)), ("ask", "Never", None), ("format", "CSV", "csv")],
+     ("ask", "0", Fraction(0)), ("ask", "1e-15", Fraction(1, 10**15)), ("ask", "Never", None),
+     ("format", "CSV", "csv")],
 )  # fmt: skip
 def test_an_option_takes_what_is_typed_and_a_switch_alone_turns_over(name: str, typed: str, value: object) -> None:
     changed = DisplaySettings().with_option(name, typed)

@@ -87,6 +87,19 @@ def test_a_pager_is_the_one_that_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     assert not screen._paged("é\n")
 
 
+@pytest.mark.parametrize(("named", "options"), [("less", "-SRXF"), ("less -N", "-N"), ("more", ""), (None, "-SRXF")])
+def test_less_alone_is_told_to_leave_what_fits_on_the_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str | None, options: str
+) -> None:
+    for program in ("less", "more"):
+        (tmp_path / program).write_text(f"#!/bin/sh\necho $* > {tmp_path / 'said'}; while read -r line; do :; done\n")
+        (tmp_path / program).chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name, value in (("DPSQL_PAGER", ""), ("PAGER", named or "")):
+        monkeypatch.setenv(name, value)
+    assert screen._paged("x\n") and (tmp_path / "said").read_text().strip() == options
+
+
 @pytest.mark.parametrize(
     ("terminal", "no_colour", "term", "colours"),
     [(True, "", "xterm", True), (False, "", "xterm", False), (True, "1", "xterm", False), (True, "", "dumb", False),
