@@ -59,7 +59,7 @@ def synopsis_definition(body: str) -> SynopsisDefinition:
         if value and name not in _SYNOPSIS_CLAUSES:
             refuse("E_STMT", f"{_WRITE}; leave all else out", select)
     items = [each.this if isinstance(each, exp.Alias) else each for each in select.expressions]
-    if any(isinstance(each, exp.Star) for each in items):
+    if any(each.is_star for each in items):
         refuse("E_STMT", "a synopsis names its keys and measures", select)
     measures = [each for each in items if each.find(exp.AggFunc) is not None]
     keys = [each for each in items if each not in measures]
