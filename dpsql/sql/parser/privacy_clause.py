@@ -37,11 +37,13 @@ def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Sel
             inner.set(part, [each.copy() for each in value] if isinstance(value, list) else value.copy())
     inner.set("group", exp.Group(expressions=[unit.copy(), *(key.copy() for key in keys)]))
     values: list[exp.Expr] = []
+    folded = [_folded(key) for key in keys]
 
     def outer(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.AggFunc):
             return _outer_aggregate(node, values, unit)
-        return _column(f"g{keys.index(node)}") if node in keys else node
+        name = _folded(node)
+        return _column(f"g{folded.index(name)}") if name in folded else node
 
     items = [_named(item).transform(outer) for item in select.expressions]
     whole = exp.select(*items)
@@ -100,6 +102,13 @@ def _keys(select: exp.Select) -> list[exp.Expr]:
             key = aliases.get(fold(key.name), key)
         keys.append(key)
     return keys
+
+
+def _folded(node: exp.Expr) -> exp.Expr:
+    """The expression with its names as the schema has them, whatever their case."""
+    return node.transform(
+        lambda part: exp.Identifier(this=fold(part.name), quoted=True) if isinstance(part, exp.Identifier) else part
+    )
 
 
 def _named(item: exp.Expr) -> exp.Expr:
