@@ -52,7 +52,8 @@ COLUMNS = {
 EXACT = (
     "mixed + plus", "mixed - plus", "minus * plus", "mixed * minus", "plus / few", "minus / few",
     "plus / minus", "-mixed", "~mixed", "nought * free", "free * nought", "0 * plus",
-    "ABS(mixed)", "ABS(plus)", "ABS(minus)", "ABS(zero)", "ABS(below)",
+    "ABS(mixed)", "ABS(plus)", "ABS(minus)", "ABS(zero)", "ABS(below)", "ABS(share + 0.25)", "SIGN(share + 0.25)",
+    "SIGN(-share - 0.25)",
     "SIGN(mixed)", "SIGN(plus)", "SIGN(minus)", "SIGN(zero)", "SIGN(below)", "SIGN(nought)", "SIGN(ABS(free))",
     "SIGN(-ABS(free))", "SIGN(free)",
     "POWER(mixed, 2)", "POWER(mixed, 3)", "POWER(minus, 2)", "POWER(plus, few)", "POWER(plus, mixed)",

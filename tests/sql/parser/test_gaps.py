@@ -1,4 +1,4 @@
-"""Gaps that the parser would close with a guess are refused where they are; names that look like one are names."""
+"""Names that look as if something lacked before or behind them are names, and hide no gap."""
 
 from __future__ import annotations
 
@@ -18,27 +18,6 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     database = open_database(clinic(tmp_path_factory.mktemp("clinic")))
     yield database.session("ada", TOOLS)
     database.close()
-
-
-#: A statement with a gap, and what is said of it.
-GAPS = (
-    ("SELECT MAX((ward) AS w FROM patients", "this bracket is not closed (line 1, column 11)"),
-    ("SELECT COUNT(*) FROM patients WHERE ward IN (1])", "this bracket closes none (line 1, column 47)"),
-    ("SELECT COUNT(*) FROM patients\nWHERE ward IN (1,, 2)", "nothing stands before this comma (line 2, column 18)"),
-    ("SELECT sex AS, COUNT(*) FROM patients GROUP BY sex", "no name stands behind this AS (line 1, column 14)"),
-    (
-        "SELECT COUNT(*) FROM patients JOIN patients AS p USING ()",
-        "USING takes the names of columns (line 1, column 57)",
-    ),
-)
-
-
-@pytest.mark.parametrize(("text", "said"), GAPS)
-def test_a_gap_is_refused_where_it_is(session: Session, text: str, said: str) -> None:
-    with pytest.raises(StatementError) as caught:
-        session.plan(text)
-    assert caught.value.code == "E_PARSE"
-    assert f"{caught.value.reason} ({caught.value.position})" == said
 
 
 @pytest.mark.parametrize("text", [
