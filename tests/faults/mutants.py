@@ -107,8 +107,8 @@ def _written(operator: ast.AST) -> str:
 
 
 def room_tests(module: Path) -> tuple[str, ...]:
-    """The tests of a module's room, the nearest first: its examples, the test of its name, those that import it, its
-    folders.
+    """The tests of a module's room, the nearest first: its examples, the test of its name, those that import it, those
+    of its folders. Of a folder the smallest files come first: large ones generate their cases, and take long.
     """
     inside = module.relative_to(SOURCE)
     package = ".".join(module.parent.relative_to(ROOT).parts)
@@ -119,7 +119,7 @@ def room_tests(module: Path) -> tuple[str, ...]:
             files = sorted(folder.rglob("test_*.py"))
             found += [file.relative_to(ROOT) for file in files if file.stem.startswith(f"test_{module.stem}")]
             found += [file.relative_to(ROOT) for file in files if imports.search(file.read_text(encoding="utf-8"))]
-            found.append(folder.relative_to(ROOT))
+            found += [file.relative_to(ROOT) for file in sorted(files, key=lambda file: file.stat().st_size)]
     return tuple(dict.fromkeys(map(str, found)))
 
 
