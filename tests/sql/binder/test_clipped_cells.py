@@ -28,7 +28,7 @@ def _with_those_beside(
     return plan_cores(query, dialect, privacy, price, delta, clipped(query.cores, norm_of(privacy))[0])
 
 
-@pytest.mark.parametrize("chunk", range(2))
+@pytest.mark.parametrize("chunk", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_no_unit_moves_what_is_left_out_by_more_than_is_claimed(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "plan_cores", _with_those_beside)
     tally, beside = Tally(), 0
