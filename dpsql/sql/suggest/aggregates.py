@@ -73,7 +73,7 @@ def aggregates_instead(call: exp.Expr, code: str) -> Iterator[exp.Expr]:
 
 
 def _argument(call: exp.Expr) -> exp.Expr | None:
-    """The first argument, without DISTINCT and ORDER BY."""
+    """The first argument, without DISTINCT, ORDER BY and IGNORE NULLS."""
     found: exp.Expr | None
     if isinstance(call, exp.WithinGroup):
         order = call.expression
@@ -82,8 +82,8 @@ def _argument(call: exp.Expr) -> exp.Expr | None:
         found = next(iter(call.expressions), None)
     else:
         found = call.this if isinstance(call.this, exp.Expr) else next(iter(call.expressions), None)
-    while isinstance(found, exp.Order | exp.Distinct):
-        found = found.this if isinstance(found, exp.Order) else next(iter(found.expressions), None)
+    while isinstance(found, exp.Order | exp.Distinct | exp.IgnoreNulls | exp.RespectNulls):
+        found = next(iter(found.expressions), None) if isinstance(found, exp.Distinct) else found.this
     return found
 
 
