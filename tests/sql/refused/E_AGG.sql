@@ -163,3 +163,48 @@ SELECT DP_CLIP(AVG(value)) FROM labs
 -- says: DP_CLIP stands around SUM(x), COUNT(x) or COUNT(*), or takes one number (line 1, column 16)
 -- instead: SELECT AVG(value) FROM labs /* without DP_CLIP */
 -- answered: SELECT DP_CLIP(SUM(value)) / DP_CLIP(COUNT(value)) FROM labs
+
+-- schema: nafld
+SELECT STRING_AGG(test, ', ') FROM labs
+-- says: STRING_AGG joins different values here; write STRING_AGG(DISTINCT x, ', ') (line 1, column 19)
+-- instead: SELECT STRING_AGG(DISTINCT test, ', ') FROM labs /* STRING_AGG(DISTINCT test, ', ') for STRING_AGG(test, ', ') */
+
+-- schema: nafld
+SELECT SKEWNESS(age), KURTOSIS(age) FROM patients
+-- says: SKEWNESS has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
+-- instead: SELECT STDDEV(age), STDDEV(age) FROM patients /* STDDEV(age) for SKEWNESS(age); STDDEV(age) for KURTOSIS(age) */
+
+-- schema: nafld
+SELECT FIRST(age ORDER BY age), LAST(male) FROM patients
+-- says: FIRST has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
+-- instead: SELECT COUNT(DISTINCT age), COUNT(DISTINCT male) FROM patients /* COUNT(DISTINCT age) for FIRST(age ORDER BY age); COUNT(DISTINCT male) for LAST(male) */
+
+-- schema: nafld
+SELECT ANY_VALUE(age IGNORE NULLS) FROM patients
+-- says: ANY_VALUE has no private form here; docs/sql.md lists the aggregates that have (line 1, column 18)
+-- instead: SELECT COUNT(DISTINCT age) FROM patients /* COUNT(DISTINCT age) for ANY_VALUE(age) */
+
+-- schema: nafld
+SELECT LIST(DISTINCT male) FROM patients
+-- says: LIST has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
+-- instead: SELECT COUNT(DISTINCT male) FROM patients /* COUNT(DISTINCT male) for ARRAY_AGG(DISTINCT male) */
+
+-- schema: nafld
+SELECT BIT_OR(age), ENTROPY(male) FROM patients
+-- says: BIT_OR has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
+-- instead: SELECT COUNT(DISTINCT age), COUNT(DISTINCT male) FROM patients /* COUNT(DISTINCT age) for BIT_OR(age); COUNT(DISTINCT male) for ENTROPY(male) */
+
+-- schema: nafld
+SELECT MAX(DISTINCT age) FROM patients
+-- says: MAX takes a value here, without DISTINCT (line 1, column 21)
+-- instead: SELECT MAX(age) FROM patients /* MAX(age) for MAX(DISTINCT age) */
+
+-- schema: nafld
+SELECT ARRAY_AGG(age) FILTER (WHERE male) FROM patients
+-- says: ARRAY_AGG has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
+-- instead: SELECT COUNT(DISTINCT age) FILTER(WHERE male) FROM patients /* COUNT(DISTINCT age) for ARRAY_AGG(age) */
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients HAVING MAD(age) > 3
+-- says: MAD has no private form here; docs/sql.md lists the aggregates that have (line 1, column 38)
+-- answered: SELECT COUNT(*) FROM patients HAVING STDDEV(age) > 3

@@ -120,3 +120,48 @@ SELECT COUNT(*) FROM labs a JOIN labs b ON b.patient_id = a.patient_id JOIN labs
 SELECT COUNT(*) FROM diagnoses d JOIN (SELECT case_id, COUNT(*) AS n FROM patients GROUP BY case_id) s ON s.n > d.day
 -- says: rows are joined with each row of a subquery, and how many these are is not known beforehand; compare all of its keys for equality, or aggregate it to one row (line 1, column 1)
 -- answered: SELECT COUNT(*) FROM diagnoses
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p, labs l
+-- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients AS p JOIN labs AS l ON l.patient_id = p.patient_id /* l.patient_id = p.patient_id added */
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p, labs l WHERE l.value > p.age
+-- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients AS p JOIN labs AS l ON l.patient_id = p.patient_id WHERE l.value > p.age /* l.patient_id = p.patient_id added */
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p CROSS JOIN labs l
+-- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients AS p JOIN labs AS l ON l.patient_id = p.patient_id /* l.patient_id = p.patient_id added */
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p JOIN labs l ON l.value > p.age
+-- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients AS p JOIN labs AS l ON l.patient_id = p.patient_id AND l.value > p.age /* l.patient_id = p.patient_id added */
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p LEFT JOIN labs l ON l.value > p.age
+-- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 43)
+-- instead: SELECT COUNT(*) FROM patients AS p LEFT JOIN labs AS l ON l.patient_id = p.patient_id AND l.value > p.age /* l.patient_id = p.patient_id added */
+
+-- schema: nafld
+SELECT COUNT(*) FROM labs JOIN diagnoses USING (day)
+-- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM labs JOIN diagnoses USING (day) WHERE diagnoses.patient_id = labs.patient_id /* diagnoses.patient_id = labs.patient_id added */
+
+-- schema: nafld
+SELECT COUNT(*) FROM conditions c JOIN labs l ON l.day > 1 JOIN diagnoses d ON d.diagnosis = c.diagnosis
+-- says: these private tables are not joined on their unit, so a row could have two (diagnoses: patient_id is the unit; labs: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM conditions AS c JOIN labs AS l ON l.day > 1 JOIN diagnoses AS d ON d.patient_id = l.patient_id AND d.diagnosis = c.diagnosis /* d.patient_id = l.patient_id added */
+
+-- schema: nafld
+SELECT COUNT(*) FROM labs a JOIN labs b ON a.patient_id = b.day
+-- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM labs AS a JOIN labs AS b ON b.patient_id = a.patient_id AND a.patient_id = b.day /* b.patient_id = a.patient_id added */
+
+-- schema: nafld
+SELECT COUNT(*) FROM labs a JOIN labs b ON a.day = b.day JOIN patients p ON p.patient_id = a.patient_id
+-- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM labs AS a JOIN labs AS b ON b.patient_id = a.patient_id AND a.day = b.day JOIN patients AS p ON p.patient_id = a.patient_id /* b.patient_id = a.patient_id added */

@@ -27,3 +27,23 @@ SELECT HISTOGRAM(l_orderkey) FROM lineitem
 SELECT o_orderpriority, HISTOGRAM(o_orderdate) AS days FROM orders GROUP BY o_orderpriority
 -- says: HISTOGRAM needs a value that can be listed from the schema; declare `values` for the column, or GROUP BY it and COUNT(*) (line 1, column 25)
 -- instead: SELECT o_orderpriority, o_orderdate, COUNT(*) FROM orders GROUP BY o_orderpriority, o_orderdate /* a row for each o_orderdate with its COUNT(*) */
+
+-- schema: nafld
+SELECT patient_id, COUNT(*), SUM(day) AS s FROM labs GROUP BY patient_id ORDER BY 2 DESC LIMIT 5
+-- says: one group for each unit would list the people; aggregate once more around it (line 1, column 63)
+-- instead: SELECT AVG(value1) AS avg_value1, AVG(s) AS avg_s FROM (SELECT patient_id, COUNT(*) AS value1, SUM(day) AS s FROM labs GROUP BY patient_id) AS units /* the average over all units, not a row for each */
+
+-- schema: nafld
+SELECT patient_id AS who, test, MAX(value) AS v FROM labs WHERE day > 3 GROUP BY 1, 2
+-- says: one group for each unit would list the people; aggregate once more around it (line 1, column 8)
+-- instead: SELECT AVG(v) AS avg_v FROM (SELECT patient_id, test, MAX(value) AS v FROM labs WHERE day > 3 GROUP BY patient_id, test) AS units /* the average over all units, not a row for each */
+
+-- schema: nafld
+SELECT age, COUNT(*) FROM patients GROUP BY patient_id, age
+-- says: one group for each unit would list the people; aggregate once more around it (line 1, column 45)
+-- answered: SELECT age, COUNT(*) FROM patients GROUP BY age
+
+-- schema: nafld
+SELECT MODE() WITHIN GROUP (ORDER BY value) FROM labs
+-- says: MODE needs a value that can be listed from the schema; declare `values` for the column, or GROUP BY it and COUNT(*) (line 1, column 8)
+-- instead: SELECT value, COUNT(*) FROM labs GROUP BY value /* a row for each value with its COUNT(*) */

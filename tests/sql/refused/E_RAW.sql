@@ -27,3 +27,43 @@ SELECT COUNT(*) OVER () FROM patients
 SELECT EXISTS (SELECT 1 FROM patients WHERE bmi > 60 LIMIT 1)
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 23)
 -- instead: SELECT (SELECT COUNT(*) FROM patients WHERE bmi > 60) > 0 /* whether a count is above 0 for EXISTS */
+
+-- schema: nafld
+SELECT EXISTS (SELECT 1 FROM patients WHERE age > 50 ORDER BY age LIMIT 1)
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 23)
+-- instead: SELECT (SELECT COUNT(*) FROM patients WHERE age > 50) > 0 /* whether a count is above 0 for EXISTS */
+
+-- schema: nafld
+SELECT NOT EXISTS (SELECT * FROM labs WHERE value > 3)
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 27)
+-- instead: SELECT NOT (SELECT COUNT(*) FROM labs WHERE value > 3) > 0 /* whether a count is above 0 for EXISTS */
+
+-- schema: nafld
+SELECT name, EXISTS (SELECT 1 FROM patients) FROM conditions
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 29)
+-- instead: SELECT COUNT(*) FROM conditions /* the number of the rows, not the rows */
+
+-- schema: nafld
+SELECT *, COUNT(*) FROM labs GROUP BY test
+-- says: * would show private rows; name the keys and aggregates (line 1, column 8)
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test /* the keys for * */
+
+-- schema: nafld
+SELECT *, COUNT(*) AS n FROM labs GROUP BY test, day // 1000 ORDER BY n
+-- says: * would show private rows; name the keys and aggregates (line 1, column 8)
+-- instead: SELECT test, day // 1000, COUNT(*) AS n FROM labs GROUP BY test, day // 1000 ORDER BY n /* the keys for * */
+
+-- schema: nafld
+SELECT * FROM labs GROUP BY test
+-- says: * would show private rows; name the keys and aggregates (line 1, column 8)
+-- instead: SELECT test FROM labs GROUP BY test /* the keys for * */
+
+-- schema: nafld
+SELECT value, day FROM labs WHERE test = 'hdl' ORDER BY day LIMIT 3
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM labs WHERE test = 'hdl' /* the number of the rows, not the rows */
+
+-- schema: nafld
+WITH l AS (SELECT * FROM labs) SELECT value FROM l JOIN patients USING (patient_id) WHERE age > 30
+-- says: these would be single people's rows; only aggregates over them are answered (line 1, column 39)
+-- instead: WITH l AS (SELECT * FROM labs) SELECT COUNT(*) FROM l JOIN patients USING (patient_id) WHERE age > 30 /* the number of the rows, not the rows */

@@ -12,3 +12,8 @@ SELECT COUNT(*) FROM patients TABLESAMPLE 10%
 SELECT COUNT(*) FROM conditions TABLESAMPLE 10%
 -- says: this form of a table is not supported (line 1, column 45)
 -- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT COUNT(*) FROM (SELECT value FROM labs USING SAMPLE 10%) AS t
+-- says: SELECT with SAMPLE is not supported (line 1, column 59)
+-- instead: SELECT COUNT(*) FROM (SELECT value FROM labs) AS t /* without SAMPLE in a subquery */

@@ -22,3 +22,18 @@ WITH g AS (SELECT diagnosis, COUNT(*) AS total FROM diagnoses GROUP BY diagnosis
 SELECT c.chapter FROM conditions AS cd
 -- says: missing FROM-clause entry for table "c" (line 1, column 8)
 -- instead: SELECT cd.chapter FROM conditions AS cd /* cd for c */
+
+-- schema: nafld
+SELECT agee FROM (SELECT age AS ages, COUNT(*) AS n FROM patients GROUP BY age) AS t
+-- says: column "agee" does not exist (line 1, column 8)
+-- instead: SELECT ages FROM (SELECT age AS ages, COUNT(*) AS n FROM patients GROUP BY age) AS t /* ages for agee */
+
+-- schema: nafld
+SELECT t.m FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS u
+-- says: missing FROM-clause entry for table "t" (line 1, column 8)
+-- answered: SELECT u.n FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS u
+
+-- schema: nafld
+SELECT male, n FROM (SELECT male, COUNT(*) AS nn FROM patients GROUP BY male) AS u WHERE n > 3 ORDER BY n
+-- says: column "n" does not exist (line 1, column 14)
+-- instead: SELECT male, nn FROM (SELECT male, COUNT(*) AS nn FROM patients GROUP BY male) AS u WHERE nn > 3 ORDER BY nn /* nn for n */

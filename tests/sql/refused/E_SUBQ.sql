@@ -62,3 +62,8 @@ SELECT COUNT(*) FROM patients WHERE age > (SELECT DP_INTERVAL_LOW(AVG(age)) FROM
 SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM patients q LEFT JOIN (SELECT l.patient_id, COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id GROUP BY l.patient_id) t ON t.patient_id = q.patient_id)
 -- says: the rows of this subquery may be other units'; tie them to the row's own unit in its WHERE, or compare the unit's column with IN (line 1, column 54)
 -- answered: SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM patients q LEFT JOIN (SELECT l.patient_id, COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id GROUP BY l.patient_id) t ON t.patient_id = q.patient_id WHERE q.patient_id = p.patient_id)
+
+-- schema: nafld
+SELECT AVG(age) FROM patients WHERE age > (SELECT DP_INTERVAL_LOW(AVG(age)) FROM patients)
+-- says: the end of an interval is not read by a private part; let it read the value itself, and compare ends in the SELECT around it (line 1, column 51)
+-- instead: SELECT AVG(age) FROM patients WHERE age > (SELECT AVG(age) FROM patients) /* AVG(age) for DP_INTERVAL_LOW(AVG(age)) */

@@ -18,3 +18,8 @@ SELECT COUNT(*) FROM 'data.csv'
 SELECT COUNT(*) FROM information_schema.tables
 -- says: information_schema and pg_catalog are answered by `dpsql serve`, and not beside other tables (line 1, column 22)
 -- answered: SELECT COUNT(*) FROM patients
+
+-- schema: nafld
+SELECT patint.age, COUNT(*) FROM patint GROUP BY patint.age
+-- says: relation "patint" does not exist (line 1, column 34)
+-- instead: SELECT patients.age, COUNT(*) FROM patients GROUP BY patients.age /* patients for patint */
