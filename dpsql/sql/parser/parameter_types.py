@@ -24,7 +24,7 @@ from dpsql.sql.parser.parameter import PLACE
 
 TEXT, WHOLE, TRUTH, MOMENT = "VARCHAR", "BIGINT", "BOOLEAN", "TIMESTAMP"
 
-_TRANSPARENT = (exp.Paren, exp.Neg, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif, exp.Tuple)
+_TRANSPARENT = (exp.Paren, exp.Neg, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif)
 _TEXTUAL = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.Escape, exp.DPipe, exp.Concat,
             exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.StartsWith, exp.StrPosition, exp.Replace)  # fmt: skip
 _QUANTIFIERS = ("any", "some", "all")
@@ -95,8 +95,12 @@ def _kind(mark: exp.Expr) -> str | None:
             return MOMENT if node is (parent.expression if isinstance(parent, exp.Extract) else parent.this) else TEXT
         case exp.Add() | exp.Sub():
             return _amount(_first(parent, node), parent, node)
-        case exp.If() if node.arg_key == "true" and isinstance(parent.parent, exp.Case):
-            return _first(parent.parent, parent)
+        case exp.If() if isinstance(parent.parent, exp.Case):
+            if node.arg_key == "true":
+                return _first(parent.parent, parent)
+            return TRUTH if parent.parent.this is None else _typed(parent.parent.this)
+        case exp.Tuple():
+            return _in_place(parent, node)
         case _ if isinstance(parent, _TEXTUAL):
             return TEXT
         case _ if isinstance(parent, _TRUTHS):
@@ -129,7 +133,19 @@ def _first(parent: exp.Expr, node: exp.Expr) -> str | None:
     return None
 
 
+def _in_place(row: exp.Tuple, node: exp.Expr) -> str | None:
+    """The type of what stands in the same place of the first row beside this one."""
+    place = next(place for place, part in enumerate(row.expressions) if part is node)
+    for other in () if row.parent is None else row.parent.iter_expressions():
+        if isinstance(other, exp.Tuple) and other is not row and place < len(other.expressions):
+            return _typed(other.expressions[place])
+    return None
+
+
 def _typed(node: exp.Expr) -> str | None:
+    if isinstance(node, exp.Any | exp.All):
+        kind = _typed(node.this.unnest())
+        return None if kind is None else kind.removesuffix("[]")
     if isinstance(node, exp.Query):
         node = node.selects[0] if len(node.selects) == 1 else node
     return None if node.type is None or node.find(exp.Placeholder) is node else _named(node.type)
