@@ -136,3 +136,25 @@ def test_units_begin_where_the_calendar_says(moment: datetime, unit: str, found:
 ])  # fmt: skip
 def test_units_end_with_the_calendar(moment: datetime, unit: str, last: str) -> None:
     assert list(literal.starts(moment, unit))[-1] == datetime.fromisoformat(last)
+
+
+@pytest.mark.parametrize(("value", "found", "kind"), [
+    (True, True, "boolean"), (7, 7, "integer"), (Decimal("1.50"), Decimal("1.50"), "decimal"), (1.5, 1.5, "double"),
+    ("x", "x", "text"), (date(2024, 2, 29), date(2024, 2, 29), "date"), (MOMENT, MOMENT, "timestamp"),
+])  # fmt: skip
+def test_a_bound_parameter_has_the_type_of_its_value(value: object, found: object, kind: str) -> None:
+    bound = literal.parameter(value, NODE)
+    assert (bound.value, bound.type.kind, bound.quoted_at is not None) == (found, kind, kind == "text")
+
+
+def test_null_has_any_type_and_other_objects_have_none() -> None:
+    assert literal.parameter(None, NODE) == literal.NULL
+    refused("E_PARAM", "a parameter of type object with this value has no SQL form", literal.parameter, object())
+    refused("E_CHARSET", "control characters", literal.parameter, "a\x00")
+
+
+@pytest.mark.parametrize(("value", "number"), [
+    (7, 7), (1.5, 1.5), (Decimal("0.5"), 0.5), (True, None), ("7", None), (None, None), (date(2024, 2, 29), None),
+])  # fmt: skip
+def test_a_number_is_an_exact_fraction_and_nothing_else_is(value: object, number: float | None) -> None:
+    assert literal.exact(Literal(value, INTEGER)) == number  # type: ignore[arg-type]
