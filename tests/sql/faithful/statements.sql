@@ -263,3 +263,107 @@ SELECT st_name, COUNT(s_customer) AS n FROM store LEFT JOIN sales ON s_store = s
 -- the average over stores that a LEFT JOIN keeps
 SELECT AVG(n) AS mean, COUNT(*) AS stores FROM
 (SELECT st_name, COUNT(s_customer) AS n FROM store LEFT JOIN sales ON s_store = st_sk GROUP BY st_name) AS each_store
+
+-- a recursive WITH that names nothing twice
+WITH RECURSIVE sold AS (SELECT st_name, COUNT(*) AS n FROM sales JOIN store ON s_store = st_sk GROUP BY 1)
+SELECT st_name, n FROM sold WHERE n > 100 ORDER BY 1
+
+-- names of tables that hide the tables themselves
+WITH customer AS (SELECT c_id, c_gender FROM customer WHERE c_member), store(k, name) AS (SELECT st_sk, st_name
+FROM store WHERE st_sk < 3 UNION ALL SELECT st_sk, st_name FROM store WHERE st_sk > 11)
+SELECT name, c_gender, COUNT(*) AS n FROM sales JOIN store ON s_store = k JOIN customer ON s_customer = c_id
+GROUP BY name, c_gender ORDER BY 1, 2
+
+-- a WITH inside a subquery that hides the one outside
+WITH t AS (SELECT c_tier AS k FROM customer) SELECT (SELECT COUNT(*) FROM t) AS outside, n FROM
+(WITH t AS (SELECT c_city AS k FROM customer WHERE c_member) SELECT COUNT(*) AS n FROM t) AS q
+
+-- customers with more than seven purchases by one channel
+SELECT AVG(total) AS mean, COUNT(*) AS n FROM (SELECT s_customer AS who, s_channel, SUM(s_amount) AS total,
+MAX(s_quantity) AS most FROM sales GROUP BY 1, 2 HAVING COUNT(*) > 7 ORDER BY 2) AS t WHERE most > 9
+
+-- what the readings of each customer have in common
+SELECT COUNT(*) FILTER (WHERE fine) AS fine, AVG(days) AS days, AVG(wide) AS wide, AVG(bad) AS bad FROM
+(SELECT m_customer, BOOL_AND(m_good) AS fine, COUNT(DISTINCT m_day) AS days, STDDEV_POP(m_value) AS wide,
+COUNT_IF(NOT m_good) AS bad FROM readings WHERE m_value > 20 GROUP BY m_customer) AS each
+
+-- first and last days of customers, in months
+SELECT DATE_TRUNC('month', first) AS month, COUNT(*) AS n, AVG(last - first) AS span FROM
+(SELECT m_customer, MIN(m_day) AS first, MAX(m_day) AS last FROM readings GROUP BY ALL) AS t GROUP BY 1 ORDER BY 1
+
+-- all items but one, one of them replaced
+SELECT * EXCLUDE (n) REPLACE (revenue / 100 AS revenue) FROM
+(SELECT st_state, COUNT(*) AS n, SUM(s_amount) AS revenue FROM sales JOIN store ON s_store = st_sk GROUP BY 1) AS t
+ORDER BY st_state
+
+-- the columns of one side and an item of the other
+SELECT a.*, b.back FROM (SELECT p_category AS k, COUNT(*) AS n FROM sales JOIN product ON s_product = p_sk GROUP BY 1) AS a
+JOIN (SELECT p_category AS k, COUNT(*) AS back FROM returned JOIN product ON r_product = p_sk GROUP BY 1) AS b USING (k)
+ORDER BY k
+
+-- names of columns behind the name of a table
+SELECT kind, COUNT(*) AS n, COUNT(DISTINCT who) AS people FROM events AS e(who, moment, kind) WHERE moment < '2024-02-01' AND kind <> 'chat'
+GROUP BY kind ORDER BY kind
+
+-- an alias that the other clauses read
+SELECT c_birth_year // 10 * 10 AS decade, COUNT(*) AS n FROM customer WHERE c_birth_year > 1950 GROUP BY decade
+HAVING n > 10 ORDER BY decade DESC
+
+-- the largest group of each state, by QUALIFY
+SELECT st_state, st_name, COUNT(*) AS n FROM sales JOIN store ON s_store = st_sk GROUP BY 1, 2
+QUALIFY ROW_NUMBER() OVER (PARTITION BY st_state ORDER BY COUNT(*) DESC, st_name) = 1 ORDER BY 1, 2
+
+-- groups of two tables, one below the other
+SELECT 'sold' AS what, COUNT(*) AS n, SUM(s_amount) AS amount FROM sales
+UNION ALL SELECT 'returned', COUNT(*), SUM(r_amount) FROM returned ORDER BY what
+
+-- categories that are returned and not sold in 1999
+SELECT p_brand FROM returned JOIN product ON r_product = p_sk GROUP BY p_brand
+EXCEPT SELECT p_brand FROM sales JOIN product ON s_product = p_sk JOIN date_dim ON s_date = d_sk
+WHERE d_year = 1999 AND p_price > 60 GROUP BY p_brand ORDER BY 1
+
+-- brands that are both sold and returned in one month
+SELECT p_brand FROM returned JOIN product ON r_product = p_sk JOIN date_dim ON r_date = d_sk WHERE d_year = 2000
+AND d_moy = 3 GROUP BY 1 INTERSECT SELECT p_brand FROM sales JOIN product ON s_product = p_sk JOIN date_dim
+ON s_date = d_sk WHERE d_year = 2000 AND d_moy = 3 GROUP BY 1
+
+-- returns for each category beside its sales, by a subquery
+SELECT p_category, COUNT(*) AS sold, (SELECT COUNT(*) FROM returned JOIN product AS q ON r_product = q.p_sk
+WHERE q.p_category = product.p_category) AS back FROM sales JOIN product ON s_product = p_sk GROUP BY p_category ORDER BY 1
+
+-- customers whose every sale was by web
+SELECT c_gender, COUNT(*) AS n FROM customer WHERE NOT EXISTS (SELECT 1 FROM sales WHERE s_customer = c_id
+AND s_channel <> 'web') GROUP BY c_gender ORDER BY 1
+
+-- customers who bought for more than they returned
+SELECT c_tier, COUNT(*) AS n FROM customer WHERE (SELECT SUM(s_amount) FROM sales WHERE s_customer = c_id)
+> 20 * COALESCE((SELECT SUM(r_amount) FROM returned WHERE r_customer = c_id), 0) AND c_tier <> 'platinum'
+GROUP BY 1 ORDER BY 1
+
+-- a grid of hours and kinds without gaps
+SELECT h, COUNT(e_customer) AS n FROM GENERATE_SERIES(0, 23) AS hours(h) LEFT JOIN events ON EXTRACT(HOUR FROM e_at) = h
+GROUP BY h ORDER BY h
+
+-- names for channels, from a list
+SELECT title, SUM(s_quantity) AS n FROM sales JOIN (VALUES ('web', 'internet'), ('shop', 'store')) AS names(channel, title)
+ON s_channel = channel GROUP BY title ORDER BY title
+
+-- two counts and their parts of one row
+SELECT web, shop, web * 100.0 / (web + shop) AS share FROM (SELECT COUNT(*) FILTER (WHERE s_channel = 'web') AS web,
+COUNT_IF(s_channel = 'shop') AS shop FROM sales) AS t
+
+-- sales with and without a discount
+SELECT s_discount IS NULL AS none, COUNT(*) AS n, SUM(s_quantity) AS quantity FROM sales GROUP BY 1 ORDER BY 1
+
+-- quarters of members and others, in words
+SELECT CASE WHEN c_member THEN 'member' ELSE 'guest' END AS who, 'Q' || QUARTER(c_signup) AS quarter, COUNT(*) AS n
+FROM customer GROUP BY who, quarter ORDER BY who, quarter
+
+-- readings around the middle of their month
+SELECT COUNT(*) AS n, AVG(m_value) AS mean FROM readings WHERE EXTRACT(DAY FROM m_day) BETWEEN 10 AND 20
+AND m_day NOT BETWEEN DATE '2023-05-01' AND DATE '2023-08-31' AND (m_good OR m_value < 50)
+
+-- units of a FULL JOIN of two subqueries
+SELECT COUNT(*) AS n, COUNT(bought) AS buyers, COUNT(back) AS returners, SUM(COALESCE(bought, 0)) AS total FROM
+(SELECT s_customer AS who, COUNT(*) AS bought FROM sales WHERE s_quantity > 11 GROUP BY 1) AS a FULL JOIN
+(SELECT r_customer AS who, COUNT(*) AS back FROM returned WHERE r_reason = 'late' GROUP BY 1) AS b ON a.who = b.who
