@@ -89,10 +89,22 @@ def _mark(token: Token, place: int) -> Token:
     return Token(TokenType.STRING, f"{_MARK}{place}", token.line, token.col, token.start, token.end)
 
 
+#: A number of units in an interval.
+_UNITS = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\s*[a-zA-Z]+")
+
+
 def _parted(tokens: list[Token]) -> list[Token]:
-    """The tokens, with a parameter apart from a cast behind it (?::DATE), and ROW as ROWS behind FETCH FIRST 1."""
+    """The tokens, with a parameter apart from a cast behind it (?::DATE), and ROW as ROWS behind FETCH FIRST 1.
+
+    An interval with one number of units and more, as '2 days 3:00', has a second one: the parser would drop the rest.
+    """
     found: list[Token] = []
     for token in tokens:
+        if token.token_type == TokenType.STRING and found and found[-1].token_type == TokenType.INTERVAL:
+            units = _UNITS.findall(token.text)
+            if len(units) == 1 and units[0] != token.text:
+                text = f"{token.text} 0 days"
+                token = Token(TokenType.STRING, text, token.line, token.col, token.start, token.end)
         if token.text.upper() == "ROW" and found and found[-1].token_type == TokenType.NUMBER:
             token = Token(TokenType.ROWS, token.text, token.line, token.col, token.start, token.end)
         if token.token_type == TokenType.QDCOLON:

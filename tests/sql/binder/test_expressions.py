@@ -14,6 +14,7 @@ from ordinary import ROWS, read
 from dpsql.errors import Refused, StatementError
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.scalar import double, native
+from dpsql.sql.ir.expression import Literal
 
 #: Expressions that DuckDB reads as dpsql does.
 ALIKE = (
@@ -61,6 +62,17 @@ ALIKE = (
     "ROUND(m * 1.1, 2)", "LOG(ABS(x) + 1)", "LOG(2, m + 1)", "LOG(10, m + 1)", "LOG(3, i + 6)", "PI() * x",
     "i + 1 = 4 AND NOT b", "COALESCE(i, 0) % 3", "-i", "0.1 + 0.2", "i IN (1, 3, NULL)", "i NOT IN (1, 3)",
     "s IN ('abc', 'x')", "GREATEST(i, 3, x)", "LEAST(d, DATE '2020-01-01')", "s < 'b'", "NULLIF(i, 3)", "LAST_DAY(d)",
+    "ts - TIMESTAMP '2020-02-27 13:14:15.5' = INTERVAL '2 days'",
+     "ts - TIMESTAMP '2020-02-27' = INTERVAL '2 days 13:14:15.5'",
+    "ts + INTERVAL '2 days 3:00'", "ts - INTERVAL '1 month 2:30:01.5'", "ts + INTERVAL '-2 days -3:00'",
+    "ts + INTERVAL ' 2 days '",
+    "d + INTERVAL '18 months'", "d + INTERVAL '24 months'", "ts + INTERVAL '36 months 1 day'",
+     "ts - INTERVAL '7 weeks'",
+    "ts + INTERVAL '3 microseconds'", "ts + INTERVAL '3 minutes'", "ts + INTERVAL '7 seconds'",
+     "ts + INTERVAL '2 decades'",
+    "EXTRACT(DAY FROM d - 3)", "EXTRACT(EPOCH FROM ts - d)", "EXTRACT(DAY FROM d - ts)",
+     "CAST(NULL AS DATE) + INTERVAL 1 DAY",
+    "TIME_BUCKET(INTERVAL '3 days', d, DATE '2020-01-05')", "d - INTERVAL (i + 2) MONTH", "ts + INTERVAL (i) HOUR",
 )  # fmt: skip
 #: What PostgreSQL has and DuckDB has not, with what it is there.
 WRITTEN = {
@@ -73,6 +85,7 @@ WRITTEN = {
     "WIDTH_BUCKET(i, -5, 20, 1)": "CASE WHEN i < -5 THEN 0 WHEN i >= 20 THEN 2 WHEN i IS NOT NULL THEN 1 END",
     "DATE_BIN('3 hours', ts, TIMESTAMP '2020-01-05 10:20:30')":
     "TIME_BUCKET(INTERVAL '3 hours', ts, TIMESTAMP '2020-01-05 10:20:30')",
+    "DATE_BIN('3 days', d, '2020-01-05')": "TIME_BUCKET(INTERVAL '3 days', d::TIMESTAMP, TIMESTAMP '2020-01-05')",
     "TO_CHAR(ts, 'YYYY/MM/DD HH24:MI:SS')": "STRFTIME(ts, '%Y/%m/%d %H:%M:%S')",
     "TO_CHAR(d, 'Mon Dy DDD IYYY-IW')": "STRFTIME(d, '%b %a %j %G-%V')", "LPAD(s, 5)": "LPAD(s, 5, ' ')",
     "RPAD(s, 0)": "CASE WHEN s IS NOT NULL THEN '' END", "i BETWEEN SYMMETRIC 7 AND 0": "i BETWEEN 0 AND 7",
@@ -105,6 +118,7 @@ REFUSED = {
         "d + INTERVAL (x) DAY", "d + x * INTERVAL '1' DAY", "d + i * INTERVAL '1 month 2 days'",
         "d + INTERVAL (i) DECADE"),
     ("E_TYPE", "this interval is not read; write whole units, such as INTERVAL '1 year 2 months' or"): (
+        "ts + INTERVAL '2 days ago'", "ts + INTERVAL '2 days 3'", "ts + INTERVAL 'x 2 days'",
         "d + INTERVAL 'x days'", "d + INTERVAL ''", "d + INTERVAL 1000001 DAY", "d + INTERVAL 83334 YEAR"),
     ("E_FUNC", "TIME_BUCKET takes a constant positive width of one unit, such as INTERVAL '7 days'"): (
         "TIME_BUCKET(INTERVAL '0 days', d)", "TIME_BUCKET(INTERVAL '-1 days', d)",
@@ -215,6 +229,40 @@ def test_an_expression_is_what_duckdb_says(connection: duckdb.DuckDBPyConnection
     rows = connection.execute(f"SELECT ({emitted.sql(dialect='duckdb')}), ({plain}) FROM t").fetchall()
     assert len(rows) == 8
     assert all(_alike(mine, theirs) for mine, theirs in rows), rows
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("DATE '2020-01-31' + INTERVAL 1 MONTH", date(2020, 2, 29)), ("DATE '2020-01-05' - 3", date(2020, 1, 2)),
+    ("TIMESTAMP '2020-01-05 10:00:00' - INTERVAL '1:30'", datetime(2020, 1, 5, 8, 30)), ("-5", -5),
+    ("0.1 + 0.2", Decimal("0.3")),
+    ("DATE_TRUNC('quarter', DATE '2020-05-17')", date(2020, 4, 1)),
+    ("DATE_TRUNC('month', '2020-05-17'::TIMESTAMP)", datetime(2020, 5, 1)),
+    ("STRPTIME('02.01.2020', '%d.%m.%Y')", datetime(2020, 1, 2)),
+    ("TO_DATE('2020-05-06', 'YYYY-MM-DD')", date(2020, 5, 6)),
+    ("CAST('7' AS INTEGER)", 7), ("DATE('2020-01-05')", date(2020, 1, 5)),
+    ("1 = ANY(ARRAY[]::INTEGER[])", False), ("1 <> ALL(ARRAY[]::INTEGER[])", True),
+])  # fmt: skip
+def test_a_constant_is_computed_when_it_is_read(text: str, value: object) -> None:
+    found = read(text)
+    assert isinstance(found, Literal) and (found.value, type(found.value)) == (value, type(value))
+
+
+@pytest.mark.parametrize(("text", "sql_type"), [
+    ("ROUND(m)", "integer"), ("ROUND(m, 1)", "decimal(38,1)"), ("ROUND(m, 2)", "decimal(12,2)"),
+    ("TRUNC(m, -1)", "integer"),
+    ("ROUND(i, -1)", "integer"), ("ROUND(x)", "double"), ("ROUND(x, 1)", "double"), ("i + m", "decimal(38,2)"),
+    ("m * m", "decimal(38,4)"), ("m * m * m * m", "double"), ("i / 2", "double"), ("i // 2", "integer"),
+    ("m % 3", "decimal(38,2)"),
+    ("d + 1", "date"), ("d + INTERVAL 1 MONTH", "date"), ("d + INTERVAL 1 HOUR", "timestamp"), ("d - d", "integer"),
+    ("CASE WHEN b THEN d ELSE ts END", "timestamp"), ("COALESCE(i, m)", "decimal(38,2)"),
+    ("COALESCE(NULL, i)", "integer"),
+    ("TIME_BUCKET(INTERVAL '2 days', d)", "date"), ("DATE_BIN('2 days', d, '2020-01-05')", "timestamp"),
+    ("LOG(3, i)", "double"),
+    ("LOG(2, i)", "double"), ("CASE WHEN b THEN 1 END", "integer"),
+    ("CASE WHEN b THEN NULL ELSE m END", "decimal(38,2)"),
+])  # fmt: skip
+def test_an_expression_has_the_narrowest_type(text: str, sql_type: str) -> None:
+    assert str(read(text).type) == sql_type
 
 
 @pytest.mark.parametrize(("text", "code", "said"), [
