@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from databases import clinic
+from sqlglot import parse_one
 
 from dpsql.errors import Refused
+from dpsql.schema import Schema, SqlType, load
 from dpsql.session.database import PEOPLE, TOOLS, Database, FrontendOptions, open_database
+from dpsql.sql.binder.free_answers import _scalar, is_probe, is_raw_probe, previewed
+from dpsql.sql.ir.expression import ColumnRef
 
 
 @pytest.fixture(scope="module")
@@ -175,3 +183,81 @@ NAMES = (
 def test_columns_without_an_alias_are_named_as_postgresql_does(database: Database, item: str, name: str) -> None:
     plan = database.session("ada").plan(f"SELECT {item}, COUNT(ward) AS n FROM patients")
     assert [column.name for column in plan.columns] == [name, "n"]
+
+
+@pytest.mark.parametrize(("end", "found"), [
+    ("a FROM t LIMIT 0", True), ("a FROM t UNION SELECT b FROM t LIMIT 0", True), ("a FROM t WHERE 1 = 0", True),
+    ("a FROM t WHERE b AND (FALSE AND c)", True), ("a FROM t WHERE (2 = 3)", True),
+    ("a, SUM(b) OVER () FROM t WHERE FALSE", True),
+    ("a FROM t LIMIT 10", False), ("a FROM t LIMIT 0 PERCENT", False), ("a FROM t LIMIT 1 - 1", False),
+    ("a FROM t", False),
+    ("a FROM t WHERE 1 = 1", False), ("a FROM t WHERE TRUE", False), ("a FROM t WHERE FALSE OR b", False),
+    ("a FROM t WHERE b = 0", False),
+    ("a FROM t WHERE '1' = '0'", False), ("a FROM t WHERE 1 = '0'", False), ("a FROM t WHERE 1.5 = 2", False),
+    ("a FROM t WHERE 1 > 2", False),
+    ("COUNT(*) FROM t WHERE FALSE", False), ("a FROM t WHERE FALSE GROUP BY a", False),
+    ("a FROM t UNION SELECT b FROM t WHERE FALSE", False),
+])  # fmt: skip
+def test_a_probe_is_empty_as_it_is_written(end: str, found: bool) -> None:
+    assert is_probe(parse_one(f"SELECT {end}", dialect="duckdb")) is found  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("raw", "end", "found"), [
+    ("probe", "a FROM t LIMIT 1", True), ("probe", "a FROM t LIMIT 2", False), ("probe", "a FROM t", False),
+    ("error", "a FROM t LIMIT 1", False),
+    ("empty", "a FROM t LIMIT 2", True), ("empty", "a FROM t", True), ("empty", "DISTINCT a FROM t", False),
+    ("probe", "DISTINCT a FROM t LIMIT 1", False),
+])  # fmt: skip
+def test_single_rows_are_none_where_the_front_end_wants_it(raw: str, end: str, found: bool) -> None:
+    assert is_raw_probe(parse_one(f"SELECT {end}"), FrontendOptions(raw)) is found  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("sql_type", "bound", "low", "high"), [
+    ("integer", Fraction(5, 2), 3, 2), ("integer", Fraction(-5, 2), -2, -3), ("integer", Fraction(7), 7, 7),
+    ("double", Fraction(5, 2), 2.5, 2.5),
+    ("decimal(9,2)", Fraction(1, 3), Decimal("0.34"), Decimal("0.33")),
+    ("decimal(9,2)", Fraction(3, 2), Decimal("1.50"), Decimal("1.50")),
+    ("decimal(9,0)", Fraction(3, 2), 2, 1), ("date", date(2024, 2, 29), date(2024, 2, 29), date(2024, 2, 29)),
+])  # fmt: skip
+def test_a_declared_end_is_a_value_within_the_bounds(sql_type: str, bound: object, low: object, high: object) -> None:
+    column = ColumnRef("t", "x", SqlType.parse(sql_type))
+    for lowest, wanted in ((True, low), (False, high)):
+        found = _scalar(bound, column, lowest)  # type: ignore[arg-type]
+        assert (found, type(found)) == (wanted, type(wanted))
+
+
+@pytest.fixture(scope="module")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> Schema:
+    """The clinic with two synthetic tables of its patients, the younger of which has fewer columns."""
+    declared = load(Path(clinic(tmp_path_factory.mktemp("twins"))))
+    patients = declared.tables["patients"]
+    few = {name: column for name, column in patients.columns.items() if name in ("sex", "ward")}
+    younger = patients.model_copy(update={"columns": few, "public": True}).synthetic_of("patients")
+    return declared.model_copy(update={"tables": {**declared.tables, "older": patients.model_copy(
+        update={"public": True}).synthetic_of("patients"), "younger": younger}})  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "shown"), [
+    ("SELECT sex FROM patients LIMIT 3", 'SELECT sex FROM "younger" AS patients LIMIT 3'),
+    ("SELECT P.Sex FROM Patients AS p WHERE ward > 1", 'SELECT P.Sex FROM "younger" AS p WHERE ward > 1'),
+    ("SELECT weight FROM patients", 'SELECT weight FROM "older" AS patients'),
+    ("SELECT sex FROM patients ORDER BY weight", 'SELECT sex FROM "older" AS patients ORDER BY weight'),
+    *((text, None) for text in (
+        "SELECT height FROM patients", "SELECT cost FROM visits", "SELECT region FROM places", "SELECT x FROM nowhere",
+        "SELECT sex FROM patients, places", "SELECT sex FROM patients JOIN places ON TRUE",
+         "SELECT COUNT(sex) FROM patients",
+        "SELECT sex FROM patients GROUP BY sex", "SELECT sex FROM patients LIMIT 0", "SELECT 1",
+         "SELECT sex FROM older",
+        "WITH t AS (SELECT 1) SELECT sex FROM patients", "SELECT sex FROM patients WHERE ward > (SELECT 1)",
+        "SELECT sex FROM (SELECT sex FROM patients) AS t", "SELECT sex FROM patients UNION SELECT 'x'",
+        "SELECT sex FROM UNNEST([1]) AS t(sex)")),
+])  # fmt: skip
+def test_single_rows_are_shown_of_the_newest_synthetic_table_that_has_them(
+    twins: Schema, text: str, shown: str | None
+) -> None:
+    tree = parse_one(text, dialect="duckdb")
+    found, name = previewed(tree, twins)
+    if shown is None:
+        assert found is tree and name is None
+    else:
+        assert (found.sql("duckdb"), name) == (shown, shown.split('"')[1])
