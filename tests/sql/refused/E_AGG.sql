@@ -208,3 +208,58 @@ SELECT ARRAY_AGG(age) FILTER (WHERE male) FROM patients
 SELECT COUNT(*) FROM patients HAVING MAD(age) > 3
 -- says: MAD has no private form here; docs/sql.md lists the aggregates that have (line 1, column 38)
 -- answered: SELECT COUNT(*) FROM patients HAVING STDDEV(age) > 3
+
+-- schema: nafld
+SELECT AVG(m) FROM (SELECT patient_id, MEDIAN(value) AS m FROM labs GROUP BY patient_id) AS t
+-- says: MEDIAN has no private form here; docs/sql.md lists the aggregates that have (line 1, column 40)
+-- instead: SELECT AVG(avg_value) FROM (SELECT patient_id, AVG(value) AS avg_value FROM labs GROUP BY patient_id) AS t /* AVG(value) for MEDIAN(value) */
+
+-- schema: nafld
+SELECT AVG(m) FROM (SELECT patient_id, SUM(DISTINCT value) AS m FROM labs GROUP BY patient_id) AS t
+-- says: this aggregate is not answered per unit (line 1, column 40)
+-- instead: SELECT AVG(sum_value) FROM (SELECT patient_id, SUM(value) AS sum_value FROM labs GROUP BY patient_id) AS t /* SUM(value) for SUM(DISTINCT value) */
+
+-- schema: nafld
+SELECT AVG(m) FROM (SELECT patient_id, CORR(value, day) AS m FROM labs GROUP BY patient_id) AS t
+-- says: statistics of pairs are not answered per unit; ask for them over all rows (line 1, column 40)
+-- instead: SELECT AVG(count_value) FROM (SELECT patient_id, COUNT(value) AS count_value FROM labs GROUP BY patient_id) AS t /* COUNT(value) for CORR(value, day) */
+
+-- schema: nafld
+SELECT AVG(m) FROM (SELECT patient_id, GEOMEAN(value) AS m FROM labs GROUP BY patient_id) AS t
+-- says: GEOMEAN has no private form here; docs/sql.md lists the aggregates that have (line 1, column 40)
+-- instead: SELECT AVG(m_instead) FROM (SELECT patient_id, EXP(AVG(CASE WHEN LN(value) BETWEEN 0 AND 1000 THEN LN(value) END)) AS m_instead FROM labs GROUP BY patient_id) AS t /* EXP(AVG(LN(value))) for GEOMEAN(value); AVG(CASE WHEN LN(value) BETWEEN 0 AND 1000 THEN LN(value ... for AVG(LN(value)) */
+
+-- schema: nafld
+SELECT COUNT(DISTINCT age, bmi) FROM patients
+-- says: DISTINCT takes one expression here (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients /* COUNT(*) for COUNT(DISTINCT CASE WHEN age IS NULL THEN NULL WHEN bmi  ... */
+
+-- schema: nafld
+SELECT SUM(*) FROM patients
+-- says: * stands in COUNT(*) only (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients /* COUNT(*) for SUM(*) */
+
+-- schema: nafld
+SELECT AVG(DISTINCT *) FROM patients
+-- says: * stands in COUNT(*) only (line 1, column 8)
+-- instead: SELECT COUNT(*) FROM patients /* COUNT(*) for AVG(DISTINCT *) */
+
+-- schema: nafld
+SELECT STRING_AGG(DISTINCT test, test) FROM labs
+-- says: STRING_AGG takes a constant text between the values (line 1, column 28)
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test /* a row for each test with its COUNT(*) */
+
+-- schema: nafld
+SELECT STRING_AGG(DISTINCT test, ',' ORDER BY day) FROM labs
+-- says: STRING_AGG with DISTINCT is ordered by its own value (line 1, column 28)
+-- instead: SELECT test, COUNT(*) FROM labs GROUP BY test /* a row for each test with its COUNT(*) */
+
+-- schema: nafld
+SELECT QUANTILE_CONT(age, [0.1, 2]) FROM patients
+-- says: QUANTILE_CONT takes constants from 0 to 1 (line 1, column 22)
+-- instead: SELECT AVG(age) FROM patients /* AVG(age) for QUANTILE_CONT(age, [0.1, 2]) */
+
+-- schema: nafld
+SELECT QUANTILE_CONT(age, []) FROM patients
+-- says: QUANTILE_CONT takes from 1 to 100 quantiles (line 1, column 22)
+-- instead: SELECT AVG(age) FROM patients /* AVG(age) for QUANTILE_CONT(age, []) */

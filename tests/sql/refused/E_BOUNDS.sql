@@ -22,3 +22,8 @@ SELECT SUM(n) FROM (SELECT test, COUNT(*) AS n FROM labs GROUP BY test) AS a JOI
 SELECT test, MAX(day + patient_id) FROM labs GROUP BY test
 -- says: MAX of a value without finite bounds is not answered; the schema needs bounds for patient_id (line 1, column 18)
 -- instead: SELECT test, MAX(CASE WHEN (day + patient_id) BETWEEN 0 AND 1000 THEN day + patient_id END) FROM labs GROUP BY test /* MAX(CASE WHEN (day + patient_id) BETWEEN 0 AND 1000 THEN ... for MAX(day + patient_id) */
+
+-- schema: nafld
+SELECT MEDIAN(value * 1e120) FROM labs
+-- says: MEDIAN of values that may lie beyond ±1e100 is not answered (line 1, column 8)
+-- instead: SELECT MEDIAN(CASE WHEN (value * 1e120) BETWEEN 0 AND 1000 THEN value * 1e120 END) FROM labs /* MEDIAN(CASE WHEN (value * 1e120) BETWEEN 0 AND 1000 THEN ... for MEDIAN(value * 1e120) */

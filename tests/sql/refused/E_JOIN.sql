@@ -165,3 +165,18 @@ SELECT COUNT(*) FROM labs a JOIN labs b ON a.patient_id = b.day
 SELECT COUNT(*) FROM labs a JOIN labs b ON a.day = b.day JOIN patients p ON p.patient_id = a.patient_id
 -- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 8)
 -- instead: SELECT COUNT(*) FROM labs AS a JOIN labs AS b ON b.patient_id = a.patient_id AND a.day = b.day JOIN patients AS p ON p.patient_id = a.patient_id /* b.patient_id = a.patient_id added */
+
+-- schema: nafld
+SELECT COUNT(*) FROM LATERAL labs
+-- says: LATERAL is not answered here (line 1, column 30)
+-- answered: SELECT COUNT(*) FROM labs
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients p LEFT JOIN LATERAL (SELECT day FROM labs l WHERE l.patient_id = p.patient_id) t ON t.day > 3
+-- says: these private tables are not joined on their unit, so a row could have two (labs: patient_id is the unit; patients: patient_id is the unit) (line 1, column 59)
+-- answered: SELECT COUNT(*) FROM patients p LEFT JOIN LATERAL (SELECT COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id) t ON TRUE
+
+-- schema: nafld
+SELECT DP_CLIP(SUM(age)) FROM conditions c LEFT JOIN diagnoses d USING (diagnosis) LEFT JOIN patients p ON p.patient_id = d.patient_id
+-- says: no norm is found where an outer join keeps public rows; use an inner join (line 1, column 8)
+-- instead: SELECT SUM(age) FROM conditions AS c LEFT JOIN diagnoses AS d USING (diagnosis) LEFT JOIN patients AS p ON p.patient_id = d.patient_id /* without DP_CLIP */

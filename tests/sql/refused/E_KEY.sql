@@ -47,3 +47,13 @@ SELECT age, COUNT(*) FROM patients GROUP BY patient_id, age
 SELECT MODE() WITHIN GROUP (ORDER BY value) FROM labs
 -- says: MODE needs a value that can be listed from the schema; declare `values` for the column, or GROUP BY it and COUNT(*) (line 1, column 8)
 -- instead: SELECT value, COUNT(*) FROM labs GROUP BY value /* a row for each value with its COUNT(*) */
+
+-- schema: nafld
+SELECT HISTOGRAM(day) FROM labs
+-- says: HISTOGRAM needs a value that can be listed from the schema; declare `values` for the column, or GROUP BY it and COUNT(*) (line 1, column 8)
+-- instead: SELECT day, COUNT(*) FROM labs GROUP BY day /* a row for each day with its COUNT(*) */
+
+-- schema: nafld
+SELECT test, COUNT(*) FROM labs GROUP BY 3
+-- says: GROUP BY 3 is not a place in the SELECT list (line 1, column 42)
+-- answered: SELECT test, COUNT(*) FROM labs GROUP BY 1

@@ -27,3 +27,8 @@ SELECT test, SUM(DP_CLIP(value)) FILTER (day > 3) AS s, SUM(DP_CLIP(day + 1)) FR
 SELECT COUNT(*) FROM labs WHERE value < DP_CLIP(value)
 -- says: DP_CLIP is an aggregate and may not stand here (line 1, column 41)
 -- answered: SELECT COUNT(*) FROM labs
+
+-- schema: nafld
+SELECT test, COUNT(*) FROM labs GROUP BY 2
+-- says: an aggregate may not stand here (line 1, column 14)
+-- answered: SELECT test, COUNT(*) FROM labs GROUP BY 1

@@ -67,3 +67,13 @@ SELECT value, day FROM labs WHERE test = 'hdl' ORDER BY day LIMIT 3
 WITH l AS (SELECT * FROM labs) SELECT value FROM l JOIN patients USING (patient_id) WHERE age > 30
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 39)
 -- instead: WITH l AS (SELECT * FROM labs) SELECT COUNT(*) FROM l JOIN patients USING (patient_id) WHERE age > 30 /* the number of the rows, not the rows */
+
+-- schema: nafld
+SELECT COUNT(labs.*) FROM labs
+-- says: * stands for columns only in COUNT(*) (line 1, column 14)
+-- instead: SELECT COUNT(*) FROM labs /* COUNT(*) for COUNT(labs.*) */
+
+-- schema: nafld
+SELECT l.*, COUNT(*) FROM labs l GROUP BY test
+-- says: * would show private rows; name the keys and aggregates (line 1, column 8)
+-- answered: SELECT test, COUNT(*) FROM labs l GROUP BY test

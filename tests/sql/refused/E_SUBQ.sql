@@ -67,3 +67,18 @@ SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM patients q LEFT JOIN
 SELECT AVG(age) FROM patients WHERE age > (SELECT DP_INTERVAL_LOW(AVG(age)) FROM patients)
 -- says: the end of an interval is not read by a private part; let it read the value itself, and compare ends in the SELECT around it (line 1, column 51)
 -- instead: SELECT AVG(age) FROM patients WHERE age > (SELECT AVG(age) FROM patients) /* AVG(age) for DP_INTERVAL_LOW(AVG(age)) */
+
+-- schema: nafld
+SELECT COUNT(*) FROM labs WHERE day = ANY (SELECT day, value FROM diagnoses)
+-- says: value is not a column of the subquery's tables, so that it means the row's own; write the column that is to be compared (line 1, column 51)
+-- answered: SELECT COUNT(*) FROM labs l WHERE day = ANY (SELECT day FROM diagnoses d WHERE d.patient_id = l.patient_id)
+
+-- schema: nafld
+SELECT COUNT(*) FROM labs l WHERE day IN (SELECT value FROM diagnoses d WHERE d.patient_id = l.patient_id)
+-- says: value is not a column of the subquery's tables, so that it means the row's own; write the column that is to be compared (line 1, column 50)
+-- answered: SELECT COUNT(*) FROM labs l WHERE day IN (SELECT day FROM diagnoses d WHERE d.patient_id = l.patient_id)
+
+-- schema: nafld
+SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(day), 3 FROM labs)
+-- says: a subquery that stands for a value is a SELECT of one column (line 1, column 51)
+-- answered: SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(day) FROM labs)
