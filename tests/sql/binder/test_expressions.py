@@ -73,6 +73,10 @@ ALIKE = (
     "EXTRACT(DAY FROM d - 3)", "EXTRACT(EPOCH FROM ts - d)", "EXTRACT(DAY FROM d - ts)",
      "CAST(NULL AS DATE) + INTERVAL 1 DAY",
     "TIME_BUCKET(INTERVAL '3 days', d, DATE '2020-01-05')", "d - INTERVAL (i + 2) MONTH", "ts + INTERVAL (i) HOUR",
+    *(f"ts + INTERVAL '2 {unit}'" for unit in (
+        "microsecond millisecond second minute hour day week month quarter year decade century millennium "
+        "centuries mons yrs hrs mins secs ms us h d").split()),
+    *(f"EXTRACT({part} FROM ts)" for part in ("yearweek", "doy", "isoyear", "millennium", "dow", "us")),
 )  # fmt: skip
 #: What PostgreSQL has and DuckDB has not, with what it is there.
 WRITTEN = {
