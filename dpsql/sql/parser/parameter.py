@@ -102,8 +102,8 @@ def _parted(tokens: list[Token]) -> list[Token]:
     for token in tokens:
         if token.token_type == TokenType.STRING and found and found[-1].token_type == TokenType.INTERVAL:
             units = _UNITS.findall(token.text)
-            if len(units) == 1 and units[0] != token.text:
-                text = f"{token.text} 0 days"
+            if len(units) == 1 and units[0] != token.text.strip():
+                text = f"0 days {token.text}"
                 token = Token(TokenType.STRING, text, token.line, token.col, token.start, token.end)
         if token.text.upper() == "ROW" and found and found[-1].token_type == TokenType.NUMBER:
             token = Token(TokenType.ROWS, token.text, token.line, token.col, token.start, token.end)
