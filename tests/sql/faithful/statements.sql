@@ -372,3 +372,7 @@ SELECT COUNT(*) AS n, COUNT(bought) AS buyers, COUNT(back) AS returners, SUM(COA
 -- differs: the statement lists 'telephone', which has no sale and which is shown with a count of 0
 SELECT title, COUNT(*) AS n FROM sales JOIN (VALUES ('web', 'internet'), ('phone', 'telephone')) AS names(channel, title)
 ON s_channel = channel GROUP BY title ORDER BY title
+
+-- birth years beside a list of genders
+SELECT c_birth_year, COUNT(*) AS n FROM customer JOIN (VALUES ('f', 'women'), ('m', 'men')) AS names(gender, title)
+ON c_gender = gender WHERE c_birth_year > 1995 GROUP BY c_birth_year ORDER BY 1
