@@ -95,6 +95,8 @@ WRITTEN = {
     "RPAD(s, 0)": "CASE WHEN s IS NOT NULL THEN '' END", "i BETWEEN SYMMETRIC 7 AND 0": "i BETWEEN 0 AND 7",
     "i > ANY (ARRAY[5, 3])": "i > 3", "i <= ALL (ARRAY[5, 3])": "i <= 3",
     "s !~* 'B'": "NOT REGEXP_MATCHES(s, 'b', 'i')",
+    "ASIN(i / 4)": "CASE WHEN ABS(i) <= 4 THEN ASIN(i / 4) END",
+    "ACOS(i / 4)": "CASE WHEN ABS(i) <= 4 THEN ACOS(i / 4) END",
     "LEFT(s, 1000000)": "s", "LENGTH(LPAD(s, 1000, ' '))": "CASE WHEN s IS NOT NULL THEN 1000 END",
     "s LIKE 'a!!' ESCAPE '!'": "s = 'a!'", "ROUND(x, 30)": "x", "d + INTERVAL 1000000 DAY": "d + 1000000",
 }  # fmt: skip

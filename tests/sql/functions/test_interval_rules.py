@@ -135,6 +135,8 @@ WIDER: dict[str, tuple[float | None, float | None]] = {
     "CASE WHEN mixed = 7 THEN 0 ELSE mixed END": (-5, 3), "CASE WHEN mixed IN (1, 2) THEN 0 ELSE mixed END": (-5, 3),
     "CASE WHEN truth OR mixed >= 1 THEN mixed ELSE 0 END": (-5, 3), "CASE WHEN mixed > 7 THEN NULL END": (None, None),
     "CASE WHEN mixed >= 1 THEN NULL ELSE mixed END": (-5, 1), "CAST(real AS INTEGER)": (-3, 9),
+    "days + mixed * INTERVAL '1' MONTH": (date(2020, 1, 30).toordinal() - 5 * 30.436875 - 6,
+                                          date(2020, 3, 2).toordinal() + 3 * 30.436875 + 6),
     "MINUTE(hours)": (0, 59), "DATE_TRUNC('day', days)": (date(2020, 1, 29).toordinal(), date(2020, 3, 2).toordinal()),
     "CASE WHEN truth AND mixed >= 1 THEN 2 ELSE mixed END": (-5, 3), "CAST(word AS INTEGER) * 0": (0, 0),
     "CAST(text AS DOUBLE)": (None, None),
