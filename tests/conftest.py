@@ -76,16 +76,16 @@ _THOROUGH = {
     "privacy": "privacy_loss_distributions privacy_loss_lattice",
     "privacy/ledger": "ledger_kills ledger_races ledger_server ledger_stuck",
     "privacy/mechanism": "scan",
-    "properties": "faithful relations replay",
     "release": "cube presence",
     "repl": "at_the_prompt",
     "server": "crowd deployed stuck thousands",
     "server/authentication": "guesses",
-    "session": "count_costs database price_range responses text_alone",
+    "session": "count_costs database price_range replay responses text_alone",
     "session/answer_store": "answers answers_shared",
     "session/pricing": "expected",
     "sql/analysis": "work",
     "sql/binder": "subquery_ties",
+    "sql/faithful": "random_statements relations",
     "sql/functions": "automata total",
 }
 THOROUGH = {f"{folder}/test_{name}.py" for folder, names in _THOROUGH.items() for name in names.split()}
@@ -148,6 +148,7 @@ def command(checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
 
 def pytest_configure(config: pytest.Config) -> None:
     """Without ``-m`` the quick tests run, or where files are named all of them, but for clients that pip lacks."""
+    assert all((TESTS / file).is_file() for file in THOROUGH), "a thorough test has another place"
     if hasattr(config, "workerinput"):
         config.option.markexpr = config.workerinput["markexpr"]
     elif not any(each.startswith("-m") for each in config.invocation_params.args):
