@@ -75,7 +75,6 @@ _THOROUGH = {
     "postprocessing/intervals": "date_intervals interval_coverage",
     "privacy": "privacy_loss_distributions privacy_loss_lattice",
     "privacy/ledger": "ledger_kills ledger_races ledger_server ledger_stuck",
-    "privacy/mechanism": "scan",
     "release": "cube presence",
     "repl": "at_the_prompt",
     "server": "crowd deployed stuck thousands",
