@@ -260,6 +260,33 @@ def test_one_person_s_texts_have_not_too_many_pieces_for_the_memory(tmp_path: Pa
         assert _outcome(session, text)[0] == "answered with 1 rows"
 
 
+#: Texts that are made of small rows, and kept of each.
+MADE_OF_SMALL_ROWS = {
+    "counted": "COUNT(DISTINCT day || '{long}')",
+    "a key": "day || '{long}' AS k, COUNT(*)",
+    "padded": "COUNT(DISTINCT LPAD(day::TEXT, 1000, 'a') || LPAD(day::TEXT, 1000, 'b') || LPAD(day::TEXT, 1000, 'c') "
+    "|| LPAD(day::TEXT, 1000, 'd') || LPAD(day::TEXT, 1000, 'e') || LPAD(day::TEXT, 1000, 'f'))",
+}
+
+
+@pytest.fixture(scope="module")
+def many_rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    """Person 17 has 60,000 small visits where 12 are allowed."""
+    folder = tmp_path_factory.mktemp("many")
+    with duckdb.connect(str(folder / "people.duckdb")) as data:
+        data.execute("CREATE TABLE person AS SELECT i AS pid, 30 AS age, 'name' AS name FROM range(1000) t(i)")
+        data.execute("CREATE TABLE visit AS SELECT if(i < 1000, i, 17) AS pid, i AS day FROM range(61000) t(i)")
+        data.execute("CREATE TABLE days AS SELECT 1 AS day")
+    with _in_256_mib(folder) as session:
+        yield session
+
+
+@pytest.mark.parametrize("items", MADE_OF_SMALL_ROWS.values(), ids=MADE_OF_SMALL_ROWS)
+def test_one_person_s_many_rows_do_not_become_too_long_for_the_memory(many_rows: Session, items: str) -> None:
+    text = f"SELECT {items.replace('{long}', 'z' * 6000)} FROM visit{' GROUP BY 1' if ' AS k' in items else ''}"
+    assert _outcome(many_rows, text)[0].startswith("answered")
+
+
 #: What is made of a text that is joined with each of a person's rows.
 MADE_OF_JOINED_ROWS = {
     "counted": "COUNT(DISTINCT p.name || v.day) FROM person p JOIN visit v ON v.pid = p.pid",

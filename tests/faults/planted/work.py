@@ -18,9 +18,45 @@ PATTERNS, AUTOMATA = "dpsql/sql/functions/regular_expression", "tests/sql/functi
 ROW_WORK, STEPS = "dpsql/sql/analysis/work/row_cost.py", "tests/sql/analysis/test_row_work.py"
 PUBLIC_TEXTS = "tests/sql/analysis/test_public_texts.py"
 FIRST_CHARACTERS = f"{STEPS}::test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read"
+KEPT = "tests/sql/analysis/test_kept_texts.py"
 EMITTED = "dpsql/sql/emit/relation.py"
 
 FAULTS = (
+    Fault(
+        "any number of steps is made of all rows that a unit has",
+        LIMITS,
+        "    return made > _MOST_LIGHT or added",
+        "    return added",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
+        "texts of any length are kept of all rows that a unit has",
+        LIMITS,
+        "or added > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in kept)",
+        "or any(copies_in(each) > _MOST_KEPT for each in kept)",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
+        "a row's own text is kept any number of times",
+        LIMITS,
+        " or any(copies_in(each) > _MOST_KEPT for each in kept)",
+        "",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
+        "what is added to the column of a subquery is forgotten behind it",
+        "dpsql/sql/analysis/work/kept_texts.py",
+        "                found = 0 if place is None else max(",
+        "                found = 0 if True else max(",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
+        "the rows that a unit may have are not counted where much is made of each",
+        MODULE,
+        "        self.most = max(self.most, self._widest, key=lambda each: each.rows)\n",
+        "",
+        (f"{KEPT}::test_all_rows_that_a_unit_may_have_are_counted",),
+    ),
     Fault(
         "a text is split whole, however many pieces it has",
         LIMITS,

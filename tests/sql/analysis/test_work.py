@@ -19,7 +19,7 @@ from worlds import NULL, World
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.planning.plan import CorePlan
 from dpsql.sql.analysis.work.limits import MOST_ROWS
-from dpsql.sql.analysis.work.rows import most_rows
+from dpsql.sql.analysis.work.rows import unit_work
 
 #: A step of a core joins rows with what clipping changes of them, and with those that are taken back.
 STEPS = 4
@@ -85,7 +85,7 @@ def excess(
     own = own or max(
         sum(here.owner(table, row) == unit for row in table.rows) for table in here.tables if not table.public
     )
-    claimed = STEPS * max(own, most_rows(core.core, here.public_fanout))
+    claimed = STEPS * max(own, unit_work(core.core, here.public_fanout).most.rows)
     with without(connection, here, unit):
         other = operators(connection, core.sql)
     if [kind for kind, _ in one] != [kind for kind, _ in other]:
@@ -179,7 +179,7 @@ def test_what_would_make_too_many_rows_is_refused(text: str) -> None:
 )  # fmt: skip
 def test_rows_become_as_many_as_is_read(text: str, kept: int) -> None:
     (core,) = plan_of(hand_world(), text).cores
-    assert most_rows(core.core, hand_world().public_fanout) == kept
+    assert unit_work(core.core, hand_world().public_fanout).most.rows == kept
 
 
 @pytest.mark.parametrize(

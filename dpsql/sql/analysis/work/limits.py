@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from dpsql.sql.analysis.bounds import Known, bounds
+from dpsql.sql.analysis.bounds import Known
 from dpsql.sql.analysis.stability import row_limit
+from dpsql.sql.analysis.work.kept_texts import AddedCharacters
+from dpsql.sql.analysis.work.public_texts import PublicTexts
 from dpsql.sql.analysis.work.row_cost import (
     CHARACTERS,
     UNDECLARED,
     characters_made,
     copies,
+    copies_in,
     is_repeated,
     looks,
     matches,
@@ -31,11 +34,9 @@ from dpsql.sql.analysis.work.truncation import NOT_CUT, TextLengths, held
 from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import ColumnRef, Expression, columns, subqueries
+from dpsql.sql.ir.expression import columns
 from dpsql.sql.ir.interval import Interval
-from dpsql.sql.ir.references import everything_in
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.ir.relation import Compound, PerUnit, Relation, Scan, unit_of
 
 #: What one unit's rows may become in any step of a core.
 MOST_ROWS = 1_000_000
@@ -47,8 +48,12 @@ _MOST_CHARACTERS = 32_000_000
 #: Where texts are made of a row, or converted, all that stand together hold so many characters, and those of a block of
 #: rows, which an engine computes at once and one unit may fill, 128 million.
 _MOST_MADE = 128_000_000 // 2_048
-#: All texts of a row that are split have so many characters: each may be a piece, for which an engine takes 33 bytes.
+#: All texts of a row that are split have so many characters: each may be a piece, for which 33 bytes are needed.
 _MOST_SPLIT = 4_000
+#: Where a row takes more steps beside its own texts, each unit is held to the rows that it may have; so it is where
+#: texts that are kept of a row hold more characters of the statement's, or one of its own texts more often.
+_MOST_LIGHT, _MOST_ADDED, _MOST_KEPT = 2_000, 500, 8
+_EMPTY = Interval(Fraction(0), Fraction(0))
 
 #: So many characters of a pattern are said.
 _MOST_SAID = 200
@@ -61,7 +66,10 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
     an expression. A core in which no row is multiplied and no text is cut stays as it is.
     """
     works = [(core, unit_work(core, fanout)) for core in cores]
-    known = [PublicTexts(core, fanout).known(_of_public_texts(work)) for core, work in works]
+    for core, work in works:
+        if _is_heavy(core, work, fanout):
+            work.hold()
+    known = [_known(core, work, fanout) for core, work in works]
     for (_, work), lengths_known in zip(works, known, strict=True):
         _require_small_automata(work)
         _require_few_rows(work)
@@ -117,18 +125,19 @@ def _require_few_rows(work: UnitWork) -> None:
     for alias in sorted(work.held):
         if row_limit(work.tables[alias].limits) is None:
             table = work.tables[alias].table
-            refuse("E_BOUNDS", f"rows of {table} meet several others of their unit here, and the schema does not limit "
-                   f"how many a unit has; declare max_rows_per_unit for {table}, or aggregate it per unit in a "
-                   "subquery before it is joined")  # fmt: skip
+            refuse("E_BOUNDS", f"rows of {table} meet several others of their unit here, or much is made of each row, "
+                   "and the schema does not limit how many a unit has; declare max_rows_per_unit for "
+                   f"{table}, or aggregate it per unit in a subquery before it is joined")  # fmt: skip
     if work.most.rows > MOST_ROWS:
         refuse("E_JOIN", f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), "
                f"and at most {MOST_ROWS:,} are made; join on a key, aggregate a table per unit in a subquery before it "
                "is joined, or ask with EXISTS")  # fmt: skip
 
 
-def _of_public_texts(work: UnitWork) -> list[Expression]:
-    """What is computed, where it matters how long texts of public tables are: rows are multiplied, or texts made."""
-    return work.computed if work.most.rows > 1 or texts_made(work.computed) else []
+def _known(core: Core, work: UnitWork, fanout: Fanout) -> Known:
+    """How long texts of public tables are, where it matters: rows are multiplied, or texts made."""
+    asked = work.computed if work.most.rows > 1 or texts_made(work.computed) else []
+    return PublicTexts(core, fanout).known(asked)
 
 
 def _require_few_public_characters(work: UnitWork, known: Known) -> None:
@@ -147,6 +156,19 @@ def _require_few_pieces(work: UnitWork, known: Known) -> None:
                "them first, as in SPLIT_PART(LEFT(note, 100), ',', 2)")  # fmt: skip
 
 
+def _is_heavy(core: Core, work: UnitWork, fanout: Fanout) -> bool:
+    """Whether so much is computed of each row, or kept of it, beside its own texts, that it would be felt of all rows
+    that a unit may have in the data."""
+    read = (column for part in [*work.computed, *work.ordered] for column in columns(part))
+    own = (column for column in read if column.type.kind == "text" and not column.public)
+    lengths = dict(_known(core, work, fanout))
+    lengths.update(dict.fromkeys(own, _EMPTY))
+    made = steps(work.computed, lengths) + steps_of_order(work.ordered, lengths) + work.listed
+    kept = [each for each in work.computed if each.type.kind == "text"]
+    added = AddedCharacters(core, fanout).of(kept)
+    return made > _MOST_LIGHT or added > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in kept)
+
+
 def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> None:
     """All cores of a statement together make few enough."""
     made = []
@@ -161,58 +183,3 @@ def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> Non
                f"for {CHARACTERS} characters of a text, of which {UNDECLARED:,} are counted where its length is not "
                f"known: at most {MOST_STEPS:,} are made in a statement; join fewer rows, compute it before the join, "
                "match shorter patterns, or cut texts with LEFT")  # fmt: skip
-
-
-class PublicTexts:
-    """The lengths of the texts of public tables that a core reads, each asked for once."""
-
-    def __init__(self, core: Core, sizes: Fanout) -> None:
-        self._sizes = sizes
-        self._sources: dict[str, Relation] = {}
-        for relation in everything_in(core)[0]:
-            if isinstance(relation, Scan | PerUnit | Compound):
-                self._sources[relation.alias] = relation
-        self._lengths: dict[tuple[str, str], int] = {}
-
-    def known(self, expressions: Iterable[Expression]) -> Known:
-        """How many characters the text columns in the expressions have; nothing where none of a public table is read.
-
-        Those of private tables have as many as are counted of a text whose length nobody declares.
-        """
-        every = list(expressions)
-        read = {column for each in every for column in columns(each) if _is_open(column)}
-        inner = {each: each.aggregate.argument for whole in every for each in subqueries(whole)
-                 if each.type.kind == "text" and each.aggregate is not None}  # fmt: skip
-        if not any(column.public for column in read) and not any(unit_of(each.relation) is None for each in inner):
-            return {}
-        lengths: dict[Expression, int] = {each: self._length(each) if each.public else UNDECLARED for each in read}
-        lengths |= {each: UNDECLARED if value is None else self._made(value) for each, value in inner.items()}
-        return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
-
-    def _length(self, column: ColumnRef) -> int:
-        place = column.relation, column.name
-        if place not in self._lengths:
-            self._lengths[place] = 0  # of a column that would read itself
-            self._lengths[place] = self._found(self._sources.get(column.relation), column.name)
-        return self._lengths[place]
-
-    def _found(self, source: Relation | None, name: str) -> int:
-        match source:
-            case Scan(table=table, derived=False):
-                return self._sizes(table, (name,), characters=True)
-            case Compound(branches=branches):
-                return max(self._made(branch.columns[int(name[1:])]) for branch in branches)
-            case PerUnit(keys=keys, aggregates=aggregates):
-                made = dict(keys) | {each: aggregate.argument for each, aggregate in aggregates}
-                expression = made.get(name)
-                return UNDECLARED if expression is None else self._made(expression)
-            case _:
-                return UNDECLARED
-
-    def _made(self, expression: Expression) -> int:
-        most = bounds(expression, self.known([expression])).high
-        return UNDECLARED if most is None else int(most)
-
-
-def _is_open(column: ColumnRef) -> bool:
-    return column.type.kind == "text" and column.bounds is None and column.domain is None

@@ -188,6 +188,11 @@ def copies(expressions: Collection[Expression]) -> int:
     return max(0, kept - 1) + sum(_copies(each, known) for each in [*made, *converted] if each.type.kind == "text")
 
 
+def copies_in(expression: Expression) -> int:
+    """How many texts of the data, of whatever length, a text holds."""
+    return _copies(expression, {})
+
+
 def split_texts(expressions: Collection[Expression], known: Known) -> tuple[int, int]:
     """How many texts of the data, of whatever length, are split into lists of pieces, and the most characters of all
     others that are.

@@ -84,11 +84,6 @@ class RowBound:
 _ONE = RowBound(1, frozenset())
 
 
-def most_rows(core: Core, fanout: Fanout) -> int:
-    """What the rows of one unit become at most in any join of the core; 1 where no row is multiplied."""
-    return unit_work(core, fanout).most.rows
-
-
 def public_rows(relation: Relation, fanout: Fanout) -> int | None:
     """The most rows of a public relation that one row outside meets; None where that is not known."""
     with suppress(Refused):
@@ -112,18 +107,17 @@ def unit_work(core: Core, fanout: Fanout) -> UnitWork:
 class UnitWork:
     """The rows of one unit in one core while they are counted.
 
-    ``held`` are the private tables in it whose rows must be limited first; ``most`` is the largest product of rows, and
-    ``computed`` what is computed of rows, as often as something groups, counts or compares it; ``ordered`` are those of
-    which the engine finds equal ones, or an order, and ``listed`` is how many values rows are compared with to be
-    counted by them. ``repeats`` is true where a private row may stand in as many rows as
-    its unit has in another table.
+    ``held`` are the private tables in it whose rows must be limited first, ``most`` is the largest product of rows,
+    ``computed`` what is computed of rows, as often as something groups, counts or compares it, ``ordered`` those of
+    which the engine finds equal ones, or an order, and ``listed`` with how many values rows are compared. ``repeats``
+    is true where a private row may stand in as many rows as its unit has in another table.
     """
 
     def __init__(self, fanout: Fanout) -> None:
         self._fanout = fanout
         self.tables: dict[str, Scan] = {}
         self.held: set[str] = set()
-        self.most = _ONE
+        self.most = self._widest = _ONE
         self.computed: list[Expression] = []
         self.ordered: list[Expression] = []
         self.listed = 0
@@ -138,9 +132,15 @@ class UnitWork:
         self.evaluate(made, order.conditions)
         return made
 
+    def hold(self) -> None:
+        """Hold each table to its limit, since much is done with each row."""
+        self.held = set(self.tables)
+        self.most = max(self.most, self._widest, key=lambda each: each.rows)
+
     def evaluate(self, made: RowBound, expressions: Iterable[Expression]) -> None:
         """Count what the subqueries in the expressions read for each of these rows."""
         self.computed += (expressions := list(expressions))
+        self._widest = max(self._widest, made, key=lambda each: each.rows)
         for each in dict.fromkeys(part for expression in expressions for part in subqueries(expression)):
             self._read(made, each)
 

@@ -1,0 +1,74 @@
+"""The lengths of the texts of public tables that a core reads: as long as they are, which no person's data change.
+
+Proved in ``docs/proofs/work.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+from dpsql.sql.analysis.bounds import Known, bounds
+from dpsql.sql.analysis.work.row_cost import UNDECLARED
+from dpsql.sql.analysis.work.rows import Fanout
+from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.expression import ColumnRef, Expression, columns, subqueries
+from dpsql.sql.ir.interval import Interval
+from dpsql.sql.ir.references import everything_in
+from dpsql.sql.ir.relation import Compound, PerUnit, Relation, Scan, unit_of
+
+
+class PublicTexts:
+    """The lengths of the texts of public tables that a core reads, each asked for once."""
+
+    def __init__(self, core: Core, sizes: Fanout) -> None:
+        self._sizes = sizes
+        self.sources: dict[str, Relation] = {}
+        for relation in everything_in(core)[0]:
+            if isinstance(relation, Scan | PerUnit | Compound):
+                self.sources[relation.alias] = relation
+        self._lengths: dict[tuple[str, str], int] = {}
+
+    def known(self, expressions: Iterable[Expression]) -> Known:
+        """How many characters the text columns in the expressions have; nothing where none of a public table is read.
+
+        Those of private tables have as many as are counted of a text whose length nobody declares.
+        """
+        every = list(expressions)
+        read = {column for each in every for column in columns(each) if _is_open(column)}
+        inner = {each: each.aggregate.argument for whole in every for each in subqueries(whole)
+                 if each.type.kind == "text" and each.aggregate is not None}  # fmt: skip
+        if not any(column.public for column in read) and not any(unit_of(each.relation) is None for each in inner):
+            return {}
+        lengths: dict[Expression, int] = {each: self.length(each) if each.public else UNDECLARED for each in read}
+        lengths |= {each: UNDECLARED if value is None else self._made(value) for each, value in inner.items()}
+        return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
+
+    def length(self, column: ColumnRef) -> int:
+        """The most characters of a column of a public table; of another one as many as are counted of it."""
+        place = column.relation, column.name
+        if place not in self._lengths:
+            self._lengths[place] = 0  # of a column that would read itself
+            self._lengths[place] = self._found(self.sources.get(column.relation), column.name)
+        return self._lengths[place]
+
+    def _found(self, source: Relation | None, name: str) -> int:
+        match source:
+            case Scan(table=table, derived=False):
+                return self._sizes(table, (name,), characters=True)
+            case Compound(branches=branches):
+                return max(self._made(branch.columns[int(name[1:])]) for branch in branches)
+            case PerUnit(keys=keys, aggregates=aggregates):
+                made = dict(keys) | {each: aggregate.argument for each, aggregate in aggregates}
+                expression = made.get(name)
+                return UNDECLARED if expression is None else self._made(expression)
+            case _:
+                return UNDECLARED
+
+    def _made(self, expression: Expression) -> int:
+        most = bounds(expression, self.known([expression])).high
+        return UNDECLARED if most is None else int(most)
+
+
+def _is_open(column: ColumnRef) -> bool:
+    return column.type.kind == "text" and column.bounds is None and column.domain is None

@@ -1,0 +1,82 @@
+"""Where much is made of each row, or kept of it, each unit is held to the rows that it may have."""
+
+from __future__ import annotations
+
+import pytest
+from hand_world import hand_world
+from neighbours import plan_of
+
+from dpsql.errors import Refused
+from dpsql.sql.ir.references import everything_in
+from dpsql.sql.ir.relation import Scan
+
+
+def _padded(times: int, size: int) -> str:
+    return " || ".join(f"LPAD(word, {size}, '{number}')" for number in range(times))
+
+
+def _repeated(times: int) -> str:
+    return " || ".join(["word"] * times)
+
+
+def _tables_held(text: str) -> set[str]:
+    """The tables of the statement's cores that are held to their limit of rows."""
+    relations = [each for core in plan_of(hand_world(), text).cores for each in everything_in(core.core)[0]]
+    return {each.table for each in relations if isinstance(each, Scan) and each.keep is not None}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SELECT COUNT(*) FROM visits WHERE {_padded(5, 1000)} = 'q'",
+        f"SELECT COUNT(*) FILTER (WHERE {_padded(5, 1000)} = 'q') FROM visits",
+        f"SELECT SUM(CASE WHEN {_padded(5, 1000)} = 'q' THEN 1 ELSE 0 END) FROM visits",
+        (
+            f"SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.pid = p.id AND v.word || "
+            f"{_padded(5, 1000).replace('word', 'v.word')} = 'q')"
+        ),
+        f"SELECT COUNT(DISTINCT {_padded(1, 501)}) FROM visits",
+        f"SELECT COUNT(DISTINCT word || '{'x' * 501}') FROM visits",
+        f"SELECT word || '{'x' * 501}' AS k, COUNT(*) FROM visits GROUP BY 1",
+        f"SELECT word || '{'x' * 300}' AS k, COUNT(DISTINCT word || '{'y' * 300}') FROM visits GROUP BY 1",
+        f"SELECT COUNT(DISTINCT CASE WHEN small > 1 THEN word ELSE UPPER(word || '{'x' * 501}') END) FROM visits",
+        f"SELECT COUNT(*) FROM (SELECT pid, word || '{'x' * 501}' AS s FROM visits UNION SELECT pid, word FROM visits)",
+        (
+            f"SELECT COUNT(DISTINCT s || s) FROM (SELECT pid, word || '{'x' * 251}' AS s FROM visits UNION ALL "
+            "SELECT pid, word FROM visits)"
+        ),
+        (
+            f"SELECT COUNT(DISTINCT s || s) FROM (SELECT pid, MAX(word || '{'x' * 251}') AS s FROM visits "
+            "GROUP BY pid, small)"
+        ),
+        f"SELECT COUNT(DISTINCT {_repeated(9)}) FROM visits",
+    ],
+)
+def test_a_unit_is_held_to_its_rows_where_much_is_made_of_each(text: str) -> None:
+    assert "visits" in _tables_held(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM visits WHERE LOWER(word) LIKE '%a%' AND TRIM(word) <> 'b' AND word ~ 'a+b'",
+        f"SELECT COUNT(*) FROM visits WHERE {_padded(1, 1000)} = 'q'",
+        f"SELECT COUNT(DISTINCT {_padded(1, 500)}) FROM visits",
+        f"SELECT COUNT(DISTINCT LEFT(word || '{'x' * 501}', 400)) FROM visits",
+        f"SELECT COUNT(DISTINCT STRLEN(word || '{'x' * 501}')) FROM visits",
+        f"SELECT COUNT(DISTINCT TRIM(word, '{'ab' * 300}')) FROM visits",
+        f"SELECT COUNT(DISTINCT {_repeated(8)}) FROM visits",
+        "SELECT word, small, COUNT(DISTINCT word), AVG(price) FROM visits GROUP BY 1, 2",
+    ],
+)
+def test_what_is_light_reads_all_rows(text: str) -> None:
+    assert not _tables_held(text)
+
+
+def test_all_rows_that_a_unit_may_have_are_counted() -> None:
+    """The limit of the items is 4 a person, and each condition takes some 800,000 steps for one of them."""
+    long, group = "LPAD(share::TEXT, 1000, 'a')", "ab" * 90
+    heavy = [f"REGEXP_EXTRACT({long}, '({group}{number})', 1) <> 'q'" for number in range(30)]
+    plan_of(hand_world(), f"SELECT COUNT(*) FROM items WHERE {' AND '.join(heavy[:9])}")
+    with pytest.raises(Refused, match="rows of one unit may become 4 .*are made"):
+        plan_of(hand_world(), f"SELECT COUNT(*) FROM items WHERE {' AND '.join(heavy)}")
