@@ -78,5 +78,5 @@ def test_all_rows_that_a_unit_may_have_are_counted() -> None:
     long, group = "LPAD(share::TEXT, 1000, 'a')", "ab" * 90
     heavy = [f"REGEXP_EXTRACT({long}, '({group}{number})', 1) <> 'q'" for number in range(30)]
     plan_of(hand_world(), f"SELECT COUNT(*) FROM items WHERE {' AND '.join(heavy[:9])}")
-    with pytest.raises(Refused, match="rows of one unit may become 4 .*are made"):
+    with pytest.raises(Refused, match=r"rows of one unit may become 4 .*are made"):
         plan_of(hand_world(), f"SELECT COUNT(*) FROM items WHERE {' AND '.join(heavy)}")
