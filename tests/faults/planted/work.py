@@ -23,17 +23,31 @@ EMITTED = "dpsql/sql/emit/relation.py"
 
 FAULTS = (
     Fault(
+        "a pattern of a row is tried in all rows that a unit has",
+        LIMITS,
+        "    if made > _MOST_LIGHT or has_pattern_of_data(work.computed):",
+        "    if made > _MOST_LIGHT:",
+        (f"{KEPT}::test_a_pattern_of_the_row_is_tried_in_few_characters",),
+    ),
+    Fault(
+        "a pattern of a row is tried in whole texts",
+        LIMITS,
+        "    if has_pattern_of_data(work.computed):\n        most.append(UNDECLARED)\n",
+        "",
+        (f"{KEPT}::test_a_pattern_of_the_row_is_tried_in_few_characters",),
+    ),
+    Fault(
         "any number of steps is made of all rows that a unit has",
         LIMITS,
-        "    return made > _MOST_LIGHT or added",
-        "    return added",
+        "    if made > _MOST_LIGHT or has_pattern",
+        "    if has_pattern",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
         "texts of any length are kept of all rows that a unit has",
         LIMITS,
-        "or added > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in kept)",
-        "or any(copies_in(each) > _MOST_KEPT for each in kept)",
+        "    return added > _MOST_ADDED or any(",
+        "    return any(",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(

@@ -73,6 +73,14 @@ def test_what_is_light_reads_all_rows(text: str) -> None:
     assert not _tables_held(text)
 
 
+@pytest.mark.parametrize("condition", ["word LIKE word", "word ILIKE '%' || LOWER(word) || '%'", "'a' LIKE word"])
+def test_a_pattern_of_the_row_is_tried_in_few_characters(condition: str) -> None:
+    """It is tried at each character of the text."""
+    text = f"SELECT COUNT(*) FROM visits WHERE {condition}"
+    (core,) = plan_of(hand_world(), text).cores
+    assert _tables_held(text) == {"visits"} and 'LEFT("t0"."word", 1000)' in core.sql
+
+
 def test_all_rows_that_a_unit_may_have_are_counted() -> None:
     """The limit of the items is 4 a person, and each condition takes some 800,000 steps for one of them."""
     long, group = "LPAD(share::TEXT, 1000, 'a')", "ab" * 90

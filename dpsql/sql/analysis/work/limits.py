@@ -19,6 +19,7 @@ from dpsql.sql.analysis.work.row_cost import (
     characters_made,
     copies,
     copies_in,
+    has_pattern_of_data,
     is_repeated,
     looks,
     matches,
@@ -97,6 +98,8 @@ def text_lengths(work: UnitWork, known: Known) -> TextLengths:
     most = [_MOST_CHARACTERS // times] if times > 1 else []
     if found > 1:
         most.append(_MOST_MADE // found)
+    if has_pattern_of_data(work.computed):
+        most.append(UNDECLARED)
     split, others = split_texts(work.computed, known)
     if split:
         most.append((_MOST_SPLIT - others) // split)
@@ -166,7 +169,9 @@ def _is_heavy(core: Core, work: UnitWork, fanout: Fanout) -> bool:
     made = steps(work.computed, lengths) + steps_of_order(work.ordered, lengths) + work.listed
     kept = [each for each in work.computed if each.type.kind == "text"]
     added = AddedCharacters(core, fanout).of(kept)
-    return made > _MOST_LIGHT or added > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in kept)
+    if made > _MOST_LIGHT or has_pattern_of_data(work.computed):
+        return True
+    return added > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in kept)
 
 
 def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> None:

@@ -123,6 +123,15 @@ def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
             yield each
 
 
+def has_pattern_of_data(expressions: Iterable[Expression]) -> bool:
+    """Whether a LIKE has a pattern that a row holds, which is tried at each character of the text."""
+    return any(
+        isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.LIKE
+        and not isinstance(each.arguments[1], Literal)
+        for each in _within(expressions)
+    )  # fmt: skip
+
+
 def pattern_of(match: Call) -> str:
     """Its regular expression, which is a constant."""
     pattern = match.arguments[1]
