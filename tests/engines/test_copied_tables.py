@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_source_files import HEAD, rows_of, schema_of
+from one_table import HEAD, rows_of, schema_of
 
 from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.catalog import declared_catalog, read_catalog

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from test_source_files import HEAD, copy, rows_of, schema_of
+from one_table import HEAD, copy, rows_of, schema_of
 
 from dpsql.engines.duckdb.tables.views import _SQL
 from dpsql.errors import SchemaError

@@ -14,7 +14,21 @@ from typing import Any
 import duckdb
 import pytest
 from own_process import living, until
-from replaced import COUNTED, LEFT, RIGHT, SIDES, VISITS, move_aside, put, town, write_over, write_over_unseen
+from replaced import (
+    COUNTED,
+    FIRST,
+    LEFT,
+    RIGHT,
+    ROWS,
+    SECOND,
+    SIDES,
+    VISITS,
+    move_aside,
+    put,
+    town,
+    write_over,
+    write_over_unseen,
+)
 
 from dpsql.engines.duckdb import attached_source as opened
 from dpsql.engines.duckdb import opening
@@ -23,13 +37,9 @@ from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.files import held_files
 from dpsql.engines.files.held_files import HeldFile, HeldFiles, source_files, states
-from dpsql.engines.source import CoreSql
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.schema import load
 from dpsql.session.database import Database, open_database
-
-ROWS = CoreSql('SELECT count(*) FROM "source"."main"."visits" AS "t0"', frozenset({"visits"}), frozenset())
-FIRST, SECOND = [[(200,)]], [[(20_220,)]]
 
 
 @pytest.fixture

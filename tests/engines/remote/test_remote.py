@@ -14,7 +14,7 @@ import pytest
 from command_runs import Dpsql
 from databases import without_noise
 from remote_stores import PEOPLE, HttpsServer, put
-from replaced import COUNTED, VISITS, town
+from replaced import COUNTED, FIRST, ROWS, SECOND, VISITS, town
 
 from dpsql.audit import completed_schema
 from dpsql.audit.advice import advice
@@ -164,8 +164,6 @@ def test_copying_begins_with_the_bucket_of_the_statement(
 def test_what_is_held_is_read_though_it_changes_elsewhere(
     database: Database, bucket: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from test_versions import FIRST, ROWS, SECOND
-
     database._engine._data._copies._look_at = 0  # type: ignore[attr-defined]
     monkeypatch.setattr(copies, "AGAIN", 0)
     with database._engine.hold() as held:
