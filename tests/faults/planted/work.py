@@ -137,8 +137,8 @@ FAULTS = (
     Fault(
         "any number of counts is as much work as one",
         LIMITS,
-        " + steps_of_order(work.ordered, lengths) + work.listed",
-        "",
+        "        each = steps(work.computed, lengths) + steps_of_order(work.ordered, lengths) + work.listed",
+        "        each = steps(work.computed, lengths)",
         (f"{PUBLIC_TEXTS}::test_each_count_of_different_values_is_work_of_its_own",),
     ),
     Fault(

@@ -132,17 +132,17 @@ class UnitWork:
         self.evaluate(made, order.conditions)
         return made
 
-    def hold(self) -> None:
-        """Hold each table to its limit, since much is done with each row."""
-        self.held = set(self.tables)
-        self.most = max(self.most, self._widest, key=lambda each: each.rows)
-
     def evaluate(self, made: RowBound, expressions: Iterable[Expression]) -> None:
         """Count what the subqueries in the expressions read for each of these rows."""
         self.computed += (expressions := list(expressions))
         self._widest = max(self._widest, made, key=lambda each: each.rows)
         for each in dict.fromkeys(part for expression in expressions for part in subqueries(expression)):
             self._read(made, each)
+
+    def hold(self) -> None:
+        """Hold each table to its limit, since much is done with each row."""
+        self.held = set(self.tables)
+        self.most = max(self.most, self._widest, key=lambda each: each.rows)
 
     # -- joins -------------------------------------------------------------------------------------------------------
 
