@@ -72,16 +72,16 @@ class ExpectedDuration:
         takes = "would take" if over else "takes"
         statements = "1 statement" if self.statements == 1 else f"{self.statements} statements, each"
         each = f"{statements} with and without {self.units} units, " if self.statements else ""
-        said = f"this {takes} about {_said(self.seconds)}: {each}the samplers and the lock-down"
+        said = f"this {takes} about {_duration(self.seconds)}: {each}the samplers and the lock-down"
         if not over:
             return said
         least = f"what is not reached in {self.minutes:g} minutes is told and not checked"
         return f"{said}\n{least}; --minutes gives more, and fewer --units take less"
 
 
-def _said(seconds: float) -> str:
+def _duration(seconds: float) -> str:
     """
-    >>> _said(3), _said(61), _said(120), _said(121)
+    >>> _duration(3), _duration(61), _duration(120), _duration(121)
     ('10 seconds', '70 seconds', '2 minutes', '3 minutes')
     """
     return f"{10 * ceil(seconds / 10)} seconds" if seconds < _MINUTES_FROM else f"{ceil(seconds / 60)} minutes"

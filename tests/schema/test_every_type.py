@@ -44,7 +44,7 @@ from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.canonical import canonical
 from dpsql.sql.ir.expression import Literal
-from dpsql.sql.ir.interval import on_the_line
+from dpsql.sql.ir.interval import as_number
 from dpsql.sql.parser.parameter_types import read_value, stand_ins
 
 NODE = exp.Null()
@@ -168,7 +168,7 @@ def test_a_column_takes_the_value_as_it_declares(kind: Kind, value: Scalar, text
             Column(type=str(sql_type), bounds=[value, value])
         return
     bound = sql_type.facts.bound(sql_type, value)
-    assert sql_type.facts.at(on_the_line(bound)) == bound
+    assert sql_type.facts.at(as_number(bound)) == bound
     if sql_type.step is not None:
         assert (Fraction(value) / sql_type.step).denominator == 1  # type: ignore[arg-type]
 

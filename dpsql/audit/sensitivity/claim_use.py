@@ -237,7 +237,7 @@ def splits(recursion: QuantileRecursion, left: Listed, right: Listed) -> ClaimCo
         around: dict[int, dict[str, tuple[range, list[int]]]] = {0: {}, 1: {}}
         for key in left.keys() | right.keys():
             sides = [side.get(key) or _NOTHING_LISTED for side in (left, right)]
-            one, other = (list(exact_splits(recursion, _drawn(near, turn), *each)) for each in sides)
+            one, other = (list(exact_splits(recursion, _near_places(near, turn), *each)) for each in sides)
             for number, each in enumerate(sides):
                 tree, counts = exact_counts(recursion, [place for _, place, _, _ in one], *each)
                 around[number][key] = (range(tree.bins), counts)
@@ -257,7 +257,7 @@ def _rows(either: QuantilesWithFallback, side: Mapping[str, tuple[list[int], lis
     return either.inside(*(side.get(key) or _NOTHING_LISTED))
 
 
-def _drawn(near: list[int], turn: Fraction) -> Callable[[RowsBetween], int]:
+def _near_places(near: list[int], turn: Fraction) -> Callable[[RowsBetween], int]:
     """A rule that draws one of some bins, whatever their rows."""
 
     def drawn(rows: RowsBetween) -> int:

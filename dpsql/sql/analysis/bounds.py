@@ -17,7 +17,7 @@ from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.functions.interval_rules import length_interval, round_interval, span
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
-from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, on_the_line
+from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, as_number
 
 #: Where expressions lie at one place of a statement, beyond what their columns declare.
 Known: TypeAlias = Mapping[Expression, Interval]
@@ -71,7 +71,7 @@ def _point(expression: Expression) -> Fraction | None:
     if not isinstance(expression, Literal) or not (expression.type.is_numeric or expression.type.is_temporal):
         return None
     value = expression.value
-    return on_the_line(value) if isinstance(value, date) else literal.exact(expression)
+    return as_number(value) if isinstance(value, date) else literal.exact(expression)
 
 
 #: What is known of no expression.
@@ -98,10 +98,10 @@ def _derived(expression: Expression, known: Known) -> Interval:
     match expression:
         case ColumnRef(bounds=declared, domain=domain):
             if declared is not None:
-                return Interval(on_the_line(declared[0]), on_the_line(declared[1]))
+                return Interval(as_number(declared[0]), as_number(declared[1]))
             return _unknown(expression) if domain is None else _hull(domain)
         case Subquery(bounds=ends):
-            return _unknown(expression) if ends is None else Interval(on_the_line(ends[0]), on_the_line(ends[1]))
+            return _unknown(expression) if ends is None else Interval(as_number(ends[0]), as_number(ends[1]))
         case Literal():
             return _hull((expression.value,))
         case Call(function="greatest" | "least" as function, arguments=arguments):
@@ -191,7 +191,7 @@ def _hull(values: tuple[object, ...]) -> Interval:
     points = []
     for value in values:
         if isinstance(value, date):
-            points.append(on_the_line(value))
+            points.append(as_number(value))
         elif isinstance(value, str):
             points.append(Fraction(len(value)))
         elif value is not None:

@@ -115,7 +115,7 @@ def _tame(low: Fraction | None, high: Fraction | None) -> Interval:
     return Interval(low, high)
 
 
-def on_the_line(bound: Bound) -> Fraction:
+def as_number(bound: Bound) -> Fraction:
     """A bound as a number: dates and timestamps as days since year 1; `TypeFacts.at` is the other way round."""
     match bound:
         case datetime():

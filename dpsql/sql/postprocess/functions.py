@@ -104,11 +104,11 @@ _NUMBER = re.compile(r"\d+")
 _FORMATS = frozenset({"format", "printf"})
 
 
-def growth(node: exp.Expr) -> str | None:
+def why_longer(node: exp.Expr) -> str | None:
     """Why the result of a function may be much longer than what the statement and its values hold; None where not.
 
     >>> from sqlglot import parse_one
-    >>> growth(parse_one("LPAD(name, 12, '0')")), growth(parse_one("RPAD(name, n, ' ')"))
+    >>> why_longer(parse_one("LPAD(name, 12, '0')")), why_longer(parse_one("RPAD(name, n, ' ')"))
     (None, 'RPAD takes a constant length of at most 10000 here')
     """
     match node:

@@ -22,7 +22,7 @@ from dpsql.sql.ir.refusal import called, only, refuse
 from dpsql.sql.parser.desugar import pivoted
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parameter import PLACE
-from dpsql.sql.postprocess.functions import FUNCTIONS, growth
+from dpsql.sql.postprocess.functions import FUNCTIONS, why_longer
 
 #: Syntax that post-processing may have. Whatever is not here or in the function list is refused.
 _NODES: frozenset[str] = frozenset(
@@ -49,7 +49,7 @@ _AFTER = ("order", "limit", "offset")
 
 def check_node(node: exp.Expr) -> None:
     """Refuse the node unless post-processing may have it."""
-    too_long = growth(node)
+    too_long = why_longer(node)
     if too_long is not None:
         refuse("E_FUNC", too_long, node)
     if isinstance(node, exp.Anonymous):

@@ -23,10 +23,17 @@ EMITTED = "dpsql/sql/emit/relation.py"
 
 FAULTS = (
     Fault(
+        "each core of a statement may take as many steps of a row as all of them",
+        LIMITS,
+        "    if sum(_own_steps",
+        "    if max(_own_steps",
+        (f"{KEPT}::test_all_that_a_statement_makes_of_a_row_is_counted_together",),
+    ),
+    Fault(
         "a pattern of a row is tried in all rows that a unit has",
         LIMITS,
-        "    if made > _MOST_LIGHT or has_pattern_of_data(work.computed):",
-        "    if made > _MOST_LIGHT:",
+        "    if any(has_pattern_of_data(work.computed) for _, work in works):",
+        "    if False:",
         (f"{KEPT}::test_a_pattern_of_the_row_is_tried_in_few_characters",),
     ),
     Fault(
@@ -39,21 +46,21 @@ FAULTS = (
     Fault(
         "any number of steps is made of all rows that a unit has",
         LIMITS,
-        "    if made > _MOST_LIGHT or has_pattern",
-        "    if has_pattern",
+        "for core, work in works) > _MOST_LIGHT:",
+        "for core, work in works) > 10**9:",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
         "texts of any length are kept of all rows that a unit has",
         LIMITS,
-        "    return added > _MOST_ADDED or any(",
-        "    return any(",
+        "AddedCharacters(core, fanout).of(texts) > _MOST_ADDED or any(",
+        "any(",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
         "a row's own text is kept any number of times",
         LIMITS,
-        " or any(copies_in(each) > _MOST_KEPT for each in kept)",
+        " or any(copies_in(each) > _MOST_KEPT for each in texts)",
         "",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),

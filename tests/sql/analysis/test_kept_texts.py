@@ -88,3 +88,9 @@ def test_all_rows_that_a_unit_may_have_are_counted() -> None:
     plan_of(hand_world(), f"SELECT COUNT(*) FROM items WHERE {' AND '.join(heavy[:9])}")
     with pytest.raises(Refused, match=r"rows of one unit may become 4 .*are made"):
         plan_of(hand_world(), f"SELECT COUNT(*) FROM items WHERE {' AND '.join(heavy)}")
+
+
+def test_all_that_a_statement_makes_of_a_row_is_counted_together() -> None:
+    counts = [f"(SELECT COUNT(*) FROM visits WHERE {_padded(2, 1000)} = '{number}')" for number in range(3)]
+    assert not _tables_held(f"SELECT {counts[0]}")
+    assert _tables_held(f"SELECT {', '.join(counts)}") == {"visits"}

@@ -19,7 +19,7 @@ from dpsql.sql.emit.scalar import double, key, native
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
 from dpsql.sql.ir.expression import Call, Expression, parts
-from dpsql.sql.ir.interval import on_the_line
+from dpsql.sql.ir.interval import as_number
 
 #: A double may round beyond the exact end of its interval by this part of it.
 SLACK = Fraction(1, 2**38)
@@ -140,7 +140,7 @@ def _place(value: object) -> Fraction:
         case str():
             return Fraction(len(value))
         case date():
-            return on_the_line(value)
+            return as_number(value)
         case _:
             assert isinstance(value, int | float)
             return Fraction(value)

@@ -19,7 +19,7 @@ from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.core import Days
 from dpsql.sql.ir.expression import BOOLEAN, Call, Cast, ColumnRef, Expression, Literal, Scalar, rebuilt
-from dpsql.sql.ir.interval import Interval, on_the_line
+from dpsql.sql.ir.interval import Interval, as_number
 from dpsql.sql.ir.literal import STARTING, starts
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
@@ -46,10 +46,10 @@ def narrowed(column: ColumnRef, conditions: Iterable[Expression]) -> ColumnRef:
             nullable = False
         for function, end in _ends(column, condition):
             if function in (">", ">=", "="):
-                low = end if low is None or on_the_line(low) < on_the_line(end) else low
+                low = end if low is None or as_number(low) < as_number(end) else low
             if function in ("<", "<=", "="):
-                high = end if high is None or on_the_line(end) < on_the_line(high) else high
-    known = low is not None and high is not None and on_the_line(low) <= on_the_line(high)
+                high = end if high is None or as_number(end) < as_number(high) else high
+    known = low is not None and high is not None and as_number(low) <= as_number(high)
     return replace(column, bounds=(low, high) if known else column.bounds, nullable=nullable)  # type: ignore[arg-type]
 
 
@@ -99,8 +99,8 @@ def _ends(column: ColumnRef, condition: Call) -> Iterable[tuple[str, Bound]]:
             constants = [option for option in options if isinstance(option, Literal)]
             ends = [end for end in (_bound(read, constant) for constant in constants) if end is not None]
             if read == column and ends and len(ends) == len(options):
-                yield ">=", min(ends, key=on_the_line)
-                yield "<=", max(ends, key=on_the_line)
+                yield ">=", min(ends, key=as_number)
+                yield "<=", max(ends, key=as_number)
             return
         case _:
             return
@@ -238,7 +238,7 @@ def _moments(expression: Expression, unit: str, argument: Expression | None = No
 
 
 def _moment(days: Fraction) -> datetime:
-    """Days since year 1, as `on_the_line` counts them, as a moment."""
+    """Days since year 1, as `as_number` counts them, as a moment."""
     whole = floor(days)
     return datetime.fromordinal(whole) + timedelta(microseconds=int((days - whole) * 86_400 * 10**6))
 

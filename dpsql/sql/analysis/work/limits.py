@@ -67,8 +67,8 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
     an expression. A core in which no row is multiplied and no text is cut stays as it is.
     """
     works = [(core, unit_work(core, fanout)) for core in cores]
-    for core, work in works:
-        if _is_heavy(core, work, fanout):
+    if _are_heavy(works, fanout):
+        for _, work in works:
             work.hold()
     known = [_known(core, work, fanout) for core, work in works]
     for (_, work), lengths_known in zip(works, known, strict=True):
@@ -159,19 +159,26 @@ def _require_few_pieces(work: UnitWork, known: Known) -> None:
                "them first, as in SPLIT_PART(LEFT(note, 100), ',', 2)")  # fmt: skip
 
 
-def _is_heavy(core: Core, work: UnitWork, fanout: Fanout) -> bool:
+def _are_heavy(works: Sequence[tuple[Core, UnitWork]], fanout: Fanout) -> bool:
     """Whether so much is computed of each row, or kept of it, beside its own texts, that it would be felt of all rows
     that a unit may have in the data."""
-    read = (column for part in [*work.computed, *work.ordered] for column in columns(part))
-    own = (column for column in read if column.type.kind == "text" and not column.public)
-    lengths = dict(_known(core, work, fanout))
-    lengths.update(dict.fromkeys(own, _EMPTY))
-    made = steps(work.computed, lengths) + steps_of_order(work.ordered, lengths) + work.listed
-    kept = [each for each in work.computed if each.type.kind == "text"]
-    added = AddedCharacters(core, fanout).of(kept)
-    if made > _MOST_LIGHT or has_pattern_of_data(work.computed):
+    if sum(_own_steps(work, _known(core, work, fanout)) for core, work in works) > _MOST_LIGHT:
         return True
-    return added > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in kept)
+    if any(has_pattern_of_data(work.computed) for _, work in works):
+        return True
+    kept = [(core, [each for each in work.computed if each.type.kind == "text"]) for core, work in works]
+    return any(
+        AddedCharacters(core, fanout).of(texts) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in texts)
+        for core, texts in kept
+    )
+
+
+def _own_steps(work: UnitWork, known: Known) -> int:
+    """The steps of a row whose own texts are empty."""
+    read = (column for part in [*work.computed, *work.ordered] for column in columns(part))
+    lengths = dict(known)
+    lengths.update({each: _EMPTY for each in read if each.type.kind == "text" and not each.public})
+    return steps(work.computed, lengths) + steps_of_order(work.ordered, lengths) + work.listed
 
 
 def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> None:

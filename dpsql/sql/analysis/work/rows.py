@@ -149,7 +149,7 @@ class UnitWork:
     def _joined(self, made: RowBound, step: JoinStep, order: JoinOrder, place: int) -> RowBound:
         source = step.source
         if unit_of(source) is None:
-            return self._multiplied(made, self._public(source, _given(order, place)))
+            return self._multiplied(made, self._public(source, _equated_names(order, place)))
         if step.kind == "inner" and not (step.single or step.on_unit):
             refuse("E_JOIN", "private rows would meet those of other people here before they are tied to their unit; "
                    "equate the unit of each private table with that of one that every row has")  # fmt: skip
@@ -264,7 +264,7 @@ class UnitWork:
         made = RowBound(1, frozenset())
         for place, step in enumerate(order.steps):
             names = {each.name for each in known if each.relation == step.source.alias}
-            other = self._public(step.source, names | _given(order, place))
+            other = self._public(step.source, names | _equated_names(order, place))
             if step.kind == "full":
                 made = replace(made.times(other), rows=made.rows * other.rows + made.rows + other.rows)
             else:
@@ -273,7 +273,7 @@ class UnitWork:
         return made
 
 
-def _given(order: JoinOrder, place: int) -> set[str]:
+def _equated_names(order: JoinOrder, place: int) -> set[str]:
     """The columns of a source that the join's conditions equate with columns before it, or outside."""
     source = order.steps[place].source
     before = order.outside.union(*(aliases(step.source) for step in order.steps[:place]))
