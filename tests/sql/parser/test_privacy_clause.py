@@ -74,13 +74,13 @@ def test_options_are_read_as_exact_numbers() -> None:
     assert parse("SELECT COUNT(*) FROM t").options is None
 
 
-#: A statement, and what is said of it with the column of the first line.
+#: A statement, and what is said of it with the column of the first line, or those that versions of sqlglot say.
 REFUSED = (
     (f"SELECT WITH DIFFERENTIAL_PRIVACY SUM(x, {BETWEEN}) FROM t", "E_PARAM", "needs the option privacy_unit", 34),
     (clause(UNIT, f"SUM(x, {BETWEEN}), SUM(y) FROM t"), "E_AGG", "give it bounds, or ask for it in a statement", 118),
     (clause(UNIT, f"SUM(x, {BETWEEN}), COUNT(DISTINCT y) FROM t"), "E_AGG", "an aggregate without", 118),
     (clause(UNIT, f"SUM(x, {BETWEEN}), SUM(DISTINCT id) FROM t"), "E_AGG", "an aggregate without", 118),
-    (clause(UNIT, f"MAX(x, {BETWEEN}) FROM t"), "E_AGG", "goes with COUNT, SUM and AVG", 73),
+    (clause(UNIT, f"MAX(x, {BETWEEN}) FROM t"), "E_AGG", "goes with COUNT, SUM and AVG", (69, 73)),
     (clause("delta = 1", "SUM(x, contribution_bounds_per_row => (0, 5, 6)) FROM t"), "E_PARAM", "are (low, high)", 93),
     (clause("delta = 1", "SUM(x, contribution_bounds_per_row => 7) FROM t"), "E_PARSE", "stand in parentheses", None),
     (clause("delta = 1", f"COUNT(*) FROM ({clause('delta = 1', 'COUNT(*) FROM t')})"), "E_STMT", "stands once", 76),
@@ -105,13 +105,14 @@ REFUSED = (
 
 @pytest.mark.parametrize(("text", "code", "said", "column"), REFUSED)
 def test_what_the_clause_does_not_know_is_refused_at_its_place(
-    text: str, code: str, said: str, column: int | None
+    text: str, code: str, said: str, column: int | tuple[int, ...] | None
 ) -> None:
     with pytest.raises(DatabaseError) as caught:
         parse(text)
     refusal = caught.value
     assert isinstance(refusal, Refused | StatementError) and refusal.code == code and said in refusal.reason
-    assert (refusal.position.column if refusal.position else None) == column
+    known = column if isinstance(column, tuple) else (column,)
+    assert (refusal.position.column if refusal.position else None) in known
 
 
 SCHEMA = """
