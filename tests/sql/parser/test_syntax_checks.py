@@ -36,7 +36,7 @@ REFUSED = {
     'LIMIT is a reserved word and no name; write "limit" for one, in double quotes': ("SELECT a ^limit FROM t",),
     "a type's size is one number": ("SELECT CAST(a AS DECIMAL(^3 x)) FROM t",),
     "a side of a set operation has no name": (
-        "(SELECT a FROM t) AS ^x UNION SELECT b FROM t", "SELECT a FROM t UNION (SELECT b FROM t) AS ^x"),
+        "SELECT a FROM t UNION (SELECT b FROM t) AS ^x",),
     "this JOIN has no condition; write ON … or USING (…), or CROSS JOIN for all pairs": (
         "SELECT a FROM t ^JOIN u", "SELECT a FROM t ^JOIN u JOIN v ON 1 = 1", "SELECT a FROM t ^JOIN u WHERE a > 1",
         "SELECT a FROM (t ^JOIN u) WHERE a > 1", "SELECT a FROM t ^JOIN u, v", "SELECT a FROM t LEFT ^JOIN u"),

@@ -185,11 +185,6 @@ SELECT ANY_VALUE(age IGNORE NULLS) FROM patients
 -- instead: SELECT COUNT(DISTINCT age) FROM patients /* COUNT(DISTINCT age) for ANY_VALUE(age) */
 
 -- schema: nafld
-SELECT LIST(DISTINCT male) FROM patients
--- says: LIST has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
--- instead: SELECT COUNT(DISTINCT male) FROM patients /* COUNT(DISTINCT male) for ARRAY_AGG(DISTINCT male) */
-
--- schema: nafld
 SELECT BIT_OR(age), ENTROPY(male) FROM patients
 -- says: BIT_OR has no private form here; docs/sql.md lists the aggregates that have (line 1, column 8)
 -- instead: SELECT COUNT(DISTINCT age), COUNT(DISTINCT male) FROM patients /* COUNT(DISTINCT age) for BIT_OR(age); COUNT(DISTINCT male) for ENTROPY(male) */
