@@ -14,6 +14,11 @@ def test_the_text_of_a_fault_stands_once_in_its_file(fault: Fault) -> None:
     compile(text.replace(fault.old, fault.new), fault.file, "exec")
 
 
+def test_the_tests_of_a_fault_are_there() -> None:
+    named = {test.partition("::")[0] for fault in FAULTS for test in fault.tests}
+    assert {test for test in named if not (ROOT / test).exists()} == set()
+
+
 def test_the_names_of_the_faults_differ() -> None:
     assert len({fault.name for fault in FAULTS}) == len(FAULTS)
 

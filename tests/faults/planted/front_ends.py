@@ -67,7 +67,7 @@ FAULTS = (
         "dpsql/server/authentication/users.py",
         "        return self.verifiers.get(name, invented)\n",
         "        return self.verifiers.get(name) or Verifier.read(str(invented))\n",
-        (f"{WIRE}_users.py::test_an_unknown_user_costs_the_same_work",),
+        ("tests/server/authentication/test_users.py::test_an_unknown_user_costs_the_same_work",),
     ),
     Fault(
         "what came before TLS is read after it",

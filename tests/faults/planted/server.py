@@ -5,7 +5,7 @@ from __future__ import annotations
 from planted.fault import Fault
 from planted.finders import WIRE
 
-GUESSES, PLACES, LOG = f"{WIRE}_guesses.py", f"{WIRE}_places.py", f"{WIRE}_owners_log.py"
+GUESSES, PLACES, LOG = "tests/server/authentication/test_guesses.py", f"{WIRE}_places.py", f"{WIRE}_owners_log.py"
 
 FAULTS = (
     Fault(
@@ -41,7 +41,7 @@ FAULTS = (
         "dpsql/server/authentication/users.py",
         "counts[int.from_bytes(draw) % len(counts)]",
         "ITERATIONS",
-        (f"{WIRE}_users.py::test_unknown_names_have_as_many_iterations_as_known_ones",),
+        ("tests/server/authentication/test_users.py::test_unknown_names_have_as_many_iterations_as_known_ones",),
     ),
     Fault(
         "one user takes all connections",
