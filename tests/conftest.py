@@ -164,7 +164,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if config.option.markexpr != QUICK:
         return None
     return (
-        'the quick tests, about six minutes on two cores; pytest -m "" runs all, with clients that pip does not bring'
+        'the quick tests, about seven minutes on two cores; pytest -m "" runs all, with clients that pip does not bring'
     )
 
 
