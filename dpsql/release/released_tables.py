@@ -100,7 +100,7 @@ class ReleasedTable:
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
         """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells.
 
-        The second half of the draws has the noise of the first, turned round.
+        The second half of the draws has the noise of the first with the other sign.
         """
         cells = [
             float(noisy) + antithetic_noise(noise, count) * float(step)

@@ -24,16 +24,30 @@ EMITTED = "dpsql/sql/emit/relation.py"
 
 FAULTS = (
     Fault(
+        "a text that a subquery makes is empty behind it",
+        LIMITS,
+        "Fraction(added.of_column(each)))",
+        "Fraction(0))",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
+        "what is kept several times is counted once",
+        "dpsql/sql/analysis/work/kept_texts.py",
+        "        return sum(map(self._added, kept))",
+        "        return sum(map(self._added, set(kept)))",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
         "each core of a statement may take as many steps of a row as all of them",
         LIMITS,
-        "    if sum(_own_steps",
-        "    if max(_own_steps",
+        "    if sum(map(_own_steps, works, texts))",
+        "    if max(map(_own_steps, works, texts))",
         (f"{KEPT}::test_all_that_a_statement_makes_of_a_row_is_counted_together",),
     ),
     Fault(
         "a pattern of a row is tried in all rows that a unit has",
         LIMITS,
-        "    if any(has_pattern_of_data(work.computed) for _, work in works):",
+        "    if any(has_pattern_of_data(work.computed) for work in works):",
         "    if False:",
         (f"{KEPT}::test_a_pattern_of_the_row_is_tried_in_few_characters",),
     ),
@@ -47,29 +61,29 @@ FAULTS = (
     Fault(
         "any number of steps is made of all rows that a unit has",
         LIMITS,
-        "for core, work in works) > _MOST_LIGHT:",
-        "for core, work in works) > 10**9:",
+        "    if sum(map(_own_steps, works, texts)) > _MOST_LIGHT:",
+        "    if False:",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
         "texts of any length are kept of all rows that a unit has",
         LIMITS,
-        "AddedCharacters(core, fanout).of(texts) > _MOST_ADDED or any(",
+        "AddedCharacters(its).of(whole) > _MOST_ADDED or any(",
         "any(",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
         "a row's own text is kept any number of times",
         LIMITS,
-        " or any(copies_in(each) > _MOST_KEPT for each in texts)",
+        " or any(copies_in(each) > _MOST_KEPT for each in whole)",
         "",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
         "what is added to the column of a subquery is forgotten behind it",
         "dpsql/sql/analysis/work/kept_texts.py",
-        "                found = 0 if place is None else max(",
-        "                found = 0 if True else max(",
+        "        found = max(map(self._added, made), default=whole)",
+        "        found = whole",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
@@ -145,8 +159,8 @@ FAULTS = (
     Fault(
         "any number of counts is as much work as one",
         LIMITS,
-        "        each = steps(work.computed, lengths) + steps_of_order(work.ordered, lengths) + work.listed",
-        "        each = steps(work.computed, lengths)",
+        "    return steps(work.computed, known) + steps_of_order(work.ordered, known) + work.listed",
+        "    return steps(work.computed, known)",
         (f"{PUBLIC_TEXTS}::test_each_count_of_different_values_is_work_of_its_own",),
     ),
     Fault(
@@ -243,8 +257,8 @@ FAULTS = (
     Fault(
         "rows are multiplied before a unit is held to its limit",
         LIMITS,
-        "tuple(held(core, work.held, lengths) if",
-        "tuple(held(core, (), lengths) if",
+        "        held(core, work.held, lengths) if",
+        "        held(core, (), lengths) if",
         (HEAVY,),
     ),
     Fault("any number of rows is made", LIMITS, "MOST_ROWS = 1_000_000", "MOST_ROWS = 10**40", (REFUSED,)),

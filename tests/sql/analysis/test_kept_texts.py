@@ -50,6 +50,15 @@ def _tables_held(text: str) -> set[str]:
             "GROUP BY pid, small)"
         ),
         f"SELECT COUNT(DISTINCT {_repeated(9)}) FROM visits",
+        (
+            "SELECT COUNT(*) FROM (SELECT pid, LPAD(word, 500, 'a') AS s FROM visits UNION ALL SELECT pid, word "
+            f"FROM visits) WHERE {' OR '.join(f'REVERSE(s || {n}) = UPPER(s)' for n in range(4))}"
+        ),
+        f"SELECT STRFTIME(DATE '2020-01-01' + small, '{'%A' * 80}') AS k, COUNT(*) FROM visits GROUP BY 1",
+        (
+            f"SELECT COUNT(DISTINCT word || '{'x' * 300}'), COUNT(DISTINCT word || '{'x' * 300}') "
+            "FILTER (WHERE small > 1) FROM visits"
+        ),
     ],
 )
 def test_a_unit_is_held_to_its_rows_where_much_is_made_of_each(text: str) -> None:

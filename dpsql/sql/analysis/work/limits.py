@@ -54,7 +54,6 @@ _MOST_SPLIT = 4_000
 #: Where a row takes more steps beside its own texts, each unit is held to the rows that it may have; so it is where
 #: texts that are kept of a row hold more characters of the statement's, or one of its own texts more often.
 _MOST_LIGHT, _MOST_ADDED, _MOST_KEPT = 2_000, 500, 8
-_EMPTY = Interval(Fraction(0), Fraction(0))
 
 #: So many characters of a pattern are said.
 _MOST_SAID = 200
@@ -66,19 +65,23 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
     Where much is made of texts, all cores cut them to the same length, so that those of one cube mean the same by
     an expression. A core in which no row is multiplied and no text is cut stays as it is.
     """
-    works = [(core, unit_work(core, fanout)) for core in cores]
-    if _are_heavy(works, fanout):
-        for _, work in works:
+    every = list(cores)
+    works, texts = [unit_work(core, fanout) for core in every], [PublicTexts(core, fanout) for core in every]
+    if _are_heavy(works, texts):
+        for work in works:
             work.hold()
-    known = [_known(core, work, fanout) for core, work in works]
-    for (_, work), lengths_known in zip(works, known, strict=True):
+    known = [_known(work, its) for work, its in zip(works, texts, strict=True)]
+    for work, lengths_known in zip(works, known, strict=True):
         _require_small_automata(work)
         _require_few_rows(work)
         _require_few_public_characters(work, lengths_known)
         _require_few_pieces(work, lengths_known)
-    _require_few_steps([work for _, work in works], known)
-    lengths = _shortest(text_lengths(work, each) for (_, work), each in zip(works, known, strict=True))
-    return tuple(held(core, work.held, lengths) if work.held or lengths != NOT_CUT else core for core, work in works)
+    _require_few_steps(works, known)
+    lengths = _shortest(map(text_lengths, works, known))
+    return tuple(
+        held(core, work.held, lengths) if work.held or lengths != NOT_CUT else core
+        for core, work in zip(every, works, strict=True)
+    )
 
 
 def _shortest(lengths: Iterable[TextLengths]) -> TextLengths:
@@ -137,10 +140,10 @@ def _require_few_rows(work: UnitWork) -> None:
                "is joined, or ask with EXISTS")  # fmt: skip
 
 
-def _known(core: Core, work: UnitWork, fanout: Fanout) -> Known:
+def _known(work: UnitWork, texts: PublicTexts) -> Known:
     """How long texts of public tables are, where it matters: rows are multiplied, or texts made."""
     asked = work.computed if work.most.rows > 1 or texts_made(work.computed) else []
-    return PublicTexts(core, fanout).known(asked)
+    return texts.known(asked)
 
 
 def _require_few_public_characters(work: UnitWork, known: Known) -> None:
@@ -159,33 +162,39 @@ def _require_few_pieces(work: UnitWork, known: Known) -> None:
                "them first, as in SPLIT_PART(LEFT(note, 100), ',', 2)")  # fmt: skip
 
 
-def _are_heavy(works: Sequence[tuple[Core, UnitWork]], fanout: Fanout) -> bool:
+def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
     """Whether so much is computed of each row, or kept of it, beside its own texts, that it would be felt of all rows
     that a unit may have in the data."""
-    if sum(_own_steps(work, _known(core, work, fanout)) for core, work in works) > _MOST_LIGHT:
+    if sum(map(_own_steps, works, texts)) > _MOST_LIGHT:
         return True
-    if any(has_pattern_of_data(work.computed) for _, work in works):
+    if any(has_pattern_of_data(work.computed) for work in works):
         return True
-    kept = [(core, [each for each in work.computed if each.type.kind == "text"]) for core, work in works]
+    kept = [[each for each in work.computed if each.type.kind == "text"] for work in works]
     return any(
-        AddedCharacters(core, fanout).of(texts) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in texts)
-        for core, texts in kept
+        AddedCharacters(its).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in whole)
+        for whole, its in zip(kept, texts, strict=True)
     )
 
 
-def _own_steps(work: UnitWork, known: Known) -> int:
+def _own_steps(work: UnitWork, texts: PublicTexts) -> int:
     """The steps of a row whose own texts are empty."""
-    read = (column for part in [*work.computed, *work.ordered] for column in columns(part))
-    lengths = dict(known)
-    lengths.update({each: _EMPTY for each in read if each.type.kind == "text" and not each.public})
-    return steps(work.computed, lengths) + steps_of_order(work.ordered, lengths) + work.listed
+    read = {column for part in [*work.computed, *work.ordered] for column in columns(part)}
+    added, lengths = AddedCharacters(texts), dict(_known(work, texts))
+    for each in read:
+        if each.type.kind == "text" and not each.public:
+            lengths[each] = Interval(Fraction(0), Fraction(added.of_column(each)))
+    return _steps(work, lengths)
+
+
+def _steps(work: UnitWork, known: Known) -> int:
+    """The steps of one row, with all that is found of it among other rows."""
+    return steps(work.computed, known) + steps_of_order(work.ordered, known) + work.listed
 
 
 def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> None:
     """All cores of a statement together make few enough."""
     made = []
-    for work, lengths in zip(works, known, strict=True):
-        each = steps(work.computed, lengths) + steps_of_order(work.ordered, lengths) + work.listed
+    for work, each in zip(works, map(_steps, works, known), strict=True):
         made.append((work.most.rows * each, each, work))
     if sum(whole for whole, _, _ in made) > MOST_STEPS:
         _, each, work = max(made, key=lambda found: found[0])

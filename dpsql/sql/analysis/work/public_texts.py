@@ -23,10 +23,10 @@ class PublicTexts:
 
     def __init__(self, core: Core, sizes: Fanout) -> None:
         self._sizes = sizes
-        self.sources: dict[str, Relation] = {}
+        self._sources: dict[str, Relation] = {}
         for relation in everything_in(core)[0]:
             if isinstance(relation, Scan | PerUnit | Compound):
-                self.sources[relation.alias] = relation
+                self._sources[relation.alias] = relation
         self._lengths: dict[tuple[str, str], int] = {}
 
     def known(self, expressions: Iterable[Expression]) -> Known:
@@ -49,21 +49,26 @@ class PublicTexts:
         place = column.relation, column.name
         if place not in self._lengths:
             self._lengths[place] = 0  # of a column that would read itself
-            self._lengths[place] = self._found(self.sources.get(column.relation), column.name)
+            self._lengths[place] = self._found(column)
         return self._lengths[place]
 
-    def _found(self, source: Relation | None, name: str) -> int:
-        match source:
-            case Scan(table=table, derived=False):
-                return self._sizes(table, (name,), characters=True)
-            case Compound(branches=branches):
-                return max(self._made(branch.columns[int(name[1:])]) for branch in branches)
+    def made_of(self, column: ColumnRef) -> list[Expression]:
+        """What a column of a subquery is there; nothing where it is one of a table."""
+        match self._sources.get(column.relation):
+            case Compound(branches=branches) if column.name[1:].isdigit():
+                return [branch.columns[int(column.name[1:])] for branch in branches]
             case PerUnit(keys=keys, aggregates=aggregates):
-                made = dict(keys) | {each: aggregate.argument for each, aggregate in aggregates}
-                expression = made.get(name)
-                return UNDECLARED if expression is None else self._made(expression)
+                made = dict(keys) | {name: each.argument for name, each in aggregates}
+                expression = made.get(column.name)
+                return [] if expression is None else [expression]
             case _:
-                return UNDECLARED
+                return []
+
+    def _found(self, column: ColumnRef) -> int:
+        source = self._sources.get(column.relation)
+        if isinstance(source, Scan) and not source.derived:
+            return self._sizes(source.table, (column.name,), characters=True)
+        return max(map(self._made, self.made_of(column)), default=UNDECLARED)
 
     def _made(self, expression: Expression) -> int:
         most = bounds(expression, self.known([expression])).high
