@@ -18,12 +18,12 @@ from dpsql.cli.demo import QUESTIONS, SCHEMA
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.planning.budget_split import plan_cores
+from dpsql.planning.ledger_note import ledger_note
 from dpsql.planning.plan import Plan
 from dpsql.postprocessing import PostProcessor
 from dpsql.release.noise_addition import release
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
-from dpsql.session.explain import journal_note
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.emit.duckdb import DUCKDB
@@ -61,7 +61,7 @@ class Rooms:
                     float(privacy.confidence), ends=told.ends, resampling=told.resampling,
                     evident=query.evident)  # fmt: skip
         marks.append(perf_counter())
-        charge = self.accountant.spend(plan, analyst="benchmark", statement=text, cells=journal_note(plan))
+        charge = self.accountant.spend(plan, analyst="benchmark", statement=text, cells=ledger_note(plan))
         marks.append(perf_counter())
         with self.engine.run(charge) as reading:
             exact = reading.stage(())
