@@ -98,10 +98,10 @@ def _card(group: CheckGroup) -> str:
     notes, skipped = group.count("note"), group.count("skipped")
     rest = [f"{notes} to weigh or know"] * (notes > 0) + [f"{skipped} not looked at"] * (skipped > 0)
     verdict = "failed" if failed else "passed"
-    told = f"{failed} of {failed + passed} failed" if failed else f"{passed} passed"
+    summary = f"{failed} of {failed + passed} failed" if failed else f"{passed} passed"
     return (
         f'<a class="card {verdict}" href="#{_anchor(group)}"><b>{_MARKS[verdict]} {escape(group.name)}</b>'
-        f"<span>{told}</span><small>{escape(', '.join(rest))}</small></a>"
+        f"<span>{summary}</span><small>{escape(', '.join(rest))}</small></a>"
     )
 
 

@@ -99,7 +99,7 @@ class _ProgressLine:
         self._seen = sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
         return self
 
-    def __exit__(self, *trouble: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self("")
 
     def foretell(self, expected: ExpectedDuration) -> None:

@@ -23,7 +23,7 @@ EXAMPLES = (100, 10_000)
 
 def groups_said(plan: Plan) -> tuple[str, ...]:
     """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
-    return tuple(dict.fromkeys(f"groups: {said}" for _, said in _told(plan)))
+    return tuple(dict.fromkeys(f"groups: {said}" for _, said in _shown_groups(plan)))
 
 
 def norms_said(plan: Plan) -> tuple[str, ...]:
@@ -45,13 +45,13 @@ def norms_said(plan: Plan) -> tuple[str, ...]:
 
 def nothing_seen(plan: Plan) -> tuple[str, ...]:
     """What is said of an answer without rows, where groups are shown by evidence."""
-    found = [said for core, said in _told(plan) if core.presence is not None]
+    found = [said for core, said in _shown_groups(plan) if core.presence is not None]
     if not found:
         return ()
     return (f"no row is shown; groups are {found[0]}; SET dpsql.empty_groups = show shows those without rows, too",)
 
 
-def _told(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
+def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
     """What is said of the groups of each core with public keys."""
     first = 0
     for core in plan.cores:

@@ -76,8 +76,8 @@ def plan_cores(
         _plan_core(draft, dialect, norm, privacy, epsilon, share, delta / max(thresholded, 1))
         for draft, share in zip(drafts, shares, strict=True)
     )
-    told = [place for place in sorted(needed.asked) if drafts[place].choice.counts]
-    found = {place: _presence(drafts[place], cores[place], len(told), place in needed.released) for place in told}
+    counted = [place for place in sorted(needed.asked) if drafts[place].choice.counts]
+    found = {place: _presence(drafts[place], cores[place], len(counted), place in needed.released) for place in counted}
     return tuple(replace(core, presence=found.get(place)) for place, core in enumerate(cores))
 
 

@@ -51,7 +51,7 @@ class ExplainedCell:
 
 def explained_cell(contribution: Contribution, noise: Mechanism, confidence: float) -> ExplainedCell:
     """A cell that gets noise."""
-    step, what = float(contribution.step), measured(contribution.cell)
+    step, what = float(contribution.step), cell_in_words(contribution.cell)
     deviation, half = noise.standard_deviation * step, float(noise.half_width(confidence)) * step
     if isinstance(noise, Laplace):
         return ExplainedCell(what, noise.l1 * step, "L1", "discrete Laplace", deviation, half)
@@ -61,7 +61,7 @@ def explained_cell(contribution: Contribution, noise: Mechanism, confidence: flo
 def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:
     """A histogram's counts of one level, all of which are alike; or the least exact of its choices, in rows."""
     contribution, step = histogram.contribution, float(histogram.contribution.step)
-    what = measured(contribution.cell)
+    what = cell_in_words(contribution.cell)
     match histogram.mechanism:
         case TreeMechanism(node=node) as tree:
             cell = explained_cell(contribution, node, confidence)
@@ -166,7 +166,7 @@ def frequency_width(histogram: MeasuredHistogram, confidence: float) -> str:
             assert_never(histogram.mechanism)
 
 
-def measured(cell: Cell) -> str:
+def cell_in_words(cell: Cell) -> str:
     """What a cell counts or adds up, in words."""
     filtered = "" if cell.condition is None else ", filtered"
     if is_averaged(cell):

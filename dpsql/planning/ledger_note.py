@@ -6,7 +6,7 @@ import json
 from typing import assert_never
 
 from dpsql.planning.estimators.histogram import MeasuredHistogram
-from dpsql.planning.explanation import measured
+from dpsql.planning.explanation import cell_in_words
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,
@@ -38,13 +38,13 @@ def _core_note(core: CorePlan) -> dict[str, object]:
 
 
 def _cell_note(contribution: Contribution, noise: Mechanism) -> dict[str, object]:
-    return {"measures": measured(contribution.cell), **noise_note(noise), "step": str(contribution.step)}
+    return {"measures": cell_in_words(contribution.cell), **noise_note(noise), "step": str(contribution.step)}
 
 
 def _histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
     """What the ledger notes of a histogram: a tree's levels, or its choices."""
     contribution = histogram.contribution
-    note: dict[str, object] = {"measures": measured(contribution.cell), "step": str(contribution.step)}
+    note: dict[str, object] = {"measures": cell_in_words(contribution.cell), "step": str(contribution.step)}
     match histogram.mechanism:
         case TreeMechanism(node=node, levels=levels):
             return {**_cell_note(contribution, node), "levels": levels}

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from dpsql.errors import Refused
 from dpsql.planning.estimators.histogram import MeasuredHistogram
-from dpsql.planning.explanation import measured
+from dpsql.planning.explanation import cell_in_words
 from dpsql.planning.ledger_note import noise_note
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.measure import FREE, Cost, NeighbourRelation
@@ -235,7 +235,7 @@ def tuning_note(plan: TuningPlan) -> list[dict[str, object]]:
     for asked in plan.tables:
         cells: list[dict[str, object]] = [
             {"measures": f"{question.sought} of {question.column or question.table}",
-             "of": measured(histogram.contribution.cell), "epsilon": str(plan.each)}
+             "of": cell_in_words(histogram.contribution.cell), "epsilon": str(plan.each)}
             for question, histogram in zip(asked.questions, asked.core.histograms, strict=True)
         ]  # fmt: skip
         if asked.counts_units:

@@ -134,10 +134,10 @@ def _epsilon(counted: frozenset[tuple[ComposedLoss, int]], delta: Fraction) -> F
         composed = _distribution(library, loss, step).self_compose(times)
         whole = composed if whole is None else whole.compose(composed)
     kept = float(delta * Fraction(63, 64))  # what is left covers the rounding of the convolutions
-    told = float(whole.get_epsilon_for_delta(kept))
-    if not isfinite(told):
+    epsilon = float(whole.get_epsilon_for_delta(kept))
+    if not isfinite(epsilon):
         raise DataError("pld finds no ε at this δ for prices as large as these")
-    found = Fraction(told) * (1 + Fraction(1, 10**9))
+    found = Fraction(epsilon) * (1 + Fraction(1, 10**9))
     return Fraction(-(-found.numerator * 10**12 // found.denominator), 10**12)
 
 

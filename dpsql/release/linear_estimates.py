@@ -175,7 +175,7 @@ def _draws(atom: NoiseAtom, count: int) -> NDArray[np.float64]:
     return np.concatenate([half, -half])[:count] * float(atom.step)
 
 
-def shared(estimates: Sequence[LinearEstimate]) -> tuple[SharedNoise, list[Mapping[int, Fraction]]]:
+def shared_noise(estimates: Sequence[LinearEstimate]) -> tuple[SharedNoise, list[Mapping[int, Fraction]]]:
     """The noise of several estimates in independent parts, and for each estimate how often each part is in it.
 
     Cells that are in the same estimates, as often in each, are one part.

@@ -52,7 +52,7 @@ def copy(repl: ReplSession, command: BackslashCommand) -> None:
             repl.say_price(answer)
         with file_errors(file):
             write(rows, style, repl.display.intervals, file)
-    repl.screen.says(f"{len(rows.rows)} {'row' if len(rows.rows) == 1 else 'rows'} written to {file}")
+    repl.screen.notify(f"{len(rows.rows)} {'row' if len(rows.rows) == 1 else 'rows'} written to {file}")
 
 
 def _style_of(options: str, file: Path) -> str:
@@ -87,10 +87,10 @@ def _d(repl: ReplSession, command: BackslashCommand) -> None:
     for name in describe.named(repl.session.schema, command.argument):
         rows, about = describe.columns(repl.session.schema, name)
         if name != command.argument:
-            repl.screen.says(f"table {name}")
+            repl.screen.notify(f"table {name}")
         repl.show_rows(rows)
         for line in about:
-            repl.screen.says(line)
+            repl.screen.notify(line)
 
 
 def _dt(repl: ReplSession, command: BackslashCommand) -> None:
@@ -112,19 +112,19 @@ def _l(repl: ReplSession, command: BackslashCommand) -> None:
 
 def _conninfo(repl: ReplSession, command: BackslashCommand) -> None:
     schema, analyst = repl.session.schema, repl.session.analyst
-    repl.screen.says(f'database "{schema.name}" as analyst "{plain(analyst)}"; protected: one {schema.privacy.unit}')
+    repl.screen.notify(f'database "{schema.name}" as analyst "{plain(analyst)}"; protected: one {schema.privacy.unit}')
 
 
 def _budget(repl: ReplSession, command: BackslashCommand) -> None:
     if command.argument not in ("", "details"):
         raise DataError("write \\budget, or \\budget details")
     for line in budget_lines(repl.session, repl.paid, repl.statements, bool(command.argument)):
-        repl.screen.says(line)
+        repl.screen.notify(line)
 
 
 def _cost(repl: ReplSession, command: BackslashCommand) -> None:
     for line in cost_lines(repl.explained(_statement(repl, command))):
-        repl.screen.says(line)
+        repl.screen.notify(line)
 
 
 def _explain(repl: ReplSession, command: BackslashCommand) -> None:
@@ -152,11 +152,11 @@ def _gx(repl: ReplSession, command: BackslashCommand) -> None:
 
 
 def _p(repl: ReplSession, command: BackslashCommand) -> None:
-    repl.screen.says(_statement(repl, command))
+    repl.screen.notify(_statement(repl, command))
 
 
 def _r(repl: ReplSession, command: BackslashCommand) -> None:
-    repl.screen.says("thrown away; the last statement is kept")
+    repl.screen.notify("thrown away; the last statement is kept")
 
 
 def _e(repl: ReplSession, command: BackslashCommand) -> None:
@@ -204,12 +204,12 @@ def _pset(repl: ReplSession, command: BackslashCommand) -> None:
     if name:
         return _set(repl, name, value.strip())
     for option, said in repl.display.said():
-        repl.screen.says(f"{option:<10} {said}")
+        repl.screen.notify(f"{option:<10} {said}")
 
 
 def _set(repl: ReplSession, name: str, value: str) -> None:
     repl.display = repl.display.with_option(name.lower(), value)
-    repl.screen.says(f"{name.lower()} is {dict(repl.display.said())[name.lower()]}")
+    repl.screen.notify(f"{name.lower()} is {dict(repl.display.said())[name.lower()]}")
 
 
 def _help(repl: ReplSession, command: BackslashCommand) -> None:

@@ -159,7 +159,7 @@ class ReplSession:
             self.rows = rows
             self._show_rows(rows, style, found.prose)
         elif self.screen.interactive:
-            self.screen.says(found.word)
+            self.screen.notify(found.word)
         self.say_price(found)
 
     def show_rows(self, rows: OutputRows) -> None:
@@ -201,9 +201,9 @@ class ReplSession:
         count = len(found.result.rows) if display.footer and found.result.columns else None
         seconds = found.seconds if display.timing else None
         said = price_line(count, found.result.price, found.private, self.session, seconds)
-        self.screen.says(said, "price")
+        self.screen.notify(said, "price")
         for notice in found.result.notices:
-            self.screen.says(notice, "price")
+            self.screen.notify(notice, "price")
 
     def explained(self, text: str) -> Explanation:
         """What is known of a statement before it runs; it costs nothing."""
@@ -232,9 +232,9 @@ class ReplSession:
     def _complain(self, error: Error, piece: InputPiece, source: str) -> None:
         where = f"{source}:{piece.line}: " if source else ""
         said = str(error) if isinstance(error, PriceDeclined) else complaint(error, self._asked)
-        self.screen.says(where + said, "error")
+        self.screen.notify(where + said, "error")
         if isinstance(error, ExecutionFailed | QueryCancelled | PostProcessingFailed | PostProcessingStopped):
-            self.screen.says(left(self.session), "price")
+            self.screen.notify(left(self.session), "price")
         self.failure = self.failure or error
         if not self.screen.interactive and (self.rules.stop or isinstance(error, QueryCancelled)):
             self.over = True

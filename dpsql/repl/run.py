@@ -58,7 +58,7 @@ def run_texts(
                 repl.feed(text)
         if rules.dry:
             repl.show_rows(repl.prices.rows)
-            screen.says(repl.prices.said, "price")
+            screen.notify(repl.prices.said, "price")
         return repl.failure
     finally:
         screen.write_to(None)
@@ -75,7 +75,7 @@ def run_prompt(database: ReplConnection, display: DisplaySettings, rules: RunOpt
     declared = load(database.schema)
     shown = replace(display, ask=worth_asking(declared)) if ask else display
     screen = Screen(interactive=True)
-    screen.says(welcome(declared, shown))
+    screen.notify(welcome(declared, shown))
     from dpsql.repl.prompt import Prompt
 
     opening = BackgroundSession(declared, database.analyst, database.epsilon)

@@ -86,7 +86,7 @@ class Screen:
         if not (self.interactive and pager and self._is_large(text) and _paged(text)):
             click.echo(text, nl=False)
 
-    def says(self, text: str, tone: Tone = "notice") -> None:
+    def notify(self, text: str, tone: Tone = "notice") -> None:
         """A message beside the results."""
         stream = sys.stdout if self.interactive else sys.stderr
         colour = _COLOURS[tone] if has_colour(stream) else None

@@ -61,7 +61,7 @@ class Metrics(StatementObserver):
     ) -> None:
         """Ask for all of them at each scrape; the budget is left out while the ledger cannot be read."""
 
-        def told(figure: Callable[[], float]) -> Callable[[], float]:
+        def or_nan(figure: Callable[[], float]) -> Callable[[], float]:
             def asked() -> float:
                 try:
                     return figure()
@@ -71,11 +71,11 @@ class Metrics(StatementObserver):
             return asked
 
         self._connected.set_function(connected)
-        self._share.set_function(told(lambda: float(remaining().share)))
-        self._answers.set_function(told(lambda: answers().left))
-        self._of_answers.set_function(told(lambda: answers().total))
-        self._left.set_function(told(lambda: float(remaining().epsilon)))
-        self._total.set_function(told(lambda: float(remaining().budget.epsilon)))
+        self._share.set_function(or_nan(lambda: float(remaining().share)))
+        self._answers.set_function(or_nan(lambda: answers().left))
+        self._of_answers.set_function(or_nan(lambda: answers().total))
+        self._left.set_function(or_nan(lambda: float(remaining().epsilon)))
+        self._total.set_function(or_nan(lambda: float(remaining().budget.epsilon)))
 
     def refused(self, sqlstate: str) -> None:
         """Count a refused connection, and a failed login if it is one."""

@@ -52,15 +52,15 @@ class LocatedError(Exception):
 class QueryRouter:
     """Routes the queries of one connection.
 
-    ``told`` is called with each price, in words and in ε; ``noted`` with each notice.
+    ``show_price`` is called with each price, in words and in ε; ``noted`` with each notice.
     """
 
     def __init__(
         self, session: Session, catalogue: Catalogue, cancellation: StatementCancellation,
-        told: Callable[[str, Fraction], None], noted: Callable[[str], None],
+        show_price: Callable[[str, Fraction], None], noted: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
-        self._told, self._noted = told, noted
+        self._show_price, self._noted = show_price, noted
 
     def describe(self, query: QueryText, declared: Sequence[PostgresType | None] = ()) -> DescribedQuery:
         """The query with its types; nothing is run or charged. ``declared`` has the types that the client declares."""
@@ -161,12 +161,12 @@ class QueryRouter:
             self._noted(notice)
         price = result.price
         if price.stored:  # said without asking the ledger: dashboards draw such answers again and again
-            self._told("free: answered before, and paid for once", price.charged)
+            self._show_price("free: answered before, and paid for once", price.charged)
         elif price.charged:
             said = "this one is paid for"
             with suppress(LedgerError):  # the answer is there, and is not lost with what is left
                 said = self._session.paid_for(price)
-            self._told(said, price.charged)
+            self._show_price(said, price.charged)
 
     def _located(self, query: QueryText, action: Callable[[], T]) -> T:
         try:

@@ -118,8 +118,8 @@ class Compiler:
         described = sandbox.describe(query, cores)
         whole = query.without_postprocessing()
         if synthetic is not None:
-            told = f"these rows are synthetic: they are those of `{synthetic}` (SET dpsql.preview = off shows none)"
-            whole = replace(whole, notices=(*whole.notices, told))
+            notice = f"these rows are synthetic: they are those of `{synthetic}` (SET dpsql.preview = off shows none)"
+            whole = replace(whole, notices=(*whole.notices, notice))
         return Compiled(statement.text, whole, self._dialect, privacy, delta, beside, left_out, described).plan(
             price, cores
         )

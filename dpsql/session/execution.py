@@ -60,22 +60,22 @@ class PublicTables:
 
     def rows(self, table: str) -> Sequence[tuple[object, ...]]:
         """The rows of a table; ExecutionFailed where the data cannot be opened."""
-        with self._timing() as departure:
+        with self._timing() as timing:
             try:
-                return self._engine.public_rows(table, departure.begin)
+                return self._engine.public_rows(table, timing.begin)
             except OperationalError as error:
                 record("reading a public table", error)
             raise ExecutionFailed
 
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
         """The number that SQL over public tables gives; OperationalError where the data cannot be opened."""
-        with self._timing() as departure:
-            return self._engine.public_count(sql, tables, departure.begin)
+        with self._timing() as timing:
+            return self._engine.public_count(sql, tables, timing.begin)
 
     def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
         """The one column that SQL over public tables gives; OperationalError where the data cannot be opened."""
-        with self._timing() as departure:
-            return self._engine.public_column(sql, tables, departure.begin)
+        with self._timing() as timing:
+            return self._engine.public_column(sql, tables, timing.begin)
 
     def _timing(self) -> ResponseTiming:
         return ResponseTiming(None, self._time_bucket, self._clock())
@@ -155,12 +155,12 @@ class Execution:
         with (
             self.held(plan.reading) as held,
             scope.reading(),
-            ResponseTiming(plan.reading, self._time_bucket, self.clock) as departure,
+            ResponseTiming(plan.reading, self._time_bucket, self.clock) as timing,
         ):
             self.engine.dry_run(plan.reading)
             charge = self._accountant.spend(plan, analyst=self._analyst, statement=text, cells=note)
             (own,) = divided(charge)
-            departure.begin()
+            timing.begin()
 
             def released() -> T:
                 with held.run(own) as reading, scope.on(reading.interrupt):
@@ -182,8 +182,8 @@ class Execution:
     @contextmanager
     def held(self, plan: Plan) -> Iterator[EngineVersion]:
         """Hold one version of the data for the block. Opening one takes a whole multiple of the time bucket."""
-        with ResponseTiming(plan, self._time_bucket, self.clock) as departure:
-            held = self.engine.hold(departure.begin)
+        with ResponseTiming(plan, self._time_bucket, self.clock) as timing:
+            held = self.engine.hold(timing.begin)
         with held:
             yield held
 
@@ -246,11 +246,11 @@ class Execution:
         """Charge, then read, then release, and return at a multiple of the bucket, with the ledger entry's number."""
         with (
             scope.reading(derives=bool(plan.derived)) as deriver,
-            ResponseTiming(plan, self._time_bucket, self.clock) as departure,
+            ResponseTiming(plan, self._time_bucket, self.clock) as timing,
         ):
             self.require_few_keys(plan)
             charge = pay(plan)
-            departure.begin()
+            timing.begin()
             released = masked(lambda: self._measured(charge, deriver, scope, held))
         scope.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
         return released, charge.entry

@@ -257,15 +257,15 @@ class Session(StatementPlanner):
             if reached.epsilon is not None and reached.share is not None:
                 plan = plan.at(reached.epsilon)
         unit = str(self._schema.privacy.unit)
-        stored, told, part = self._execution.is_paid(plan), tuple[str, ...](), None
+        stored, notes, part = self._execution.is_paid(plan), tuple[str, ...](), None
         if not stored and self._reuses(plan):
             if (found := self._answering.of_views(plan)) is not None:
-                stored, told = not (refine and found.missing), found.said_before(refine)
+                stored, notes = not (refine and found.missing), found.said_before(refine)
                 plan = plan.at(plan.price * found.missing) if refine and found.missing else plan
             elif not refine and (part := self._answering.part_of_views(plan)) is not None:
-                told = part.said_before
+                notes = part.said_before
         bought = None if part is None else part.rest
-        return explain(plan, pricing.remaining, stored, pricing.likely(plan), reached, unit, told, bought)
+        return explain(plan, pricing.remaining, stored, pricing.likely(plan), reached, unit, notes, bought)
 
     @cancellable
     def is_paid(self, plan: Plan) -> bool:

@@ -176,7 +176,7 @@ def test_a_terminal_is_told_nothing_that_it_would_obey(
     hostile = "a\x1b[2J\x9b5n\u202eb\rc\x07"
     repl.display = repl.display.with_option("format", style)
     repl.show_rows(OutputRows.exact([hostile], [(hostile,)]))
-    repl.screen.says(hostile, "error")
+    repl.screen.notify(hostile, "error")
     repl.feed(f"\\echo {hostile}\n")
     said = capsys.readouterr()
     assert not {"\x1b", "\x9b", "\u202e", "\r", "\x07"} & set(said.out + said.err)

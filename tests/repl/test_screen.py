@@ -118,9 +118,9 @@ def test_colours_are_for_terminals_that_have_them(
 
 
 def test_messages_stand_beside_results_unless_somebody_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    Screen(interactive=False).says("said", "error")
+    Screen(interactive=False).notify("said", "error")
     assert capsys.readouterr() == ("", "said\n")
-    Screen(interactive=True).says("said", "error")
+    Screen(interactive=True).notify("said", "error")
     assert capsys.readouterr() == ("said\n", "")
 
 

@@ -19,7 +19,7 @@ from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.engines.duckdb.tables.checks import require_alike, require_codes
 from dpsql.engines.duckdb.tables.texts import quoted
 from dpsql.engines.duckdb.tables.views import attach
-from dpsql.engines.files.held_files import DESCRIPTORS, FileState, HeldFiles, reading_version
+from dpsql.engines.files.held_files import DESCRIPTORS, FileState, HeldFiles, read_options
 from dpsql.engines.files.parquet_integrity import is_whole
 from dpsql.engines.source import (
     CoreSql,
@@ -72,7 +72,7 @@ class OpenedSource:
     ) -> None:
         self.held = HeldFiles() if held is None else held
         self.connection: duckdb.DuckDBPyConnection | None = None
-        self._reading = reading_version(source)
+        self._reading = read_options(source)
         with suppress(duckdb.Error, OSError):
             self._source = self.held.source(source)
             self.connection = connect(CONFIG | _limits(source.limits))

@@ -132,11 +132,13 @@ def _sqlite_facts(path: str) -> list[ValueRows]:
             tables = [(name,) for name, kind in kinds if kind == "table"]
             columns, keys, parents = [], [], []
             for (name,) in tables:
-                told = connection.execute(
+                described = connection.execute(
                     'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', [name]
                 ).fetchall()
-                columns += [(name, column, its_type, not (notnull or pk)) for column, its_type, notnull, pk in told]
-                keys += [(name, column) for column, *_, pk in sorted(told, key=lambda each: each[3]) if pk]
+                columns += [
+                    (name, column, its_type, not (notnull or pk)) for column, its_type, notnull, pk in described
+                ]
+                keys += [(name, column) for column, *_, pk in sorted(described, key=lambda each: each[3]) if pk]
                 parents += [(name, *each) for each in connection.execute(_SQLITE_REFERENCES, [name]).fetchall()]
             return [columns, tables, [(name,) for name, kind in kinds if kind == "view"], keys, parents]
     except sqlite3.Error:

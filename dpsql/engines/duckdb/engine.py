@@ -272,14 +272,14 @@ def opened(opens: Callable[[DataSource], Data], source: DataSource) -> Data:
 
     OperationalError where it cannot be opened; what the engine said of it reaches nobody.
     """
-    trouble: Error = OperationalError("the data of this schema cannot be opened; see that `source` is right")
+    failure: Error = OperationalError("the data of this schema cannot be opened; see that `source` is right")
     try:
         return opens(source)
     except UnfitColumn as error:
-        trouble = SchemaError(f"{_place_of(error, source)}: {error.said}")
+        failure = SchemaError(f"{_place_of(error, source)}: {error.said}")
     except NotOpened as error:
         record("opening the data", error)
-    raise trouble
+    raise failure
 
 
 def _place_of(error: UnfitColumn, source: DataSource) -> str:

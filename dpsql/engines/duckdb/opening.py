@@ -36,7 +36,7 @@ def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
         return opens(schema, None)
     copies = RemoteCopies(schema.source)
     try:
-        with copies.told():
+        with copies.naming_addresses():
             return opens(schema.copied_to(copies.place), copies)
     except BaseException:
         copies.close()

@@ -44,8 +44,8 @@ def csv_of(place: str, table: Table | None = None) -> CsvText:
     """How the files are written: as the schema says of the table, and else as the files' names and RFC 4180 do."""
     files = files_of(Path(place))
     usual = CsvText(delimiter="\t") if files and ".tsv" in files[0].name.lower() else CsvText()
-    told = {} if table is None or table.csv is None else table.csv.model_dump(exclude_unset=True)
-    return replace(usual, **told)
+    declared = {} if table is None or table.csv is None else table.csv.model_dump(exclude_unset=True)
+    return replace(usual, **declared)
 
 
 def places_of(schema: Schema) -> dict[str, str]:
@@ -58,11 +58,11 @@ def places_of(schema: Schema) -> dict[str, str]:
 
 
 def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, Path]]) -> Path:
-    told = schema.tables[name].table
-    if told is not None and (Path(told).is_absolute() or ".." in Path(told).parts):
-        raise schema.error([f"table {name}, table: `{told}` must lie below the source; name it from there"])
-    if told is not None:
-        return next((place for each, place in found if told in (each, place.name)), folder_of(source) / told)
+    declared = schema.tables[name].table
+    if declared is not None and (Path(declared).is_absolute() or ".." in Path(declared).parts):
+        raise schema.error([f"table {name}, table: `{declared}` must lie below the source; name it from there"])
+    if declared is not None:
+        return next((place for each, place in found if declared in (each, place.name)), folder_of(source) / declared)
     if len(schema.tables) == 1 == len(found) and (not source.is_dir() or found[0][1] == source):
         return found[0][1]
     named = [place for each, place in found if fold(each) == name]

@@ -109,11 +109,11 @@ def _sniffed_file(
             if delimiter == ";":
                 tried.append(_sniff(connection, file, encoding, ", delim = ';', decimal_separator = ','"))
             nulls = ", ".join(f"'{text}'" for text in _NULLS)
-            told = [
+            sniffed = [
                 *tried,
                 *(_sniff(connection, file, encoding, f"{each['more']}, nullstr = [{nulls}]") for each in tried),
             ]
-            best = max(told, key=lambda each: sum(column["type"] != "VARCHAR" for column in each["Columns"]))
+            best = max(sniffed, key=lambda each: sum(column["type"] != "VARCHAR" for column in each["Columns"]))
             types = {column["name"]: _plain(column["type"]) for column in best["Columns"]}
             return _written(best, encoding), types
     return dict(known), {}

@@ -61,7 +61,7 @@ def files_version(files: Sequence[Path]) -> str | None:
     return json.dumps(found)
 
 
-def reading_version(source: DataSource) -> str:
+def read_options(source: DataSource) -> str:
     """What the schema says of how the files are read, where it says more than names and types; else nothing.
 
     Answers that are kept under one reading are not those of another one.

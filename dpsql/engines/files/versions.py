@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Protocol, TypeVar
 
-from dpsql.engines.files.held_files import FileState, faults_of, files_version, reading_version, source_files, states
+from dpsql.engines.files.held_files import FileState, faults_of, files_version, read_options, source_files, states
 from dpsql.engines.source import DataCursor, DataSource, ValueRows
 from dpsql.errors import InterfaceError, OperationalError, incident_number, statement_incident
 from dpsql.errors.deadline import GLANCE, is_over
@@ -151,7 +151,7 @@ class Versions(Generic[O]):
             with suppress(OperationalError):
                 self._look()
             found = self._copies.content(source_files(self._source))
-        return None if found is None else found + reading_version(self._source)
+        return None if found is None else found + read_options(self._source)
 
     def hold(self, opening: Callable[[], None] = _nothing) -> VersionHold[O]:
         """The version of now, to be left; where it is not open yet, ``opening`` is called before that is begun.
@@ -247,7 +247,7 @@ class Versions(Generic[O]):
 
     def _next(self) -> O:
         """The version of now, opened; OperationalError where it cannot be, with nothing of what the engine said."""
-        trouble = OperationalError("the data of this schema cannot be opened any more")
+        failure = OperationalError("the data of this schema cannot be opened any more")
         try:
             if self._copies is not None and self._copies.stale:
                 self._copies.bring()
@@ -257,8 +257,8 @@ class Versions(Generic[O]):
             for fault in faults_of(source_files(self._source)):
                 record("looking at the files", InterfaceError(fault))
             if isinstance(error, OperationalError):
-                trouble = error.with_traceback(None)
-        raise trouble
+                failure = error.with_traceback(None)
+        raise failure
 
     def _let_go(self, opened: O) -> None:
         """One statement less holds it; what nobody holds and is not the newest ends."""

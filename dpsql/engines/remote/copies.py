@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Final
 
 from dpsql.engines.files.private_folders import private_folder, remove_folder
-from dpsql.engines.remote.store import PATIENCE, FileStore, RemoteFile, trouble
+from dpsql.engines.remote.store import PATIENCE, FileStore, RemoteFile, store_error
 from dpsql.errors import OperationalError, SchemaError
 from dpsql.schema import Schema
 
 #: How addresses begin that are copied.
 SCHEMES: Final = ("s3", "https")
 #: Seconds after which a source is looked at again: usually, and after a look that failed.
-AGAIN, AFTER_TROUBLE = 60.0, 5.0
+AGAIN, AFTER_FAILURE = 60.0, 5.0
 #: How many times a source that changes while it is copied is copied.
 TRIES: Final = 3
 
@@ -45,7 +45,7 @@ class RemoteCopies:
         self._folder, self._finalizer = Path(folder).resolve(), weakref.finalize(self, remove_folder, folder)
         self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
         self._copied: dict[str, tuple[RemoteFile, str]] = {}
-        self._stale, self._look_at, self._trouble = True, math.inf, ""
+        self._stale, self._look_at, self._failure = True, math.inf, ""
         try:
             self.bring()
         except BaseException:
@@ -64,11 +64,11 @@ class RemoteCopies:
 
     def content(self, files: Sequence[Path]) -> str | None:
         """What these of the copies are, by name and content; None where the last look found other ones, or nothing."""
-        if self._stale or self._trouble:
+        if self._stale or self._failure:
             return None
         wanted = set(files)
-        told = [(place, its) for place, (_, its) in self._copied.items() if Path(self._folder, place) in wanted]
-        return sha256(json.dumps(sorted(told)).encode()).hexdigest() if len(told) == len(wanted) else None
+        digests = [(place, its) for place, (_, its) in self._copied.items() if Path(self._folder, place) in wanted]
+        return sha256(json.dumps(sorted(digests)).encode()).hexdigest() if len(digests) == len(wanted) else None
 
     def look(self) -> None:
         """See whether what was copied is there still, where nobody has looked for a while; OperationalError where that
@@ -77,23 +77,23 @@ class RemoteCopies:
             with self._lock:
                 if time.monotonic() >= self._look_at:
                     self._see()
-        if self._trouble:
-            raise OperationalError(self._trouble)
+        if self._failure:
+            raise OperationalError(self._failure)
 
     @property
     def is_due(self) -> bool:
         """Whether `look` would ask the store, or tell of trouble."""
-        return bool(self._trouble) or time.monotonic() >= self._look_at
+        return bool(self._failure) or time.monotonic() >= self._look_at
 
     def _see(self) -> None:
         said, after = "", AGAIN
         try:
             stale = not self._has(self._store.look())
         except OperationalError as error:
-            stale, said, after = False, str(error), AFTER_TROUBLE
+            stale, said, after = False, str(error), AFTER_FAILURE
         except Exception:
-            stale, said, after = False, f"{self._source}: its server says what nobody understands", AFTER_TROUBLE
-        self._stale, self._trouble = self._stale or stale, said
+            stale, said, after = False, f"{self._source}: its server says what nobody understands", AFTER_FAILURE
+        self._stale, self._failure = self._stale or stale, said
         self._look_at = time.monotonic() + after
 
     def bring(self) -> None:
@@ -105,13 +105,13 @@ class RemoteCopies:
                     self._require_open()
                     found = self._store.look()
                     if self._has(found):
-                        self._stale, self._trouble = False, ""
+                        self._stale, self._failure = False, ""
                         return
                     if left:
                         self._copy(found)
             finally:
                 self._look_at = time.monotonic() + AGAIN
-        raise trouble(self._source, "changes while it is copied; ask again once it stays as it is")
+        raise store_error(self._source, "changes while it is copied; ask again once it stays as it is")
 
     def _has(self, found: Sequence[RemoteFile]) -> bool:
         """Whether these files were copied, in this state, and no others."""
@@ -124,14 +124,14 @@ class RemoteCopies:
         size, free = sum(file.size for file in wanted), shutil.disk_usage(self._folder).free
         if size > free:
             said = f"has {size:,} bytes, and {free:,} are free for copies; set TMPDIR to a folder on a larger disk"
-            raise trouble(self._source, said)
+            raise store_error(self._source, said)
         gone, self._copied = self._copied.keys() - {file.place for file in found}, kept
         try:
             for place in gone:
                 Path(self._folder, place).unlink(missing_ok=True)
             brought = {file.place: (file, self._brought(file)) for file in wanted}
         except OSError as error:
-            raise trouble(self._source, f"cannot be copied to this machine ({error.strerror})") from None
+            raise store_error(self._source, f"cannot be copied to this machine ({error.strerror})") from None
         copied = kept | brought
         self._copied = {file.place: copied[file.place] for file in found}
 
@@ -150,7 +150,7 @@ class RemoteCopies:
         return digest.hexdigest()
 
     @contextmanager
-    def told(self) -> Iterator[None]:
+    def naming_addresses(self) -> Iterator[None]:
         """Say the address in the place of the copy's where the source is at fault."""
         try:
             yield
@@ -174,7 +174,7 @@ class RemoteCopies:
 
     def _require_open(self) -> None:
         if self._closed:
-            raise trouble(self._source, "is closed")
+            raise store_error(self._source, "is closed")
 
 
 def _store(source: str) -> FileStore:
@@ -194,7 +194,7 @@ def copied_source(source: str) -> Iterator[str]:
     if not source.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)):
         yield source
         return
-    with closing(RemoteCopies(source)) as copies, copies.told():
+    with closing(RemoteCopies(source)) as copies, copies.naming_addresses():
         yield str(copies.place)
 
 
@@ -204,5 +204,5 @@ def copied_schema(schema: Schema) -> Iterator[Schema]:
     if not schema.is_elsewhere or schema.is_copied:
         yield schema
         return
-    with closing(RemoteCopies(schema.source)) as copies, copies.told():
+    with closing(RemoteCopies(schema.source)) as copies, copies.naming_addresses():
         yield schema.copied_to(copies.place)

@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 from urllib.request import HTTPRedirectHandler, HTTPSHandler, OpenerDirector, Request, build_opener
 
 from dpsql.engines.files.table_files import GLOB
-from dpsql.engines.remote.store import CHUNK, PATIENCE, RemoteFile, checked_place, trouble
+from dpsql.engines.remote.store import CHUNK, PATIENCE, RemoteFile, checked_place, store_error
 from dpsql.errors import SchemaError
 
 _ADDRESS: Final = re.compile(r"https://([^\s/?#@]+)((?:/[^\s/?#]*)*)/([^\s/?#]+)")
@@ -72,26 +72,28 @@ class HttpsFiles:
         return [self._described(address, place) for place, address in self._places.items()]
 
     def _described(self, address: str, place: str) -> RemoteFile:
-        with _told(address), self._opened(address, "HEAD") as answer:
+        with _store_errors(address), self._opened(address, "HEAD") as answer:
             state = _state(answer.headers)
         if not any(state[:2]):
-            raise trouble(address, _NO_STATE)
+            raise store_error(address, _NO_STATE)
         return RemoteFile(address, checked_place(address, place), state, _length(state) or 0)
 
     def read(self, file: RemoteFile) -> Iterator[bytes]:
         """The file's content; OperationalError where it is another one by now, or is not whole."""
-        with _told(file.address), self._opened(file.address, "GET") as answer:
+        with _store_errors(file.address), self._opened(file.address, "GET") as answer:
             now = _state(answer.headers)
             if any(one and other and one != other for one, other in zip(now, file.state, strict=True)):
-                raise trouble(file.address, "was written while it was copied; ask again")
+                raise store_error(file.address, "was written while it was copied; ask again")
             left = _length(now)
             if left is None and not answer.chunked:
-                raise trouble(file.address, "its server does not tell how long it is: nobody sees whether it is whole")
+                raise store_error(
+                    file.address, "its server does not tell how long it is: nobody sees whether it is whole"
+                )
             while chunk := answer.read(CHUNK):
                 left = left if left is None else left - len(chunk)
                 yield chunk
         if left:
-            raise trouble(file.address, "its server ended before the whole file had come; ask again")
+            raise store_error(file.address, "its server ended before the whole file had come; ask again")
 
     def _opened(self, address: str, method: str) -> HTTPResponse:
         request = Request(address, method=method, headers={"Accept-Encoding": "identity", "User-Agent": "dpsql"})
@@ -124,7 +126,7 @@ class _ToHttpsAlone(HTTPRedirectHandler):
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> Request | None:
         if urlsplit(newurl).scheme != "https":
-            raise trouble(req.full_url, "its server leads to an address that is not https; name the right one")
+            raise store_error(req.full_url, "its server leads to an address that is not https; name the right one")
         found = super().redirect_request(req, fp, code, msg, headers, newurl)
         if found is not None:
             found.method = req.get_method()
@@ -142,7 +144,7 @@ def _authorization(address: str) -> str | None:
         with suppress(OSError):
             found = netrc.netrc().authenticators(urlsplit(address).hostname or "")
     except netrc.NetrcParseError:
-        raise trouble(address, "~/.netrc cannot be read; mend it") from None
+        raise store_error(address, "~/.netrc cannot be read; mend it") from None
     if found is None:
         return None
     return "Basic " + base64.b64encode(f"{found[0]}:{found[2]}".encode()).decode()
@@ -158,7 +160,7 @@ _ANSWERS: Final[Mapping[int, str]] = {
 
 
 @contextmanager
-def _told(address: str) -> Iterator[None]:
+def _store_errors(address: str) -> Iterator[None]:
     """Tell what goes wrong in words of dpsql's own."""
     try:
         yield
@@ -169,7 +171,7 @@ def _told(address: str) -> Iterator[None]:
         said = _why(error.reason if isinstance(error, URLError) else error)
     else:
         return
-    raise trouble(address, said) from None
+    raise store_error(address, said) from None
 
 
 def _why(reason: object) -> str:

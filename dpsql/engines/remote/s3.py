@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from dpsql.engines.files.table_files import kind_of
-from dpsql.engines.remote.store import CHUNK, PATIENCE, RemoteFile, checked_place, trouble
+from dpsql.engines.remote.store import CHUNK, PATIENCE, RemoteFile, checked_place, store_error
 from dpsql.errors import SchemaError
 
 _ADDRESS: Final = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.*))?")
@@ -41,7 +41,7 @@ class S3Objects:
             wanted, below = glob_pattern(self._key), self._key[: self._key.rfind("/", 0, first.start()) + 1]
             return self._data_files(each for each in self._listed(below) if wanted.fullmatch(each["Key"]))
         if self._key and not self._key.endswith("/"):
-            with _told(self._address):
+            with _store_errors(self._address):
                 found = self._described()
             if found is not None:
                 return [found]
@@ -60,26 +60,26 @@ class S3Objects:
             raise
 
     def _listed(self, below: str) -> Iterator[Mapping[str, Any]]:
-        with _told(self._address):
+        with _store_errors(self._address):
             for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=below):
                 yield from page.get("Contents", ())
 
     def _data_files(self, listed: Iterable[Mapping[str, Any]]) -> list[RemoteFile]:
         found = [self._file(each) for each in listed if kind_of(Path(each["Key"])) is not None]
         if not found:
-            raise trouble(self._address, "there is no such object, and no Parquet or CSV file below or like it")
+            raise store_error(self._address, "there is no such object, and no Parquet or CSV file below or like it")
         return found
 
-    def _file(self, told: Mapping[str, Any]) -> RemoteFile:
-        address = f"s3://{self._bucket}/{told['Key']}"
-        size = int(told["ContentLength"] if "ContentLength" in told else told["Size"])
-        state = (str(told["ETag"]), str(int(told["LastModified"].timestamp())), str(size))
-        return RemoteFile(address, checked_place(address, f"{self._bucket}/{told['Key']}"), state, size)
+    def _file(self, entry: Mapping[str, Any]) -> RemoteFile:
+        address = f"s3://{self._bucket}/{entry['Key']}"
+        size = int(entry["ContentLength"] if "ContentLength" in entry else entry["Size"])
+        state = (str(entry["ETag"]), str(int(entry["LastModified"].timestamp())), str(size))
+        return RemoteFile(address, checked_place(address, f"{self._bucket}/{entry['Key']}"), state, size)
 
     def read(self, file: RemoteFile) -> Iterator[bytes]:
         """The object's content; OperationalError where it is another one by now."""
         key = file.address.removeprefix(f"s3://{self._bucket}/")
-        with _told(file.address):
+        with _store_errors(file.address):
             yield from self._client.get_object(Bucket=self._bucket, Key=key, IfMatch=file.state[0])["Body"].iter_chunks(
                 CHUNK
             )
@@ -113,7 +113,7 @@ def _client(source: str) -> Any:
     except ModuleNotFoundError:
         raise SchemaError(f"{source}: s3:// needs the Python package boto3; pip install 'dpsql[s3]'") from None
     logging.getLogger("botocore").setLevel(logging.WARNING)  # a server's log has no lines on where credentials are
-    with _told(source):
+    with _store_errors(source):
         session = boto3.Session()
         unsigned = {} if session.get_credentials() is not None else {"signature_version": UNSIGNED}
         patient = Config(connect_timeout=PATIENCE, read_timeout=PATIENCE, retries={"total_max_attempts": 2}, **unsigned)
@@ -154,7 +154,7 @@ def _status(error: Any) -> int:
 
 
 @contextmanager
-def _told(address: str) -> Iterator[None]:
+def _store_errors(address: str) -> Iterator[None]:
     """Tell what goes wrong in words of dpsql's own."""
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -172,4 +172,4 @@ def _told(address: str) -> Iterator[None]:
         said = f"its store cannot be reached ({type(error).__name__})"
     else:
         return
-    raise trouble(address, said) from None
+    raise store_error(address, said) from None

@@ -48,7 +48,7 @@ class FileStore(Protocol):
         ...
 
 
-def trouble(address: str, said: str) -> OperationalError:
+def store_error(address: str, said: str) -> OperationalError:
     """What is told where a file elsewhere cannot be had."""
     return OperationalError(f"{address}: {said}")
 
@@ -61,5 +61,5 @@ def checked_place(address: str, place: str) -> str:
     """The path, which must stay below the folder of copies."""
     for part in place.split("/"):
         if part in ("", ".", "..") or "\0" in part or "\\" in part or len(part.encode()) > 255:
-            raise trouble(address, _NO_PLACE)
+            raise store_error(address, _NO_PLACE)
     return place

@@ -47,8 +47,8 @@ def least_variances(
     """
     weights = np.full(precisions.shape[1], 1.0 / precisions.shape[1])
     for _ in range(STEPS):
-        told = precisions @ weights
-        weights *= ((importance / told**power) @ precisions) ** (1 / power)
+        matched_cell = precisions @ weights
+        weights *= ((importance / matched_cell**power) @ precisions) ** (1 / power)
         weights /= weights.sum()
     return weights
 
@@ -87,8 +87,8 @@ def chosen_weights(
     ]
 
     def mean(weights: tuple[Fraction, ...]) -> float:
-        told = variances(precisions, np.array(weights, dtype=np.float64), power, most)
-        return float(importance @ np.log(told / bound))
+        matched_cell = variances(precisions, np.array(weights, dtype=np.float64), power, most)
+        return float(importance @ np.log(matched_cell / bound))
 
     return min(found, key=mean)
 
@@ -180,7 +180,7 @@ class SynopsisPlan:
     errors: tuple[ExpectedError, ...]
 
 
-def told(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> tuple[CellMatch, float] | None:
+def matched_cell(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> tuple[CellMatch, float] | None:
     """How a view tells a cell, with the variance of one group's part of it; None where it does not.
 
     A sum from the middle of the bounds is told by the sum and the count, and the other way round.

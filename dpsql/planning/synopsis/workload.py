@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from dpsql.errors import Refused
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.planning.synopsis.plan import Marginal, WorkloadQuery, scale, told
+from dpsql.planning.synopsis.plan import Marginal, WorkloadQuery, matched_cell, scale
 from dpsql.planning.view_matching import MOST_GROUPS, CellMatch, StoredView, family_digest, view_of
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, normal_cell, normal_core
 from dpsql.sql.ir.core import Core
@@ -117,25 +117,25 @@ class SynopsisWorkload:
 
     def _needed(self, asked: _Asked) -> frozenset[int] | None:
         """The keys of the synopsis that a cell is told by; None where they do not tell it."""
-        found = _told(asked, self.whole())
+        found = _matched(asked, self.whole())
         return None if found is None else frozenset(int(each.name[1:]) for each in _read(found[0]))
 
     def _query(
         self, asked: _Asked, needed: frozenset[int] | None, marginals: Sequence[Marginal], own: int
     ) -> WorkloadQuery:
-        base = None if needed is None else _told(asked, self.of(needed))
+        base = None if needed is None else _matched(asked, self.of(needed))
         each = inf
         if base is not None and needed is not None:
             each = self._summed(base[0], needed) / max(self.of(needed).groups, 1)
         variances = []
         for number, marginal in enumerate(marginals):
             if number == own:
-                direct = _told(asked, marginal)
+                direct = _matched(asked, marginal)
                 variances.append(inf if direct is None else direct[1])
                 continue
             found = None
             if needed is not None and marginal.keys is not None and needed <= marginal.keys:
-                found = _told(asked, marginal)
+                found = _matched(asked, marginal)
             variances.append(inf if found is None else found[1] * each * marginal.groups)
         noise = asked.core.cells[asked.place]
         return WorkloadQuery(asked.statement, tuple(variances), scale(noise.mechanism, noise.contribution.step))
@@ -154,11 +154,11 @@ class SynopsisWorkload:
         return float(max(counts.values(), default=1))
 
 
-def _told(asked: _Asked, marginal: Marginal) -> tuple[CellMatch, float] | None:
+def _matched(asked: _Asked, marginal: Marginal) -> tuple[CellMatch, float] | None:
     """How a marginal tells a cell, and the variance of one group's part of it; None where it does not."""
     if family_digest(asked.core.core) != family_digest(marginal.plan.core):
         return None
-    return told(asked.normal, asked.cell, asked.rows, marginal.view)
+    return matched_cell(asked.normal, asked.cell, asked.rows, marginal.view)
 
 
 def _content(view: StoredView, core: CorePlan) -> tuple[object, ...]:

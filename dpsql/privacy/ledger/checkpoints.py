@@ -48,7 +48,7 @@ def state_folder() -> Path:
     try:
         return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "dpsql"
     except RuntimeError as error:
-        raise _trouble() from error
+        raise _state_error() from error
 
 
 @contextmanager
@@ -149,7 +149,7 @@ class _Slots:
                 _put(self._path, bytes(2 * _SLOT), _linked)
             os.close(os.open(self._path, os.O_RDWR))
         except OSError as error:
-            raise _trouble() from error
+            raise _state_error() from error
 
     def read(self) -> Checkpoint | None:
         """The newest checkpoint that is whole; None where there is none."""
@@ -169,7 +169,7 @@ class _Slots:
             finally:
                 os.close(handle)
         except OSError as error:
-            raise _trouble() from error
+            raise _state_error() from error
 
     def _slots(self) -> list[Checkpoint | None]:
         try:
@@ -177,7 +177,7 @@ class _Slots:
         except FileNotFoundError:
             content = b""
         except OSError as error:
-            raise _trouble() from error
+            raise _state_error() from error
         return [_checkpoint(content[at : at + _SLOT].rstrip(b"\0")) for at in (0, _SLOT)]
 
 
@@ -195,7 +195,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
-        raise _trouble() from error
+        raise _state_error() from error
     return found
 
 
@@ -203,7 +203,7 @@ def _write(path: Path, content: dict[str, Any]) -> None:
     try:
         _put(path, json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise _trouble() from error
+        raise _state_error() from error
 
 
 def _put(path: Path, content: bytes, put: Callable[[Path, Path], object] = os.replace) -> None:
@@ -234,7 +234,7 @@ def _hash_bytes(content: bytes) -> str:
     return blake2b(content, digest_size=_DIGEST // 2).hexdigest()
 
 
-def _trouble() -> LedgerError:
+def _state_error() -> LedgerError:
     return LedgerError(
         "what is remembered of ledgers cannot be read or written; set DPSQL_STATE to a folder that dpsql may write, "
         "away from the data; nothing is released"

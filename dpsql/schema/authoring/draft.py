@@ -132,9 +132,9 @@ def privacy_of(choices: Choices) -> Privacy:
 def _errors(choices: Choices, error_of: Callable[[Privacy, int], float]) -> str:
     """What the limits of tables cost, before they are chosen."""
     privacy = privacy_of(choices)
-    told = [f"± {error_of(privacy, rows):,.0f} with {rows}" for rows in _EXAMPLES]
+    errors = [f"± {error_of(privacy, rows):,.0f} with {rows}" for rows in _EXAMPLES]
     return (
-        f"\n# With epsilon = {choices.epsilon or '1'} a count is {', '.join(told)} rows per unit (max_rows_per_unit)."
+        f"\n# With epsilon = {choices.epsilon or '1'} a count is {', '.join(errors)} rows per unit (max_rows_per_unit)."
     )
 
 

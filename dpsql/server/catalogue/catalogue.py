@@ -131,9 +131,9 @@ class Catalogue:
         try:
             return ask()
         except duckdb.Error as error:
-            told = fault(error)
-        log.warning("not answered (%s): %r", told.sqlstate, outline(text))
-        raise told
+            response = fault(error)
+        log.warning("not answered (%s): %r", response.sqlstate, outline(text))
+        raise response
 
     def _sql(self, rewritten: RewrittenQuery, parameters: Sequence[object] | None) -> str:
         """The statement with its values; NULL for parameters that are not bound yet."""

@@ -28,7 +28,7 @@ def expanded(formats: Sequence[int], count: int) -> Sequence[int]:
 
 def description(columns: Sequence[WireColumn], formats: Sequence[int]) -> RowDescription:
     """The RowDescription of the columns."""
-    told = zip(columns, expanded(formats, len(columns)), strict=True)
+    coded = zip(columns, expanded(formats, len(columns)), strict=True)
     return RowDescription(
         fields=[
             FieldDescription(
@@ -38,7 +38,7 @@ def description(columns: Sequence[WireColumn], formats: Sequence[int]) -> RowDes
                 type_modifier=column.modifier,
                 format_code=code,
             )
-            for column, code in told
+            for column, code in coded
         ]
     )
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.planning.estimators.estimate import SingleCell
-from dpsql.planning.explanation import measured
+from dpsql.planning.explanation import cell_in_words
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.view_matching import is_asked_of_views
 from dpsql.privacy.measure import Cost, shown
@@ -26,7 +26,7 @@ from dpsql.session.answer_store.view_answers import (
     entries_said,
     ratio,
 )
-from dpsql.session.answer_store.view_estimates import Estimates, Evaluate, ToldCore
+from dpsql.session.answer_store.view_estimates import EstimatedCore, Estimates, Evaluate
 from dpsql.session.answer_store.view_index import ViewIndex
 from dpsql.sql.ir.core import Cell, UnitCount, is_averaged
 from dpsql.sql.ir.expression import columns
@@ -43,7 +43,7 @@ class PartOfCore:
     """
 
     plan: CorePlan
-    told: ToldCore | None = None
+    estimated: EstimatedCore | None = None
     cells: tuple[Estimates | None, ...] = ()
     bought: tuple[int, ...] = ()
 
@@ -53,14 +53,14 @@ class PartOfCore:
 
         Cells of averages are none; so an average is never made of a total that is weighed and one that is not.
         """
-        cells = self.plan.cells if self.told is None else tuple(self.plan.cells[place] for place in self.bought)
-        whole = self.told is None and not is_asked_of_views(self.plan)
+        cells = self.plan.cells if self.estimated is None else tuple(self.plan.cells[place] for place in self.bought)
+        whole = self.estimated is None and not is_asked_of_views(self.plan)
         return not whole and not any(is_averaged(each.contribution.cell) for each in cells)
 
     @property
     def rest(self) -> CorePlan | None:
         """The core with the cells that are bought, each with the noise that it has in the whole plan; None of none."""
-        if self.told is None:
+        if self.estimated is None:
             return self.plan
         if not self.bought:
             return None
@@ -70,15 +70,15 @@ class PartOfCore:
 
     def with_bought(self, number: int, table: ReleasedTable | None) -> FoundCore | ReleasedTable:
         """All that is known of the core once the rest was released, as the core of this number among those bought."""
-        if self.told is None:
+        if self.estimated is None:
             assert table is not None
             return table
-        cells, groups = list(self.cells), dict(self.told.groups)
+        cells, groups = list(self.cells), dict(self.estimated.groups)
         if table is not None:
             groups = {tuple(map(rank, key)): key for key in table.keys}
             for column, place in enumerate(self.bought):
                 cells[place] = _bought(number, column, table, list(groups))
-        return FoundCore(self.told, tuple(each for each in cells if each is not None), groups)
+        return FoundCore(self.estimated, tuple(each for each in cells if each is not None), groups)
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ class PartAnswer:
     @property
     def said_before(self) -> tuple[str, ...]:
         """What EXPLAIN says of it: what is told by which answers, and what is bought."""
-        sources = "; ".join(entries_said([each.told for each in self.parts if each.told is not None]))
-        known = [_named(part.plan.cells[place].contribution.cell) for part in self.parts if part.told is not None
+        sources = "; ".join(entries_said([each.estimated for each in self.parts if each.estimated is not None]))
+        known = [_named(part.plan.cells[place].contribution.cell) for part in self.parts if part.estimated is not None
                  for place in range(len(part.cells)) if place not in part.bought]  # fmt: skip
         times = max(ratio(part.plan, place, (cell or {}).values()) for part in self.parts
                     for place, cell in enumerate(part.cells) if place not in part.bought)  # fmt: skip
@@ -126,7 +126,7 @@ def part_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate
     if plan.cubes or plan.derived:
         return None
     parts = tuple(_part(core, index, version, evaluate) for core in plan.cores)
-    if all(part.told is None for part in parts) or not all(part.is_known_from_then_on for part in parts):
+    if all(part.estimated is None for part in parts) or not all(part.is_known_from_then_on for part in parts):
         return None
     cores = tuple(core for part in parts if (core := part.rest) is not None)
     if not cores:
@@ -143,12 +143,12 @@ def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) ->
     views = index.views(core, version) if is_asked_of_views(core) else ()
     if not views:
         return PartOfCore(core)
-    told = ToldCore(core, views, index, evaluate)
-    cells = tuple(told.cells())
+    estimated = EstimatedCore(core, views, index, evaluate)
+    cells = tuple(estimated.cells())
     bought = tuple(place for place, cell in enumerate(cells)
                    if cell is None or ratio(core, place, cell.values()) > LESS_EXACT)  # fmt: skip
     known = set(range(len(cells))) - {*bought, _evidence(core)}
-    return PartOfCore(core, told, cells, bought) if known else PartOfCore(core)
+    return PartOfCore(core, estimated, cells, bought) if known else PartOfCore(core)
 
 
 def _evidence(core: CorePlan) -> int | None:
@@ -181,4 +181,4 @@ def _named(cell: Cell) -> str:
     read = [each for part in (getattr(cell, name, None) for name in ("argument", "left", "right")) if part is not None
             for each in columns(part)]  # fmt: skip
     names = ", ".join(dict.fromkeys(each.name for each in read))
-    return f"{measured(cell)} ({names})" if names else measured(cell)
+    return f"{cell_in_words(cell)} ({names})" if names else cell_in_words(cell)

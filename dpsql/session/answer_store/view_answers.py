@@ -14,9 +14,9 @@ from typing import Any
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.view_matching import is_asked_of_views
 from dpsql.release.combined_tables import combined_table
-from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, added, shared
+from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, added, shared_noise
 from dpsql.release.released_tables import Released, ReleasedTable
-from dpsql.session.answer_store.view_estimates import Estimates, Evaluate, GroupKey, ToldCore
+from dpsql.session.answer_store.view_estimates import EstimatedCore, Estimates, Evaluate, GroupKey
 from dpsql.session.answer_store.view_index import ViewIndex
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces
 from dpsql.sql.ir.core import ClampedSum, ProductSum, RowCount
@@ -80,7 +80,7 @@ class ViewAnswer:
 class FoundCore:
     """What is known of one core: estimates of all of its cells, in its groups, whose keys go by their ranks."""
 
-    core: ToldCore
+    core: EstimatedCore
     cells: tuple[Estimates, ...]
     groups: Mapping[Any, GroupKey]
 
@@ -99,7 +99,7 @@ def answer_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evalua
     for core in plan.cores:
         if not is_asked_of_views(core):
             return None
-        asked = ToldCore(core, index.views(core, version), index, evaluate)
+        asked = EstimatedCore(core, index.views(core, version), index, evaluate)
         cells = asked.cells() if asked.views else [None]
         told = tuple(each for each in cells if each is not None)
         if len(told) < len(cells):
@@ -148,7 +148,7 @@ def assembled(plan: Plan, found: Sequence[FoundCore | ReleasedTable], bought: tu
         evidence = [] if each.evidence is None else [each.evidence.get(name, NO_ROWS) for name in names]
         shapes.append((names, cells, evidence))
         listed += [estimate for row in cells for estimate in row] + evidence
-    noise, weights = shared(listed)
+    noise, weights = shared_noise(listed)
     at, tables, ratio = 0, list[ReleasedTable](), 0.0
     for each, (names, cells, evidence) in zip(made, shapes, strict=True):
         core, width = each.core.plan, len(each.cells)
@@ -179,7 +179,7 @@ def ratio(core: CorePlan, place: int, estimates: Iterable[LinearEstimate]) -> fl
     return variance**0.5 / own if own else 0.0 if not variance else math.inf
 
 
-def entries_said(cores: Iterable[ToldCore]) -> tuple[str, ...]:
+def entries_said(cores: Iterable[EstimatedCore]) -> tuple[str, ...]:
     """The ledger entries whose releases tell of the cores, each with the keys of its groups."""
     views = sorted({(view.entry, view.said) for each in cores for view in each.used})
     return tuple(f"entry {entry} of the ledger ({said})" for entry, said in views)

@@ -32,7 +32,7 @@ Estimates: TypeAlias = Mapping[Any, LinearEstimate]
 
 
 @dataclass
-class ToldCore:
+class EstimatedCore:
     """One core while it is answered of views: ``used`` are those that tell it, ``groups`` the keys of its groups."""
 
     plan: CorePlan

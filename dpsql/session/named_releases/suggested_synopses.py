@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import Plan
-from dpsql.planning.synopsis.plan import told
+from dpsql.planning.synopsis.plan import matched_cell
 from dpsql.planning.view_matching import is_view, view_of
 from dpsql.session.session import Session
 from dpsql.sql.analysis.normal_form import normal_cell, normal_core
@@ -64,7 +64,7 @@ def _suggested(session: Session, statements: Sequence[_Statement]) -> SuggestedS
             _add_key(session, source, keys, (compared, condition))
     for measure in dict.fromkeys(measure for each in asked for measure in each.parts.measures):
         plan = _plan(session, f"SELECT {measure} {source}")
-        if plan is not None and not _is_told(plan, _plan(session, f"SELECT {', '.join(measures)} {source}")):
+        if plan is not None and not _is_answered(plan, _plan(session, f"SELECT {', '.join(measures)} {source}")):
             measures.append(measure)
     name = "_".join(asked[0].parts.tables)
     workload = ";\n  ".join(each.text for each in asked)
@@ -84,20 +84,20 @@ def _add_key(session: Session, source: str, keys: list[str], spellings: Sequence
         domain = None if plan is None else plan.cores[0].core.domain
         if plan is None or domain is None or (domain.count is not None and domain.count > MOST_VALUES):
             continue
-        if not _is_told(
+        if not _is_answered(
             plan, _plan(session, f"SELECT {', '.join(keys)}, COUNT(*) {source} GROUP BY ALL") if keys else None
         ):
             keys.append(each)
         return
 
 
-def _is_told(plan: Plan, other: Plan | None) -> bool:
+def _is_answered(plan: Plan, other: Plan | None) -> bool:
     """Whether the cells of a plan are told by those of another one, whatever else the two read of their tables."""
     view = None if other is None else view_of(other.cores[0], "", 0, 0, 0)
     core = plan.cores[0]
     normal = normal_core(core.core)
     cells = [(normal_cell(normal, each.contribution.cell), each.contribution.rows) for each in core.cells]
-    return view is not None and all(cell is not None and told(normal, cell, rows, view) for cell, rows in cells)
+    return view is not None and all(cell is not None and matched_cell(normal, cell, rows, view) for cell, rows in cells)
 
 
 def _plan(session: Session, text: str) -> Plan | None:

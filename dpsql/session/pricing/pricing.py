@@ -98,7 +98,7 @@ NEAR_ENOUGH = 1.1
 class UnresolvedTarget(StatementError):
     """The target is a part of something that nobody knows: nothing was released of the statement, or 0."""
 
-    def __init__(self, column: str, target: ErrorTarget, relative: bool, told: bool, zero: bool = False) -> None:
+    def __init__(self, column: str, target: ErrorTarget, relative: bool, known: bool, zero: bool = False) -> None:
         name = f"{column} " if target.column else ""
         amount = f"{float(100 * target.amount):g} %"
         if relative:
@@ -108,7 +108,7 @@ class UnresolvedTarget(StatementError):
         else:
             reason = f"how wide {column!r} is depends on numbers that were not released yet; of an average say its rows"
             hint = f"TO REACH {target} AT 4000 ROWS"
-        if not told:  # neither a size nor a number of rows tells it
+        if not known:  # neither a size nor a number of rows tells it
             reason = f"how wide {column!r} is depends on numbers that were not released yet"
             hint = f"SET dpsql.target_error = '{replace(target, column=None)}'"
         super().__init__("E_STMT", f"{reason}, or run the statement once at a small price", hint=hint)
@@ -216,10 +216,10 @@ class Pricing:
             assert target is not None
             half = target.half_width(None if size is None else size.magnitude)
             if half is None:  # nothing of it was released, or 0
-                told = sure[place] is not None or by_rows[place] is not None
-                raise UnresolvedTarget(name, target, relative=True, told=told, zero=size is not None)
+                by_size = sure[place] is not None or by_rows[place] is not None
+                raise UnresolvedTarget(name, target, relative=True, known=by_size, zero=size is not None)
             if sure[place] is None and size is None:
-                raise UnresolvedTarget(name, target, relative=False, told=by_rows[place] is not None)
+                raise UnresolvedTarget(name, target, relative=False, known=by_rows[place] is not None)
             found.append(WantedError(place, half, sure[place] is not None))
         return found
 

@@ -125,8 +125,8 @@ def _declared_difference(function: str, arguments: tuple[Expression, ...], whole
         case (ColumnRef(relation=here, name=start), ColumnRef(relation=there, differences=declared)) if here == there:
             for column, low, high in declared:
                 if column == start:
-                    told = FUNCTIONS[function].interval(Interval(Fraction(0), Fraction(0)), Interval(low, high))
-                    inside = whole.within(Fraction(0) if low >= 0 else told.low, told.high)
+                    reached = FUNCTIONS[function].interval(Interval(Fraction(0), Fraction(0)), Interval(low, high))
+                    inside = whole.within(Fraction(0) if low >= 0 else reached.low, reached.high)
                     whole = whole if inside.is_empty else inside
     return whole
 

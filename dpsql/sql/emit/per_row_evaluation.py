@@ -69,14 +69,14 @@ def flat(dialect: Dialect, emitted: exp.Expr, expression: Expression) -> exp.Exp
 
 
 def made_flat(dialect: Dialect, emitted: exp.Expr) -> exp.Expr:
-    """The value as the first of a list of one; `with_ones` says where the 1 is found."""
+    """The value as the first of a list of one; `with_opaque_ones` says where the 1 is found."""
     held = dialect.listed(emitted)
     made = dialect.first_listed(held, node.bare(ONE))
     held.meta[_HELD], made.meta[_FLAT] = True, True
     return made
 
 
-def with_ones(dialect: Dialect, tree: exp.Query) -> None:
+def with_opaque_ones(dialect: Dialect, tree: exp.Query) -> None:
     """Give sources a column of ones, which the engine cannot know to be alike.
 
     A value or a condition reads that of a source it is made of; where a join may leave out rows of these, that of the

@@ -106,8 +106,8 @@ def _is_other(node: exp.Expr) -> bool:
 def _name(item: exp.Alias, select: exp.Select) -> str:
     """A name for the column that says what it is now, and that no other column of the SELECT has."""
     taken = {fold(each.alias_or_name) for each in select.expressions}
-    told = re.sub(r"[^a-z0-9]+", "_", _written(item.this).lower()).strip("_")
-    plain = told if told[:1].isalpha() and len(told) <= _LONGEST_NAME else f"{fold(item.alias)}_instead"
+    slug = re.sub(r"[^a-z0-9]+", "_", _written(item.this).lower()).strip("_")
+    plain = slug if slug[:1].isalpha() and len(slug) <= _LONGEST_NAME else f"{fold(item.alias)}_instead"
     plain = re.sub(r"[^a-z0-9_]", "_", plain)
     number, name = 1, plain
     while name in taken:

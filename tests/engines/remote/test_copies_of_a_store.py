@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from dpsql.engines.remote import copies
-from dpsql.engines.remote.copies import AFTER_TROUBLE, AGAIN, TRIES, RemoteCopies, copied_source
+from dpsql.engines.remote.copies import AFTER_FAILURE, AGAIN, TRIES, RemoteCopies, copied_source
 from dpsql.engines.remote.store import RemoteFile
 from dpsql.errors import OperationalError, SchemaError
 
@@ -123,13 +123,13 @@ def test_trouble_is_told_until_a_look_after_five_seconds_finds_none(
     store.failure = failure
     now[0] += AGAIN
     looks = store.looks
-    for after in (0.0, AFTER_TROUBLE - 0.1):
+    for after in (0.0, AFTER_FAILURE - 0.1):
         now[0] = 1000.0 + AGAIN + after
         with pytest.raises(OperationalError) as raised:
             made.look()
         assert str(raised.value) == said and made.is_due and made.content([made.place / "a.csv"]) is None
     assert store.looks == looks + 1 and not made.stale
-    store.failure, now[0] = None, 1000.0 + AGAIN + AFTER_TROUBLE
+    store.failure, now[0] = None, 1000.0 + AGAIN + AFTER_FAILURE
     made.look()
     assert store.looks == looks + 2 and not made.is_due and made.content([made.place / "a.csv"]) is not None
 
@@ -179,7 +179,7 @@ def test_the_copies_go_with_their_object_but_not_with_a_fork_of_it(
 
 
 def test_errors_name_the_address_in_the_place_of_the_copy(made: RemoteCopies) -> None:
-    with pytest.raises(SchemaError) as raised, made.told():
+    with pytest.raises(SchemaError) as raised, made.naming_addresses():
         raise SchemaError(f"{made.place}/b/c.csv is no table, nor is {made.place}: {made.place.parent}")
     assert str(raised.value) == f"{SOURCE}/b/c.csv is no table, nor is {SOURCE}: {made.place.parent}"
 

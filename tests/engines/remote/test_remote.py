@@ -191,14 +191,14 @@ def test_what_cannot_be_seen_any_more_is_told_before_the_charge(
     database: Database, bucket: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = database._engine._data._copies  # type: ignore[attr-defined]
-    for again in ("AGAIN", "AFTER_TROUBLE"):
+    for again in ("AGAIN", "AFTER_FAILURE"):
         monkeypatch.setattr(copies, again, 0)
     held._look_at = 0
     asked = threading.Event()
 
     def no_store() -> Any:
         asked.set()
-        raise store.trouble("s3://clinic/town/", "its store cannot be reached")
+        raise store.store_error("s3://clinic/town/", "its store cannot be reached")
 
     with monkeypatch.context() as patch:
         patch.setattr(held._store, "look", no_store)
@@ -223,9 +223,9 @@ def test_while_the_store_is_asked_again_copies_are_not_told_for_what_lies_there(
 
     def gone() -> Any:
         told.append((held.content(files), held.is_due))
-        raise store.trouble("s3://clinic/town/", "its store cannot be reached")
+        raise store.store_error("s3://clinic/town/", "its store cannot be reached")
 
-    monkeypatch.setattr(copies, "AFTER_TROUBLE", 0)
+    monkeypatch.setattr(copies, "AFTER_FAILURE", 0)
     monkeypatch.setattr(held._store, "look", gone)
     held._look_at = 0
     for _ in range(2):

@@ -13,8 +13,8 @@ FAULTS = (
         "a place for reading gets free when the reading ends, and not when the answer leaves",
         "dpsql/session/execution.py",
         "            scope.reading(derives=bool(plan.derived)) as deriver,\n"
-        "            ResponseTiming(plan, self._time_bucket, self.clock) as departure,\n",
-        "            ResponseTiming(plan, self._time_bucket, self.clock) as departure,\n"
+        "            ResponseTiming(plan, self._time_bucket, self.clock) as timing,\n",
+        "            ResponseTiming(plan, self._time_bucket, self.clock) as timing,\n"
         "            scope.reading(derives=bool(plan.derived)) as deriver,\n",
         (f"{TIMING}::test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading",),
     ),

@@ -135,7 +135,7 @@ FAULTS = (
     Fault(
         "a catalogue that cannot answer says that there is nothing",
         "dpsql/server/catalogue/catalogue.py",
-        "        raise told\n",
+        "        raise response\n",
         "        return [], []  # type: ignore[return-value]\n",
         (
             f"{CATALOGUE_REFUSALS}::test_it_refuses_in_postgresqls_shape",

@@ -89,9 +89,9 @@ FAULTS = (
     Fault(
         "charge after release",
         "dpsql/session/execution.py",
-        "            charge = pay(plan)\n            departure.begin()\n"
+        "            charge = pay(plan)\n            timing.begin()\n"
         "            released = masked(lambda: self._measured(charge, deriver, scope, held))\n",
-        "            from dpsql.privacy.accountant import _MINT\n\n            departure.begin()\n"
+        "            from dpsql.privacy.accountant import _MINT\n\n            timing.begin()\n"
         "            charge = Charge(_MINT, plan, plan.cost, 0)\n"
         "            released = masked(lambda: self._measured(charge, deriver, scope, held))\n"
         "            charge = pay(plan)\n",
@@ -114,10 +114,10 @@ FAULTS = (
     Fault(
         "the time runs from the end of the reading",
         "dpsql/session/execution.py",
-        "            departure.begin()\n"
+        "            timing.begin()\n"
         "            released = masked(lambda: self._measured(charge, deriver, scope, held))\n",
         "            released = masked(lambda: self._measured(charge, deriver, scope, held))\n"
-        "            departure.begin()\n",
+        "            timing.begin()\n",
         (f"{DEPARTURE}::test_an_answer_leaves_at_the_next_multiple_after_the_charge",),
     ),
     Fault(

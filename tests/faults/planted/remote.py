@@ -15,7 +15,7 @@ FAULTS = (
         "what is being looked at is told for what lies there",
         COPIES,
         '        said, after = "", AGAIN\n',
-        '        said, after, self._trouble = "", AGAIN, ""\n',
+        '        said, after, self._failure = "", AGAIN, ""\n',
         (f"{REMOTE}::test_while_the_store_is_asked_again_copies_are_not_told_for_what_lies_there",),
     ),
     Fault(
@@ -42,8 +42,8 @@ FAULTS = (
     Fault(
         "what a file elsewhere holds has no part in the version of copies",
         COPIES,
-        "told = [(place, its) for place, (_, its)",
-        'told = [(place, "") for place, (_, its)',
+        "digests = [(place, its) for place, (_, its)",
+        'digests = [(place, "") for place, (_, its)',
         CHANGED,
     ),
     Fault(
@@ -56,7 +56,7 @@ FAULTS = (
     Fault(
         "copies are answered from though their store forbids",
         COPIES,
-        "        if self._trouble:\n            raise OperationalError(self._trouble)\n",
+        "        if self._failure:\n            raise OperationalError(self._failure)\n",
         "",
         (f"{REMOTE}::test_what_cannot_be_seen_any_more_is_told_before_the_charge",),
     ),

@@ -147,7 +147,7 @@ FAULTS = (
     Fault(
         "the time that a version takes to be opened is felt",
         EXECUTION,
-        "            held = self.engine.hold(departure.begin)\n",
+        "            held = self.engine.hold(timing.begin)\n",
         "            held = self.engine.hold()\n",
         (f"{SLOW}::test_opening_a_version_takes_whole_buckets",),
     ),
@@ -161,14 +161,14 @@ FAULTS = (
     Fault(
         "the time that a version takes to be opened is felt where a planner counts public rows",
         EXECUTION,
-        "            return self._engine.public_count(sql, tables, departure.begin)\n",
+        "            return self._engine.public_count(sql, tables, timing.begin)\n",
         "            return self._engine.public_count(sql, tables)\n",
         (f"{SLOW}::test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets",),
     ),
     Fault(
         "the time that a version takes to be opened is felt where values of public tables are listed",
         EXECUTION,
-        "            return self._engine.public_column(sql, tables, departure.begin)\n",
+        "            return self._engine.public_column(sql, tables, timing.begin)\n",
         "            return self._engine.public_column(sql, tables)\n",
         (f"{SLOW}::test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets",),
     ),

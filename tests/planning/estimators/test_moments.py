@@ -15,7 +15,7 @@ from databases import without_noise
 
 from dpsql.planning.estimators.moment_intervals import moment_interval
 from dpsql.planning.estimators.moments import CentredVariable, MomentEstimate, statistic
-from dpsql.planning.explanation import measured
+from dpsql.planning.explanation import cell_in_words
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 from dpsql.sql.ir.aggregate_properties import Statistic
@@ -144,7 +144,7 @@ def test_postgres_spells_bool_and_every(session: Session, monkeypatch: pytest.Mo
 ])  # fmt: skip
 def test_what_statistics_share_is_bought_once(aggregates: str, cells: int, session: Session) -> None:
     (core,) = session.plan(f"SELECT {aggregates} FROM people").cores
-    assert len(core.cells) == cells, [measured(each.contribution.cell) for each in core.cells]
+    assert len(core.cells) == cells, [cell_in_words(each.contribution.cell) for each in core.cells]
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-6"])

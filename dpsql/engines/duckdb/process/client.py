@@ -75,8 +75,10 @@ class EngineProcess:
         self._looked = 0.0
         began: Future[None] = Future()
         self._folder = spill_folder(limits)
-        told = _told(path, replace(limits, folder=self._folder), serves)
-        self._attendant = threading.Thread(target=self._attend, args=(told, began), name="dpsql engine", daemon=True)
+        first_line = _first_line(path, replace(limits, folder=self._folder), serves)
+        self._attendant = threading.Thread(
+            target=self._attend, args=(first_line, began), name="dpsql engine", daemon=True
+        )
         self._attendant.start()
         _ALL.add(self)
         try:
@@ -199,10 +201,10 @@ class EngineProcess:
             with suppress(OSError):
                 self._pipe.drop()
 
-    def _attend(self, told: bytes, began: Future[None]) -> None:
+    def _attend(self, first_line: bytes, began: Future[None]) -> None:
         with suppress(Exception):
             self._process = _begun()
-            self._pipe = _told_to(self._process, told, self._look)
+            self._pipe = _pipe_to(self._process, first_line, self._look)
             if self._pipe.receive().word == "ready":
                 began.set_result(None)
             while began.done():
@@ -247,11 +249,11 @@ def _begun() -> subprocess.Popen[bytes]:
     )
 
 
-def _told_to(process: subprocess.Popen[bytes], told: bytes, waits: Callable[[], None]) -> MessagePipe:
+def _pipe_to(process: subprocess.Popen[bytes], first_line: bytes, waits: Callable[[], None]) -> MessagePipe:
     """The pipes to and from the process, which has been told its first line; OSError where it is gone already."""
     assert process.stdin is not None and process.stdout is not None
     with process.stdin, process.stdout:
-        process.stdin.write(told)
+        process.stdin.write(first_line)
         reads = os.dup(process.stdout.fileno())
         try:
             return MessagePipe(reads, os.dup(process.stdin.fileno()), waits)
@@ -260,12 +262,12 @@ def _told_to(process: subprocess.Popen[bytes], told: bytes, waits: Callable[[], 
             raise
 
 
-def _told(source: str, limits: ResourceLimits, serves: str) -> bytes:
+def _first_line(source: str, limits: ResourceLimits, serves: str) -> bytes:
     home = str(Path(start.__file__).parents[3])
     path = [str(Path(place or ".").absolute()) for place in sys.path]
-    told = {"path": path, "home": home, "parent": os.getpid(), "read": _readable(source), "limits": asdict(limits),
+    first = {"path": path, "home": home, "parent": os.getpid(), "read": _readable(source), "limits": asdict(limits),
             "serves": serves}  # fmt: skip
-    return json.dumps(told).encode() + b"\n"
+    return json.dumps(first).encode() + b"\n"
 
 
 def _readable(source: str) -> list[str]:

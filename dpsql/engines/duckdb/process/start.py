@@ -19,18 +19,18 @@ def start() -> None:
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)
     os.close(nothing)
-    told = json.loads(_line(reads))
-    sys.path[:] = told["path"]
+    request = json.loads(_line(reads))
+    sys.path[:] = request["path"]
     package = ModuleType("dpsql")  # dpsql/__init__.py imports the compiler, which has no business here
-    package.__path__ = [told["home"]]
+    package.__path__ = [request["home"]]
     sys.modules["dpsql"] = package
     from dpsql.engines.duckdb.process.confinement import confine
     from dpsql.engines.duckdb.process.protocol import MessagePipe
     from dpsql.engines.source import ResourceLimits
 
-    serve = import_module(f"dpsql.engines.duckdb.process.{told['serves']}").serve
-    limits = ResourceLimits(**told["limits"])
-    confine(told["parent"], told["read"], limits)
+    serve = import_module(f"dpsql.engines.duckdb.process.{request['serves']}").serve
+    limits = ResourceLimits(**request["limits"])
+    confine(request["parent"], request["read"], limits)
     serve(MessagePipe(reads, writes), limits)
 
 

@@ -77,11 +77,11 @@ def stored_value(column: StoredColumn) -> str:
 
 def _columns(columns: Iterable[StoredColumn], partition: Mapping[str, str | None] | None = None) -> str:
     """The columns of a view; those of ``partition`` are what the folders of the files say."""
-    told = {folded(name): text for name, text in (partition or {}).items()}
+    known = {folded(name): text for name, text in (partition or {}).items()}
     found = []
     for column in columns:
-        if folded(column.path[0]) in told:
-            text = told[folded(column.path[0])]
+        if folded(column.path[0]) in known:
+            text = known[folded(column.path[0])]
             value = value_of_text("NULL" if text is None else quoted(text), column.type)
         else:
             value = stored_value(column)

@@ -69,8 +69,8 @@ def narrowed_moment(
     if within.low is not None and within.high is not None and is_ordinary(within):
         bounds = _midnight(floor(within.low), moment.type), _midnight(ceil(within.high), moment.type)
     column = ColumnRef("", "moment", moment.type, nullable, bounds)
-    told = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
-    return narrowed(column, [rebuilt(each, lambda part: column if part == moment else part) for each in told])
+    its_conditions = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
+    return narrowed(column, [rebuilt(each, lambda part: column if part == moment else part) for each in its_conditions])
 
 
 def compared_moments(conditions: Iterable[Expression]) -> frozenset[Expression]:

@@ -51,14 +51,14 @@ class LeftOut:
 def clipped(cores: Sequence[Core], norm: Norm) -> tuple[tuple[Core, ...], tuple[LeftOut, ...]]:
     """The cores that count what the given ones leave out, and what each of their aggregates counts."""
     beside: list[Core] = []
-    told: list[LeftOut] = []
+    left_out: list[LeftOut] = []
     for relation in dict.fromkeys(core.relation for core in cores):
         own = [core for core in cores if core.relation == relation]
         for counting, counts in (_rows_beyond(relation, own), *_units_beyond(relation, own, norm)):
             first = len(cores) + len(beside)
-            told += [replace(each, core=first, whole_core=first + each.whole_core) for each in counts]
+            left_out += [replace(each, core=first, whole_core=first + each.whole_core) for each in counts]
             beside += counting
-    return tuple(beside), tuple(told)
+    return tuple(beside), tuple(left_out)
 
 
 #: Cores, and what the first of them counts; ``whole_core`` says how far behind it the core of the whole is.

@@ -169,9 +169,9 @@ def _with_sizes(tree: exp.Select, found: list[_Clipped], sizes: str) -> exp.Sele
     if group is not None and group.args.get("all"):
         keys = [place for place, item in enumerate(tree.expressions, 1) if item.find(exp.AggFunc) is None]
         tree.set("group", exp.Group(expressions=[exp.Literal.number(place) for place in keys]))
-    told = tree.with_(sizes, as_=exp.Select(expressions=items, **source), copy=False)
-    told.join(exp.to_table(sizes), join_type="cross", copy=False)
-    return told.group_by(
+    sized = tree.with_(sizes, as_=exp.Select(expressions=items, **source), copy=False)
+    sized.join(exp.to_table(sizes), join_type="cross", copy=False)
+    return sized.group_by(
         *(exp.column(f"{_SIZE_COLUMN}{place}", table=sizes) for place, _ in enumerate(found, 1)), copy=False
     )
 

@@ -175,8 +175,8 @@ class From:
         padded = Side(both, [], [*left.sources, *right.sources], left.merged | right.merged)
         padded.merged |= {name: (call("coalesce", pair, at), names) for name, pair in shared.items()}
         alias, seen = self._alias(), padded.seen()
-        told = {padded.merged[name][0]: _both_identify(pair) for name, pair in shared.items()}
-        columns = {each: output(alias, place, [each], told.get(each)) for place, each in enumerate(seen)}
+        identified = {padded.merged[name][0]: _both_identify(pair) for name, pair in shared.items()}
+        columns = {each: output(alias, place, [each], identified.get(each)) for place, each in enumerate(seen)}
         for each, column in columns.items():
             self._hand_on(each, column)
         whole = Compound(alias, "union all", (Branch(both, unit, tuple(seen)),))

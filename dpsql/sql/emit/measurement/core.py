@@ -28,7 +28,7 @@ from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.measurement import contribution_bounding, histogram, unit_norms
 from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.emit.measurement.row_values import row_size, row_value
-from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_ones
+from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_opaque_ones
 from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
@@ -120,7 +120,7 @@ class _Emission:
                 cte.set("materialized", True)
         for select in list(steps["rows"].find_all(exp.Select)):
             precompute(self.dialect, select)
-        with_ones(self.dialect, steps["rows"])
+        with_opaque_ones(self.dialect, steps["rows"])
         final.set("with_", exp.With(expressions=ctes))
         return final
 
