@@ -66,6 +66,20 @@ FAULTS = (
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
+        "a row's own texts are read any number of times",
+        LIMITS,
+        "    if sum(map(_text_steps, works, texts)) > _MOST_READ:",
+        "    if False:",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
+        "what a subquery makes of a row's own texts is no longer than these",
+        "dpsql/sql/analysis/work/public_texts.py",
+        "            self._wholes[place] = max(map(self._made_whole, made))",
+        "            self._wholes[place] = UNDECLARED",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
         "texts of any length are kept of all rows that a unit has",
         LIMITS,
         "AddedCharacters(its).of(whole) > _MOST_ADDED or any(",

@@ -59,6 +59,18 @@ def _tables_held(text: str) -> set[str]:
             f"SELECT COUNT(DISTINCT word || '{'x' * 300}'), COUNT(DISTINCT word || '{'x' * 300}') "
             "FILTER (WHERE small > 1) FROM visits"
         ),
+        "SELECT COUNT(*) FROM visits WHERE REGEXP_REPLACE(word, 'a??', '', 'g') = 'q'",
+        f"SELECT COUNT(*) FROM visits WHERE REGEXP_EXTRACT(word, '({'ab' * 20})', 1) = 'q'",
+        f"SELECT {', '.join(f'COUNT(DISTINCT LEFT(word, {900 + n}))' for n in range(17))} FROM visits",
+        f"SELECT COUNT(*) FROM visits WHERE {' OR '.join(f'REVERSE(word || {n}) = UPPER(word)' for n in range(8))}",
+        (
+            f"SELECT COUNT(DISTINCT s || s || s) FROM (SELECT pid, {_repeated(6)} AS s FROM visits UNION ALL "
+            "SELECT pid, word FROM visits)"
+        ),
+        (
+            f"SELECT COUNT(DISTINCT s || s || s) FROM (SELECT pid, MAX(LEFT({_repeated(8)}, 7000)) AS s FROM visits "
+            "GROUP BY pid, small)"
+        ),
     ],
 )
 def test_a_unit_is_held_to_its_rows_where_much_is_made_of_each(text: str) -> None:
@@ -76,6 +88,10 @@ def test_a_unit_is_held_to_its_rows_where_much_is_made_of_each(text: str) -> Non
         f"SELECT COUNT(DISTINCT TRIM(word, '{'ab' * 300}')) FROM visits",
         f"SELECT COUNT(DISTINCT {_repeated(8)}) FROM visits",
         "SELECT word, small, COUNT(DISTINCT word), AVG(price) FROM visits GROUP BY 1, 2",
+        "SELECT COUNT(*) FROM visits WHERE REGEXP_REPLACE(LEFT(word, 200), 'a??', '', 'g') = 'q'",
+        "SELECT REGEXP_REPLACE(word, '^a+', '') AS k, COUNT(*) FROM visits WHERE word ~ 'a|b+' GROUP BY 1",
+        f"SELECT {', '.join(f'COUNT(DISTINCT LEFT(word, {900 + n}))' for n in range(9))} FROM visits",
+        f"SELECT COUNT(*) FROM visits WHERE {' OR '.join(f'word LIKE {chr(39)}%{n}%{chr(39)}' for n in range(30))}",
     ],
 )
 def test_what_is_light_reads_all_rows(text: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from untouched import planning_session
 
 from dpsql.planning.estimators.histogram import MeasuredHistogram
-from dpsql.planning.explanation import measured
+from dpsql.planning.explanation import cell_in_words
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
 from dpsql.privacy.mechanism.exponential import TopKPeeling
@@ -47,11 +47,13 @@ def rendered(plan: Plan) -> str:
 
 def _cells(core: CorePlan) -> list[str]:
     lines = [
-        f"-- {place}: {measured(cell.contribution.cell)} in steps of {cell.contribution.step}; {_noise(cell.mechanism)}"
+        f"-- {place}: {cell_in_words(cell.contribution.cell)} in steps of {cell.contribution.step}; "
+        f"{_noise(cell.mechanism)}"
         for place, cell in enumerate(core.cells)
     ]
     lines += [
-        f"-- {measured(each.contribution.cell)} {place}: {_reading(each)}" for place, each in enumerate(core.histograms)
+        f"-- {cell_in_words(each.contribution.cell)} {place}: {_reading(each)}"
+        for place, each in enumerate(core.histograms)
     ]
     if core.selection is not None:
         chosen = core.selection

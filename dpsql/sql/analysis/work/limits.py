@@ -54,6 +54,8 @@ _MOST_SPLIT = 4_000
 #: Where a row takes more steps beside its own texts, each unit is held to the rows that it may have; so it is where
 #: texts that are kept of a row hold more characters of the statement's, or one of its own texts more often.
 _MOST_LIGHT, _MOST_ADDED, _MOST_KEPT = 2_000, 500, 8
+#: So it is where it takes more steps if each of its own texts has `UNDECLARED` characters.
+_MOST_READ = 16_000
 
 #: So many characters of a pattern are said.
 _MOST_SAID = 200
@@ -167,6 +169,8 @@ def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
     that a unit may have in the data."""
     if sum(map(_own_steps, works, texts)) > _MOST_LIGHT:
         return True
+    if sum(map(_text_steps, works, texts)) > _MOST_READ:
+        return True
     if any(has_pattern_of_data(work.computed) for work in works):
         return True
     kept = [[each for each in work.computed if each.type.kind == "text"] for work in works]
@@ -184,6 +188,11 @@ def _own_steps(work: UnitWork, texts: PublicTexts) -> int:
         if each.type.kind == "text" and not each.public:
             lengths[each] = Interval(Fraction(0), Fraction(added.of_column(each)))
     return _steps(work, lengths)
+
+
+def _text_steps(work: UnitWork, texts: PublicTexts) -> int:
+    """The steps of a row whose own texts have a thousand characters each."""
+    return _steps(work, texts.lengths([*work.computed, *work.ordered]))
 
 
 def _steps(work: UnitWork, known: Known) -> int:

@@ -1,4 +1,4 @@
-"""The lengths of the texts of public tables that a core reads: as long as they are, which no person's data change.
+"""The lengths of the texts that a core reads: those of public tables as they are, which no person's data change.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -28,6 +28,7 @@ class PublicTexts:
             if isinstance(relation, Scan | PerUnit | Compound):
                 self._sources[relation.alias] = relation
         self._lengths: dict[tuple[str, str], int] = {}
+        self._wholes: dict[tuple[str, str], int] = {}
 
     def known(self, expressions: Iterable[Expression]) -> Known:
         """How many characters the text columns in the expressions have; nothing where none of a public table is read.
@@ -42,6 +43,19 @@ class PublicTexts:
             return {}
         lengths: dict[Expression, int] = {each: self.length(each) if each.public else UNDECLARED for each in read}
         lengths |= {each: UNDECLARED if value is None else self._made(value) for each, value in inner.items()}
+        return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
+
+    def lengths(self, expressions: Iterable[Expression]) -> Known:
+        """How many characters the texts that are read in the expressions have, those that a subquery makes among them,
+        where each of a private table has as many as are counted of it.
+        """
+        every = list(expressions)
+        lengths: dict[Expression, int] = {
+            column: self._whole(column) for each in every for column in columns(each) if _is_open(column)
+        }
+        inner = {each: each.aggregate.argument for whole in every for each in subqueries(whole)
+                 if each.type.kind == "text" and each.aggregate is not None}  # fmt: skip
+        lengths |= {each: UNDECLARED if value is None else self._made_whole(value) for each, value in inner.items()}
         return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
 
     def length(self, column: ColumnRef) -> int:
@@ -63,6 +77,19 @@ class PublicTexts:
                 return [] if expression is None else [expression]
             case _:
                 return []
+
+    def _whole(self, column: ColumnRef) -> int:
+        made, place = self.made_of(column), (column.relation, column.name)
+        if not made:
+            return self.length(column) if column.public else UNDECLARED
+        if place not in self._wholes:
+            self._wholes[place] = 0  # of a column that would read itself
+            self._wholes[place] = max(map(self._made_whole, made))
+        return self._wholes[place]
+
+    def _made_whole(self, expression: Expression) -> int:
+        most = bounds(expression, self.lengths([expression])).high
+        return UNDECLARED if most is None else int(most)
 
     def _found(self, column: ColumnRef) -> int:
         source = self._sources.get(column.relation)
