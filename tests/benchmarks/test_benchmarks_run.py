@@ -49,6 +49,7 @@ def run(script: str, *arguments: str) -> str:
         ("tune.py", ("--events", "20000", "--answers", "1"), ("median relative error", "careful guess", "found for 1")),
         ("dashboard.py", ("--customers", "300", "--clicks", "4"), ("NAFLD: 12 charts", "from the store", "TPC-H")),
         ("engine.py", ("--repetitions", "1"), ("connect", "100,000 groups")),
+        ("row_cost.py", ("--step", "1e6"), ("0 functions and conversions", "tries")),
         ("intervals.py", ("--draws", "20", "--kind", "AVG"), ("AVG", "Laplace", "10,000")),
         ("import_time.py", ("--repetitions", "1"), ("import dpsql",)),
         ("ledger.py", ("--charges", "5", "--seconds", "0.2"), ("charges/s", "SQLite", "PostgreSQL")),

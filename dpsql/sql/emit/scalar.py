@@ -43,6 +43,8 @@ LONG: Final = 1_000
 #: The relations outside of the subquery that is emitted, whose columns it reads. An engine may ask it once for all rows
 #: with equal values, and takes those of any one of them.
 OUTER: Final[ContextVar[frozenset[str]]] = ContextVar("outer", default=frozenset())
+#: A whole number of a column has so many digits at least: each fits into a decimal that has more before its point.
+_INTEGER_DIGITS: Final = 18
 #: Where a tree keeps its size, so that what is built around it need not count it again.
 _KEPT: Final = "nodes"
 
@@ -208,7 +210,8 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
     """TRY_CAST of the value as the engine has it in its declared type.
 
     A decimal that was computed as a double is brought to its own scale first, and so rounds a half away from zero.
-    A timestamp is written as a text within the years 1 to 9999 only: some that a file may hold have no text at all.
+    A timestamp is written as a text within the years 1 to 9999 only: some that a file may hold have no text at all. A
+    whole number that has too many digits for a decimal is not tried: an engine takes microseconds to say so.
     """
     argument, target = cast.argument, cast.type
     computed = is_double(argument) and argument.type.kind != "double"
@@ -227,9 +230,13 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
         else:
             rounded = nearest(dialect, argument, places)
         return dialect.try_cast(rounded if computed else native(dialect, argument, places), target)
-    wide = argument.type.kind == "decimal" and target.is_numeric
-    value = double(dialect, argument, places) if wide else native(dialect, argument, places)
-    return dialect.try_cast(value, target)
+    value = (double if argument.type.kind == "decimal" else native)(dialect, argument, places)
+    whole = (target.precision or 0) - (target.scale or 0)
+    if argument.type.kind != "integer" or is_double(argument) or target.kind != "decimal" or whole > _INTEGER_DIGITS:
+        return dialect.try_cast(value, target)
+    ends = ((exp.GT, -(10**whole)), (exp.LT, 10**whole))
+    fits = node.balanced([node.compare(kind, value.copy(), node.integer(end)) for kind, end in ends], exp.And)
+    return node.case((fits, dialect.try_cast(value, target)))
 
 
 def nearest(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:

@@ -234,6 +234,22 @@ FAULTS = (
         ("tests/sql/functions/test_costs.py::test_each_form_of_like_looks_at_a_character_several_times",),
     ),
     Fault(
+        "a whole number that is too large for a decimal is tried",
+        "dpsql/sql/emit/scalar.py",
+        """target.kind != "decimal" or whole > _INTEGER_DIGITS:""",
+        """target.kind != "decimal" or whole > 2:""",
+        (
+            "tests/sql/functions/test_special_values.py::test_a_whole_number_that_is_too_large_for_a_decimal_is_not_tried",
+        ),
+    ),
+    Fault(
+        "a decimal of many digits takes as long as a number of 64 bits",
+        "dpsql/sql/analysis/work/row_cost.py",
+        "_LONG, _OF_LONG = 19, 100",
+        "_LONG, _OF_LONG = 19, 0",
+        ("tests/sql/analysis/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
+    ),
+    Fault(
         "a pattern of the data is tried once",
         "dpsql/sql/analysis/work/row_cost.py",
         "            return 1 if isinstance(pattern, Literal) else _length(pattern, known)\n",

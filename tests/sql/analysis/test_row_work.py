@@ -16,6 +16,7 @@ from worlds import World
 
 from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.planning.plan import Plan
+from dpsql.schema import SqlType
 from dpsql.sql.analysis.work.limits import MOST_STEPS
 from dpsql.sql.analysis.work.row_cost import CHARACTERS, UNDECLARED, steps
 from dpsql.sql.ir.core import Core
@@ -85,6 +86,9 @@ def _without(text: Expression, pattern: str, options: tuple[str, ...]) -> Call:
         (Call("like", (WORD, ColumnRef("u", "word", TEXT)), BOOLEAN), 2 * UNDECLARED * LONG, 3 * UNDECLARED * LONG),
         (Call("%", (Cast(NUMBER, DOUBLE), Literal(2.5, DOUBLE)), DOUBLE), 100, 300),
         (Cast(NUMBER, DOUBLE), 2, 2),
+        (Cast(ColumnRef("t", "m", SqlType("decimal", 19, 2)), DOUBLE), 102, 102),
+        (Cast(ColumnRef("t", "m", SqlType("decimal", 18, 2)), DOUBLE), 2, 2),
+        (Call("left", (Literal("", TEXT), Literal(0, INTEGER)), TEXT), 10, 12),
     ],
 )
 def test_a_step_is_a_number_or_some_characters(expression: Expression, least: int, most: int) -> None:

@@ -35,6 +35,10 @@ _MATCH = 256
 _ORDERED = 16
 #: A function that may be NULL of what is not, and a conversion.
 _DOUBTFUL = 100
+#: A decimal of so many digits, which an engine does not keep in 64 bits, takes so many steps to be computed with.
+_LONG, _OF_LONG = 19, 100
+#: A function of a text takes so many steps more, however short that is.
+_CALLED = 8
 #: Functions that are NULL where they would fail, by a comparison.
 _COMPARED = frozenset({"nullif", "/", "//", "%", "fdiv", "fmod"})
 
@@ -81,7 +85,10 @@ def _within(expressions: Iterable[Expression]) -> set[Expression]:
 def _own(expression: Expression, known: Known) -> int:
     times = max(_looks(expression), _passes(expression, known))
     texts = [each for each in (expression, *parts(expression)) if each.type.kind == "text"]
-    return 1 + _slow(expression) + times * sum(_length(each, known) // CHARACTERS for each in texts)
+    long = sum(each.type.kind == "decimal" and (each.type.precision or 0) >= _LONG for each in parts(expression))
+    called = _CALLED if texts and isinstance(expression, Call) else 0
+    whole = 1 + called + _slow(expression) + _OF_LONG * long
+    return whole + times * sum(_length(each, known) // CHARACTERS for each in texts)
 
 
 def _looks(expression: Expression) -> int:
