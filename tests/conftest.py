@@ -64,20 +64,25 @@ _THOROUGH = {
     "attacks": "attacks work_oracles",
     "audit": "audit audit_epsilon audit_lockdown audit_neighbours audit_samplers",
     "benchmarks": "benchmarks_run",
-    "cli": "cli_budget cli_ledger ctrl_c",
+    "cli": "cli_budget cli_ledger cli_tune ctrl_c first_hour",
     "clients": "charts",
-    "corpus": "corpus large_price",
-    "engines": "engine_errors process_end process_stuck slow_openings types versions",
-    "planning": "calibration constructs moment_cells targeted",
+    "corpus": "corpus large_price mutations",
+    "dbapi": "forks notebooks",
+    "docs": "accountants_page",
+    "engines": "copied_tables engine_errors process_death process_end process_stuck public_bounds slow_openings "
+    "spilling types versions",
+    "planning": "averaged_limits calibration constructs moment_cells targeted",
     "planning/estimators": "around moments",
     "planning/workload": "blocks parallel parallel_blocks",
     "postprocessing": "possible",
     "postprocessing/intervals": "date_intervals interval_coverage",
     "privacy": "privacy_loss_distributions privacy_loss_lattice",
-    "privacy/ledger": "ledger_kills ledger_races ledger_server ledger_stuck",
+    "privacy/ledger": "ledger_kills ledger_races ledger_server ledger_stuck window_model",
+    "privacy/mechanism": "clipping_bound",
     "release": "cube presence",
     "repl": "at_the_prompt",
-    "server": "crowd deployed stuck thousands",
+    "schema": "granularity",
+    "server": "crowd deployed fuzz neighbours new_data stuck thousands",
     "server/authentication": "guesses",
     "session": "count_costs database price_range replay responses text_alone",
     "session/answer_store": "answers answers_shared",
@@ -164,7 +169,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
     if config.option.markexpr != QUICK:
         return None
     return (
-        'the quick tests, about seven minutes on two cores; pytest -m "" runs all, with clients that pip does not bring'
+        'the quick tests, about six minutes on two cores; pytest -m "" runs all, with clients that pip does not bring'
     )
 
 
