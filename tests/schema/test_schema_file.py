@@ -16,6 +16,7 @@ import pytest
 from dpsql.errors import SchemaError
 from dpsql.schema import Owner, PathStep, Schema, json_schema, load, loads
 from dpsql.schema.load import validated
+from dpsql.schema.table import CsvFormat
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCHEMAS = REPOSITORY / "schemas"
@@ -82,6 +83,21 @@ def test_names_are_looked_up_whatever_their_case() -> None:
     assert people is schema.tables["people"]
     assert people is not None and people.column("Id") is people.columns["id"] and people.column("x") is None
     assert schema.table("nothing") is None
+
+
+def test_the_key_of_a_table_is_the_declared_one_or_that_of_the_unit() -> None:
+    schema = loads(GOOD.replace("[tables.items]\n", '[tables.items]\nkey = ["visit", "price"]\n'))
+    assert schema.primary_key("ITEMS") == ("visit", "price") and schema.primary_key("people") == ("id",)
+    assert schema.primary_key("visits") == ()
+    with pytest.raises(KeyError):
+        schema.primary_key("nothing")
+
+
+def test_a_mark_of_csv_is_one_character_of_ascii() -> None:
+    assert (CsvFormat().delimiter, CsvFormat(delimiter=";", quote="'").delimiter) == (",", ";")
+    for mark in ("", ";;", "\n", "ä"):
+        with pytest.raises(ValueError, match="must be one character of ASCII"):
+            CsvFormat(delimiter=mark)
 
 
 def test_places_are_relative_to_the_file() -> None:

@@ -121,8 +121,9 @@ def test_reflection_is_the_owners_schema_and_is_free(engine: sa.Engine) -> None:
     assert inspector.get_indexes("labs") == inspector.get_unique_constraints("labs") == []
     assert inspector.get_table_comment("labs") == {"text": "A laboratory result or measurement"}
     assert inspector.has_table("labs") and not inspector.has_table("ledger")
-    with pytest.raises(NoSuchTableError):
-        inspector.get_columns("ledger")
+    for schema, name in ((None, "ledger"), ("other", "other.labs")):
+        with pytest.raises(NoSuchTableError, match=f"^{name}$"):
+            inspector.get_columns(name.rpartition(".")[2], schema)
     assert left(engine) == before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from dpsql import connect
 from dpsql.errors import BudgetExhausted
 from dpsql.privacy.accountants.basic_and_zcdp import Basic, Concentrated, Hybrid
 from dpsql.privacy.accountants.renyi import Renyi
-from dpsql.privacy.budget import Budget, Lifetime
+from dpsql.privacy.budget import Budget, Lifetime, Window
 from dpsql.privacy.filter import FilterState, RemainingBudget
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
@@ -118,6 +119,13 @@ def test_what_any_noise_pays_for_is_answered(
         assert left.after(costs[chosen_noise(privacy, price, left)]) is not None
     if is_settled(left):
         assert chosen_noise(privacy, price, left) == "gaussian"
+
+
+def test_gaussian_noise_is_chosen_for_good_where_no_sum_of_epsilons_is_left_and_no_window_ends() -> None:
+    left = whole(promise(Fraction(3)))
+    after = left.after(Cost(None, Fraction(1, 1000)))
+    assert after is not None and is_settled(after) and not is_settled(left)
+    assert not is_settled(replace(after, window=Window("daily", 1)))
 
 
 @settings(max_examples=60, deadline=None)
