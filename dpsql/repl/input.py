@@ -15,7 +15,7 @@ _MARK = re.compile(
     rf"(?P<quiet>{_QUIET})|(?P<end>;)|(?P<command>\\)|(?P<open>['\"]|/\*)|(?P<for>\bfor\s*\()|(?P<round>[()])",
     re.DOTALL | re.IGNORECASE,
 )
-_NOTHING = re.compile(r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+", re.DOTALL)
+_NOTHING = re.compile(r"\s*+(?:(?:--[^\n]*+(?:\n|$)|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)\s*+)*")
 _COMMAND = re.compile(r"\\(\?|[A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
 _DOT_COMMAND = re.compile(r"\.([A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
 

@@ -188,8 +188,8 @@ def _number(text: str) -> str:
     return plain
 
 
-_MEMBER = re.compile(r'[{},]|"(?:[^"\\]|\\.)*+"|[^{},"]++', re.DOTALL)
-_MEMBERS = re.compile(f"(?:{_MEMBER.pattern})*+", re.DOTALL)
+_MEMBER = re.compile(r'[{},]|"[^"\\]*+(?:\\.[^"\\]*+)*"|[^{},"]++', re.DOTALL)
+_MEMBERS = re.compile(f"(?:{_MEMBER.pattern})*", re.DOTALL)
 
 
 def _read_array(element: PostgresType, text: str) -> list[object]:

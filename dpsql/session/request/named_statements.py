@@ -11,7 +11,7 @@ from dpsql.privacy.ledger import ReleaseKind
 from dpsql.sql.parser.parse import blanked, scan, without_idle_prefixes
 
 #: Blanks and comments; nothing of them is ever given back, or several comments would be read in many ways.
-BLANK = r"(?:\s|--[^\n]*(?:\n|$)|/\*(?:[^*]|\*(?!/))*+\*/)*+"
+BLANK = r"(?>\s*+(?:(?:--[^\n]*+(?:\n|$)|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)\s*+)*)"
 _KIND = rf"(synthetic\b{BLANK}table|synopsis)\b{BLANK}"
 _NAME = r'("[^"]*"|[^\s"();,\'.]+)'
 _BEGIN = re.compile(rf"{BLANK}(create|drop)\b{BLANK}{_KIND}", re.IGNORECASE)

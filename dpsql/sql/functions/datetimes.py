@@ -253,7 +253,7 @@ _LISTED: dict[str, Function] = {
     ),
     "strptime": Function(
         ("text", "words"), always(TIMESTAMP), fallible=True, examples=("TRY_STRPTIME(s, '%Y-%m-%d')",),
-        note="NULL where the text is no such moment", cost=CallCost.ONE_LOOK,
+        note="NULL where the text is no such moment", cost=CallCost.BY_CHARACTER,
     ),
     "make_date": Function(
         ("integer", "integer", "integer"), always(DATE), fallible=True, examples=("MAKE_DATE(2020, i, 28)",),

@@ -26,7 +26,7 @@ _MARK = "\x00"
 _NUMBERED = (TokenType.PARAMETER, TokenType.PLACEHOLDER)
 #: A parameter and the next without a blank between them; and the $ of parameters beside all in which a $ may stand.
 _NEIGHBOURS = re.compile(r"\$\d++[^\s$]*+\$")
-_DOLLAR = re.compile(r"'(?:[^']|'')*+'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?=\d)", re.DOTALL)
+_DOLLAR = re.compile(r"'[^']*+(?:''[^']*+)*'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?=\d)", re.DOTALL)
 #: Names of the aggregate that joins texts, where they are called.
 _JOINS_TEXTS = re.compile(r"\b(string_agg|group_concat|listagg)\s*+\(", re.IGNORECASE)
 

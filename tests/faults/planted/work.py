@@ -66,6 +66,13 @@ FAULTS = (
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
+        "any number of sets is kept of all rows that a unit has",
+        LIMITS,
+        "    if sum(len(work.ordered) for work in works) > _MOST_SETS:",
+        "    if False:",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
         "a row's own texts are read any number of times",
         LIMITS,
         "    if sum(map(_text_steps, works, texts)) > _MOST_READ:",
@@ -241,6 +248,13 @@ FAULTS = (
         (
             "tests/sql/functions/test_special_values.py::test_a_whole_number_that_is_too_large_for_a_decimal_is_not_tried",
         ),
+    ),
+    Fault(
+        "a text is read as a decimal as quickly as a number is converted",
+        "dpsql/sql/analysis/work/row_cost.py",
+        "_READ = 600",
+        "_READ = 100",
+        ("tests/sql/analysis/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
     ),
     Fault(
         "a decimal of many digits takes as long as a number of 64 bits",

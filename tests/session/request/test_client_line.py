@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import dpsql
 from dpsql.errors import Refused, StatementError
 from dpsql.session import request
 from dpsql.session.request.client_line import read, with_goal, without_refine
-from dpsql.session.request.named_statements import CreateNamed, DropNamed, ShowNamed, named_statement
+from dpsql.session.request.named_statements import BLANK, CreateNamed, DropNamed, ShowNamed, named_statement
 
 
 @pytest.mark.parametrize(
@@ -116,3 +119,14 @@ def test_a_named_release_has_its_rows_and_its_price_at_its_end(text: str, wanted
         assert found.body.rstrip() == wanted.body.rstrip()
         found = CreateNamed(found.kind, found.name, wanted.body, found.rows, found.price)
     assert found == wanted
+
+
+def test_no_group_is_repeated_without_giving_back() -> None:
+    """Python 3.11 before 3.11.5 matches too little where a group with branches is repeated possessively."""
+    home = Path(dpsql.__file__).parent
+    assert [
+        str(file) for file in home.rglob("*.py") if re.search(r"(?<!\\)\)[*+?]\+[^+=\s]", file.read_text("utf-8"))
+    ] == []
+    for text in ("/* a */ -- b\n /*** c * d **/ ", "", " ", "-- e"):
+        assert re.fullmatch(BLANK, text) is not None
+    assert [re.fullmatch(BLANK, text) for text in ("/* f", "/* g */ h", "/*/")] == [None] * 3

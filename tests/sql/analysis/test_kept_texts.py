@@ -19,6 +19,10 @@ def _repeated(times: int) -> str:
     return " || ".join(["word"] * times)
 
 
+def _counts(times: int) -> str:
+    return ", ".join(f"COUNT(DISTINCT small + {number})" for number in range(times))
+
+
 def _tables_held(text: str) -> set[str]:
     """The tables of the statement's cores that are held to their limit of rows."""
     relations = [each for core in plan_of(hand_world(), text).cores for each in everything_in(core.core)[0]]
@@ -62,6 +66,8 @@ def _tables_held(text: str) -> set[str]:
         "SELECT COUNT(*) FROM visits WHERE REGEXP_REPLACE(word, 'a??', '', 'g') = 'q'",
         f"SELECT COUNT(*) FROM visits WHERE REGEXP_EXTRACT(word, '({'ab' * 20})', 1) = 'q'",
         f"SELECT {', '.join(f'COUNT(DISTINCT LEFT(word, {900 + n}))' for n in range(17))} FROM visits",
+        f"SELECT {_counts(13)} FROM visits",
+        f"SELECT {_counts(8)}, (SELECT {_counts(5).replace(',', ' +')} FROM visits) FROM visits",
         f"SELECT COUNT(*) FROM visits WHERE {' OR '.join(f'REVERSE(word || {n}) = UPPER(word)' for n in range(8))}",
         (
             f"SELECT COUNT(DISTINCT s || s || s) FROM (SELECT pid, {_repeated(6)} AS s FROM visits UNION ALL "
@@ -91,6 +97,7 @@ def test_a_unit_is_held_to_its_rows_where_much_is_made_of_each(text: str) -> Non
         "SELECT COUNT(*) FROM visits WHERE REGEXP_REPLACE(LEFT(word, 200), 'a??', '', 'g') = 'q'",
         "SELECT REGEXP_REPLACE(word, '^a+', '') AS k, COUNT(*) FROM visits WHERE word ~ 'a|b+' GROUP BY 1",
         f"SELECT {', '.join(f'COUNT(DISTINCT LEFT(word, {900 + n}))' for n in range(9))} FROM visits",
+        f"SELECT {_counts(12)} FROM visits",
         f"SELECT COUNT(*) FROM visits WHERE {' OR '.join(f'word LIKE {chr(39)}%{n}%{chr(39)}' for n in range(30))}",
     ],
 )

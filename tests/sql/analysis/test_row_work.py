@@ -80,6 +80,8 @@ def _without(text: Expression, pattern: str, options: tuple[str, ...]) -> Call:
         (Call("sqrt", (Literal(4, INTEGER),), DOUBLE), 2, 4),
         (Call("/", (NUMBER, Literal(2, INTEGER)), DOUBLE), 3, 3),
         (Cast(WORD, INTEGER), 100, 300),
+        (Cast(WORD, SqlType("decimal", 38, 0)), 600, 800),
+        (Call("strptime", (WORD, Literal("%Y", TEXT)), SqlType("timestamp")), 8 * LONG, 10 * LONG + 300),
         (Call("upper", (WORD,), TEXT), 16 * LONG, 18 * LONG),
         (Call("reverse", (WORD,), TEXT), 32 * LONG, 34 * LONG),
         (Call("like", (WORD, Literal("a%", TEXT)), BOOLEAN), 8 * LONG, 10 * LONG),

@@ -50,7 +50,7 @@ _LABELS = frozenset("select insert update delete references trigger usage".split
 #: A parameter, beside all in which one is no parameter; what stands between two may not be taken for a quote's tag.
 #: Quotes and comments that do not end go on to the end of the text, so that it is read once.
 _PARAMETER = re.compile(
-    r"[eE]'(?:[^'\\]|\\.|'')*+'?|'(?:[^']|'')*+'?|\"(?:[^\"]|\"\")*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)"
+    r"[eE]'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*'?|'[^']*+(?:''[^']*+)*'?|\"[^\"]*+(?:\"\"[^\"]*+)*\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)"
     r"|[^\W\d][\w$]*+|\$(?P<tag>[^\W\d]\w*+)\$.*?(?:\$(?P=tag)\$|\Z)|\$\$.*?(?:\$\$|\Z)|(?P<parameter>\$\d++)",
     re.DOTALL,
 )

@@ -37,6 +37,8 @@ _ORDERED = 16
 _DOUBTFUL = 100
 #: A decimal of so many digits, which an engine does not keep in 64 bits, takes so many steps to be computed with.
 _LONG, _OF_LONG = 19, 100
+#: To read a text as a decimal takes so many, since digits beyond its own are read one by one.
+_READ = 600
 #: A function of a text takes so many steps more, however short that is.
 _CALLED = 8
 #: Functions that are NULL where they would fail, by a comparison.
@@ -176,6 +178,8 @@ def _slow(expression: Expression) -> int:
             return _DOUBTFUL
         case Call(function=function, arguments=arguments) if function not in _COMPARED:
             return _DOUBTFUL if FUNCTIONS[function].may_fail(*map(bounds, arguments)) else 0
+        case Cast(argument=argument, type=sql_type) if argument.type.kind == "text" and sql_type.kind == "decimal":
+            return _READ
         case Cast(argument=argument, type=sql_type) if not (argument.type.is_numeric and sql_type.kind == "double"):
             return _DOUBTFUL
         case _:
