@@ -249,7 +249,7 @@ _LISTED: dict[str, Function] = {
     "strftime": Function(
         ("temporal", "words"), always(TEXT), lambda _, pattern: Interval(Fraction(0), EVERYTHING.high),
         fallible=_extraordinary, examples=("STRFTIME(d, '%Y-%m')", "TO_CHAR(ts, 'YYYY-MM-DD HH24:MI')"),
-        cost=CallCost.ONE_LOOK,
+        cost=CallCost.BY_CHARACTER,
     ),
     "strptime": Function(
         ("text", "words"), always(TIMESTAMP), fallible=True, examples=("TRY_STRPTIME(s, '%Y-%m-%d')",),

@@ -68,7 +68,7 @@ FAULTS = (
     Fault(
         "any number of sets is kept of all rows that a unit has",
         LIMITS,
-        "    if sum(len(work.ordered) for work in works) > _MOST_SETS:",
+        "    if sum(work.sets for work in works) > _MOST_SETS:",
         "    if False:",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
@@ -138,8 +138,8 @@ FAULTS = (
     Fault(
         "texts between two functions are not counted",
         "dpsql/sql/analysis/work/row_cost.py",
-        "    made = _within(expressions)\n    converted",
-        "    made = list(expressions)\n    converted",
+        "    made = computed(expressions)\n",
+        "    made = Counter(expressions)\n",
         ("tests/sql/analysis/test_row_work.py::test_each_text_that_is_made_stands_in_memory",),
     ),
     Fault(
@@ -194,8 +194,8 @@ FAULTS = (
     Fault(
         "texts of public tables are looked for in what is computed last",
         "dpsql/sql/analysis/work/row_cost.py",
-        "    return [each for each in _within(expressions) if each.type.kind",
-        "    return [each for each in expressions if each.type.kind",
+        "    made = computed(expressions).items()\n",
+        "    made = Counter(expressions).items()\n",
         (f"{PUBLIC_TEXTS}::test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit",),
     ),
     Fault(
@@ -229,8 +229,8 @@ FAULTS = (
     Fault(
         "what is converted is not counted as one more text",
         "dpsql/sql/analysis/work/row_cost.py",
-        "for each in [*made, *converted] if",
-        "for each in made if",
+        "in (made + converted).items()",
+        "in made.items()",
         ("tests/sql/analysis/test_row_work.py::test_what_converts_a_text_makes_one_more",),
     ),
     Fault(
@@ -255,6 +255,20 @@ FAULTS = (
         "_READ = 600",
         "_READ = 100",
         ("tests/sql/analysis/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
+    ),
+    Fault(
+        "what stands in several places of a condition is computed once",
+        "dpsql/sql/analysis/work/computed_values.py",
+        "else found[part] + found[expression]",
+        "else 1",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
+    ),
+    Fault(
+        "a list of characters is made once for all rows",
+        ROW_WORK,
+        """frozenset({"translate", "trim", "ltrim", "rtrim"}), 5""",
+        """frozenset({"translate", "trim", "ltrim", "rtrim"}), 0""",
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
         "a decimal of many digits takes as long as a number of 64 bits",
@@ -345,7 +359,7 @@ FAULTS = (
     ),
     Fault(
         "what is made within an expression is no work",
-        ROW_WORK,
+        "dpsql/sql/analysis/work/computed_values.py",
         "            waiting += parts(expression)\n",
         "",
         (STEPS,),

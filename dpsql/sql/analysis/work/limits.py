@@ -56,7 +56,7 @@ _MOST_SPLIT = 4_000
 _MOST_LIGHT, _MOST_ADDED, _MOST_KEPT = 2_000, 500, 8
 #: So it is where it takes more steps if each of its own texts has `UNDECLARED` characters.
 _MOST_READ = 16_000
-#: So it is where more sets of values are kept: those of keys, of counts of different values, of quantiles.
+#: So it is where more aggregates keep a value of each row: counts of different values, quantiles.
 _MOST_SETS = 12
 
 #: So many characters of a pattern are said.
@@ -175,7 +175,7 @@ def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
         return True
     if any(has_pattern_of_data(work.computed) for work in works):
         return True
-    if sum(len(work.ordered) for work in works) > _MOST_SETS:
+    if sum(work.sets for work in works) > _MOST_SETS:
         return True
     kept = [[each for each in work.computed if each.type.kind == "text"] for work in works]
     return any(

@@ -5,10 +5,12 @@ Proved in ``docs/proofs/work.md``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from typing import assert_never
 
 from dpsql.sql.analysis.bounds import NOTHING_KNOWN, Known, bounds
+from dpsql.sql.analysis.work.computed_values import computed, within
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.regular_expression.automaton import most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
@@ -41,13 +43,15 @@ _LONG, _OF_LONG = 19, 100
 _READ = 600
 #: A function of a text takes so many steps more, however short that is.
 _CALLED = 8
+#: Functions with a list of characters, each of which takes so many steps for each row.
+_LISTING, _PER_CHARACTER = frozenset({"translate", "trim", "ltrim", "rtrim"}), 5
 #: Functions that are NULL where they would fail, by a comparison.
 _COMPARED = frozenset({"nullif", "/", "//", "%", "fdiv", "fmod"})
 
 
 def steps(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> int:
-    """The steps that it takes to compute the expressions, each once; ``known`` are lengths of texts."""
-    return sum(_own(each, known) for each in _within(expressions))
+    """The steps that it takes to compute the expressions; ``known`` are lengths of texts."""
+    return sum(times * _own(each, known) for each, times in computed(expressions).items())
 
 
 def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> int:
@@ -56,32 +60,24 @@ def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNO
     return sum(_ORDERED * (1 + length // CHARACTERS) for _, length in texts)
 
 
-def texts_made(expressions: Iterable[Expression]) -> list[Expression]:
-    """The texts that are made of others, at whatever depth."""
-    return [each for each in _within(expressions) if each.type.kind == "text" and not isinstance(each, ColumnRef)]
+def texts_made(expressions: Iterable[Expression]) -> Counter[Expression]:
+    """The texts that are made of others, at whatever depth, and how often each is."""
+    made = computed(expressions).items()
+    return Counter(
+        {each: times for each, times in made if each.type.kind == "text" and not isinstance(each, ColumnRef)}
+    )
 
 
 def characters_made(expressions: Collection[Expression], known: Known) -> int:
     """The most characters of all texts that are made of texts of known lengths, and that several keep of one."""
-    made = texts_made(expressions)
     kept = [each for each in expressions if each.type.kind == "text"]
-    return sum(_length(each, known) for each in [*made, *kept[1:]] if not known.keys().isdisjoint(_within([each])))
+    made = (texts_made(expressions) + Counter(kept[1:])).items()
+    return sum(times * _length(each, known) for each, times in made if not known.keys().isdisjoint(within([each])))
 
 
 def looks(expressions: Iterable[Expression]) -> int:
     """How often the regular expressions and LIKEs in the expressions look at a character."""
-    return sum(times for each in _within(expressions) if (times := _looks(each)) > 1)
-
-
-def _within(expressions: Iterable[Expression]) -> set[Expression]:
-    """The expressions and all that is inside of them."""
-    waiting, seen = list(expressions), set[Expression]()
-    while waiting:
-        expression = waiting.pop()
-        if expression not in seen:
-            seen.add(expression)
-            waiting += parts(expression)
-    return seen
+    return sum(times * found for each, times in computed(expressions).items() if (found := _looks(each)) > 1)
 
 
 def _own(expression: Expression, known: Known) -> int:
@@ -89,8 +85,16 @@ def _own(expression: Expression, known: Known) -> int:
     texts = [each for each in (expression, *parts(expression)) if each.type.kind == "text"]
     long = sum(each.type.kind == "decimal" and (each.type.precision or 0) >= _LONG for each in parts(expression))
     called = _CALLED if texts and isinstance(expression, Call) else 0
-    whole = 1 + called + _slow(expression) + _OF_LONG * long
+    whole = 1 + called + _slow(expression) + _OF_LONG * long + _PER_CHARACTER * _listed_characters(expression)
     return whole + times * sum(_length(each, known) // CHARACTERS for each in texts)
+
+
+def _listed_characters(expression: Expression) -> int:
+    """Those that a function looks up in a list, which the engine makes for each row."""
+    if not isinstance(expression, Call) or expression.function not in _LISTING:
+        return 0
+    constants = [each.value for each in expression.arguments if isinstance(each, Literal)]
+    return sum(len(each) for each in constants if isinstance(each, str))
 
 
 def _looks(expression: Expression) -> int:
@@ -126,7 +130,7 @@ def _again(match: Call) -> int:
 
 def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
     """The regular expressions in the expressions that are matched with what a row holds."""
-    for each in _within(expressions):
+    for each in within(expressions):
         is_match = isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.REGULAR_EXPRESSION
         if isinstance(each, Call) and is_match and not isinstance(each.arguments[0], Literal):
             yield each
@@ -137,7 +141,7 @@ def has_pattern_of_data(expressions: Iterable[Expression]) -> bool:
     return any(
         isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.LIKE
         and not isinstance(each.arguments[1], Literal)
-        for each in _within(expressions)
+        for each in within(expressions)
     )  # fmt: skip
 
 
@@ -202,10 +206,14 @@ def copies(expressions: Collection[Expression]) -> int:
     it is a key, or something counts its values, and both keep what they have met.
     """
     known: dict[Expression, int] = {}
-    made = _within(expressions)
-    converted = [part for each in made if _slow(each) for part in parts(each)]
+    made = computed(expressions)
+    converted = Counter[Expression]()
+    for each, times in made.items():
+        if _slow(each):
+            converted.update(dict.fromkeys(parts(each), times))
     kept = sum(_copies(each, known) for each in expressions if each.type.kind == "text")
-    return max(0, kept - 1) + sum(_copies(each, known) for each in [*made, *converted] if each.type.kind == "text")
+    stands = (times * _copies(each, known) for each, times in (made + converted).items() if each.type.kind == "text")
+    return max(0, kept - 1) + sum(stands)
 
 
 def copies_in(expression: Expression) -> int:
@@ -219,13 +227,13 @@ def split_texts(expressions: Collection[Expression], known: Known) -> tuple[int,
     """
     copied: dict[Expression, int] = {}
     undeclared = characters = 0
-    for each in _within(expressions):
+    for each, times in computed(expressions).items():
         if isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.SPLIT:
             text = each.arguments[0]
-            undeclared += _copies(text, copied)
+            undeclared += times * _copies(text, copied)
             most = bounds(text, known).high
-            ends = [bounds(part, known).high for part in _within([text]) if part.type.kind == "text"]
-            characters += sum(int(end) for end in ends if end is not None) if most is None else int(most)
+            ends = [bounds(part, known).high for part in within([text]) if part.type.kind == "text"]
+            characters += times * (sum(int(end) for end in ends if end is not None) if most is None else int(most))
     return undeclared, characters
 
 

@@ -98,9 +98,8 @@ def unit_work(core: Core, fanout: Fanout) -> UnitWork:
     work.evaluate(work.relation(core.relation), [*core.keys, *arguments])
     work.listed = sum(len(each.values) for each in core.aggregates)
     work.ordered += [*core.keys, *(group for each in core.aggregates for group in each.groups)]
-    work.ordered += [
-        each.argument for each in core.aggregates if each.argument is not None and not each.function.is_additive
-    ]
+    found = [each.argument for each in core.aggregates if each.argument is not None and not each.function.is_additive]
+    work.ordered, work.sets = work.ordered + found, len(found)
     return work
 
 
@@ -109,8 +108,9 @@ class UnitWork:
 
     ``held`` are the private tables in it whose rows must be limited first, ``most`` is the largest product of rows,
     ``computed`` what is computed of rows, as often as something groups, counts or compares it, ``ordered`` those of
-    which the engine finds equal ones, or an order, and ``listed`` with how many values rows are compared. ``repeats``
-    is true where a private row may stand in as many rows as its unit has in another table.
+    which the engine finds equal ones, or an order, and ``listed`` with how many values rows are compared. ``sets`` is
+    the number of aggregates that keep a value of each row, and ``repeats`` is true where a private row may stand in as
+    many rows as its unit has in another table.
     """
 
     def __init__(self, fanout: Fanout) -> None:
@@ -120,7 +120,7 @@ class UnitWork:
         self.most = self._widest = _ONE
         self.computed: list[Expression] = []
         self.ordered: list[Expression] = []
-        self.listed = 0
+        self.listed = self.sets = 0
         self.repeats = False
 
     def relation(self, relation: Relation) -> RowBound:

@@ -1,0 +1,49 @@
+"""Which expressions an engine computes of a row, and how often. Proved in ``docs/proofs/work.md``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from dpsql.sql.ir.expression import ColumnRef, Expression, Literal, parts
+
+
+def within(expressions: Iterable[Expression]) -> set[Expression]:
+    """The expressions and all that is inside of them."""
+    waiting, seen = list(expressions), set[Expression]()
+    while waiting:
+        expression = waiting.pop()
+        if expression not in seen:
+            seen.add(expression)
+            waiting += parts(expression)
+    return seen
+
+
+def computed(expressions: Iterable[Expression]) -> Counter[Expression]:
+    """How often each is computed, with all that is inside of them: what stands in several values once, what stands in
+    several places of a condition in each.
+    """
+    every = list(dict.fromkeys(expressions))
+    found = Counter(dict.fromkeys(within(each for each in every if each.type.kind != "boolean"), 1))
+    for condition in every:
+        if condition.type.kind == "boolean":
+            for each, times in _occurrences(condition).items():
+                found[each] = 1 if isinstance(each, ColumnRef | Literal) else found[each] + times
+    return found
+
+
+def _occurrences(condition: Expression) -> Counter[Expression]:
+    """How often each part of a condition stands in it."""
+    behind, seen, waiting = list[Expression](), set[Expression](), [(condition, False)]
+    while waiting:
+        expression, is_done = waiting.pop()
+        if is_done:
+            behind.append(expression)
+        elif expression not in seen:
+            seen.add(expression)
+            waiting += [(expression, True), *((part, False) for part in parts(expression))]
+    found = Counter({condition: 1})
+    for expression in reversed(behind):
+        for part in parts(expression):
+            found[part] = 1 if isinstance(part, ColumnRef | Literal) else found[part] + found[expression]
+    return found
