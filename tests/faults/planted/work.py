@@ -49,7 +49,7 @@ FAULTS = (
         LIMITS,
         "    if any(has_pattern_of_data(work.computed) for work in works):",
         "    if False:",
-        (f"{KEPT}::test_a_pattern_of_the_row_is_tried_in_few_characters",),
+        (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
     Fault(
         "a pattern of a row is tried in whole texts",

@@ -66,6 +66,7 @@ def _tables_held(text: str) -> set[str]:
         "SELECT COUNT(*) FROM visits WHERE REGEXP_REPLACE(word, 'a??', '', 'g') = 'q'",
         f"SELECT COUNT(*) FROM visits WHERE REGEXP_EXTRACT(word, '({'ab' * 20})', 1) = 'q'",
         f"SELECT {', '.join(f'COUNT(DISTINCT LEFT(word, {900 + n}))' for n in range(17))} FROM visits",
+        "SELECT COUNT(*) FROM visits WHERE LEFT(word, 3) LIKE LEFT(word, 2)",
         f"SELECT {_counts(13)} FROM visits",
         f"SELECT COUNT(*) FROM visits WHERE TRANSLATE(word, '{'abcd' * 100}', '') = 'q'",
         f"SELECT COUNT(*) FROM visits WHERE {' OR '.join(f'LOWER(word) = {chr(39)}{n}{chr(39)}' for n in range(20))}",
