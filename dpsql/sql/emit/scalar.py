@@ -43,7 +43,7 @@ LONG: Final = 1_000
 #: The relations outside of the subquery that is emitted, whose columns it reads. An engine may ask it once for all rows
 #: with equal values, and takes those of any one of them.
 OUTER: Final[ContextVar[frozenset[str]]] = ContextVar("outer", default=frozenset())
-#: A whole number of a column has so many digits at least: each fits into a decimal that has more before its point.
+#: Every whole number of 64 bits fits into a decimal that has more digits than these before its point.
 _INTEGER_DIGITS: Final = 18
 #: Where a tree keeps its size, so that what is built around it need not count it again.
 _KEPT: Final = "nodes"

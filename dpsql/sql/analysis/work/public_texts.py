@@ -19,7 +19,7 @@ from dpsql.sql.ir.relation import Compound, PerUnit, Relation, Scan, unit_of
 
 
 class PublicTexts:
-    """The lengths of the texts of public tables that a core reads, each asked for once."""
+    """The lengths of the texts that a core reads, those of public tables each asked for once."""
 
     def __init__(self, core: Core, sizes: Fanout) -> None:
         self._sizes = sizes
