@@ -178,25 +178,3 @@ def found(other: exp.Expr, own: exp.Expr) -> exp.Expr:
 def either(left: exp.Expr | None, right: exp.Expr) -> exp.Expr:
     """The OR of the two; the second alone where there is no first."""
     return right if left is None else exp.Or(this=left, expression=right)
-
-
-#: Which side of an INTERSECT a row is of.
-_SIDE = "its side"
-
-
-def intersected(selects: Sequence[exp.Select]) -> exp.Select:
-    """The rows that all of them have, found by a grouping.
-
-    An engine that finds one side of an INTERSECT empty does not read the other, which its time would tell.
-    """
-    names = [each.alias_or_name for each in selects[0].expressions]
-    whole: exp.Query | None = None
-    for side, each in enumerate(selects):
-        each.set("expressions", [*each.expressions, aliased(integer(side), _SIDE)])
-        whole = each if whole is None else exp.Union(this=whole, expression=each, distinct=False)
-    assert whole is not None
-    outputs: list[exp.Expr] = [column("sides", name) for name in names]
-    sides = exp.Count(this=exp.Distinct(expressions=[column("sides", _SIDE)]))
-    in_all = compare(exp.EQ, sides, integer(len(selects)))
-    groups = [each.copy() for each in outputs]
-    return select(outputs, subquery(whole, "sides"), group=groups, having=in_all)

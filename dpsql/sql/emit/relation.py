@@ -18,6 +18,7 @@ from dpsql.sql.analysis.quantisation import quantum
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, join_order
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.nobody_rows import intersected
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.per_row_evaluation import INNER, ONE, PUBLIC
 from dpsql.sql.emit.quantise import dispersion_of, quantised
@@ -192,14 +193,14 @@ def _compound(dialect: Dialect, compound: Compound) -> exp.Query:
     """The branches combined. Where there are several, each drops rows without a unit and has its values in one form."""
     several = len(compound.branches) > 1
     selects = [_branch(dialect, branch, several) for branch in compound.branches]
-    if compound.operator == "intersect" and several:
-        return node.intersected(selects)
+    if compound.operator == "intersect":
+        return intersected(dialect, selects, private=unit_of(compound) is not None)
     whole: exp.Query = selects[0]
     for select in selects[1:]:
         match compound.operator:
             case "union all" | "union":
                 whole = exp.Union(this=whole, expression=select, distinct=compound.operator == "union")
-            case "intersect" | "intersect all":
+            case "intersect all":
                 whole = exp.Intersect(this=whole, expression=select, distinct=False)
             case "except" | "except all":
                 whole = exp.Except(this=whole, expression=select, distinct=compound.operator == "except")

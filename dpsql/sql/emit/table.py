@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
+from dpsql.sql.emit.nobody_rows import look_up, units_above_limit
 from dpsql.sql.ir.expression import ColumnRef
 from dpsql.sql.ir.relation import ITS_UNIT, Hop, Keep, Scan
 
@@ -86,26 +87,26 @@ def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
         hops = parents(dialect, scan.path.hops)
         return node.select(outputs, stored_table(dialect, scan), [*hops, *joins], where)
 
-    def crowded() -> exp.Subquery:
-        whole = rows([node.aliased(unit.copy(), "u")])
-        whole.set("group", exp.Group(expressions=[node.integer(1)]))
+    def look_up_crowded() -> exp.Join:
+        assert scan.path is not None
         many = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(keep.rows))
-        whole.set("having", exp.Having(this=many))
-        return node.subquery(whole, "crowded")
+        crowded = units_above_limit(
+            dialect, unit.copy(), stored_table(dialect, scan), many, parents(dialect, scan.path.hops)
+        )
+        return look_up(unit.copy(), node.subquery(crowded, "crowded"))
 
     names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
     columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
     read = [node.aliased(without_sign(each.copy()), name) if name in keep.doubles else each
             for name, each in zip(keep.columns, columns, strict=True)]  # fmt: skip
     outputs = [*read, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
-    same = node.compare(exp.EQ, unit.copy(), node.column("crowded", "u"))
     outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
-    free = rows([each.copy() for each in outputs], [node.join(crowded(), same, "LEFT")], outside)
+    free = rows([each.copy() for each in outputs], [look_up_crowded()], outside)
     hashed = dialect.hashed(HASH_KEY, [each.copy() for each in columns])
     order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *(each.copy() for each in columns))]
     place = exp.Window(this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order))
     several = node.found(node.column("crowded", "u"), unit.copy())
-    ranked = rows([*outputs, node.aliased(place, _PLACE)], [node.join(crowded(), same.copy(), "LEFT")], several)
+    ranked = rows([*outputs, node.aliased(place, _PLACE)], [look_up_crowded()], several)
     first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))
     cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"),
                       where=first)  # fmt: skip

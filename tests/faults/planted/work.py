@@ -301,9 +301,37 @@ FAULTS = (
     Fault(
         "rows are read once more where a unit is above a limit",
         "dpsql/sql/emit/table.py",
-        '[node.join(crowded(), same.copy(), "LEFT")], several)',
-        "[node.join(crowded(), same.copy())])",
+        '    several = node.found(node.column("crowded", "u"), unit.copy())',
+        '    several = node.not_null(node.column("crowded", "u"))',
         ("tests/sql/analysis/test_work.py::test_a_unit_above_a_limit_has_nothing_read_again",),
+    ),
+    Fault(
+        "nobody is listed among those above a limit",
+        "dpsql/sql/emit/nobody_rows.py",
+        '    return exp.Union(this=listed, expression=_nobody(dialect, ["u"]), distinct=False)',
+        "    return listed",
+        (f"{WORK}test_rows_are_looked_up_whether_or_not_somebody_is_above_a_limit",),
+    ),
+    Fault(
+        "nobody is not looked up",
+        "dpsql/sql/emit/nobody_rows.py",
+        'node.same(unit, node.column(listed.alias_or_name, "u"))',
+        'node.compare(exp.EQ, unit, node.column(listed.alias_or_name, "u"))',
+        (f"{WORK}test_rows_are_looked_up_whether_or_not_somebody_is_above_a_limit",),
+    ),
+    Fault(
+        "rows without a unit are listed beside nobody",
+        "dpsql/sql/emit/nobody_rows.py",
+        "node.case((above, node.not_null(unit.copy())))",
+        "node.case((above, exp.true()))",
+        (f"{WORK}test_rows_without_a_unit_are_not_looked_up_twice",),
+    ),
+    Fault(
+        "an intersection has rows of its sides alone",
+        "dpsql/sql/emit/nobody_rows.py",
+        "    if private:\n        whole",
+        "    if not private:\n        whole",
+        (f"{WORK}test_both_sides_of_an_intersection_are_grouped_anew_whether_or_not_both_have_a_row",),
     ),
     Fault(
         "conditions of a subquery are asked while a file is read",
@@ -472,7 +500,7 @@ FAULTS = (
     Fault(
         "the left side of INTERSECT is read where the right one has a row",
         EMITTED,
-        '    if compound.operator == "intersect" and several:',
+        '    if compound.operator == "intersect":',
         "    if False:",
         (ELSE,),
     ),

@@ -27,6 +27,8 @@ STEPS = 4
 HARMLESS = r"\w+ IS (NOT )?NULL|NOT|AND|[() ]"
 #: A subquery in an expression, as it is emitted: where it has a join, one side may not be read if the other has no row.
 FOR_A_ROW = r"EXISTS\(|(?<!FROM )(?<!JOIN )(?<!AS )(?<!MATERIALIZED )\(SELECT"
+#: How the engine's plan names the condition by which rows are looked up among those above a limit.
+LOOKED_UP = " IS NOT DISTINCT FROM u'"
 #: Statements whose joins multiply rows, over `hand_world`.
 MULTIPLIED = (
     "SELECT COUNT(*) FROM visits v JOIN visits w ON v.pid = w.pid",
@@ -218,7 +220,7 @@ def _filters(scan: dict[str, Any]) -> list[str]:
 def _plan(nodes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for each in nodes:
         yield each
-        yield from _plan(each["children"])
+        yield from _plan(each.get("children", []))
 
 
 def _crowd(people: int, visits: int) -> World:
@@ -309,3 +311,75 @@ def test_a_unit_above_a_limit_has_nothing_read_again(text: str) -> None:
         given(heavy, connection, plan)
         for core in plan.cores:
             assert excess(heavy, connection, core, operators(connection, core.sql), "6", own=40) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM visits",
+        "SELECT word, SUM(small), COUNT(*) FROM visits GROUP BY word",
+        "SELECT small, COUNT(*) FROM visits GROUP BY small",
+        "SELECT AVG(small), SUM(small), MEDIAN(small), COUNT(DISTINCT pid) FROM visits",
+        "SELECT word, MEDIAN(small), COUNT(DISTINCT pid) FROM visits GROUP BY word",
+        "SELECT COUNT(*) FROM visits v JOIN visits w USING (pid)",
+    ],
+)
+def test_rows_are_looked_up_whether_or_not_somebody_is_above_a_limit(text: str) -> None:
+    """DuckDB looks no row up where it finds the list of those above a limit empty."""
+    here = _crowd(300, 300)
+    nobody = replace(here, tables=tuple(replace(each, rows=each.rows[-300:]) if each.name == "visits" else each
+                                        for each in here.tables))  # fmt: skip
+    with nobody.connect() as connection:
+        plan = plan_of(nobody, text)
+        given(nobody, connection, plan)
+        for core in plan.cores:
+            joins = [each for each in _made(connection, core.sql) if LOOKED_UP in str(each["extra_info"])]
+            assert joins
+            assert [each for each in joins if _rows(each["children"][1]) == 0] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits v JOIN visits w USING (pid)"]
+)
+def test_rows_without_a_unit_are_not_looked_up_twice(text: str) -> None:
+    """However many there are, each is read as one row that belongs to nobody."""
+    here = hand_world()
+    nobodys = tuple((str(n), NULL, "1", "3.0", "'w1'", "1.00") for n in range(7_000, 7_040))
+    more = replace(here, tables=tuple(replace(each, rows=each.rows + nobodys) if each.name == "visits" else each
+                                      for each in here.tables))  # fmt: skip
+    (core,) = plan_of(here, text).cores
+    with here.connect() as one, more.connect() as other:
+        assert one.execute(core.sql).fetchall() == other.execute(core.sql).fetchall()
+
+
+@pytest.mark.parametrize("word", ["sixth", "nobody"])
+def test_both_sides_of_an_intersection_are_grouped_anew_whether_or_not_both_have_a_row(word: str) -> None:
+    """DuckDB groups the rows of several sources anew, and those of a single one not."""
+    some = f"SELECT id, word FROM people WHERE word = '{word}'"
+    text = f"SELECT COUNT(*) FROM (SELECT pid, word FROM visits INTERSECT {some}) AS t"
+    here = _crowd(300, 3_000)
+    (core,) = plan_of(here, text).cores
+    with here.connect() as connection:
+        sides = [[_rows(each) for each in union["children"]]
+                 for union in _made(connection, core.sql) if _kind(union) == "UNION"]  # fmt: skip
+        read = [side for side in sides if side[0] > 3_000]
+        assert read and all(sum(rows > 0 for rows in side) > 1 for side in read)
+
+
+def _made(connection: duckdb.DuckDBPyConnection, sql: str) -> list[dict[str, Any]]:
+    """The operators of the engine's plan, with the rows that they made."""
+    row = connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchone()
+    assert row is not None
+    whole = json.loads(row[1])
+    return list(_plan(whole.get("operator") or whole["children"]))
+
+
+def _kind(operator: dict[str, Any]) -> str:
+    return operator.get("type") or operator["operator_type"]
+
+
+def _rows(operator: dict[str, Any]) -> int:
+    """The rows that an operator made; of a union, which is none itself, those of its sides."""
+    if _kind(operator) == "UNION":
+        return sum(map(_rows, operator["children"]))
+    return int(operator.get("intermediate_rows", operator.get("operator_cardinality", 0)))

@@ -19,6 +19,7 @@ from sqlglot import exp
 from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
+from dpsql.sql.emit.nobody_rows import look_up, units_above_limit
 from dpsql.sql.emit.node import number
 from dpsql.sql.ir.core import ClampedSum, NormClippedSum, ProductSum, RowCount, UnitCount
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
@@ -37,11 +38,10 @@ def contributions(dialect: Dialect, keys: list[str], members: list[Member]) -> e
     return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
 
 
-def crowded(groups: int) -> exp.Select:
+def crowded(dialect: Dialect, groups: int) -> exp.Union:
     """The units that stand in more groups than they may."""
-    unit = node.column("contributions", "u")
     many = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(groups))
-    return node.select([unit], node.table("contributions"), group=[unit.copy()], having=many)
+    return units_above_limit(dialect, node.bare("u"), node.table("contributions"), many)
 
 
 def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> exp.SetOperation:
@@ -50,14 +50,14 @@ def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> e
     free = node.select(
         [node.column("contributions", name) for name in names],
         node.table("contributions"),
-        [node.join(node.table("crowded"), node.equal("contributions", "crowded", "u"), "LEFT")],
+        [look_up(node.column("contributions", "u"), node.table("crowded"))],
         exp.Is(this=node.column("crowded", "u"), expression=exp.null()),
     )
     ranked = node.select(
         [*(node.column("contributions", name) for name in names),
          node.aliased(_rank(dialect, "contributions", ["u", *keys]), "place")],
         node.table("contributions"),
-        [node.join(node.table("crowded"), node.equal("contributions", "crowded", "u"), "LEFT")],
+        [look_up(node.column("contributions", "u"), node.table("crowded"))],
         node.found(node.column("crowded", "u"), node.column("contributions", "u")),
     )  # fmt: skip
     first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))
@@ -131,13 +131,13 @@ def steps(
     """The steps that clip the cells of ``members`` by one common factor per unit; ``base`` is what is summed."""
     chosen, own = f"{family}_suspects", f"{family}_own"
     return {
-        chosen: _suspects(base, members, sizes, norm),
+        chosen: _suspects(dialect, base, members, sizes, norm),
         own: _summed(dialect, chosen, keys, members) if base == "rows" else _own(base, chosen, keys, members),
         f"{family}_heavy": _heavy(dialect, own, keys, members, norm),
     }
 
 
-def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> exp.Select:
+def _suspects(dialect: Dialect, source: str, members: list[Member], sizes: Sizes, norm: Norm) -> exp.Union:
     """The units whose row values may exceed a limit: the sum of their sizes does, and no norm over groups is larger.
 
     Where ``sizes`` has a column of doubles that are no smaller, these are added up, and the limit is lowered by what
@@ -157,7 +157,8 @@ def _suspects(source: str, members: list[Member], sizes: Sizes, norm: Norm) -> e
     if source == "rows" and any(_counts_all_rows(each) for _, each in members):
         fewest = min(each.rows for _, each in members)
         above = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(fewest))
-    return node.select([node.bare("u")], node.table(source), group=[node.bare("u")], having=above)
+    assert above is not None
+    return units_above_limit(dialect, node.bare("u"), node.table(source), above)
 
 
 def _counts_all_rows(each: Contribution) -> bool:
@@ -212,7 +213,7 @@ def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member
         outputs.append(node.aliased(value if raw(name, each) == name else squarable(dialect, value), name))
         if raw(name, each) != name:
             outputs.append(node.aliased(value.copy(), raw(name, each)))
-    joins = [node.join(node.table(chosen), node.equal("rows", chosen, "u"), "LEFT")]
+    joins = [look_up(node.column("rows", "u"), node.table(chosen))]
     return node.select(outputs, node.table("rows"), joins, group=[each.copy() for each in groups])
 
 
@@ -223,7 +224,7 @@ def _own(source: str, chosen: str, keys: list[str], members: list[Member]) -> ex
         outputs.append(node.column(source, name))
         if raw(name, each) != name:
             outputs.append(node.aliased(node.column(source, name), raw(name, each)))
-    joins = [node.join(node.table(chosen), node.equal(source, chosen, "u"), "LEFT")]
+    joins = [look_up(node.column(source, "u"), node.table(chosen))]
     chosen_alone = node.found(node.column(chosen, "u"), node.column(source, "u"))
     return node.select(outputs, node.table(source), joins, chosen_alone)
 

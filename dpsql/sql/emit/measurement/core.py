@@ -88,7 +88,7 @@ class _Emission:
         if self.groups is not None:
             names = [name for name, _ in self.summed]
             steps |= {
-                "crowded": contribution_bounding.crowded(self.groups),
+                "crowded": contribution_bounding.crowded(self.dialect, self.groups),
                 "kept": contribution_bounding.kept(self.dialect, self.keys, names, self.groups),
             }
         for family, members in self._families().items():

@@ -25,6 +25,7 @@ from dpsql.sql.analysis.quantisation import SECONDS, Bins, quantum
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect, Width
 from dpsql.sql.emit.measurement import contribution_bounding
+from dpsql.sql.emit.nobody_rows import look_up, units_above_limit
 from dpsql.sql.emit.quantise import quantised
 from dpsql.sql.emit.scalar import key, literal_node, native
 from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Expression, Literal, Scalar
@@ -76,7 +77,7 @@ def steps(
 ) -> dict[str, exp.Query]:
     """The steps from rows to bins for the histogram of that name."""
     return {
-        f"{name}_many": _many(name, each, keys, thresholded),
+        f"{name}_many": _many(dialect, name, each, keys, thresholded),
         f"{name}_counts": _counts(dialect, name, keys, each, thresholded),
         f"{name}_own": _own(name, keys),
         f"{name}_factors": _factors(dialect, name, keys, each, norm),
@@ -97,11 +98,11 @@ def _counted(name: str) -> exp.Expr:
     return node.not_null(node.column("rows", name))
 
 
-def _many(name: str, each: Contribution, keys: list[str], thresholded: bool) -> exp.Select:
+def _many(dialect: Dialect, name: str, each: Contribution, keys: list[str], thresholded: bool) -> exp.Union:
     """The units with more values than always stay within the limit."""
     unit = node.column("rows", "u")
     more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(each.rows))
-    return node.select([unit], node.table("rows"), _kept(keys, thresholded), _counted(name), [unit.copy()], more)
+    return units_above_limit(dialect, unit, node.table("rows"), more, _kept(keys, thresholded), _counted(name))
 
 
 def _counts(dialect: Dialect, name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
@@ -112,7 +113,7 @@ def _counts(dialect: Dialect, name: str, keys: list[str], each: Contribution, th
     unit = node.case((node.not_null(node.column(f"{name}_many", "u")), node.column("rows", "u")))
     groups: list[exp.Expr] = [*(node.column("rows", part) for part in [*keys, name]), unit]
     count = node.times(dialect.cast(exp.Count(this=exp.Star()), "wide"), node.integer(each.fine))
-    many = node.join(node.table(f"{name}_many"), node.equal("rows", f"{name}_many", "u"), "LEFT")
+    many = look_up(node.column("rows", "u"), node.table(f"{name}_many"))
     outputs = [*(group.copy() for group in groups[:-1]), node.aliased(unit.copy(), "u"), node.aliased(count, "v")]
     return node.select(outputs, node.table("rows"), [*_kept(keys, thresholded), many], _counted(name), groups)
 
