@@ -15,7 +15,7 @@ import duckdb
 from dpsql.errors import ExecutionFailed
 
 #: Every function that emitted SQL may call, in the engine's own spelling; operators included.
-_FUNCTIONS = frozenset(
+_EMITTED_FUNCTIONS = frozenset(
     "!~~ % & * ** + - / // << >> abs acos acosh age ascii asin asinh atan atan2 atanh bit_count cbrt ceil century "
     "chr coalesce contains cos cosh cot count count_star date_diff date_part date_sub date_trunc day dayname "
     "dayofweek dayofyear decade degrees epoch era even exp floor greatest hash hour ilike_escape isfinite isinf "
@@ -74,7 +74,7 @@ def require_planned(
     made = {table for catalog, schema, table in tables if (catalog, schema) == ("derived", "main")}
     others = tables - {("source", "main", table) for table in read} - {("derived", "main", table) for table in made}
     functions = {each["function_name"].lower() for each in nodes if "function_name" in each}
-    if read != planned or made != derived or not others <= own or not functions <= _FUNCTIONS:
+    if read != planned or made != derived or not others <= own or not functions <= _EMITTED_FUNCTIONS:
         raise ExecutionFailed
     if not {each["class"] for each in nodes if "class" in each} <= _CLASSES:
         raise ExecutionFailed

@@ -1,5 +1,7 @@
 """The discrete Gaussian mechanism, made from its noise, from a price in ρ (zCDP) or from (ε, δ).
 
+Statements are priced in ρ (`planning.calibration`); (ε, δ) is for one cell alone.
+
 Proved in `docs/proofs/mechanism.md` and `docs/proofs/analytic_gaussian.md`.
 """
 

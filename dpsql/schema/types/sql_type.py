@@ -1,4 +1,6 @@
-"""The SQL types that a column may have, and the stored types that are read as them.
+"""The SQL types that a column may have, and the stored types (of DuckDB, Parquet, CSV) that are read as them.
+
+The SQL of each reading stands in `engines.duckdb.tables.views`.
 
 How stored values are read is proved in ``docs/proofs/stability.md``.
 """

@@ -9,7 +9,7 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
 from dpsql.errors import Error, OperationalError, ProgrammingError, StatementError
-from dpsql.server.catalogue.store.macros import NO_SETTING
+from dpsql.server.catalogue.store.function_macros import NO_SETTING
 
 #: The code, what DuckDB says with the name in it, and what PostgreSQL says.
 _NAMED = (

@@ -1,5 +1,7 @@
 """Answers cores from views: finds them, evaluates conditions over their keys, and combines their noisy cells.
 
+The cells of a coarser GROUP BY are added up in `view_estimates`; `planning.view_matching` says whether they may be.
+
 Which views are read is decided from plans alone. Proved in ``docs/proofs/views.md``.
 """
 

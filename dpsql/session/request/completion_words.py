@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from dpsql.session.request import SHOWN
 from dpsql.sql.functions import FAMILIES
 from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS
-from dpsql.sql.postprocess.functions import FUNCTIONS as OVER_RELEASED
+from dpsql.sql.postprocess.functions import RELEASED_FUNCTIONS
 
 __all__ = ["KEYWORDS", "SHOWN", "FunctionName", "functions"]
 
@@ -47,7 +47,7 @@ def functions() -> tuple[FunctionName, ...]:
         for entry in family.values():
             for example in entry.examples[:1]:
                 _add(found, example, "over private rows")
-    for name in sorted(OVER_RELEASED):
+    for name in sorted(RELEASED_FUNCTIONS):
         found.setdefault(name, FunctionName(name, f"{name.upper()}(…)", "over released rows"))
     return tuple(found.values())
 

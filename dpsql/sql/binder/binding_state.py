@@ -14,11 +14,11 @@ from typing import Final, Literal
 
 from sqlglot import exp
 
-from dpsql.schema import Schema, fold
+from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.empty_groups import EmptyGroups
-from dpsql.sql.binder.scope import Ctes, Outside, Scope, require_known_schema
+from dpsql.sql.binder.scope import Ctes, Outside, Scope
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.core import Core
@@ -126,11 +126,3 @@ class Binding(ABC):
     def shapes(self) -> dict[str, Core | Cube]:
         """What the released tables so far have as columns, under their names in the sandbox."""
         return shapes(self.cores, self.cubes)
-
-    def table_name(self, node: exp.Table) -> str:
-        """The schema's name of the table; refused where the schema does not have it."""
-        name = fold(node.name)
-        require_known_schema(node)
-        if self.schema.table(name) is None:
-            refuse("E_TABLE", f'relation "{name}" does not exist', node)
-        return name

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from dpsql.schema import fold
+from dpsql.schema import Schema, fold
 from dpsql.sql.ir.expression import Expression, columns
 from dpsql.sql.ir.refusal import only, refuse
 
@@ -46,6 +46,15 @@ def require_known_schema(node: exp.Column | exp.Table) -> None:
             reason = "information_schema and pg_catalog are answered by `dpsql serve`, and not beside other tables"
             refuse(code, reason, node)
         refuse(code, "names have no database but this one, and no schema but public or main", node)
+
+
+def known_table(schema: Schema, node: exp.Table) -> str:
+    """The schema's name of the table; refused where the schema does not have it."""
+    name = fold(node.name)
+    require_known_schema(node)
+    if schema.table(name) is None:
+        refuse("E_TABLE", f'relation "{name}" does not exist', node)
+    return name
 
 
 @dataclass(frozen=True)

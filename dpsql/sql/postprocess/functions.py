@@ -95,7 +95,7 @@ _PARSED = (
     "timefromparts timestamp_from_parts timestamp_trunc timestampfromparts unix_to_time variance_pop "
 )
 
-FUNCTIONS: frozenset[str] = frozenset((_NAMES + _PARSED).split()) | ENDS.keys()
+RELEASED_FUNCTIONS: frozenset[str] = frozenset((_NAMES + _PARSED).split()) | ENDS.keys()
 
 
 #: The longest text that one call may pad or format a value to.

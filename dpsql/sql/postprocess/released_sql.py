@@ -14,7 +14,7 @@ from dpsql.schema import fold
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated
-from dpsql.sql.binder.scope import Ctes, Outside, require_known_schema
+from dpsql.sql.binder.scope import Ctes, Outside, known_table, require_known_schema
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir import literal
@@ -22,7 +22,7 @@ from dpsql.sql.ir.refusal import called, only, refuse
 from dpsql.sql.parser.desugar import pivoted
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parameter import PLACE
-from dpsql.sql.postprocess.functions import FUNCTIONS, why_longer
+from dpsql.sql.postprocess.functions import RELEASED_FUNCTIONS, why_longer
 
 #: Syntax that post-processing may have. Whatever is not here or in the function list is refused.
 _NODES: frozenset[str] = frozenset(
@@ -56,11 +56,11 @@ def check_node(node: exp.Expr) -> None:
         name = node.name.lower()
         if name == IS_UNIT:
             refuse("E_KEY", "these rows are public and have no privacy unit; leave WITH DIFFERENTIAL_PRIVACY out", node)
-        if name not in FUNCTIONS:
+        if name not in RELEASED_FUNCTIONS:
             refuse("E_FUNC", f"{name.upper()} is not in the list of functions", node)
     elif isinstance(node, exp.Func) and node.key not in _NODES:
         names = {name.lower() for name in node.sql_names()}
-        if not names & FUNCTIONS:
+        if not names & RELEASED_FUNCTIONS:
             refuse("E_FUNC", f"{called(node)} is not in the list of functions", node)
     elif node.key not in _NODES:
         code = {"pivot": "E_PIVOT", "tablesample": "E_SAMPLE", "lateral": "E_JOIN"}.get(node.key, "E_FUNC")
@@ -232,7 +232,7 @@ class _Public:
                 alias.set("columns", [exp.to_identifier(column, quoted=True) for column in cte.columns])
             inner = self._query(cte.query, cte.ctes)
             return self._with_pivots(node, exp.Subquery(this=inner, alias=alias))
-        name = self._binding.table_name(node)
+        name = known_table(self._binding.schema, node)
         self._binding.public.add(name)
         table = exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("public", quoted=True),
                           alias=alias)  # fmt: skip

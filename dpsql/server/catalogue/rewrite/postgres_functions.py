@@ -13,7 +13,7 @@ from dpsql.server.catalogue.default_settings import VERSION
 from dpsql.server.catalogue.rewrite.expression_types import NAMED, VECTORS, ColumnTypes
 from dpsql.server.catalogue.rewrite.expressions import call, cast, found, marker, text
 from dpsql.server.catalogue.rewrite.parsing import CALL
-from dpsql.server.catalogue.store.macros import ARITIES
+from dpsql.server.catalogue.store.function_macros import ARITIES
 
 Arguments: TypeAlias = Sequence[exp.Expr]
 Build: TypeAlias = Callable[[Arguments, ColumnTypes], exp.Expr]

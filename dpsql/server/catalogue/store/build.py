@@ -11,7 +11,7 @@ import duckdb
 from dpsql.schema import Schema
 from dpsql.server.catalogue.default_settings import DEFAULTS
 from dpsql.server.catalogue.store.catalogue_types import duckdb_type
-from dpsql.server.catalogue.store.macros import FIRST_MACROS, MACROS, TABLE_MACROS, definitions
+from dpsql.server.catalogue.store.function_macros import FIRST_MACROS, MACROS, TABLE_MACROS, definitions
 from dpsql.server.catalogue.store.objects import CatalogueObjects, Row, TypeStorage, added_functions, allowed_functions
 
 #: PostgreSQL's spelling of a type where it is not the type's name.

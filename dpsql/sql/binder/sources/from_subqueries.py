@@ -14,7 +14,7 @@ from dpsql.sql.binder.expression_subqueries import Subqueries
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.group_by import all_keys, group_keys, has_window, is_plain_distinct
 from dpsql.sql.binder.per_unit import per_unit
-from dpsql.sql.binder.scope import Ctes, Scope, alias_columns, without_ctes
+from dpsql.sql.binder.scope import Ctes, Scope, alias_columns, known_table, without_ctes
 from dpsql.sql.binder.sources.join_sides import join_kind
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.set_operations import combined, constants
@@ -165,7 +165,7 @@ class PrivateRows:
                 if cte is not None:
                     source = _renamed(self.rows(cte.query, cte.ctes), cte.columns, node)
                 else:
-                    named = self._binding.table_name(node)
+                    named = known_table(self._binding.schema, node)
                     if self._binding.schema.tables[named].source is not None:
                         refuse("E_JOIN", f"the synthetic table `{name}` is not read together with private rows; join "
                                "it with what a subquery has aggregated of them", node)  # fmt: skip
