@@ -108,7 +108,7 @@ def _total(name: str, entry: Function) -> str:
             arguments.append(exp.Literal.string("a"))
         else:
             arguments.append(exp.column(NAMES[place]))
-    emitted = DUCKDB.write(DUCKDB.total(name, *arguments))
+    emitted = DUCKDB.write(DUCKDB.total_form(name, *arguments))
     for each in NAMES:
         emitted = emitted.replace(DUCKDB.write(DUCKDB.ordinary(exp.column(each))), each)
     return emitted

@@ -16,7 +16,7 @@ from dpsql.audit.advice import advice
 from dpsql.audit.clock import REST, AuditClock, AuditTimeout, ExpectedDuration
 from dpsql.audit.empirical.lower_bound import check_epsilon, seconds_of_releases
 from dpsql.audit.engine_process import process_checks
-from dpsql.audit.ledger_chain import journal
+from dpsql.audit.ledger_chain import check_ledger
 from dpsql.audit.lockdown import lock_down
 from dpsql.audit.report import (
     FOR_THE_OWNER,
@@ -102,7 +102,7 @@ def _audited(
 ) -> AuditReport:  # fmt: skip
     schema = declared.with_catalog(catalog_of(declared))
     clock.tell("ledger")
-    written = journal(schema)
+    written = check_ledger(schema)
     named = list(dict.fromkeys([*asked.statements, *asked.epsilon_of]))
     texts = list(dict.fromkeys([*named, *written.statements]))
     clock.tell("sensitivity: rows of each unit")

@@ -61,7 +61,7 @@ def _kernel() -> AuditCheck:
     if version >= 1:
         return AuditCheck("the kernel's Landlock", "passed", f"version {version}")
     said = "there is none, so that the engine's process can open what its user can, and connect"
-    return AuditCheck("the kernel's Landlock", "failed", f"{said}; {_mend(_NEEDED)}")
+    return AuditCheck("the kernel's Landlock", "failed", f"{said}; {_landlock_advice(_NEEDED)}")
 
 
 def _could(process: EngineProcess, data: Path, outside: Path) -> dict[str, bool]:
@@ -87,12 +87,12 @@ def _checks(could: dict[str, bool], limited: bool) -> Iterator[AuditCheck]:
         elif could.get(name) and (least is None or (least == 0 and not sys.platform.startswith("linux"))):
             yield AuditCheck(what, "note", "it can: nothing on this machine keeps it from that")
         elif could.get(name) and least and version < least:
-            yield AuditCheck(what, "failed" if least <= _NEEDED else "note", f"it can; {_mend(least)}")
+            yield AuditCheck(what, "failed" if least <= _NEEDED else "note", f"it can; {_landlock_advice(least)}")
         else:
             yield AuditCheck(what, "failed", "it can")
 
 
-def _mend(least: int) -> str:
+def _landlock_advice(least: int) -> str:
     """Where the process is kept from what this version of Landlock keeps it from."""
     return (
         f"run dpsql on Linux {_LINUX[least]} or later, with landlock in /sys/kernel/security/lsm and its calls allowed"

@@ -42,7 +42,7 @@ class LedgerReading:
         return list(found.values())
 
 
-def journal(schema: Schema) -> LedgerReading:
+def check_ledger(schema: Schema) -> LedgerReading:
     """Read and check the whole ledger of the schema's database; a missing ledger is not made."""
     try:
         at = ledger_of(schema)

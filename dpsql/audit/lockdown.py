@@ -251,7 +251,7 @@ def _as_they_are_called(schema: Schema) -> dict[str, Table]:
         name: table.model_copy(
             update={
                 "table": None, "csv": None,
-                "columns": {column: its.model_copy(update={"column": None}).read_by(its.reading)
+                "columns": {column: its.model_copy(update={"column": None}).as_stored(its.reading)
                             for column, its in table.columns.items()},
             }
         )

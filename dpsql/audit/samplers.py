@@ -58,7 +58,7 @@ def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[
         yield f"sparse vector, {name}", partial(firsts, AboveThreshold(1, Fraction(1), monotone)), first_law(scales)
     for name, moved, price in (("ε", 2, Fraction(1)), ("ρ", 4, Fraction(1, 2))):
         scan = ClippingBoundSearch(len(ROWS), moved, price, concentrated=name == "ρ", monotone=True)
-        yield f"scan for a bound, priced in {name}", partial(sizes, scan), scan_law()
+        yield f"scan for a bound, priced in {name}", partial(sampled_size_scans, scan), scan_law()
 
 
 def firsts(mechanism: AboveThreshold, draws: int) -> list[int]:
@@ -67,7 +67,7 @@ def firsts(mechanism: AboveThreshold, draws: int) -> list[int]:
     return [len(QUERIES) if place is None else place for place in found]
 
 
-def sizes(scan: ClippingBoundSearch, draws: int) -> list[int]:
+def sampled_size_scans(scan: ClippingBoundSearch, draws: int) -> list[int]:
     """Sampled indices of the chosen sizes."""
     return [scan.choose(range(len(ROWS)), ROWS) for _ in range(draws)]
 

@@ -128,7 +128,7 @@ class ResultColumnType:
     ends_as_itself: bool
 
 
-def _whole(postgresql: str, arrow: ArrowType, pandas: str, pandas_with_null: str) -> ResultColumnType:
+def _integer_type(postgresql: str, arrow: ArrowType, pandas: str, pandas_with_null: str) -> ResultColumnType:
     return ResultColumnType(postgresql, "NUMBER", arrow, pandas, pandas_with_null, "right", True, False)
 
 
@@ -156,14 +156,14 @@ _WIDE = ArrowType("decimal128", (38, 0))
 #: Each type, by its name without digits and members.
 RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType({
     "BOOLEAN": ResultColumnType("bool", "NUMBER", ArrowType("bool_"), "bool", "boolean", "left", False, False),
-    "TINYINT": _whole("int2", ArrowType("int8"), "int8", "Int8"),
-    "SMALLINT": _whole("int2", ArrowType("int16"), "int16", "Int16"),
-    "INTEGER": _whole("int4", ArrowType("int32"), "int32", "Int32"),
-    "BIGINT": _whole("int8", ArrowType("int64"), "int64", "Int64"),
-    "UTINYINT": _whole("int2", ArrowType("uint8"), "uint8", "UInt8"),
-    "USMALLINT": _whole("int4", ArrowType("uint16"), "uint16", "UInt16"),
-    "UINTEGER": _whole("int8", ArrowType("uint32"), "uint32", "UInt32"),
-    "UBIGINT": _whole("numeric", ArrowType("uint64"), "uint64", "UInt64"),
+    "TINYINT": _integer_type("int2", ArrowType("int8"), "int8", "Int8"),
+    "SMALLINT": _integer_type("int2", ArrowType("int16"), "int16", "Int16"),
+    "INTEGER": _integer_type("int4", ArrowType("int32"), "int32", "Int32"),
+    "BIGINT": _integer_type("int8", ArrowType("int64"), "int64", "Int64"),
+    "UTINYINT": _integer_type("int2", ArrowType("uint8"), "uint8", "UInt8"),
+    "USMALLINT": _integer_type("int4", ArrowType("uint16"), "uint16", "UInt16"),
+    "UINTEGER": _integer_type("int8", ArrowType("uint32"), "uint32", "UInt32"),
+    "UBIGINT": _integer_type("numeric", ArrowType("uint64"), "uint64", "UInt64"),
     "HUGEINT": _floating("numeric", _WIDE),
     "UHUGEINT": _floating("numeric", _WIDE),
     "BIGNUM": _object("numeric", None, None, "right"),

@@ -98,14 +98,14 @@ def of_bounds(sql_type: SqlType) -> Ladder:
         case _:
             first, decades = SMALLEST_DOUBLE, DOUBLE_DECADES
     grid = None if sql_type.kind == "double" else first
-    positive = [_on(first * 10**decade * each, grid) for decade in range(decades) for each in PREFERRED]
+    positive = [_rounded_up_to_grid(first * 10**decade * each, grid) for decade in range(decades) for each in PREFERRED]
     largest = first * 10**decades - (first if sql_type.kind == "decimal" else 0)
     positive.append(largest)
     rungs = (*(-each for each in reversed(positive)), Fraction(0), *positive)
     return Ladder(rungs, float(first), True)
 
 
-def _on(rung: Fraction, grid: Fraction | None) -> Fraction:
+def _rounded_up_to_grid(rung: Fraction, grid: Fraction | None) -> Fraction:
     """The rung, rounded up to a number that the type has."""
     return rung if grid is None else ceil(rung / grid) * grid
 

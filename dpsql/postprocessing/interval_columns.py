@@ -31,7 +31,10 @@ def columns_with_intervals(plan: Plan) -> tuple[OutputColumn, ...]:
 def with_interval_columns(plan: Plan, result: Result) -> Result:
     """The answer with the columns of `columns_with_intervals`; a cell without an interval has NULL for both ends."""
     estimated = _estimated(plan)
-    rows = [tuple(_spread(row, bars, estimated)) for row, bars in zip(result.rows, result.intervals, strict=True)]
+    rows = [
+        tuple(_row_with_interval_ends(row, bars, estimated))
+        for row, bars in zip(result.rows, result.intervals, strict=True)
+    ]
     none: tuple[CellInterval | None, ...] = (None, None)
     intervals = [
         tuple(each for place, bar in enumerate(bars) for each in ((bar, *none) if place in estimated else (bar,)))
@@ -49,7 +52,9 @@ def _estimated(plan: Plan) -> frozenset[int]:
     )
 
 
-def _spread(row: Sequence[object], bars: Sequence[CellInterval | None], estimated: frozenset[int]) -> Iterator[object]:
+def _row_with_interval_ends(
+    row: Sequence[object], bars: Sequence[CellInterval | None], estimated: frozenset[int]
+) -> Iterator[object]:
     for place, (value, bar) in enumerate(zip(row, bars, strict=True)):
         yield value
         if place in estimated:

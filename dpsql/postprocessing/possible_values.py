@@ -96,10 +96,10 @@ def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
                 None if low is None else Fraction(floor(low)), None if high is None else Fraction(ceil(high))
             )
         case exp.Coalesce():
-            return _any([node.this, *node.expressions], aggregates)
+            return _union_of_ranges([node.this, *node.expressions], aggregates)
         case exp.Case():
             default = node.args.get("default")
-            return _any(
+            return _union_of_ranges(
                 [*(each.args["true"] for each in node.args["ifs"]), *([default] if default else [])], aggregates
             )
         case exp.Neg():
@@ -167,7 +167,7 @@ def _term(node: exp.Expr) -> tuple[Fraction, int] | None:
             return None
 
 
-def _any(nodes: Sequence[exp.Expr], aggregates: tuple[Aggregate, ...]) -> Interval:
+def _union_of_ranges(nodes: Sequence[exp.Expr], aggregates: tuple[Aggregate, ...]) -> Interval:
     """Where one of several expressions lies; NULL lies nowhere."""
     known = [_range(each, aggregates) for each in nodes if not isinstance(each, exp.Null)]
     found = known[0] if known else EVERYTHING

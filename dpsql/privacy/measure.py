@@ -81,12 +81,12 @@ class Guarantee:
         return f"{pair}-DP"
 
 
-def alone(cost: Cost, delta: Fraction) -> Guarantee | None:
+def standalone_guarantee(cost: Cost, delta: Fraction) -> Guarantee | None:
     """What a release of this cost promises by itself, at a total of δ where it is no pure one; None where δ is 0.
 
     It is what a reader may take a price for, which is no guarantee: Gaussian noise at a price of 1 has ρ = 1/2.
 
-    >>> found = alone(Cost(None, Fraction(1, 2)), Fraction(1, 10**6))
+    >>> found = standalone_guarantee(Cost(None, Fraction(1, 2)), Fraction(1, 10**6))
     >>> round(float(found.epsilon), 1), float(found.delta)
     (5.2, 1e-06)
     """

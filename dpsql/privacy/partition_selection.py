@@ -103,10 +103,12 @@ def shown_interval(noise: Mechanism, threshold: int, shown: int, confidence: flo
     low, high = max(shown - half, 1), shown + half
     if low > 1 and _explains(noise, threshold, shown, low - 1, confidence):
         low = 1
-    return _last(noise, threshold, shown, low, confidence), _last(noise, threshold, shown, high, confidence)
+    return _furthest_plausible_count(noise, threshold, shown, low, confidence), _furthest_plausible_count(
+        noise, threshold, shown, high, confidence
+    )
 
 
-def _last(noise: Mechanism, threshold: int, shown: int, end: int, confidence: float) -> int:
+def _furthest_plausible_count(noise: Mechanism, threshold: int, shown: int, end: int, confidence: float) -> int:
     """The last number of units from what is shown to the end that explains it."""
     if _explains(noise, threshold, shown, end, confidence):
         return end

@@ -124,11 +124,11 @@ def _in_one_spelling(keys: list[object]) -> list[object]:
 def in_order(rows: CoreRows, width: int) -> CoreRows:
     """The rows by their keys, in whatever order they came: NaN after all numbers, NULL after all values."""
     plain = width > 0 and all(_compares_alike(row[place] for row in rows) for place in range(width))
-    return sorted(rows, key=itemgetter(slice(width)) if plain else lambda row: tuple(map(rank, row[:width])))
+    return sorted(rows, key=itemgetter(slice(width)) if plain else lambda row: tuple(map(sort_key, row[:width])))
 
 
 def _compares_alike(values: Iterable[object]) -> bool:
-    """Whether the values compare with each other as `rank` has them: all of one type, which has no NaN."""
+    """Whether the values compare with each other as `sort_key` has them: all of one type, which has no NaN."""
     types = set(map(type, values))
     return len(types) <= 1 and types <= {int, str, bool, date, datetime}
 
@@ -238,7 +238,7 @@ def _integers(rows: CoreRows, place: int) -> list[int]:
     return cells  # type: ignore[return-value]
 
 
-def rank(key: Any) -> tuple[int, Any]:
+def sort_key(key: Any) -> tuple[int, Any]:
     """NaN after all numbers, NULL after all values: a total order, whatever order the rows came in."""
     if key is None:
         return 2, 0

@@ -41,11 +41,11 @@ def _found(asked: Asked, rows: CoreRows, plan: TuningPlan, entropy: Entropy) -> 
 
 def _rung(counts: Mapping[int, int], left: int, scan: ClippingBoundSearch, entropy: Entropy) -> int:
     """The first place above which at most about ``left`` are, in the steps of counts; the last where none is found."""
-    place = scan.each.draw(_fewer(counts, scan.sizes), -left, _entropy=entropy)
+    place = scan.each.draw(_negated_counts_above(counts, scan.sizes), -left, _entropy=entropy)
     return scan.sizes - 1 if place is None else place
 
 
-def _fewer(counts: Mapping[int, int], rungs: int) -> Iterator[int]:
+def _negated_counts_above(counts: Mapping[int, int], rungs: int) -> Iterator[int]:
     """Minus the number of units above each rung but the last, in rising order."""
     above = sum(counts.values())
     for place in range(rungs - 1):

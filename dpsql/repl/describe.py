@@ -13,7 +13,7 @@ from dpsql.schema import Bound, Column, Schema, Table
 def tables(schema: Schema, pattern: str = "", synopses: Sequence[tuple[str, str]] = ()) -> OutputRows:
     """The tables and synopses whose name fits the pattern (with * and ?), and what is promised of their rows."""
     found = [
-        (name, table.access, _owned(schema, name, table), table.comment or "")
+        (name, table.access, _rows_per_unit_text(schema, name, table), table.comment or "")
         for name, table in schema.tables.items()
         if not pattern or fnmatchcase(name, pattern.strip('"').lower())
     ]
@@ -83,7 +83,7 @@ def _limit(limit: int, what: str) -> str:
     return f"At most 1 {what.replace('s ', ' ', 1)} counts." if limit == 1 else f"At most {limit} {what} count."
 
 
-def _owned(schema: Schema, name: str, table: Table) -> str:
+def _rows_per_unit_text(schema: Schema, name: str, table: Table) -> str:
     if table.public:
         return "any number"
     if name == schema.unit_table:

@@ -61,7 +61,7 @@ def split(text: str) -> tuple[list[InputPiece], str]:
     pieces: list[InputPiece] = []
     start = place = depth = 0
     while True:
-        while place == start and (dot := _DOT_COMMAND.match(text, _blank(text, start))) is not None:
+        while place == start and (dot := _DOT_COMMAND.match(text, _statement_start(text, start))) is not None:
             pieces.append(BackslashCommand(dot[1], _argument(dot), _line(text, dot.start())))
             start = place = dot.end()
         if (mark := _MARK.search(text, place)) is None:
@@ -144,19 +144,19 @@ def listing(text: str) -> BackslashCommand | None:
 
 
 def _statement(text: str, start: int, end: int) -> Iterator[SqlStatement]:
-    blank = _blank(text, start)
+    blank = _statement_start(text, start)
     if blank < end:
         yield SqlStatement(text[blank:end].rstrip(), _line(text, blank))
 
 
-def _blank(text: str, start: int) -> int:
+def _statement_start(text: str, start: int) -> int:
     """Where the statement starts, after white space and comments."""
     found = _NOTHING.match(text, start)
     return found.end() if found else start
 
 
 def _bare(text: str) -> str:
-    return text[_blank(text, 0) :].strip()
+    return text[_statement_start(text, 0) :].strip()
 
 
 def _line(text: str, place: int) -> int:

@@ -140,7 +140,7 @@ def _unmatched(table: Table, real: CatalogTable) -> list[str]:
 def _read(column: Column, stored: CatalogColumn | None) -> Column:
     with suppress(ValueError):
         if stored is not None and stored.type:
-            return column.read_by(_stored_as(column.type, stored.type).reading)
+            return column.as_stored(_stored_as(column.type, stored.type).reading)
     return column
 
 
@@ -223,5 +223,5 @@ def _readable_columns(real: CatalogTable) -> dict[str, Column]:
         except ValueError:
             continue  # a public column that dpsql cannot name or read does not exist for it
         if not column.computed and column.type and real.typed:
-            columns[name] = Column(type=stored.type, nullable=column.nullable).read_by(stored.reading)
+            columns[name] = Column(type=stored.type, nullable=column.nullable).as_stored(stored.reading)
     return columns

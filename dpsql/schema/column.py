@@ -97,7 +97,7 @@ class Column(BaseModel):
         copy._reading, copy._automatic = self._reading, self._automatic
         return copy
 
-    def read_by(self, reading: Reading | None) -> Column:
+    def as_stored(self, reading: Reading | None) -> Column:
         """This column where the source stores it so."""
         copy = self.model_copy()
         copy._reading, copy._automatic = reading, self._automatic

@@ -30,7 +30,7 @@ def _memory(text: str) -> str:
     return text
 
 
-def _some(seconds: Fraction) -> Fraction:
+def _at_least_one_second(seconds: Fraction) -> Fraction:
     if seconds < 1:
         raise ValueError("must be at least 1")
     return seconds
@@ -65,7 +65,7 @@ class EngineSettings(BaseModel):
         description='The most that is written to disk where memory is short, as "20GB", "0GB" for nothing; left out, '
         "half of what is free there when the data are opened.",
     )
-    seconds: Annotated[Seconds, AfterValidator(_some)] = Field(
+    seconds: Annotated[Seconds, AfterValidator(_at_least_one_second)] = Field(
         default=Fraction(600), description="After this a stage of a statement is ended; its charge stays."
     )
     threads: int | None = Field(

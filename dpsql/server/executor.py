@@ -59,7 +59,7 @@ class Executor:
             case command.ShowSetting(name=name):
                 return self._show(name)
             case _:
-                return DescribedQuery((), None, lambda _: StatementDone(self._run(wanted)))
+                return DescribedQuery((), None, lambda _: StatementDone(self._run_command(wanted)))
 
     def formats(self, wanted: Command) -> Sequence[int]:
         """The format of rows in the simple protocol: text, except for binary cursors."""
@@ -90,7 +90,7 @@ class Executor:
             raise WireError("54000", "the cursors of this connection hold too many rows", "CLOSE those that are read.")
 
     @property
-    def _opened(self) -> int:
+    def _next_portal_number(self) -> int:
         return 1 + max((portal.opened for portal in self.portals.values()), default=0)
 
     def _require_admitted(self, wanted: Command) -> None:
@@ -100,7 +100,7 @@ class Executor:
         if self.transaction.status == "E" and not ends:
             raise WireError("25P02", "current transaction is aborted, commands ignored until end of transaction block")
 
-    def _run(self, wanted: Command) -> str:
+    def _run_command(self, wanted: Command) -> str:
         """Run a command without rows; returns its tag."""
         match wanted:
             case command.BeginTransaction(tag=tag):
@@ -160,7 +160,7 @@ class Executor:
     def _savepoint(self, wanted: command.Savepoint) -> str:
         match wanted.action:
             case "SAVEPOINT":
-                self.transaction.save(wanted.name, self._opened)
+                self.transaction.save(wanted.name, self._next_portal_number)
             case "RELEASE":
                 self.transaction.release(wanted.name)
             case "ROLLBACK":
@@ -181,7 +181,7 @@ class Executor:
             scroll=wanted.scroll,
             hold=wanted.hold,
             command=wanted,
-            opened=self._opened,
+            opened=self._next_portal_number,
         )
         self.open_portal(wanted.name, portal)
         return StatementDone("DECLARE CURSOR")

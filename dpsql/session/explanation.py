@@ -8,7 +8,7 @@ from html import escape
 
 from dpsql.planning.explanation import ExplainedCell
 from dpsql.privacy.filter import AnswersLeft, RemainingBudget
-from dpsql.privacy.measure import Cost, Guarantee, alone, shown
+from dpsql.privacy.measure import Cost, Guarantee, shown, standalone_guarantee
 from dpsql.session.pricing.expected_errors import ColumnError
 from dpsql.session.pricing.price_search import ReachedGoal
 
@@ -76,7 +76,7 @@ class Explanation:
     @property
     def alone(self) -> Guarantee | None:
         """What the statement promises by itself, at the δ of the whole budget; its price is no such promise."""
-        return alone(self.cost, self.remaining.standings[0].budget.delta)
+        return standalone_guarantee(self.cost, self.remaining.standings[0].budget.delta)
 
     @property
     def rho(self) -> Fraction:

@@ -26,11 +26,11 @@ _FORM = "write dpsql:///path/to/schema.toml?analyst=ada (three slashes, four whe
 _KNOWN = ("analyst", "ledger", "intervals")
 
 
-def place_of(url: URL) -> dict[str, Any]:
+def connect_arguments(url: URL) -> dict[str, Any]:
     """The arguments of ``dpsql.connect`` in the URL, and whether answers have the ends of intervals as columns.
 
     >>> from sqlalchemy import make_url
-    >>> place_of(make_url("dpsql:///schemas/nafld.toml?analyst=ada"))
+    >>> connect_arguments(make_url("dpsql:///schemas/nafld.toml?analyst=ada"))
     {'schema': 'schemas/nafld.toml', 'analyst': 'ada'}
     """
     if url.host or url.port or url.password:
@@ -150,7 +150,7 @@ class DpsqlDialect(Reflection, DefaultDialect):
 
     def create_connect_args(self, url: URL) -> ConnectArgsType:
         """The arguments of ``dpsql.connect``; raises ArgumentError if the URL has others."""
-        return (), place_of(url)
+        return (), connect_arguments(url)
 
     def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
         """A connection to the database, which the engine opens once, so that connecting again is cheap."""

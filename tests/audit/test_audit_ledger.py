@@ -11,7 +11,7 @@ import pytest
 from databases import clinic
 
 from dpsql import connect
-from dpsql.audit.ledger_chain import _sums, _times, journal
+from dpsql.audit.ledger_chain import _sums, _times, check_ledger
 from dpsql.schema import load
 
 COUNT = "SELECT COUNT(*) FROM patients"
@@ -44,7 +44,7 @@ def spent(schema: Path, times: int = 3) -> Path:
 
 
 def verdicts(schema: Path) -> dict[str, str]:
-    return {check.what: check.verdict for check in journal(load(schema)).group.checks}
+    return {check.what: check.verdict for check in check_ledger(load(schema)).group.checks}
 
 
 @pytest.mark.parametrize("store", ["file", "server"])
@@ -54,7 +54,7 @@ def test_an_honest_ledger_passes(store: str, tmp_path: Path, request: pytest.Fix
         address = request.getfixturevalue("server")
         schema.write_text(schema.read_text().replace('ledger = "clinic.ledger"', f'ledger = "{address}"'))
     spent(schema)
-    found = journal(load(schema))
+    found = check_ledger(load(schema))
     assert [check.verdict for check in found.group.checks] == ["passed"] * 4
     assert found.group.checks[0].said == "3 entries, each the one that was written"
     assert found.statements == [f"{COUNT} WHERE ward > {place}" for place in (2, 1, 0)]
@@ -83,14 +83,14 @@ def test_a_budget_by_another_rule_passes_too(rule: str, tmp_path: Path) -> None:
 
 
 def test_sums_are_added_up_a_second_time(tmp_path: Path) -> None:
-    entries = journal(load(spent(clinic(tmp_path)))).entries
+    entries = check_ledger(load(spent(clinic(tmp_path)))).entries
     assert _sums(entries).verdict == "passed"
     assert _sums([entries[0], replace(entries[1], total=entries[0].total), entries[2]]).verdict == "failed"
     assert _sums([entries[0], replace(entries[1], own=entries[0].own), entries[2]]).verdict == "failed"
 
 
 def test_clocks_that_go_back_or_ahead_are_noted(tmp_path: Path) -> None:
-    entries = journal(load(spent(clinic(tmp_path)))).entries
+    entries = check_ledger(load(spent(clinic(tmp_path)))).entries
     assert [check.verdict for check in _times(entries)] == ["passed"]
     assert [check.verdict for check in _times([])] == ["passed"]
     back = [entries[0], replace(entries[1], at="2001-01-01T00:00:00.000+00:00"), entries[2]]

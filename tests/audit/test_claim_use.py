@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpsql.audit.sensitivity.claim_use import _spread, sizes
+from dpsql.audit.sensitivity.claim_use import _spread, size_scan_use
 from dpsql.privacy.measure import Cost
 from dpsql.privacy.mechanism.exponential import ConcentratedExponential
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
@@ -21,19 +21,19 @@ def scan(monotone: bool, moved: int = 4) -> ClippingBoundSearch:
 
 
 def test_a_unit_with_several_rows_moves_what_is_above_each_size_one_way() -> None:
-    found = sizes(scan(monotone=True), WHOLE, {"a": (PLACES, [5, 5, 4, 3])})
+    found = size_scan_use(scan(monotone=True), WHOLE, {"a": (PLACES, [5, 5, 4, 3])})
     (use,) = found.uses
     assert (use.observed, use.broken, found.wrong) == (3, False, ())
 
 
 @pytest.mark.parametrize("monotone", [True, False])
 def test_a_unit_that_moves_them_both_ways_is_found_where_the_scan_is_monotone(monotone: bool) -> None:
-    found = sizes(scan(monotone), WHOLE, {"a": (PLACES, [5, 5, 8, 4])})
+    found = size_scan_use(scan(monotone), WHOLE, {"a": (PLACES, [5, 5, 8, 4])})
     assert (found.wrong != ()) == monotone
 
 
 def test_more_than_was_claimed_is_broken() -> None:
-    (use,) = sizes(scan(monotone=True, moved=2), WHOLE, {"a": (PLACES, [5, 5, 4, 3])}).uses
+    (use,) = size_scan_use(scan(monotone=True, moved=2), WHOLE, {"a": (PLACES, [5, 5, 4, 3])}).uses
     assert use.broken
 
 

@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from command_runs import NAFLD, Dpsql
 
-from dpsql.audit.ledger_chain import journal
+from dpsql.audit.ledger_chain import check_ledger
 from dpsql.dbapi import connect
 from dpsql.errors import BudgetExhausted, LedgerError
 from dpsql.privacy.ledger import names_of
@@ -46,7 +46,7 @@ def test_the_folder_of_the_data_is_swapped_for_today_s(dpsql: Dpsql, checkout: P
     for command in (["query", NAFLD, COUNT], ["budget", NAFLD], ["ledger", "verify", NAFLD]):
         run = dpsql(*command)
         assert run.code == 2 and "missing (entries charged to it: 2)" in run.err, command
-    (check,) = journal(load(NAFLD)).group.checks
+    (check,) = check_ledger(load(NAFLD)).group.checks
     assert check.verdict == "failed" and "missing" in check.said
     assert f"with 2 entries, last at {checkout.resolve() / LEDGER}" in dpsql("ledger", "verify", NAFLD).err
     shutil.copy(data.with_name("yesterday") / "dpsql.ledger", data)

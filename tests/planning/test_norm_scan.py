@@ -329,7 +329,7 @@ def test_automatic_bounds_are_for_numbers_and_stay(folder: Path) -> None:
     path = folder / "l2-add-remove-1.toml"
     columns = load(path).tables["events"].columns
     assert [name for name, column in columns.items() if column.automatic] == ["amount", "number"]
-    assert columns["amount"].read_by(None).automatic and not columns["number"].bounded_by((0, 5)).automatic
+    assert columns["amount"].as_stored(None).automatic and not columns["number"].bounded_by((0, 5)).automatic
     wrong = folder / "wrong.toml"
     wrong.write_text(
         path.read_text().replace('number = { type = "integer"', 'number = { type = "integer", values = [1]')

@@ -21,12 +21,12 @@ from dpsql.privacy.measure import (
     FREE,
     GRID,
     Cost,
-    alone,
     epsilon_of_rho,
     epsilon_of_rho_standard,
     exact,
     rho_total,
     shown,
+    standalone_guarantee,
 )
 
 MICRO, NANO = Fraction("1e-6"), Fraction("1e-9")
@@ -202,7 +202,7 @@ def test_what_is_no_positive_number_is_refused(written: object) -> None:
 def test_what_a_release_promises_alone_is_a_filter_of_its_own(price: Fraction, leak: Fraction, pure: bool) -> None:
     """A budget of just that promise, split as is said, admits the release; one of a little less ε does not."""
     cost, delta = Cost(price if pure else None, price**2 / 2, leak), Fraction("1e-6")
-    found = alone(cost, delta)
+    found = standalone_guarantee(cost, delta)
     assert found is not None and found.delta == (leak if pure else delta)
     assert not pure or found.epsilon == price
     if not pure:
@@ -214,8 +214,11 @@ def test_what_a_release_promises_alone_is_a_filter_of_its_own(price: Fraction, l
 def test_a_price_is_no_guarantee() -> None:
     """Gaussian noise at a price of 1 is (5.2, 10⁻⁶)-DP; without a δ it promises nothing."""
     gaussian = Cost(None, Fraction(1, 2))
-    assert str(alone(gaussian, Fraction("1e-6"))) == "(5.222, 0.000001)-DP" and alone(gaussian, Fraction(0)) is None
-    assert str(alone(Cost(Fraction(1), Fraction(1, 2)), Fraction("1e-6"))) == "1-DP"
+    assert (
+        str(standalone_guarantee(gaussian, Fraction("1e-6"))) == "(5.222, 0.000001)-DP"
+        and standalone_guarantee(gaussian, Fraction(0)) is None
+    )
+    assert str(standalone_guarantee(Cost(Fraction(1), Fraction(1, 2)), Fraction("1e-6"))) == "1-DP"
 
 
 def test_figures_of_any_size_can_be_shown() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from dpsql.audit.clock import AuditClock, AuditTimeout
 from dpsql.audit.empirical.distinguishing_events import Outputs, ReleaseClaim, features, lower_bound
 from dpsql.audit.report import AuditCheck, CheckGroup, PrivateFigure
-from dpsql.audit.sensitivity.claims import compare, counted, nearest
+from dpsql.audit.sensitivity.claims import compare, counted, largest_claim_use
 from dpsql.audit.sensitivity.neighbours import NeighbourDatabases
 from dpsql.audit.sensitivity.plans import Planner
 from dpsql.audit.sensitivity.statements import Exact, look
@@ -88,7 +88,7 @@ def seconds_of_releases(schema: Schema, planner: Planner, texts: Sequence[str], 
     for text in texts:
         with suppress(DatabaseError):
             plan = planner.plan(text, min(PRICE, schema.privacy.epsilon)).written()
-            pair = _made(plan)
+            pair = _worst_case_neighbours(plan)
             if pair is not None:
                 started = time.perf_counter()
                 _released(plan, pair.one, pair, _TIMED, clock)
@@ -123,7 +123,7 @@ def _pairs(
     clock: AuditClock,
 ) -> Iterator[NeighbourRelease]:
     """First the neighbours that use the claims up, then the neighbours of the data that use most of them."""
-    made = _made(plan)
+    made = _worst_case_neighbours(plan)
     if made is not None:
         yield made
     if not plan.cores:
@@ -131,12 +131,12 @@ def _pairs(
     looked = look(neighbours, planner, plan, units, clock)
     found: list[tuple[float, tuple[CoreRows, ...], tuple[CoreRows, ...]]] = []
     for one, other in looked.pairs(schema.privacy.neighbours == "replace"):
-        left, right = _whole(one), _whole(other)
+        left, right = _rows_if_complete(one), _rows_if_complete(other)
         if left is None or right is None:
             continue
         pairs = zip(plan.cores, left, right, strict=True)
         uses = [use for core, here, there in pairs for use in compare(core, here, there).uses]
-        found.append((nearest(uses), left, right))
+        found.append((largest_claim_use(uses), left, right))
     found.sort(key=lambda each: each[0], reverse=True)
     for place, (_, left, right) in enumerate(found[:PAIRS], 1):
         sides = [_changed(core, here, there) for core, here, there in zip(plan.cores, left, right, strict=True)]
@@ -144,12 +144,12 @@ def _pairs(
         yield NeighbourRelease(f"the data and a neighbour, {place} of {PAIRS}", one_side, other_side, private=True)
 
 
-def _whole(exact: Exact) -> tuple[CoreRows, ...] | None:
+def _rows_if_complete(exact: Exact) -> tuple[CoreRows, ...] | None:
     rows = tuple(each for each in exact if each is not None)
     return rows if len(rows) == len(exact) else None
 
 
-def _made(plan: Plan) -> NeighbourRelease | None:
+def _worst_case_neighbours(plan: Plan) -> NeighbourRelease | None:
     """Made-up rows of one group that differ by all that additive claims allow; None without additive noise.
 
     Both groups have enough units to be shown, so that only the noise can tell them apart.

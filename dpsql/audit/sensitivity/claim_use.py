@@ -168,7 +168,7 @@ def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimCompa
     )
 
 
-def sizes(scan: ClippingBoundSearch, left: Listed, right: Listed) -> ClaimComparison:
+def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> ClaimComparison:
     """No unit moves the numbers of rows above any size further than the scan is made for, over all groups.
 
     Where the scan takes them for monotone, a unit that comes moves none of them down.

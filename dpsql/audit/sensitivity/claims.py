@@ -17,7 +17,7 @@ from dpsql.audit.sensitivity.claim_use import (
     frequencies,
     levels,
     ranks,
-    sizes,
+    size_scan_use,
     with_fallback,
 )
 from dpsql.engines.exact_rows import CoreRows
@@ -86,7 +86,7 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
             case TopKPeeling() as peeling:
                 found += frequencies(peeling, *sides)
             case ClippingBoundSearch() as scan:
-                found += sizes(scan, *sides)
+                found += size_scan_use(scan, *sides)
             case _:
                 assert_never(histogram.mechanism)
     return found
@@ -150,6 +150,6 @@ def _is_histogram(listed: Any) -> bool:
     return whole and len(places) == len(counts) and list(places) == sorted(set(places))
 
 
-def nearest(uses: Sequence[ClaimUsage]) -> float:
+def largest_claim_use(uses: Sequence[ClaimUsage]) -> float:
     """The largest use of any claim."""
     return max((sqrt(use.ratio) if use.squared else float(use.ratio) for use in uses), default=0.0)

@@ -47,7 +47,7 @@ def owned(schema: Schema, table: str) -> tuple[str, str]:
     return f'data.main."{table}" AS t0{_joined(schema, table, 1)}', f't{len(owner.steps)}."{owner.column}"'
 
 
-def sizes(schema: Schema) -> str:
+def rows_per_unit_sql(schema: Schema) -> str:
     """The SQL for the rows of each unit in each private table: ``tab``, ``unit``, ``n``."""
     parts = []
     for table, declared in schema.tables.items():
@@ -115,7 +115,7 @@ class NeighbourDatabases:
         attach(self._connection, source_of(self._schema), "data")
         for name in ("source", "derived", "audit"):
             run(f"ATTACH ':memory:' AS {name}")
-        run(f"CREATE TABLE audit.main.sizes AS {sizes(self._schema)}")
+        run(f"CREATE TABLE audit.main.sizes AS {rows_per_unit_sql(self._schema)}")
         run("CREATE TABLE audit.main.chosen AS SELECT 0 AS number, unit FROM audit.main.sizes LIMIT 0")
         run("CREATE TABLE audit.main.lost AS SELECT unit FROM audit.main.sizes LIMIT 0")
         for name in self._schema.tables:

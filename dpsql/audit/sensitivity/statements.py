@@ -60,7 +60,7 @@ def check_sensitivity(
 ) -> CheckGroup:
     """Check each statement, and the keys by which rows lead to their unit."""
     clock.tell("sensitivity: keys on the way to the unit")
-    checks = [_ways(schema, neighbours)]
+    checks = [_check_unit_keys(schema, neighbours)]
     clock.tell("sensitivity: units to leave out")
     units = neighbours.choose(most, seed)
     for place, text in enumerate(texts, 1):
@@ -190,7 +190,7 @@ def _said(plan: Plan) -> str:
     return f"{claims} {'claim' if claims == 1 else 'claims'} held"
 
 
-def _ways(schema: Schema, neighbours: NeighbourDatabases) -> AuditCheck:
+def _check_unit_keys(schema: Schema, neighbours: NeighbourDatabases) -> AuditCheck:
     """Check that keys on the way to the unit are unique, so that no row has two units."""
     private = (name for name, table in schema.tables.items() if not table.public)
     keys = sorted({(step.parent, step.parent_column) for name in private for step in schema.owner(name).steps})

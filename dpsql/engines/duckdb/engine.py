@@ -242,7 +242,9 @@ def source_of(schema: Schema) -> DataSource:
     public = {name: tuple(table.columns) for name, table in schema.tables.items() if table.public}
     settings = schema.engine
     limits = ResourceLimits(settings.memory_bytes, settings.threads, most_spilled(settings.spill_bytes))
-    written = [pair for name, table in tables.items() if table.kind == "parquet" for pair in _written(schema, name)]
+    written = [
+        pair for name, table in tables.items() if table.kind == "parquet" for pair in _columns_to_verify(schema, name)
+    ]
     apart = tuple(sorted(apart_in(schema.tables, schema.unit)))
     return DataSource(str(path), kind, tables, tuple(sorted(schema.unique)), public, limits, tuple(written), apart)
 
@@ -257,7 +259,7 @@ def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
     return StoredTable(place, file_kind(place), columns, csv_of(place, table))
 
 
-def _written(schema: Schema, name: str) -> list[tuple[str, str]]:
+def _columns_to_verify(schema: Schema, name: str) -> list[tuple[str, str]]:
     """The columns of a private table in which Parquet may hold what the engine cannot read, moments first: where its
     file sums up one that is none, no column of it is read."""
     table = schema.tables[name]

@@ -128,7 +128,11 @@ def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> C
     if a > 0 and n > 0:
         low, high = (b - root) / a, (b + root) / a
         return cut(
-            (low - _missed(above, below, low, down=True), high + _missed(above, below, high, down=False)), within
+            (
+                low - _nonlinearity_margin(above, below, low, down=True),
+                high + _nonlinearity_margin(above, below, high, down=False),
+            ),
+            within,
         )
     lost = above.lost_below + above.lost_above + below.lost_below + below.lost_above
     if a >= 0 or lost > 0 or b * b <= a * c:
@@ -136,7 +140,7 @@ def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> C
     return _outside(((b + root) / a, (b - root) / a), within)
 
 
-def _missed(above: LinearForm, below: LinearForm, theta: float, down: bool) -> float:
+def _nonlinearity_margin(above: LinearForm, below: LinearForm, theta: float, down: bool) -> float:
     """How much further an end lies because the forms are only nearly linear."""
     if above.lost_below == above.lost_above == below.lost_below == below.lost_above == 0:
         return 0.0

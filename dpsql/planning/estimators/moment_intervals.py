@@ -93,9 +93,9 @@ def moment_interval(moment: MomentEstimate, cells: Sequence[NoisyCell], law: Noi
         case Statistic.STDDEV_SAMP:
             return _root(ratio(_known(found.square_x), found.count.plus(-1.0), (0.0, 2.0)), x)
         case Statistic.REGR_SXX:
-            return _scaled(_alone(_known(found.square_x)), x * x)
+            return _scaled(_nonnegative_interval(_known(found.square_x)), x * x)
         case Statistic.REGR_SYY:
-            return _scaled(_alone(_known(found.square_y)), y * y)
+            return _scaled(_nonnegative_interval(_known(found.square_y)), y * y)
         case Statistic.REGR_SXY:
             return _scaled(_known(found.product).interval, x * y)
         case Statistic.COVAR_POP:
@@ -139,7 +139,7 @@ def _intercept(moment: MomentEstimate, found: CentredForms) -> ConfidenceInterva
     return _scaled(ratio(above, square, EVERYTHING), float(y.reach))
 
 
-def _alone(square: LinearForm) -> ConfidenceInterval:
+def _nonnegative_interval(square: LinearForm) -> ConfidenceInterval:
     return cut(square.interval, FROM_ZERO)
 
 

@@ -37,7 +37,7 @@ def read_column(
         case SingleCell(cell=cell):
             found = _alone(cells[cell], halves[cell], sql_type)
         case CentredSum():
-            found = _shifted(estimate, cells, halves, wide, law, sql_type)
+            found = _centred_sum_column(estimate, cells, halves, wide, law, sql_type)
         case MeanEstimate():
             found = _mean(estimate, cells, halves, law)
     return found or _by_row(estimate, cells, halves, wide, law, sql_type)
@@ -102,7 +102,7 @@ def _alone(cells: StepColumn, half: Fraction, sql_type: str) -> ReadColumn | Non
     return values, IntervalColumn(low.doubles.tolist(), high.doubles.tolist())
 
 
-def _shifted(
+def _centred_sum_column(
     estimate: CentredSum, cells: Sequence[StepColumn], halves: Sequence[Fraction], wide: float | None, law: NoiseLaw,
     sql_type: str,
 ) -> ReadColumn | None:  # fmt: skip

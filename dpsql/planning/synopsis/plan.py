@@ -110,13 +110,13 @@ def _within(
             break
         importance = importance * np.maximum(ratio, 1) ** 0.7
     for part in range(_TRIED, 0, -1):
-        mixed = _whole(found * (part / _TRIED) + separate * (1 - part / _TRIED))
+        mixed = _rounded_to_grain(found * (part / _TRIED) + separate * (1 - part / _TRIED))
         if np.all(variances(precisions, np.array(mixed, dtype=np.float64), power, most) <= bound * (1 + 1e-9)):
             return mixed
-    return _whole(separate, GRAIN / 2**20)
+    return _rounded_to_grain(separate, GRAIN / 2**20)
 
 
-def _whole(weights: NDArray[np.float64], grain: Fraction = GRAIN) -> tuple[Fraction, ...]:
+def _rounded_to_grain(weights: NDArray[np.float64], grain: Fraction = GRAIN) -> tuple[Fraction, ...]:
     """The weights as multiples of the grain, whose sum is 1: the largest takes what rounding leaves."""
     found = [Fraction(round(each / float(grain))) * grain for each in weights]
     largest = max(range(len(found)), key=found.__getitem__)

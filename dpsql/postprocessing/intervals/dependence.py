@@ -172,11 +172,11 @@ def chooses_rows(select: exp.Select, scope: ColumnScope, subquery: SubqueryDepen
     by += [join.args.get("on") for join in joins]
     by += [select.args.get(part) for part in ("where", "having", "qualify")]
     if group is not None:
-        by += [_at(each, select) for each in group.expressions]
+        by += [_resolve_ordinal(each, select) for each in group.expressions]
         by += [each for part in ("rollup", "cube", "grouping_sets") for each in group.args.get(part) or ()]
         by += [item for item in select.expressions if group.args.get("all") and item.find(exp.AggFunc) is None]
     if order is not None and is_limited(select):
-        by += [_at(each.this, select) for each in order.expressions]
+        by += [_resolve_ordinal(each.this, select) for each in order.expressions]
     return is_noisy(by, scope, subquery)
 
 
@@ -185,7 +185,7 @@ def is_limited(query: exp.Expr) -> bool:
     return query.args.get("limit") is not None or query.args.get("offset") is not None
 
 
-def _at(key: exp.Expr, select: exp.Select) -> exp.Expr:
+def _resolve_ordinal(key: exp.Expr, select: exp.Select) -> exp.Expr:
     """What a key of GROUP BY or ORDER BY stands for, which may be the place of an item."""
     if isinstance(key, exp.Literal) and not key.is_string and key.name.isdecimal():
         item: exp.Expr = select.expressions[int(key.name) - 1]

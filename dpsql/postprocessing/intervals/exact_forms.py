@@ -185,7 +185,7 @@ def exact_intervals(
     found = {row: _interval(table, row, form, confidence) for row in wanted}
     ends = {row: interval for row, interval in found.items() if interval is not None}
     if form.around is not None and ends:
-        ends = _around(sandbox, form.around, ends)
+        ends = _through_function(sandbox, form.around, ends)
     return [ends.get(row) if isinstance(row, int) else None for row in rows]
 
 
@@ -214,7 +214,9 @@ def _form(table: AnyReleasedTable, row: int, total: LinearSum, confidence: float
     return whole if len(parts) == len(forms) else None
 
 
-def _around(sandbox: Sandbox, around: str, inner: Mapping[int, ConfidenceInterval]) -> dict[int, ConfidenceInterval]:
+def _through_function(
+    sandbox: Sandbox, around: str, inner: Mapping[int, ConfidenceInterval]
+) -> dict[int, ConfidenceInterval]:
     """From the lesser to the greater value of a function at both ends; everything where it has none at one of them."""
     types = {"row": "BIGINT", INNER: "DOUBLE"}
     sandbox.create(_POINTS, types)

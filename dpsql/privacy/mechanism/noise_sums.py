@@ -75,14 +75,14 @@ def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
 
 def _reach(terms: Sequence[NoiseTerm], wanted: float) -> float:
     """A bound that the sum passes with probability at most exp(−wanted) on either side, by Chernoff's inequality."""
-    variance = sum(each.times * _spread(each.noise) * float(each.weight) ** 2 for each in terms)
+    variance = sum(each.times * _noise_variance(each.noise) * float(each.weight) ** 2 for each in terms)
     scales = [float(each.noise.scale * abs(each.weight)) for each in terms if isinstance(each.noise, Laplace)]
     rate = min(0.5 / max(scales) if scales else inf, sqrt(wanted / variance) if variance else 1.0)
     grown = sum(each.times * _log_moment(each.noise, rate * float(abs(each.weight))) for each in terms)
     return (wanted + grown) / rate + sum(float(abs(each.weight)) for each in terms)
 
 
-def _spread(noise: Laplace | Gaussian) -> float:
+def _noise_variance(noise: Laplace | Gaussian) -> float:
     return float(noise.variance) if isinstance(noise, Gaussian) else noise.standard_deviation**2
 
 

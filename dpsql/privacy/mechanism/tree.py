@@ -81,14 +81,14 @@ def shape(bins: int, power: int) -> tuple[int, int]:
     """
 
     def variance(levels: int) -> float:
-        branching = _root(bins, levels)
+        branching = _least_branching(bins, levels)
         return float(levels**power) * (branching / 4 + (levels - 1) * branching / 6)
 
     best = min(range(1, MOST_LEVELS + 1), key=variance)
-    return _root(bins, best), best
+    return _least_branching(bins, best), best
 
 
-def _root(bins: int, levels: int) -> int:
+def _least_branching(bins: int, levels: int) -> int:
     """The least branching that reaches so many bins."""
     near = max(int(pow(float(bins), 1.0 / levels)) - 1, 1)
     return next(branching for branching in range(near, bins + 1) if branching**levels >= bins)

@@ -28,7 +28,7 @@ from dpsql.planning.estimators.quantiles import QuantileCurves
 from dpsql.privacy.sampling import discrete_gaussian
 from dpsql.release.combined_tables import CombinedTable
 from dpsql.release.grouping_sets.totals import CombinedSums, GroupKey, LevelGroup, LevelSums, steps_of
-from dpsql.release.noise_addition import rank
+from dpsql.release.noise_addition import sort_key
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
 
@@ -57,11 +57,11 @@ def _with_evidence(cube: Cube, tables: Sequence[ReleasedTable], keys: KeyPlaces)
     if core is None or tables[core].plan.presence is None:
         return set()
     table, absent = tables[core], tables[core].absent
-    return {tuple(map(rank, name)) for place, name in enumerate(table.keys) if place not in absent}
+    return {tuple(map(sort_key, name)) for place, name in enumerate(table.keys) if place not in absent}
 
 
 def _identity(group: LevelGroup) -> Any:
-    return tuple(map(rank, group.keys))
+    return tuple(map(sort_key, group.keys))
 
 
 def _projected(name: Any, finer: KeyPlaces, keys: KeyPlaces) -> Any:

@@ -29,7 +29,7 @@ from dpsql.planning.estimators.least_squares import (
 )
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.combined_tables import CombinedTable
-from dpsql.release.noise_addition import rank
+from dpsql.release.noise_addition import sort_key
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
 
@@ -79,12 +79,12 @@ class LevelSums:
 
     def _level(self, keys: KeyPlaces, own: list[LevelGroup], shown: list[list[Any] | None]) -> list[LevelGroup]:
         names, group_of = self._members[keys]
-        rows = {tuple(map(rank, group.keys)): group.row for group in own}
+        rows = {tuple(map(sort_key, group.keys)): group.row for group in own}
         leaves: list[list[int]] = [[] for _ in names]
         for leaf, group in enumerate(group_of.tolist()):
             leaves[group].append(leaf)
         return [
-            self._group(keys, name, rows.get(tuple(map(rank, name))), members, shown)
+            self._group(keys, name, rows.get(tuple(map(sort_key, name))), members, shown)
             for name, members in zip(names, leaves, strict=True)
         ]
 
@@ -117,9 +117,9 @@ class LevelSums:
         found: dict[GroupKey, GroupKey] = {} if keys else {(): ()}
         projected = [tuple(row[place] for place in at) for row in self._finest.keys]
         for name in [*(self._tables[keys].keys if keys in self._tables else ()), *projected]:
-            found.setdefault(tuple(map(rank, name)), name)
+            found.setdefault(tuple(map(sort_key, name)), name)
         order = {name: number for number, name in enumerate(sorted(found))}
-        group = np.array([order[tuple(map(rank, name))] for name in projected], dtype=np.int64)
+        group = np.array([order[tuple(map(sort_key, name))] for name in projected], dtype=np.int64)
         return [found[name] for name in order], group
 
     def _measured_levels(self, place: int) -> list[tuple[KeyPlaces, MeasuredLevel]]:
@@ -131,8 +131,8 @@ class LevelSums:
                 continue
             column = cells.index(cell)
             names, group = self._members[keys]
-            known = {tuple(map(rank, name)): row[column] for name, row in zip(table.keys, table.cells, strict=True)}
-            numbers = np.array([float(known[tuple(map(rank, name))] / step) for name in names])
+            known = {tuple(map(sort_key, name)): row[column] for name, row in zip(table.keys, table.cells, strict=True)}
+            numbers = np.array([float(known[tuple(map(sort_key, name))] / step) for name in names])
             levels.append((keys, MeasuredLevel(group, numbers, cell_variance(table.plan, column, step))))
         return levels
 

@@ -61,7 +61,7 @@ def check(
     for name, table in schema.tables.items():
         findings += _public(name, table) if table.public else _private(schema, name, table)
     if error_of is not None:
-        findings += _errors(schema, error_of)
+        findings += _row_limit_findings(schema, error_of)
     if catalog is not None:
         findings += _unproved_keys(schema, catalog)
     return findings
@@ -164,7 +164,7 @@ def numbers_without_bounds(schema: Schema, name: str) -> list[str]:
     ]
 
 
-def _errors(schema: Schema, error_of: Callable[[Privacy, int], float]) -> Iterator[Finding]:
+def _row_limit_findings(schema: Schema, error_of: Callable[[Privacy, int], float]) -> Iterator[Finding]:
     """What the limit of each table costs, beside what a smaller one would."""
     for name, table in schema.tables.items():
         rows = table.max_rows_per_unit

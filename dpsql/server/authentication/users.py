@@ -32,7 +32,9 @@ class Users:
 
         Its iteration count is that of a known user chosen by the name, so that old counts do not tell users apart.
         """
-        salt, stored, server, draw = (self._drawn(part, name) for part in ("salt", "stored", "server", "iterations"))
+        salt, stored, server, draw = (
+            self._decoy_verifier_bytes(part, name) for part in ("salt", "stored", "server", "iterations")
+        )
         counts = sorted(each.iterations for each in self.verifiers.values()) or [ITERATIONS]
         invented = ScramVerifier(salt[:SALT_BYTES], stored, server, counts[int.from_bytes(draw) % len(counts)])
         return self.verifiers.get(name, invented)
@@ -40,7 +42,7 @@ class Users:
     def knows(self, name: str) -> bool:
         return name in self.verifiers
 
-    def _drawn(self, part: str, name: str) -> bytes:
+    def _decoy_verifier_bytes(self, part: str, name: str) -> bytes:
         return hmac.digest(self.secret, f"{part}\0{name}".encode("utf-8", "surrogatepass"), hashlib.sha256)
 
 

@@ -82,7 +82,11 @@ class Catalogue:
             return self._shown(shown[1]).columns
         rewritten = self._rewritten(text)
         sql = self._sql(rewritten, None)
-        return tuple(columns_of(rewritten, self._asked(text, lambda: self._store.describe(sql, rewritten.relations))))
+        return tuple(
+            columns_of(
+                rewritten, self._with_translated_errors(text, lambda: self._store.describe(sql, rewritten.relations))
+            )
+        )
 
     def parameters(self, text: str) -> tuple[int, ...]:
         """The OIDs of the types of the parameters ``$1``, ``$2`` and so on."""
@@ -102,7 +106,9 @@ class Catalogue:
                 "E_PARAM", f"the statement has {expected} parameters, and {len(parameters)} values came"
             )
         sql = self._sql(rewritten, parameters)
-        held, rows = self._asked(text, lambda: self._store.run(sql, rewritten.relations, self._user, self._begun))
+        held, rows = self._with_translated_errors(
+            text, lambda: self._store.run(sql, rewritten.relations, self._user, self._set_interrupt)
+        )
         for name, value in rewritten.assigned:
             self._assign(self._given(name, parameters).lower(), self._given(value, parameters))
         columns = tuple(columns_of(rewritten, held))
@@ -113,7 +119,7 @@ class Catalogue:
         with suppress(duckdb.Error):  # the statement is over, and its cursor closed
             self._end()
 
-    def _begun(self, end: Callable[[], None]) -> None:
+    def _set_interrupt(self, end: Callable[[], None]) -> None:
         self._end = end
 
     @property
@@ -127,7 +133,7 @@ class Catalogue:
             log.warning("not answered (%s): %r", error.sqlstate, outline(text))
             raise
 
-    def _asked(self, text: str, ask: Callable[[], T]) -> T:
+    def _with_translated_errors(self, text: str, ask: Callable[[], T]) -> T:
         try:
             return ask()
         except duckdb.Error as error:

@@ -137,15 +137,17 @@ def json_text(value: object) -> bytes:
     >>> json_text({date(2024, 7, 1): [3, math.inf], True: "a"})
     b'{"2024-07-01": [3, null], "true": "a"}'
     """
-    return (value if isinstance(value, str) else json.dumps(_named(value), default=str, ensure_ascii=False)).encode()
+    return (
+        value if isinstance(value, str) else json.dumps(_json_compatible(value), default=str, ensure_ascii=False)
+    ).encode()
 
 
-def _named(value: object) -> object:
+def _json_compatible(value: object) -> object:
     match value:
         case dict():
-            return {_name(name): _named(each) for name, each in value.items()}
+            return {_name(name): _json_compatible(each) for name, each in value.items()}
         case list() | tuple():
-            return [_named(each) for each in value]
+            return [_json_compatible(each) for each in value]
         case float() if not math.isfinite(value):
             return None
         case _:

@@ -16,7 +16,7 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.view_matching import is_asked_of_views
 from dpsql.privacy.measure import Cost, shown
 from dpsql.release.linear_estimates import LinearEstimate, NoiseColumn, Part
-from dpsql.release.noise_addition import rank
+from dpsql.release.noise_addition import sort_key
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.session.answer_store.view_answers import (
     LESS_EXACT,
@@ -75,7 +75,7 @@ class PartOfCore:
             return table
         cells, groups = list(self.cells), dict(self.estimated.groups)
         if table is not None:
-            groups = {tuple(map(rank, key)): key for key in table.keys}
+            groups = {tuple(map(sort_key, key)): key for key in table.keys}
             for column, place in enumerate(self.bought):
                 cells[place] = _bought(number, column, table, list(groups))
         return FoundCore(self.estimated, tuple(each for each in cells if each is not None), groups)

@@ -14,7 +14,7 @@ from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.plan import CorePlan
 from dpsql.planning.view_matching import CellMatch, StoredView, match
 from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, NoiseColumn, Part, best
-from dpsql.release.noise_addition import rank
+from dpsql.release.noise_addition import sort_key
 from dpsql.session.answer_store.view_index import ViewGroups, ViewIndex
 from dpsql.sql.analysis.bounds import is_nullable
 from dpsql.sql.analysis.normal_expressions import negated
@@ -127,7 +127,7 @@ class EstimatedCore:
         members: dict[Any, list[int]] = {} if self.plan.core.keys else {(): []}
         for row, key in enumerate(self._placed_in(matched, groups)):
             if key is not None:
-                name = tuple(map(rank, key))
+                name = tuple(map(sort_key, key))
                 members.setdefault(name, []).append(row)
                 self.groups.setdefault(name, key)
         counts = groups.cells[cell.place]

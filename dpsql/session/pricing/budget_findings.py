@@ -62,7 +62,7 @@ def _advice(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None
         wider = Budget(epsilon, (cap or total).delta, rule=total.rule)
         return _answers(privacy, price, *((wider, None) if cap is None else (total, wider)))[0] >= FEW
 
-    cheaper = _before(few, price)
+    cheaper = _largest_sufficient_price(few, price)
     if privacy.answers is not None and cap is None:
         yield f"answers = {FEW}"
         return
@@ -77,7 +77,7 @@ def _advice(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None
             yield f"epsilon = {plain(larger)}"
 
 
-def _before(few: Callable[[Fraction], bool], price: Fraction) -> Fraction | None:
+def _largest_sufficient_price(few: Callable[[Fraction], bool], price: Fraction) -> Fraction | None:
     """The largest price of three digits at which there are not few answers; None where there is none."""
     first = least(few, float(price))
     below = None if first is None else decimal(nearest(float(first)) - 1)

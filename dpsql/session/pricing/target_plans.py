@@ -56,8 +56,10 @@ class TargetPlanner:
             return replace(plan.at(min(plan.price, settings.most)), pilot=True)
         except StatementError:
             return plan  # nothing in it has an interval
-        price = reached.epsilon if reached.free and reached.epsilon is not None else _within(reached, settings)
-        return _bought(plan.at(price), reached)
+        price = (
+            reached.epsilon if reached.free and reached.epsilon is not None else _affordable_price(reached, settings)
+        )
+        return _with_price_notice(plan.at(price), reached)
 
     def better(
         self, plan: Plan, result: Result, released: Released | None, settings: StatementSettings
@@ -70,7 +72,9 @@ class TargetPlanner:
             if reached.free:
                 said_so = f"reaches {reached.wanted}: {said(reached.errors)}"
                 return replace(result, notices=(*result.notices, said_so)), None
-            return result, _bought(plan.at(_within(reached, settings, result.price.charged)), reached)
+            return result, _with_price_notice(
+                plan.at(_affordable_price(reached, settings, result.price.charged)), reached
+            )
         except (BudgetExhausted, UnresolvedTarget) as refusal:
             return first_only(result, refusal), None
 
@@ -95,7 +99,7 @@ def after(first: Result, second: Result) -> Result:
     return replace(second, price=price)
 
 
-def _within(reached: ReachedGoal, settings: StatementSettings, pilot: Fraction = _NOTHING) -> Fraction:
+def _affordable_price(reached: ReachedGoal, settings: StatementSettings, pilot: Fraction = _NOTHING) -> Fraction:
     """The price that reaches a goal; BudgetExhausted above what is left, or with its pilot above what one may cost."""
     if reached.epsilon is None or reached.share is None:
         raise BudgetExhausted("; ".join(reached.lines))
@@ -108,7 +112,7 @@ def _within(reached: ReachedGoal, settings: StatementSettings, pilot: Fraction =
     return reached.epsilon
 
 
-def _bought(plan: Plan, reached: ReachedGoal) -> Plan:
+def _with_price_notice(plan: Plan, reached: ReachedGoal) -> Plan:
     """The plan, which says what it was priced by."""
     how = (
         "from an answer that was paid for before"

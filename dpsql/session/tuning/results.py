@@ -86,28 +86,36 @@ def compared(before: MissingLimits, now: Schema, tuned: Tuned) -> Iterator[tuple
             continue
         old, new = before.schema.tables[name], now.tables[name]
         was = None if name in before.lacking else old
-        yield f"COUNT(*) FROM {name}", _count(before.schema.privacy, was), _count(now.privacy, new)
+        yield (
+            f"COUNT(*) FROM {name}",
+            _count_half_width(before.schema.privacy, was),
+            _count_half_width(now.privacy, new),
+        )
         columns = [column for column, its in new.columns.items() if its.type.is_numeric and its.bounds is not None]
         columns.sort(key=lambda column: column not in tuned.bounds.get(name, {}))
         for column in columns[:MOST_COLUMNS]:
-            yield f"SUM({column}) FROM {name}", _sum(now.privacy, was, column), _sum(now.privacy, new, column)
+            yield (
+                f"SUM({column}) FROM {name}",
+                _sum_half_width(now.privacy, was, column),
+                _sum_half_width(now.privacy, new, column),
+            )
         for column in columns[:1]:
             said = f"AVG({column}) FROM {name} in a group of {GROUP:,} rows"
-            yield said, _average(now.privacy, was, column), _average(now.privacy, new, column)
+            yield said, _average_half_width(now.privacy, was, column), _average_half_width(now.privacy, new, column)
 
 
-def _count(privacy: Privacy, table: Table | None) -> float | None:
+def _count_half_width(privacy: Privacy, table: Table | None) -> float | None:
     if table is None or table.max_rows_per_unit is None:
         return None
     return error_in_groups(privacy, table.max_rows_per_unit, table.max_groups_per_unit, table.rows_per_group)
 
 
-def _sum(privacy: Privacy, table: Table | None, column: str) -> float | None:
-    counted, ends = _count(privacy, table), _bounds(table, column)
+def _sum_half_width(privacy: Privacy, table: Table | None, column: str) -> float | None:
+    counted, ends = _count_half_width(privacy, table), _bounds(table, column)
     return None if counted is None or ends is None else counted * max(map(abs, ends))
 
 
-def _average(privacy: Privacy, table: Table | None, column: str) -> float | None:
+def _average_half_width(privacy: Privacy, table: Table | None, column: str) -> float | None:
     ends = _bounds(table, column)
     if table is None or table.max_rows_per_unit is None or ends is None:
         return None

@@ -170,7 +170,7 @@ def _of_branches(case: Case, known: Known) -> Interval:
 def cast_interval(interval: Interval, source: SqlType, target: SqlType) -> Interval:
     """Where a value of the one type lies as a value of the other."""
     if target.kind == "text":
-        return _written(source, interval)
+        return _text_length_interval(source, interval)
     if source.kind == "text":
         return EVERYTHING
     if target.step is not None and source.is_numeric:
@@ -181,7 +181,7 @@ def cast_interval(interval: Interval, source: SqlType, target: SqlType) -> Inter
     return interval
 
 
-def _written(source: SqlType, interval: Interval) -> Interval:
+def _text_length_interval(source: SqlType, interval: Interval) -> Interval:
     """How many characters a value has as a text, among values that keep their declarations."""
     written = source.facts.written
     return length_interval(interval) if written is None else span(*written)

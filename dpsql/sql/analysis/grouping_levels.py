@@ -70,7 +70,7 @@ def is_additive(aggregate: Aggregate) -> bool:
     return aggregate.function.is_additive
 
 
-def finest_alone(sizes: Mapping[KeyPlaces, int | None], norm: Norm) -> bool:
+def finest_takes_whole_price(sizes: Mapping[KeyPlaces, int | None], norm: Norm) -> bool:
     """Whether the coarsest level is more exact as a sum over the finest, which then gets the whole price.
 
     ``sizes`` are the numbers of groups, None where unknown. With n groups in the finest set to one of the coarsest, the
@@ -78,8 +78,10 @@ def finest_alone(sizes: Mapping[KeyPlaces, int | None], norm: Norm) -> bool:
     Laplace noise), and all sums over finer sets together with the coarsest set's own cell have that divided by
     1 + Σ 1/nₛ over the finer sets.
 
-    >>> finest_alone({(0,): 2, (): 1}, "l1"), finest_alone({(0,): 2, (): 1}, "l2"), finest_alone({(0,): 1, (): 1}, "l2")
-    (True, False, True)
+    >>> finest_takes_whole_price({(0,): 2, (): 1}, "l1"), finest_takes_whole_price({(0,): 2, (): 1}, "l2")
+    (True, False)
+    >>> finest_takes_whole_price({(0,): 1, (): 1}, "l2")
+    True
     """
     finest, coarsest = max(sizes, key=len), min(sizes, key=len)
     if sizes[finest] is None:

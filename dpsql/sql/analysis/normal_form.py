@@ -124,7 +124,7 @@ def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
 
 def counted(argument: Expression | None, conditions: frozenset[Expression]) -> NormalCell:
     """The count of the rows that fulfil normal conditions and where the normal argument has a value."""
-    known = frozenset() if argument is None or not is_nullable(argument) else frozenset({_is_known(argument)})
+    known = frozenset() if argument is None or not is_nullable(argument) else frozenset({_not_null_condition(argument)})
     return NormalCell("rows", (), conditions | known)
 
 
@@ -138,7 +138,7 @@ def _made(core: NormalCore, kind: str, arguments: tuple[Expression, ...], found:
     return NormalCell(kind, own, core.conditions | normal_conditions(found, core.spelling))
 
 
-def _is_known(argument: Expression) -> Expression:
+def _not_null_condition(argument: Expression) -> Expression:
     return negated(Call("is null", (argument,), BOOLEAN))
 
 

@@ -185,10 +185,12 @@ def bins(expression: Expression) -> Bins:
     axis = expression.type.facts.axis
     match axis:
         case "day":
-            return _bins("day", _known(floor(interval.low)), _known(ceil(interval.high)), Fraction(1))
+            return _bins(
+                "day", _clamp_to_calendar(floor(interval.low)), _clamp_to_calendar(ceil(interval.high)), Fraction(1)
+            )
         case "second":
             low, high = floor(interval.low * SECONDS), ceil(interval.high * SECONDS)
-            return _bins("second", _known(low, SECONDS), _known(high, SECONDS), Fraction(1))
+            return _bins("second", _clamp_to_calendar(low, SECONDS), _clamp_to_calendar(high, SECONDS), Fraction(1))
         case "number":
             grid = quantum(expression)
             return _bins("number", grid.low, grid.high, grid.size)
@@ -198,7 +200,7 @@ def bins(expression: Expression) -> Bins:
             assert_never(axis)
 
 
-def _known(step: int, steps: int = 1) -> int:
+def _clamp_to_calendar(step: int, steps: int = 1) -> int:
     """The step, or the nearest within the years 1 to 9999; a day has so many ``steps``."""
     return min(max(step, date.min.toordinal() * steps), date.max.toordinal() * steps)
 

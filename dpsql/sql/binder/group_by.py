@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.analysis.contribution import norm_of
-from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces, finest_alone, is_additive
+from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces, finest_takes_whole_price, is_additive
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected, with_kept_rows
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
@@ -165,7 +165,9 @@ def cube(
     }
     finest = max(different, key=len)
     together = domains[finest] is not None and all(set(places) <= set(finest) for places in different)
-    alone = together and finest_alone(_sizes(relation, keys, different, binding.sizes), norm_of(binding.schema.privacy))
+    alone = together and finest_takes_whole_price(
+        _sizes(relation, keys, different, binding.sizes), norm_of(binding.schema.privacy)
+    )
     cores: dict[KeyPlaces, int | None] = {}
     for places in different:
         wanted = tuple(each for each in asked if places == finest or not alone or not is_additive(each))

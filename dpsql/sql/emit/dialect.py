@@ -150,7 +150,7 @@ class Dialect(Syntax, ABC):
     def first_listed(self, values: exp.Expr, place: exp.Expr) -> exp.Expr:
         """The value at that place of a list, counted from 1; asked for where the engine `shares_values`."""
 
-    def total(self, function: str, *arguments: exp.Expr) -> exp.Expr:
+    def total_form(self, function: str, *arguments: exp.Expr) -> exp.Expr:
         """The total form of a function applied to emitted arguments; StatementError (E_FUNC) where there is none."""
         form = self.total_forms.get(function)
         return self.lacks(function.upper()) if form is None else form(*arguments)

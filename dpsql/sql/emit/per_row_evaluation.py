@@ -244,7 +244,7 @@ def is_slow_node(emitted: object) -> bool:
     return isinstance(emitted, exp.Expr) and emitted._meta is not None and _FLAT in emitted._meta
 
 
-def is_held(emitted: exp.Expr) -> bool:
+def is_flat_list(emitted: exp.Expr) -> bool:
     """Whether the node is the list of a flat value."""
     return emitted._meta is not None and _HELD in emitted._meta
 
@@ -255,7 +255,7 @@ def is_flat(emitted: exp.Expr) -> bool:
     >>> [is_flat(exp.maybe_parse(each)) for each in ("a", "'x'", "CASE WHEN TRUE THEN 1 END", "f(a)")]
     [False, True, False, False]
     >>> from dpsql.sql.emit.duckdb import DUCKDB
-    >>> is_flat(DUCKDB.total("lpad", made_flat(DUCKDB, exp.column("a")), exp.Literal.number(3)))
+    >>> is_flat(DUCKDB.total_form("lpad", made_flat(DUCKDB, exp.column("a")), exp.Literal.number(3)))
     True
     """
     if is_slow_node(emitted):

@@ -17,7 +17,7 @@ from dpsql.sql.emit.per_row_evaluation import (
     PUBLIC,
     clauses,
     is_beside,
-    is_held,
+    is_flat_list,
     is_product,
     is_slow_node,
     made_flat,
@@ -146,7 +146,7 @@ def _is_computed(part: exp.Expr) -> bool:
     """Whether the part is slow itself, and not only what it hands on or compares."""
     if not isinstance(part, _COMPUTED) or isinstance(part, _BY_ROWS):
         return False
-    return not is_slow_node(part) and not is_held(part) and part.name != "LEFT" and _is_slow(part)
+    return not is_slow_node(part) and not is_flat_list(part) and part.name != "LEFT" and _is_slow(part)
 
 
 def _computes(part: exp.Expr) -> bool:
@@ -161,7 +161,7 @@ def _is_slow(part: exp.Expr | None) -> bool:
     """Whether a slow function stands in the part.
 
     >>> from dpsql.sql.emit.duckdb import DUCKDB
-    >>> padded = DUCKDB.total("lpad", made_flat(DUCKDB, exp.column("a")), exp.Literal.number(3))
+    >>> padded = DUCKDB.total_form("lpad", made_flat(DUCKDB, exp.column("a")), exp.Literal.number(3))
     >>> [_is_slow(part) for part in (None, exp.column("a"), padded)]
     [False, False, True]
     """

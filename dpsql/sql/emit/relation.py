@@ -56,7 +56,7 @@ def from_clause(dialect: Dialect, relation: Relation) -> tuple[exp.Expr, list[ex
     order = join_order(relation)
     source, joins = _leaf(dialect, order.steps[0].source)
     conditions = [
-        _asked(dialect, native(dialect, each), order) if _is_of_later(each, order) else _read(dialect, each)
+        _keep_left_join(dialect, native(dialect, each), order) if _is_of_later(each, order) else _read(dialect, each)
         for each in order.where
     ]
     for step in order.steps[1:]:
@@ -73,7 +73,7 @@ def from_clause(dialect: Dialect, relation: Relation) -> tuple[exp.Expr, list[ex
             for each in joins[-1 - len(hops) :]:
                 each.meta[INNER] = True
             equal = [node.compare(exp.EQ, native(dialect, own), native(dialect, other)) for own, other in ties]
-            conditions += [_asked(dialect, each, order) for each in equal]
+            conditions += [_keep_left_join(dialect, each, order) for each in equal]
     return source, joins, conditions
 
 
@@ -81,8 +81,8 @@ def owned(dialect: Dialect, relation: Relation, unit: Expression) -> exp.Expr:
     """Whether a row of the relation has a unit."""
     order, has_unit = join_order(relation), node.not_null(_exactly(dialect, unit))
     if _BESIDE.get():
-        return _asked(dialect, has_unit, order) if _is_of_later(unit, order) else has_unit
-    return _looked_at(dialect, has_unit, unit)
+        return _keep_left_join(dialect, has_unit, order) if _is_of_later(unit, order) else has_unit
+    return _opaque_condition(dialect, has_unit, unit)
 
 
 def _ties(step: JoinStep, order: JoinOrder) -> list[tuple[ColumnRef, ColumnRef]]:
@@ -114,10 +114,10 @@ def _read(dialect: Dialect, condition: Expression) -> exp.Expr:
     read = list(columns(condition))
     if len({column.relation for column in read}) != 1:
         return native(dialect, condition)
-    return _looked_at(dialect, native(dialect, condition), read[0])
+    return _opaque_condition(dialect, native(dialect, condition), read[0])
 
 
-def _looked_at(dialect: Dialect, condition: exp.Expr, read: Expression) -> exp.Expr:
+def _opaque_condition(dialect: Dialect, condition: exp.Expr, read: Expression) -> exp.Expr:
     """The condition in a form that is true where it was, but that the engine cannot decide before it reads the row.
 
     The form compares a column with itself. In a subquery in an expression that is a column of the rows outside, so that
@@ -127,12 +127,12 @@ def _looked_at(dialect: Dialect, condition: exp.Expr, read: Expression) -> exp.E
     return node.case((condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy()))
 
 
-def _asked(dialect: Dialect, condition: exp.Expr, order: JoinOrder) -> exp.Expr:
+def _keep_left_join(dialect: Dialect, condition: exp.Expr, order: JoinOrder) -> exp.Expr:
     """The condition in a form of which the engine does not know that rows without a partner fail it.
 
     If it knew, it would turn the LEFT JOINs into inner joins.
     """
-    return _looked_at(dialect, condition, _of_the_first(order.steps[0].source))
+    return _opaque_condition(dialect, condition, _of_the_first(order.steps[0].source))
 
 
 def _of_the_first(source: Leaf) -> ColumnRef:

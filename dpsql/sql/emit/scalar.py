@@ -148,7 +148,7 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
             parts = _alike(dialect, arguments, places)
             if function != "coalesce" and reads_flat(dialect, function):
                 parts = [flat(dialect, each, part) for each, part in zip(parts, arguments, strict=True)]
-            return dialect.total(function, *parts)
+            return dialect.total_form(function, *parts)
         case Call():
             return _call(dialect, expression, places)
         case Case(branches=branches, default=default):
@@ -179,7 +179,7 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     ]
     if reads_flat(dialect, call.function):
         emitted = [flat(dialect, each, argument) for each, argument in zip(emitted, call.arguments, strict=True)]
-    whole = dialect.total(call.function, *emitted)
+    whole = dialect.total_form(call.function, *emitted)
     keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
     return dialect.try_cast(whole, DATE) if keeps_date else whole
 
@@ -188,10 +188,10 @@ def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """The first argument in its own type, NULL where it equals the second."""
     first, second = call.arguments
     if first.type.is_numeric:
-        return dialect.total("nullif", nearest(dialect, first, places), nearest(dialect, second, places))
+        return dialect.total_form("nullif", nearest(dialect, first, places), nearest(dialect, second, places))
     values = _alike(dialect, call.arguments, places)
     parts = [flat(dialect, each, part) for each, part in zip(values, call.arguments, strict=True)]
-    whole = dialect.total("nullif", *parts)
+    whole = dialect.total_form("nullif", *parts)
     return dialect.try_cast(whole, DATE) if first.type.kind == "date" != second.type.kind else whole
 
 
@@ -226,7 +226,7 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
         scale, digits = argument.type.scale or 0, target.scale or 0
         value = double(dialect, argument, places)
         if digits < scale:
-            rounded = dialect.total("round decimal", value, node.integer(scale), node.integer(digits))
+            rounded = dialect.total_form("round decimal", value, node.integer(scale), node.integer(digits))
         else:
             rounded = nearest(dialect, argument, places)
         return dialect.try_cast(rounded if computed else native(dialect, argument, places), target)
@@ -244,7 +244,7 @@ def nearest(dialect: Dialect, expression: Expression, places: Places | None = No
     emitted = double(dialect, expression, places)
     if expression.type.kind != "decimal" or not isinstance(expression, Call | Case):
         return emitted
-    return dialect.total("round", emitted, node.integer(expression.type.scale or 0))
+    return dialect.total_form("round", emitted, node.integer(expression.type.scale or 0))
 
 
 def double(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
@@ -269,7 +269,7 @@ def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
         parts = _alike(dialect, call.arguments, places)
     if not exact and (reads_flat(dialect, call.function) or any(part.type.kind == "text" for part in call.arguments)):
         parts = [flat(dialect, each, part) for each, part in zip(parts, call.arguments, strict=True)]
-    return dialect.total(call.function, *parts)
+    return dialect.total_form(call.function, *parts)
 
 
 def _alike(dialect: Dialect, expressions: tuple[Expression, ...], places: Places | None) -> list[exp.Expr]:

@@ -52,8 +52,8 @@ def first_characters(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
 
     It is made flat afterwards, so that the whole of a long text is not copied for each row that has it.
     """
-    is_long = node.compare(exp.GT, dialect.total("strlen", text), node.integer(most))
-    return node.case((is_long, dialect.total("left", text.copy(), node.integer(most))), default=text.copy())
+    is_long = node.compare(exp.GT, dialect.total_form("strlen", text), node.integer(most))
+    return node.case((is_long, dialect.total_form("left", text.copy(), node.integer(most))), default=text.copy())
 
 
 def without_sign(column: exp.Expr) -> exp.Expr:

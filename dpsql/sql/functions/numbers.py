@@ -230,7 +230,7 @@ def _increasing(function: Callable[[float], float], low: float | None = None, hi
     return rule
 
 
-def _one(rule: Rule, example: str, fallible: bool | Callable[..., bool] = False, note: str = "") -> Function:
+def _unary_function(rule: Rule, example: str, fallible: bool | Callable[..., bool] = False, note: str = "") -> Function:
     return Function(
         ("number",), always(DOUBLE), rule, fallible=fallible, examples=(example,), note=note, cost=CallCost.ONE_LOOK
     )
@@ -238,21 +238,21 @@ def _one(rule: Rule, example: str, fallible: bool | Callable[..., bool] = False,
 
 def _angle(rule: Rule, example: str) -> Function:
     """A function of an angle, which an infinite angle does not have."""
-    return _one(rule, example, _outside(-LARGEST, LARGEST), "NULL for ±inf and NaN")
+    return _unary_function(rule, example, _outside(-LARGEST, LARGEST), "NULL for ±inf and NaN")
 
 
 MATHEMATICS: dict[str, Function] = {
-    "sqrt": _one(_increasing(math.sqrt, 0), "SQRT(ABS(x))", _outside(0, None), "NULL below 0"),
-    "cbrt": _one(_increasing(math.cbrt), "CBRT(x)"),
-    "ln": _one(_increasing(math.log), "LN(m + 1)", _outside(5e-324, None), "NULL from 0 down"),
-    "log10": _one(
+    "sqrt": _unary_function(_increasing(math.sqrt, 0), "SQRT(ABS(x))", _outside(0, None), "NULL below 0"),
+    "cbrt": _unary_function(_increasing(math.cbrt), "CBRT(x)"),
+    "ln": _unary_function(_increasing(math.log), "LN(m + 1)", _outside(5e-324, None), "NULL from 0 down"),
+    "log10": _unary_function(
         _increasing(math.log10),
         "LOG10(m + 1)",
         _outside(5e-324, None),
         "NULL from 0 down",
     ),
-    "log2": _one(_increasing(math.log2), "LOG2(m + 1)", _outside(5e-324, None), "NULL from 0 down"),
-    "exp": _one(_increasing(math.exp), "EXP(x)", _outside(None, _LARGEST_EXPONENT)),
+    "log2": _unary_function(_increasing(math.log2), "LOG2(m + 1)", _outside(5e-324, None), "NULL from 0 down"),
+    "exp": _unary_function(_increasing(math.exp), "EXP(x)", _outside(None, _LARGEST_EXPONENT)),
     "power": Function(
         ("number", "number"),
         always(DOUBLE),
@@ -261,29 +261,29 @@ MATHEMATICS: dict[str, Function] = {
         examples=("POWER(x, 2)", "x ^ 2", "i ** 2", "POWER(m, 0.5)", "POWER(2, i)"),
         cost=CallCost.ONE_LOOK,
     ),
-    "degrees": _one(_increasing(math.degrees), "DEGREES(x)"),
-    "radians": _one(_increasing(math.radians), "RADIANS(x)"),
+    "degrees": _unary_function(_increasing(math.degrees), "DEGREES(x)"),
+    "radians": _unary_function(_increasing(math.radians), "RADIANS(x)"),
     "sin": _angle(constant(-1, 1), "SIN(x)"),
     "cos": _angle(constant(-1, 1), "COS(x)"),
     "tan": _angle(tan_interval, "TAN(x)"),
-    "cot": _one(lambda _: EVERYTHING, "COT(x)", True, "NULL for 0, ±inf and NaN"),
-    "asin": _one(_increasing(math.asin, -1, 1), "ASIN(x / 10)", _outside(-1, 1), "NULL outside ±1"),
-    "acos": _one(constant(0, _PI), "ACOS(x / 10)", _outside(-1, 1), "NULL outside ±1"),
-    "atan": _one(lambda x: _increasing(math.atan)(x).within(-_PI / 2, _PI / 2), "ATAN(x)"),
+    "cot": _unary_function(lambda _: EVERYTHING, "COT(x)", True, "NULL for 0, ±inf and NaN"),
+    "asin": _unary_function(_increasing(math.asin, -1, 1), "ASIN(x / 10)", _outside(-1, 1), "NULL outside ±1"),
+    "acos": _unary_function(constant(0, _PI), "ACOS(x / 10)", _outside(-1, 1), "NULL outside ±1"),
+    "atan": _unary_function(lambda x: _increasing(math.atan)(x).within(-_PI / 2, _PI / 2), "ATAN(x)"),
     "atan2": Function(
         ("number", "number"), always(DOUBLE), constant(-_PI, _PI), examples=("ATAN2(x, i)",), cost=CallCost.ONE_LOOK
     ),
-    "sinh": _one(_increasing(math.sinh), "SINH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
-    "cosh": _one(cosh_interval, "COSH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
-    "tanh": _one(constant(-1, 1), "TANH(x)"),
-    "asinh": _one(_increasing(math.asinh), "ASINH(x)"),
-    "acosh": _one(
+    "sinh": _unary_function(_increasing(math.sinh), "SINH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
+    "cosh": _unary_function(cosh_interval, "COSH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
+    "tanh": _unary_function(constant(-1, 1), "TANH(x)"),
+    "asinh": _unary_function(_increasing(math.asinh), "ASINH(x)"),
+    "acosh": _unary_function(
         _increasing(math.acosh, 1),
         "ACOSH(ABS(x) + 1)",
         _outside(1, None),
         "NULL below 1",
     ),
-    "atanh": _one(
+    "atanh": _unary_function(
         _increasing(math.atanh),
         "ATANH(x / 10)",
         _outside(math.nextafter(-1, 0), math.nextafter(1, 0)),

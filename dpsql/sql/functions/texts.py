@@ -24,11 +24,11 @@ from dpsql.sql.ir.interval import Interval
 _TEXT, _TEXTS = ("text",), ("text", "text")
 
 
-def _measured(rule: Callable[..., Interval], *examples: str, parameters: tuple[str, ...] = _TEXT) -> Function:
+def _integer_of_text(rule: Callable[..., Interval], *examples: str, parameters: tuple[str, ...] = _TEXT) -> Function:
     return Function(parameters, always(INTEGER), rule, whole=True, examples=examples, cost=CallCost.ONE_LOOK)
 
 
-def _asked(*examples: str, cost: CallCost, parameters: tuple[str, ...] = _TEXTS) -> Function:
+def _text_predicate(*examples: str, cost: CallCost, parameters: tuple[str, ...] = _TEXTS) -> Function:
     return Function(parameters, always(BOOLEAN), examples=examples, cost=cost)
 
 
@@ -77,23 +77,23 @@ TEXTS: dict[str, Function] = {
     ),
     "lpad": _changed(padded, "LPAD(s, 5, '*')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),
     "rpad": _changed(padded, "RPAD(s, 5, 'xy')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),
-    "length": _measured(length_interval, "LENGTH(s)", "CHAR_LENGTH(s)"),
-    "strlen": _measured(bytes_interval, "STRLEN(s)"),
+    "length": _integer_of_text(length_interval, "LENGTH(s)", "CHAR_LENGTH(s)"),
+    "strlen": _integer_of_text(bytes_interval, "STRLEN(s)"),
     "bit_length": Function(
         _TEXT, always(INTEGER), lambda text: bytes_interval(text) * constant(8, 8)(), whole=True,
         examples=("BIT_LENGTH(s)",), cost=CallCost.ONE_LOOK,
     ),
-    "ascii": _measured(constant(0, 0x10FFFF), "ASCII(s)"),
-    "unicode": _measured(constant(-1, 0x10FFFF), "UNICODE(s)", "ORD(s)"),
-    "strpos": _measured(place_interval, "STRPOS(s, 'b')", "POSITION('b' IN s)", "INSTR(s, 'c')",
+    "ascii": _integer_of_text(constant(0, 0x10FFFF), "ASCII(s)"),
+    "unicode": _integer_of_text(constant(-1, 0x10FFFF), "UNICODE(s)", "ORD(s)"),
+    "strpos": _integer_of_text(place_interval, "STRPOS(s, 'b')", "POSITION('b' IN s)", "INSTR(s, 'c')",
                         parameters=_TEXTS),
-    "starts_with": _asked("STARTS_WITH(s, 'a')", "PREFIX(s, 'a')", cost=CallCost.ONE_LOOK),
-    "ends_with": _asked("SUFFIX(s, 'c')", cost=CallCost.ONE_LOOK),
-    "contains": _asked("CONTAINS(s, 'b')", cost=CallCost.ONE_LOOK),
+    "starts_with": _text_predicate("STARTS_WITH(s, 'a')", "PREFIX(s, 'a')", cost=CallCost.ONE_LOOK),
+    "ends_with": _text_predicate("SUFFIX(s, 'c')", cost=CallCost.ONE_LOOK),
+    "contains": _text_predicate("CONTAINS(s, 'b')", cost=CallCost.ONE_LOOK),
     # patterns, which were looked at when the statement was read
-    "regexp_matches": _asked("REGEXP_MATCHES(s, '^a.c$')", "s ~ 'b'", "s !~ 'B'", "s ~* 'B'",
+    "regexp_matches": _text_predicate("REGEXP_MATCHES(s, '^a.c$')", "s ~ 'b'", "s !~ 'B'", "s ~* 'B'",
                              parameters=("text", "words"), cost=CallCost.REGULAR_EXPRESSION),
-    "regexp_full_match": _asked("REGEXP_FULL_MATCH(s, '[a-c]+')", parameters=("text", "words"),
+    "regexp_full_match": _text_predicate("REGEXP_FULL_MATCH(s, '[a-c]+')", parameters=("text", "words"),
                                 cost=CallCost.REGULAR_EXPRESSION),
     "regexp_extract": _changed(
         shorter, "REGEXP_EXTRACT(s, 'b')", "REGEXP_EXTRACT(s, '(a)(b)', 2)",

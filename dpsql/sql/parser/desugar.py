@@ -77,15 +77,15 @@ def with_exists(tree: exp.Expr) -> exp.Expr:
     """
     for select in list(tree.find_all(exp.Select)):
         joins: list[exp.Join] = select.args.get("joins") or []
-        if any(_is_one(join) for join in joins):
+        if any(_is_semi_or_anti(join) for join in joins):
             for place, join in enumerate(joins):
-                if _is_one(join):
+                if _is_semi_or_anti(join):
                     select.where(_condition(select, join, joins[place + 1 :]), copy=False)
-            select.set("joins", [join for join in joins if not _is_one(join)])
+            select.set("joins", [join for join in joins if not _is_semi_or_anti(join)])
     return tree
 
 
-def _is_one(join: exp.Join) -> bool:
+def _is_semi_or_anti(join: exp.Join) -> bool:
     return join.kind.upper() in ("SEMI", "ANTI")
 
 
@@ -113,7 +113,7 @@ def _ties(select: exp.Select, join: exp.Join) -> list[exp.Expr]:
         if bare is not None:
             refuse("E_JOIN", f"in a {kind} JOIN's ON, write each column with its table", bare)
         return [on.copy()]
-    others = [each for each in select.args.get("joins") or () if not _is_one(each)]
+    others = [each for each in select.args.get("joins") or () if not _is_semi_or_anti(each)]
     if not using or others:
         refuse("E_JOIN", f"a {kind} JOIN needs ON, with the table of each column", join)
     outer = select.args["from_"].this.alias_or_name

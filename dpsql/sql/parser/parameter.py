@@ -50,7 +50,7 @@ def parse_numbered(text: str) -> list[exp.Expr]:
     dialect = STATEMENT.parser
     tokens: list[Token] = []
     count, numbered = 0, False
-    for token in marked(_called(_parted(dialect.tokenize(_apart(text))))):
+    for token in marked(_with_div_as_name(_parted(dialect.tokenize(_apart(text))))):
         if tokens and text[tokens[-1].start] == "$" and tokens[-1].token_type in _NUMBERED:
             token, numbered = _mark(tokens.pop(), int(token.text) - 1), True
         elif token.token_type == TokenType.PLACEHOLDER and text[token.start] != "$":
@@ -65,7 +65,7 @@ def parse_numbered(text: str) -> list[exp.Expr]:
         refuse("E_PARAM", "parameters are written as ? or as $1, not as both")
     trees = [tree for tree in dialect.parser().parse(tokens, text) if tree is not None]
     require_parts(trees, plain)
-    return [_turned_back(_as_written(tree, text)) for tree in trees]
+    return [_with_placeholders(_as_written(tree, text)) for tree in trees]
 
 
 def _apart(text: str) -> str:
@@ -118,7 +118,7 @@ def _parted(tokens: list[Token]) -> list[Token]:
 _OPERANDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN})
 
 
-def _called(tokens: list[Token]) -> list[Token]:
+def _with_div_as_name(tokens: list[Token]) -> list[Token]:
     """The tokens, in which DIV is a plain name where it is called as a function: DIV(x, 2)."""
     found: list[Token] = []
     for place, token in enumerate(tokens):
@@ -146,7 +146,7 @@ def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
     return tree
 
 
-def _turned_back(tree: exp.Expr) -> exp.Expr:
+def _with_placeholders(tree: exp.Expr) -> exp.Expr:
     for literal in list(tree.find_all(exp.Literal)):
         if literal.is_string and literal.this.startswith(_MARK):
             mark = exp.Placeholder()

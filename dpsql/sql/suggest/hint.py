@@ -26,7 +26,7 @@ from dpsql.sql.parser.parse import Statement, parse
 from dpsql.sql.postprocess.functions import reads_interval_ends
 from dpsql.sql.suggest.aggregates import aggregate_at, aggregates_instead
 from dpsql.sql.suggest.changes import described, replaced, with_own_names
-from dpsql.sql.suggest.names import closest_names, misplaced, renamed
+from dpsql.sql.suggest.names import closest_names, first_named_position, renamed
 from dpsql.sql.suggest.rewrites import IN_OTHER_WORDS, OF_THE_SAME_ROWS, Rewrite
 
 #: Refusals for which another statement about the same rows is a sensible answer.
@@ -172,7 +172,7 @@ def _with_names(
     refusal: StatementError, tree: exp.Expr, schema: Schema, describe: Describe, fanout: Fanout
 ) -> DatabaseError:
     """The refusal at the place of its name, with a hint in which a name that exists replaces one that does not."""
-    hint, position = None, misplaced(refusal, tree)
+    hint, position = None, first_named_position(refusal, tree)
     for candidate, place_of_it in renamed(refusal, tree, schema):
         written = described(candidate)
         try:

@@ -76,7 +76,7 @@ _OF_COLUMNS, _OF_TABLES = frozenset({"42703", "42702", "42803"}), frozenset({"42
 _ABSENT = frozenset({"42703", "42P01"})
 
 
-def misplaced(refusal: StatementError, tree: exp.Expr) -> Position | None:
+def first_named_position(refusal: StatementError, tree: exp.Expr) -> Position | None:
     """The place of the first column that the refusal names; None where it names none."""
     return next((position_of(column) for column in _named(refusal, tree)), None)
 

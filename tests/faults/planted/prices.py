@@ -209,8 +209,8 @@ FAULTS = (
     Fault(
         "a pilot's price is forgotten in what one statement may cost",
         "dpsql/session/pricing/target_plans.py",
-        "_within(reached, settings, result.price.charged)",
-        "_within(reached, settings)",
+        "_affordable_price(reached, settings, result.price.charged)",
+        "_affordable_price(reached, settings)",
         ("tests/session/pricing/test_target_error.py::test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost",),
     ),
     Fault(

@@ -114,8 +114,8 @@ FAULTS = (
     Fault(
         "too few suspects among counts of units",
         CLIP,
-        "most = each.limit // each.fine if isinstance(each.cell, UnitCount)",
-        "most = each.limit if isinstance(each.cell, UnitCount)",
+        "            each.limit // each.fine\n",
+        "            each.limit\n",
         claims("rows", "L2", "units"),
     ),
     Fault(
@@ -277,8 +277,8 @@ FAULTS = (
     Fault(
         "bins begin at the least value of the data",
         ROW_VALUES,
-        "            value = histogram.binned(dialect, argument, each.bins)",
-        "            value = histogram.binned(dialect, argument, each.bins)\n"
+        "            value = histogram.bin_number(dialect, argument, each.bins)",
+        "            value = histogram.bin_number(dialect, argument, each.bins)\n"
         "            value = exp.Sub(this=value, expression=exp.Window(this=exp.Min(this=value.copy())))",
         claims("rows", "L2", "quantile of a date"),
     ),

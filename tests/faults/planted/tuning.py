@@ -118,8 +118,8 @@ FAULTS = (
     Fault(
         "a rung is read off exact counts",
         "dpsql/release/tuning_scans.py",
-        "place = scan.each.draw(_fewer(counts, scan.sizes), -left, _entropy=entropy)",
-        "place = next((at for at, fewer in enumerate(_fewer(counts, scan.sizes)) if fewer >= -left), None)",
+        "place = scan.each.draw(_negated_counts_above(counts, scan.sizes), -left, _entropy=entropy)",
+        "place = next((at for at, n in enumerate(_negated_counts_above(counts, scan.sizes)) if n >= -left), None)",
         (f"{SCANS}::test_rungs_are_drawn_with_noise",),
     ),
 )

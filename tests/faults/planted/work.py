@@ -451,8 +451,8 @@ FAULTS = (
     Fault(
         "the engine may leave out blocks of rows for what they hold",
         EMITTED,
-        "    return _looked_at(dialect, native(dialect, condition), read[0])\n\n\ndef _looked_at",
-        "    return native(dialect, condition)\n\n\ndef _looked_at",
+        "    return _opaque_condition(dialect, native(dialect, condition), read[0])\n\n\ndef _opaque_condition",
+        "    return native(dialect, condition)\n\n\ndef _opaque_condition",
         (f"{WORK}test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
     ),
     Fault(

@@ -32,7 +32,7 @@ from dpsql.planning.estimators.estimate import (
 from dpsql.planning.estimators.linear_forms import GAUSSIAN, NoiseLaw, laplace
 from dpsql.planning.estimators.moments import CentredVariable, MomentEstimate
 from dpsql.planning.estimators.vectorised_estimates import read_column
-from dpsql.release.noise_addition import in_order, rank
+from dpsql.release.noise_addition import in_order, sort_key
 from dpsql.sql.ir.aggregate_properties import Statistic
 
 STEPS = (Fraction(1), Fraction(1, 2048), Fraction(1, 300), Fraction(7, 3), Fraction(10**30), Fraction(1, 10**30))
@@ -134,7 +134,9 @@ def test_rows_are_in_the_order_of_their_keys(draw: Callable[[random.Random], obj
         drawn = random.Random(seed)
         rows = [(draw(drawn), drawn.randint(0, 3), number) for number in range(30)]
         ordered = in_order(list(rows), 2)
-        assert [row[2] for row in ordered] == [row[2] for row in sorted(rows, key=lambda row: [*map(rank, row[:2])])]
+        assert [row[2] for row in ordered] == [
+            row[2] for row in sorted(rows, key=lambda row: [*map(sort_key, row[:2])])
+        ]
 
 
 def test_rows_of_columns_read_as_rows_do() -> None:

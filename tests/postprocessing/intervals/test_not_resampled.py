@@ -10,7 +10,7 @@ import pytest
 
 from dpsql.errors import PostProcessingFailed
 from dpsql.planning.estimators.linear_forms import EVERYTHING
-from dpsql.postprocessing.intervals.exact_forms import _around
+from dpsql.postprocessing.intervals.exact_forms import _through_function
 from dpsql.postprocessing.sandbox import Sandbox
 from dpsql.session import Session
 
@@ -94,6 +94,6 @@ def test_an_end_is_a_number_where_the_function_has_none_for_a_part_of_the_interv
 def test_where_a_function_has_no_value_at_an_end_nothing_is_known(session: Session) -> None:
     sandbox = Sandbox(session.schema, lambda _: ())
     ends = {0: (-3.0, 4.0), 1: (4.0, 9.0), 2: (-math.inf, 1.0)}
-    assert _around(sandbox, 'SQRT("inner")', ends) == {0: EVERYTHING, 1: (2.0, 3.0), 2: EVERYTHING}
-    assert _around(sandbox, '10 - "inner"', ends) == {0: (6.0, 13.0), 1: (1.0, 6.0), 2: (9.0, math.inf)}
+    assert _through_function(sandbox, 'SQRT("inner")', ends) == {0: EVERYTHING, 1: (2.0, 3.0), 2: EVERYTHING}
+    assert _through_function(sandbox, '10 - "inner"', ends) == {0: (6.0, 13.0), 1: (1.0, 6.0), 2: (9.0, math.inf)}
     sandbox.close()

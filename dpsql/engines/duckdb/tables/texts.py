@@ -55,22 +55,24 @@ def value_of_text(text: str, engine_type: str, csv: CsvText = RFC_4180) -> str:
     point = "[.]" if csv.decimal == "." else "[,]"
     number = text if csv.decimal == "." else f"replace({text}, ',', '.')"
     if engine_type == "bigint":
-        return _where(text, f"[+-]?[0-9]+({point}0*)?", f"TRY_CAST({number} AS bigint)")
+        return _value_if_matches(text, f"[+-]?[0-9]+({point}0*)?", f"TRY_CAST({number} AS bigint)")
     if digits is not None:
-        return _where(text, f"[+-]?[0-9]*({point}[0-9]{{0,{digits[2]}}}0*)?", f"TRY_CAST({number} AS {engine_type})")
+        return _value_if_matches(
+            text, f"[+-]?[0-9]*({point}[0-9]{{0,{digits[2]}}}0*)?", f"TRY_CAST({number} AS {engine_type})"
+        )
     if engine_type == "double":
         return f"TRY_CAST({number} AS double)"
     if engine_type == "date":
         if csv.date_format is not None:
             return f"CAST(try_strptime({text}, {quoted(csv.date_format)}) AS date)"
-        return _where(text, "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}", f"TRY_CAST({text} AS date)")
+        return _value_if_matches(text, "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}", f"TRY_CAST({text} AS date)")
     if engine_type == "timestamp":
         if csv.timestamp_format is not None:
             return f"CAST(try_strptime({text}, {quoted(csv.timestamp_format)}) AS timestamp)"
-        return _where(text, _MOMENT, f"TRY_CAST({text} AS timestamp)")
+        return _value_if_matches(text, _MOMENT, f"TRY_CAST({text} AS timestamp)")
     return text if engine_type == "varchar" else f"TRY_CAST({text} AS {engine_type})"
 
 
-def _where(text: str, pattern: str, value: str) -> str:
+def _value_if_matches(text: str, pattern: str, value: str) -> str:
     whole = quoted(rf"\s*{pattern}\s*")
     return f"CASE WHEN regexp_full_match({text}, {whole}) THEN {value} END"

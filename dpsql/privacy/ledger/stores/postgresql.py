@@ -144,7 +144,7 @@ class LedgerServer:
             there = tables.execute("SELECT FROM pg_namespace WHERE nspname = ?", (self._namespace,))
             if there.fetchone() is None:
                 tables.execute(f'CREATE SCHEMA "{self._namespace}"')
-            tables.execute(self._path())
+            tables.execute(self._search_path_statement())
             for sql, parameters in chain(((table, ()) for table in _TABLES), facts):
                 tables.execute(sql, parameters)
             return True
@@ -163,9 +163,9 @@ class LedgerServer:
         patience = Patience(PATIENCE)
         with alone(self.lock, patience), _said():
             lock = _LOCK.format(milliseconds=max(1, int(patience.left * 1000))) if write else ""
-            begin = f"{_WRITE if write else _READ}; {self._path()}; {lock}{_NOW}"
+            begin = f"{_WRITE if write else _READ}; {self._search_path_statement()}; {lock}{_NOW}"
             connection, milliseconds = self._begun(begin, patience)
-            with self._ended(connection) as pipeline:
+            with self._commit_or_rollback(connection) as pipeline:
                 yield ServerTables(connection, pipeline, milliseconds)
 
     def now(self, tables: LedgerTables, /) -> datetime:
@@ -192,14 +192,14 @@ class LedgerServer:
         patience = Patience(PATIENCE)
         with alone(self.lock, patience), _said():
             connection, _ = self._begun(f"{_WRITE}; {_NOW}", patience)
-            with self._ended(connection) as pipeline:
+            with self._commit_or_rollback(connection) as pipeline:
                 yield ServerTables(connection, pipeline)
 
     def _is_made(self, tables: ServerTables) -> bool:
         found = "SELECT count(*) FROM pg_tables WHERE schemaname = ? AND tablename = 'head'"
         return bool(tables.execute(found, (self._namespace,)).fetchone() == (1,))
 
-    def _path(self) -> str:
+    def _search_path_statement(self) -> str:
         return f'SET LOCAL search_path TO "{self._namespace}", pg_temp'
 
     def _begun(self, begin: str, patience: Patience) -> tuple[LedgerConnection, int]:
@@ -235,7 +235,7 @@ class LedgerServer:
         return connection
 
     @contextmanager
-    def _ended(self, connection: psycopg.Connection[Any]) -> Iterator[psycopg.Pipeline | None]:
+    def _commit_or_rollback(self, connection: psycopg.Connection[Any]) -> Iterator[psycopg.Pipeline | None]:
         """Commits what happened inside, or takes it back; a connection that can do neither is let go."""
         try:
             with pipelined(connection) as pipeline:

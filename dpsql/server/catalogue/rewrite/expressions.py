@@ -32,7 +32,7 @@ def marker(name: str) -> exp.Expr:
     return exp.Identifier(this=f"\x01{name}\x02", quoted=False)
 
 
-def found(kind: str, named: exp.Expr, *, required: bool) -> exp.Expr:
+def object_oid(kind: str, named: exp.Expr, *, required: bool) -> exp.Expr:
     """The OID of the object that a text names, which is known before the statement runs if the text is constant.
 
     A missing object is an error if it is ``required``, else NULL.
@@ -116,7 +116,7 @@ def rewrite_cast(node: exp.Cast, kinds: ColumnTypes) -> exp.Expr:
     kind = type_name(node.to)
     operand, of = node.this, kinds.of(node.this)
     if kind in NAMED:
-        return operand if of in NAMED or of == "oid" else found(kind, operand, required=True)
+        return operand if of in NAMED or of == "oid" else object_oid(kind, operand, required=True)
     if kind in _TEXTS and of in NAMED:
         return call(f"pgc.{of}_out", operand)
     if kind not in OIDS and kind.removeprefix("_") not in ARRAYS and kind not in DOMAINS and kind != "jsonb":
@@ -147,7 +147,7 @@ def rewrite_comparison(node: exp.Binary, kinds: ColumnTypes) -> exp.Expr | None:
         kind = kinds.of(there)
         if isinstance(here, exp.Literal) and here.is_string and kind is not None:
             if kind in NAMED and not re.fullmatch(r"\d+", here.name):
-                here.replace(found(kind, here.copy(), required=True))
+                here.replace(object_oid(kind, here.copy(), required=True))
             elif (kind.startswith("_") or kind in VECTORS) and re.fullmatch(r"\{.*\}", here.name):
                 here.replace(elements(here.name, kind))
     return None

@@ -11,7 +11,7 @@ from sqlglot import exp
 from dpsql.errors import StatementError
 from dpsql.server.catalogue.default_settings import VERSION
 from dpsql.server.catalogue.rewrite.expression_types import NAMED, VECTORS, ColumnTypes
-from dpsql.server.catalogue.rewrite.expressions import call, cast, found, marker, text
+from dpsql.server.catalogue.rewrite.expressions import call, cast, marker, object_oid, text
 from dpsql.server.catalogue.rewrite.parsing import CALL
 from dpsql.server.catalogue.store.function_macros import ARITIES
 
@@ -24,7 +24,7 @@ def _value(node: exp.Expr) -> Build:
 
 
 def _found(kind: str) -> Build:
-    return lambda arguments, _: found(kind, _plain(arguments[0]), required=False)
+    return lambda arguments, _: object_oid(kind, _plain(arguments[0]), required=False)
 
 
 def _plain(node: exp.Expr) -> exp.Expr:
@@ -42,7 +42,7 @@ def _first(arguments: Arguments, kinds: ColumnTypes) -> exp.Expr:
 def _of_class(macro: str) -> Build:
     def build(arguments: Arguments, _: ColumnTypes) -> exp.Expr:
         of = arguments[1] if len(arguments) > 1 else text("pg_class")
-        return call(macro, arguments[0], found("regclass", _plain(of), required=False))
+        return call(macro, arguments[0], object_oid("regclass", _plain(of), required=False))
 
     return build
 
@@ -94,7 +94,7 @@ SPECIAL: Mapping[str, Build] = {
     "obj_description": _of_class("pgc.described"),
     "shobj_description": _of_class("pgc.shared_description"),
     **{f"to_{kind}": _found(kind) for kind in NAMED},
-    "pg_typeof": lambda arguments, kinds: found("regtype", text(kinds.of(arguments[0]) or "text"), required=False),
+    "pg_typeof": lambda arguments, kinds: object_oid("regtype", text(kinds.of(arguments[0]) or "text"), required=False),
     "array_lower": _first,
     "array_upper": lambda arguments, kinds: call("pgc.last_subscript", arguments[0], _first(arguments, kinds)),
     "generate_series": lambda arguments, _: call("unnest", call("pgc.series", *arguments)),

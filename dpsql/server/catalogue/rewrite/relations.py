@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.server.catalogue.rewrite.expression_types import ColumnTypes, type_name
-from dpsql.server.catalogue.rewrite.expressions import cast, found, marker
+from dpsql.server.catalogue.rewrite.expressions import cast, marker, object_oid
 from dpsql.server.catalogue.rewrite.parsing import CALL
 from dpsql.server.catalogue.rewrite.postgres_functions import rewrite_call
 
@@ -149,7 +149,7 @@ def rewrite_column(column: exp.Column, sources: Mapping[str, str]) -> exp.Expr |
     if column.name == "tableoid":
         relation = sources.get(column.table) if column.table else next(iter(sources.values()), None)
         if relation is not None:
-            return found("regclass", exp.Literal.string(relation), required=True)
+            return object_oid("regclass", exp.Literal.string(relation), required=True)
     for part in ("catalog", "db"):
         if column.args.get(part) is not None:
             column.set(part, None)

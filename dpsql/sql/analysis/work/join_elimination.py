@@ -58,7 +58,7 @@ def _relation(relation: Relation, read: Sequence[Expression], as_set: bool) -> R
                 outer.remove(step)
                 break
         else:
-            found = _asked(inner, conditions, [*read, *(each for step in outer for each in step.on)],
+            found = _eliminate_inner_join(inner, conditions, [*read, *(each for step in outer for each in step.on)],
                            [step.source for step in outer])  # fmt: skip
             if found is None:
                 break
@@ -72,7 +72,7 @@ def _relation(relation: Relation, read: Sequence[Expression], as_set: bool) -> R
     return whole if condition is None else Filter(whole, condition)
 
 
-def _asked(
+def _eliminate_inner_join(
     inner: list[Leaf], conditions: list[Expression], read: Sequence[Expression], outer: Sequence[Leaf]
 ) -> tuple[list[Leaf], list[Expression]] | None:
     """The sources and conditions without one source that is only asked whether it has a row; None without such."""

@@ -204,7 +204,7 @@ def _ordered(
     for first in sources:
         if needs[first.alias] or (private and unit_of(first) is None):
             continue
-        order, factor = _from(first, sources, conditions, needs, outside, known)
+        order, factor = _greedy_order(first, sources, conditions, needs, outside, known)
         whole = factor * most_rows(first)
         if best is None or (whole, factor) < best[:2]:
             best = whole, factor, order
@@ -213,7 +213,7 @@ def _ordered(
     return list(sources) if best is None else best[2]
 
 
-def _from(
+def _greedy_order(
     first: Leaf, sources: Sequence[Leaf], conditions: Sequence[Expression], needs: dict[str, frozenset[str]],
     outside: frozenset[str], known: _Identified,
 ) -> tuple[list[Leaf], float]:  # fmt: skip

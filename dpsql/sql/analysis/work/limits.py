@@ -81,7 +81,7 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
         _require_few_public_characters(work, lengths_known)
         _require_few_pieces(work, lengths_known)
     _require_few_steps(works, known)
-    lengths = _shortest(map(text_lengths, works, known))
+    lengths = _shortest(map(most_characters_read, works, known))
     return tuple(
         held(core, work.held, lengths) if work.held or lengths != NOT_CUT else core
         for core, work in zip(every, works, strict=True)
@@ -96,7 +96,7 @@ def _shortest(lengths: Iterable[TextLengths]) -> TextLengths:
     return TextLengths(stored, derived, any(each.declared for each in every))
 
 
-def text_lengths(work: UnitWork, known: Known) -> TextLengths:
+def most_characters_read(work: UnitWork, known: Known) -> TextLengths:
     """How much is read of a text that may stand in several rows, or of which others are made.
 
     A stored one that may stand in any number of rows is as long as what is counted of it.

@@ -63,7 +63,7 @@ class PublicTexts:
         place = column.relation, column.name
         if place not in self._lengths:
             self._lengths[place] = 0  # of a column that would read itself
-            self._lengths[place] = self._found(column)
+            self._lengths[place] = self._uncached_length(column)
         return self._lengths[place]
 
     def made_of(self, column: ColumnRef) -> list[Expression]:
@@ -91,7 +91,7 @@ class PublicTexts:
         most = bounds(expression, self.lengths([expression])).high
         return UNDECLARED if most is None else int(most)
 
-    def _found(self, column: ColumnRef) -> int:
+    def _uncached_length(self, column: ColumnRef) -> int:
         source = self._sources.get(column.relation)
         if isinstance(source, Scan) and not source.derived:
             return self._sizes(source.table, (column.name,), characters=True)

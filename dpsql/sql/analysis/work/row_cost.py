@@ -81,7 +81,7 @@ def looks(expressions: Iterable[Expression]) -> int:
 
 
 def _own(expression: Expression, known: Known) -> int:
-    times = max(_looks(expression), _passes(expression, known))
+    times = max(_looks(expression), _character_cost_factor(expression, known))
     texts = [each for each in (expression, *parts(expression)) if each.type.kind == "text"]
     long = sum(each.type.kind == "decimal" and (each.type.precision or 0) >= _LONG for each in parts(expression))
     called = _CALLED if texts and isinstance(expression, Call) else 0
@@ -157,7 +157,7 @@ def is_repeated(match: Call) -> bool:
     return len(match.arguments) > 3
 
 
-def _passes(expression: Expression, known: Known) -> int:
+def _character_cost_factor(expression: Expression, known: Known) -> int:
     """How often as long as others it takes for a character: a pattern of the data may be tried at each of a text."""
     if not isinstance(expression, Call):
         return 1

@@ -93,12 +93,12 @@ def constant_span(node: exp.Expr) -> Span | None:
                 constant = exp.Literal.string(f"-{constant.this.name}")
             if not isinstance(constant, exp.Literal):
                 return None
-            return _spoken(constant.name, node.args.get("unit"), node)
+            return _parsed_interval(constant.name, node.args.get("unit"), node)
         case _:
             return None
 
 
-def _spoken(text: str, unit: exp.Expr | None, node: exp.Expr) -> Span:
+def _parsed_interval(text: str, unit: exp.Expr | None, node: exp.Expr) -> Span:
     text = text.lower() if unit is None else f"{text} {unit.name}".lower()
     whole, place = Span(), 0
     while place < len(text):

@@ -42,7 +42,7 @@ class From:
     def __init__(self, parameters: tuple[object, ...], alias: Callable[[], str], outer: Scope | None = None) -> None:
         self.scope = Scope(outer=outer)
         self.parameters = parameters
-        self.known: ReadKnown = _nothing
+        self.known: ReadKnown = _recognises_nothing
         self.preserved: list[PreservedRows] = []
         self._lacking: dict[Expression, ColumnRef] = {}
         self._partners: dict[str, str] = {}
@@ -296,5 +296,5 @@ def _both_identify(pair: list[Expression]) -> str | None:
     return None
 
 
-def _nothing(node: exp.Expr) -> None:
+def _recognises_nothing(node: exp.Expr) -> None:
     """Knows no node, so that a FROM clause without subqueries reads every node itself."""

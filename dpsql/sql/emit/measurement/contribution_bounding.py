@@ -147,7 +147,11 @@ def _suspects(dialect: Dialect, source: str, members: list[Member], sizes: Sizes
     above: exp.Expr | None = None
     for name, each in members:
         value: exp.Expr = node.bare(name)
-        most = each.limit // each.fine if isinstance(each.cell, UnitCount) and norm == "l2" else largest(each, norm)
+        most = (
+            each.limit // each.fine
+            if isinstance(each.cell, UnitCount) and norm == "l2"
+            else max_safe_l1_norm(each, norm)
+        )
         limit: exp.Expr = node.integer(most)
         if name in sizes:
             value, limit = node.bare(sizes[name]), number(float(most * each.step) * (1 - LOST))
@@ -165,7 +169,7 @@ def _counts_all_rows(each: Contribution) -> bool:
     return isinstance(each.cell, RowCount) and each.cell.argument is None and each.cell.condition is None
 
 
-def largest(each: Contribution, norm: Norm) -> int:
+def max_safe_l1_norm(each: Contribution, norm: Norm) -> int:
     """The sum of the sizes of a unit's values up to which no norm of them exceeds the limit."""
     return each.limit if norm == "l1" else isqrt(each.limit)
 

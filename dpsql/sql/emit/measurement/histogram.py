@@ -31,12 +31,12 @@ from dpsql.sql.emit.scalar import key, literal_node, native
 from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Expression, Literal, Scalar
 
 
-def binned(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
+def bin_number(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
     """The number of the argument's bin, from 0 to one less than their count; NULL stays NULL."""
     if bins.axis == "number":
         grid = quantum(argument)
         steps = quantised(dialect, argument, grid, grid.low)
-        return steps if bins.width == 1 else _shared(dialect, steps, bins.width)
+        return steps if bins.width == 1 else _divided_by_width(dialect, steps, bins.width)
     moment = dialect.try_cast(native(dialect, argument), TIMESTAMP)
     first, last = (literal_node(dialect, _moment(end, bins)) for end in (bins.low, bins.high))
     start = dialect.cast(first.copy(), TIMESTAMP)
@@ -44,7 +44,7 @@ def binned(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
     return node.case(
         (node.compare(exp.GTE, moment, last), node.integer(bins.count - 1)),
         (node.compare(exp.LTE, moment.copy(), first), node.integer(0)),
-        default=steps if bins.width == 1 else _shared(dialect, steps, bins.width),
+        default=steps if bins.width == 1 else _divided_by_width(dialect, steps, bins.width),
     )
 
 
@@ -61,7 +61,7 @@ def _listed(dialect: Dialect, value: Scalar, argument: Expression) -> exp.Expr:
     return dialect.cast(literal, argument.type) if argument.type.is_numeric else literal
 
 
-def _shared(dialect: Dialect, steps: exp.Expr, width: int) -> exp.Expr:
+def _divided_by_width(dialect: Dialect, steps: exp.Expr, width: int) -> exp.Expr:
     return dialect.quotient(node.paren(steps), node.integer(width))
 
 

@@ -55,7 +55,7 @@ def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
             value = in_wide_steps(dialect, argument, step)
         case Histogram(argument=argument):
             assert each.bins is not None
-            value = histogram.binned(dialect, argument, each.bins)
+            value = histogram.bin_number(dialect, argument, each.bins)
         case Frequencies(argument=argument, sizes=True):
             value = native(dialect, argument)
         case Frequencies(argument=argument, values=values):
@@ -73,7 +73,7 @@ def row_size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | Non
     cell, grid = each.cell, each.grid
     if not isinstance(cell, ClampedSum) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
         return None
-    if contribution_bounding.largest(each, norm) >= contribution_bounding.MOST_ADDED * each.fine:
+    if contribution_bounding.max_safe_l1_norm(each, norm) >= contribution_bounding.MOST_ADDED * each.fine:
         return None
     size = at_least(dialect, cell.argument, grid)
     return size if size is None or cell.condition is None else node.case((native(dialect, cell.condition), size))

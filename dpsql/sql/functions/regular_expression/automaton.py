@@ -131,7 +131,7 @@ class _Making:
         """The states that follow, by one byte of each kind, and by the end of the text."""
         known = dict[object, DfaState | None]()
         for byte in (*self._classes, END):
-            threads = self._asked(state, byte)
+            threads = self._threads_past_assertions(state, byte)
             alike = (byte == END, byte in _OF_WORDS, byte == 10) if self._checks else byte == END
             read = tuple(each for each in threads if each >= 0 and byte in self._accepts[each])
             if (key := (threads, read, alike)) not in known:
@@ -139,7 +139,7 @@ class _Making:
             if (found := known[key]) is not None:
                 yield byte, found
 
-    def _asked(self, state: DfaState, byte: int) -> tuple[int, ...]:
+    def _threads_past_assertions(self, state: DfaState, byte: int) -> tuple[int, ...]:
         """The threads of a state, and those that go on at a place which the byte behind it tells."""
         if not self._checks:
             return state.threads
