@@ -17,7 +17,7 @@ from time import perf_counter
 import duckdb
 
 from dpsql.engines.duckdb.catalog import read_catalog
-from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.engine import data_source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.source import CoreSql, Data, DataSource
@@ -78,7 +78,7 @@ def main() -> None:
                 "FROM range(300000) t(i)"
             )
         schema = loads(SCHEMA.format(threads=given.threads), Path(folder) / "events.toml")
-        source = source_of(schema.with_catalog(read_catalog(path)))
+        source = data_source_of(schema.with_catalog(read_catalog(path)))
         kinds: dict[str, Callable[[DataSource], Data]] = {"here": LocalData, "own process": ProcessData}
         print(f"{'':16}", *(f"{kind:>12}" for kind in kinds), f"{'more':>8}")
         few = max(3, given.repetitions // 5)

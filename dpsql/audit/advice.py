@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dpsql.audit.report import AuditCheck, CheckGroup
-from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.engine import data_source_of
 from dpsql.engines.files.held_files import source_files
 from dpsql.engines.opening import catalog_of
 from dpsql.errors import LedgerError
@@ -81,7 +81,7 @@ def _noise(schema: Schema) -> Iterator[AuditCheck]:
 def _files(schema: Schema) -> Iterator[AuditCheck]:
     """Note data that other users can read, past dpsql, and ledgers that they can write, to reset the budget."""
     source = schema.source_path.resolve()
-    data = [source, *source_files(source_of(schema))]
+    data = [source, *source_files(data_source_of(schema))]
     if any(_rights(file) & stat.S_IROTH for file in data if not file.is_dir()):
         yield AuditCheck("files of the data", "note", "weigh: every user of this machine may read them; chmod o-r")
     if any(_rights(file) & (stat.S_IWOTH | stat.S_IWGRP) for file in data):

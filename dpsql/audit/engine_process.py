@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 from dpsql.audit.report import AuditCheck
-from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.engine import data_source_of
 from dpsql.engines.duckdb.process import confinement
 from dpsql.engines.duckdb.process.client import EngineProcess, ProcessDied
 from dpsql.errors import OperationalError
@@ -42,7 +42,7 @@ def process_checks(schema: Schema) -> list[AuditCheck]:
     if not schema.engine.process:
         said = "the data are opened by dpsql's own process, which can open what its user can, and connect"
         return [AuditCheck(_PROCESS, "failed", f"{said}; take process = false out of the schema's [engine]")]
-    limits = source_of(schema).limits
+    limits = data_source_of(schema).limits
     with TemporaryDirectory(prefix="dpsql-audit-") as folder:
         data, outside = Path(folder, "data"), Path(folder, "outside")
         outside.mkdir()

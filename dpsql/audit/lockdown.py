@@ -17,7 +17,7 @@ from dpsql.audit.report import AuditCheck, CheckGroup, Verdict
 from dpsql.audit.sensitivity.plans import Planner
 from dpsql.engines.duckdb.attached_source import OpenedSource
 from dpsql.engines.duckdb.emitted_sql_check import require_planned
-from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.engine import data_source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.duckdb.table_locations import source_kind
 from dpsql.engines.duckdb.tables.views import file_name
@@ -171,7 +171,7 @@ def lock_down(schema: Schema, planner: Planner) -> CheckGroup:
         stand_in = _stand_in(schema, home)
         before = _files(home)
         table, column = schema.unit
-        tried = attempts(table, column, outside, file_name(source_of(schema)))
+        tried = attempts(table, column, outside, file_name(data_source_of(schema)))
         checks = list(_all(planner, stand_in, tried, table))
         written = _files(home) != before
     files = AuditCheck("the files after all attempts", "failed" if written else "passed",
@@ -262,7 +262,7 @@ def _as_they_are_called(schema: Schema) -> dict[str, Table]:
 @contextmanager
 def _opened(schema: Schema) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the engine by the code that opens it for analysts, in this process or in its own."""
-    opened = OpenedSource(source_of(schema), open_instance)
+    opened = OpenedSource(data_source_of(schema), open_instance)
     assert opened.connection is not None
     try:
         yield opened.connection

@@ -26,7 +26,7 @@ from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.result_columns import CollectionEnds, IntervalEndColumns, OutputColumn, Resampling
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
-from dpsql.privacy.partition_selection import WHOLE, KeyThreshold, beyond
+from dpsql.privacy.partition_selection import WHOLE, KeyThreshold, unreached_noise
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut
@@ -55,7 +55,7 @@ class GroupPresence:
 
     def threshold(self, candidates: int) -> int:
         """The least count, in steps of the cell, of a present group among so many candidates."""
-        return beyond(self.noise, max(candidates, 1), self.chance)
+        return unreached_noise(self.noise, max(candidates, 1), self.chance)
 
     def absent(self, counts: Sequence[int], candidates: int) -> frozenset[int]:
         """The places of the noisy counts, in steps of the cell, that do not reach the threshold."""

@@ -22,7 +22,7 @@ from dpsql.planning.result_columns import (
     Resampling,
 )
 from dpsql.planning.view_matching import VIEW
-from dpsql.postprocessing.collection_intervals import with_collection, without_collection_ends
+from dpsql.postprocessing.collection_intervals import with_debiased_intervals, without_collection_ends
 from dpsql.postprocessing.intervals.end_columns import with_ends
 from dpsql.postprocessing.intervals.exact_forms import known_noises
 from dpsql.postprocessing.intervals.lineage import trace
@@ -173,7 +173,7 @@ class PostProcessor:
                 resampled = resampled_intervals(self._sandbox, plan.resampling, tables, rows, plan.confidence)
             found = intervals(self._sandbox, plan, tables, rows, resampled or {})
         said = missing_intervals(plan, tables, len(rows), resampled is not None)
-        found = with_collection(plan, rows, found)
+        found = with_debiased_intervals(plan, rows, found)
         return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
 
     def evaluated(self, keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]) -> ResultRows:

@@ -28,7 +28,7 @@ def without_collection_ends(
     return columns[:width], beside, found
 
 
-def with_collection(
+def with_debiased_intervals(
     plan: Plan, rows: Sequence[Sequence[object]], intervals: list[tuple[CellInterval | None, ...]]
 ) -> list[tuple[CellInterval | None, ...]]:
     """The intervals of a result with those of its debiased columns.

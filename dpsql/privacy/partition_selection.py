@@ -41,15 +41,15 @@ class KeyWeights:
         """What a unit weighs in each of so many groups."""
         return isqrt(WHOLE**2 // groups) if self.squared else WHOLE // groups
 
-    def threshold(self, beyond: Callable[[int], int]) -> int:
+    def threshold(self, unreached_noise: Callable[[int], int]) -> int:
         """The least sum that no unit reaches by itself, whatever the number of its groups.
 
-        ``beyond(groups)``, which never falls, is what the noise of none of so many groups may reach.
+        ``unreached_noise(groups)``, which never falls, is what the noise of none of so many groups may reach.
         """
         found, least = 0, 1
         while least <= self.most:
             last = min(2 * least - 1, self.most)
-            found, least = max(found, self.weight(least) + beyond(last)), last + 1
+            found, least = max(found, self.weight(least) + unreached_noise(last)), last + 1
         return found
 
 
@@ -174,7 +174,7 @@ class KeyThreshold:
         if self.weights is None:
             return _threshold(self.noise, self.groups, self.delta)
         units = self.groups // self.weights.most
-        return self.weights.threshold(lambda groups: beyond(self.noise, units * groups, self.delta))
+        return self.weights.threshold(lambda groups: unreached_noise(self.noise, units * groups, self.delta))
 
     def select(self, counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int | None]:
         """The noisy count of each group that may be shown, None for the others; a count below 1 is no candidate."""
@@ -214,11 +214,11 @@ def allowance(groups: int, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=1024)
 def _threshold(noise: Mechanism, groups: int, delta: Fraction) -> int:
-    return 1 + beyond(noise, groups, delta)
+    return 1 + unreached_noise(noise, groups, delta)
 
 
 @lru_cache(maxsize=1024)
-def beyond(noise: Mechanism, draws: int, chance: Fraction) -> int:
+def unreached_noise(noise: Mechanism, draws: int, chance: Fraction) -> int:
     """The least m >= 1 for which it is proven that none of so many draws reaches m with at least 1 − ``chance``."""
     allowed = allowance(draws, chance)
     log_allowed = log(allowed.numerator) - log(allowed.denominator)

@@ -69,7 +69,7 @@ def listening(host: str, port: int) -> socket.socket:
         raise InterfaceError(f"{host}:{port} cannot be listened on; another server may be there") from None
 
 
-def prepare(connection: socket.socket) -> None:
+def set_client_socket_options(connection: socket.socket) -> None:
     """Set the options of a client's socket: no delay, keep-alive, and a time limit for sending."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -157,7 +157,7 @@ class Server:
                 time.sleep(0.05)  # such as no file descriptor left
                 continue
             try:
-                prepare(connection)
+                set_client_socket_options(connection)
                 self._arrive(connection, address)
             except (OSError, RuntimeError):
                 connection.close()

@@ -11,7 +11,7 @@ import pytest
 from databases import clinic
 
 from dpsql.engines.duckdb import opening
-from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.engine import data_source_of
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.schema import load
 from dpsql.session import Session, open_session
@@ -30,7 +30,7 @@ def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[ProcessData]:
-    made = ProcessData(source_of(load(clinic(tmp_path))))
+    made = ProcessData(data_source_of(load(clinic(tmp_path))))
     yield made
     made.close()
 

@@ -16,7 +16,7 @@ from worlds import World
 
 from dpsql.audit import completed_schema
 from dpsql.engines.duckdb.attached_source import OpenedSource
-from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, source_of
+from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, data_source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
@@ -97,7 +97,7 @@ def test_the_engine_of_a_session_holds_it_to_them(tmp_path: Path, opens: Opens, 
 
 
 def test_every_engine_is_as_careful(tmp_path: Path) -> None:
-    opened = OpenedSource(source_of(completed_schema(clinic(tmp_path))), open_instance)
+    opened = OpenedSource(data_source_of(completed_schema(clinic(tmp_path))), open_instance)
     assert opened.connection is not None
     try:
         cursor: duckdb.DuckDBPyConnection = opened.connection.cursor()

@@ -15,7 +15,7 @@ from databases import clinic
 
 from dpsql.engines.duckdb import in_process_data
 from dpsql.engines.duckdb.attached_source import OpenedCursor
-from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.engine import DuckDBEngine, data_source_of
 from dpsql.engines.duckdb.in_process_data import FAULTS, LocalData
 from dpsql.engines.source import CoreSql, DataSource, ResourceLimits
 from dpsql.errors import ExecutionFailed, OperationalError
@@ -28,7 +28,7 @@ ONE = "SELECT COUNT(*) FROM patients"
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[LocalData]:
-    made = LocalData(source_of(load(clinic(tmp_path))))
+    made = LocalData(data_source_of(load(clinic(tmp_path))))
     yield made
     made.close()
 

@@ -16,7 +16,7 @@ from test_engine_errors import STATEMENTS
 from test_lockdown import HOSTILE, WRITES
 
 from dpsql.engines.duckdb import opening
-from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.engine import DuckDBEngine, data_source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData, ProcessFailed
 from dpsql.engines.source import CoreSql
@@ -64,7 +64,7 @@ def test_the_data_are_opened_elsewhere_unless_the_schema_says_otherwise(
 @pytest.mark.parametrize("parquet", [False, True], ids=["file", "parquet"])
 def test_exact_rows_are_the_same_values_of_the_same_types(tmp_path: Path, parquet: bool) -> None:
     schema = load(clinic(tmp_path, parquet=parquet))
-    here, there = LocalData(source_of(schema)), ProcessData(source_of(schema))
+    here, there = LocalData(data_source_of(schema)), ProcessData(data_source_of(schema))
     session = Session(schema, DuckDBEngine(schema), open_accountant(schema), "ada")
     texts = (
         *STATEMENTS,
@@ -114,7 +114,7 @@ def test_the_process_itself_runs_nothing_that_was_not_planned(tampered: ProcessD
 
 @pytest.fixture(scope="module")
 def tampered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProcessData]:
-    made = ProcessData(source_of(load(clinic(tmp_path_factory.mktemp("clinic")))))
+    made = ProcessData(data_source_of(load(clinic(tmp_path_factory.mktemp("clinic")))))
     yield made
     made.close()
 

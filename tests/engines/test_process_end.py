@@ -16,7 +16,7 @@ import pytest
 from databases import NEVER_DONE, clinic
 from own_process import ONE, QUICK, answer_while, living, until
 
-from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.engine import DuckDBEngine, data_source_of
 from dpsql.engines.duckdb.process import client, data
 from dpsql.engines.duckdb.process.data import ProcessData, ProcessFailed
 from dpsql.errors import ExecutionFailed, OperationalError, QueryCancelled
@@ -88,7 +88,7 @@ def test_what_does_not_hear_that_its_time_is_over_is_killed(session: Session, mo
 
 
 def test_it_ends_with_the_data_closed_or_forgotten(tmp_path: Path) -> None:
-    source = source_of(load(clinic(tmp_path)))
+    source = data_source_of(load(clinic(tmp_path)))
     closed, forgotten = ProcessData(source), ProcessData(source)
     pids = (closed.pid, forgotten.pid)
     closed.close()
@@ -133,7 +133,7 @@ print(session._execution.engine._data.pid, forked or "", flush=True)
 def test_it_survives_the_thread_that_opened_it(tmp_path: Path) -> None:
     """Linux counts the thread that begins a process as its parent, and would end it with that thread."""
     made: list[ProcessData] = []
-    thread = threading.Thread(target=lambda: made.append(ProcessData(source_of(load(clinic(tmp_path))))))
+    thread = threading.Thread(target=lambda: made.append(ProcessData(data_source_of(load(clinic(tmp_path))))))
     thread.start()
     thread.join()
     pid = made[0].pid

@@ -32,7 +32,7 @@ from replaced import (
 
 from dpsql.engines.duckdb import attached_source as opened
 from dpsql.engines.duckdb import opening
-from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.engine import DuckDBEngine, data_source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
 from dpsql.engines.files import held_files
@@ -78,7 +78,7 @@ def between_scans(patch: pytest.MonkeyPatch, happens: Callable[[], object]) -> N
 def test_what_is_held_stays_and_the_next_is_the_new_one(
     tmp_path: Path, opens: type[LocalData | ProcessData], is_file: bool
 ) -> None:
-    data = opens(source_of(load(town(tmp_path, database=is_file))))
+    data = opens(data_source_of(load(town(tmp_path, database=is_file))))
     with data.hold() as held:
         cursor = held.cursor()
         assert list(cursor.rows([], [ROWS])) == FIRST
@@ -98,7 +98,7 @@ def test_what_is_held_stays_and_the_next_is_the_new_one(
 
 
 def test_the_cores_of_a_stage_read_the_version_that_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = LocalData(source_of(load(town(tmp_path))))
+    data = LocalData(data_source_of(load(town(tmp_path))))
     between_scans(monkeypatch, lambda: put(tmp_path, 2))
     with data.hold() as held:
         assert list(held.cursor().rows([], [ROWS, ROWS])) == FIRST * 2
@@ -274,7 +274,7 @@ def test_all_files_are_of_the_folder_to_which_a_link_leads_when_the_first_is_ope
     schema = town(tmp_path)
     (tmp_path / "data").rename(tmp_path / "before")
     (tmp_path / "data").symlink_to(tmp_path / "1")
-    source, hold, version = source_of(load(schema)), held_files._held, 1
+    source, hold, version = data_source_of(load(schema)), held_files._held, 1
 
     def swapped(path: Path) -> HeldFile:
         nonlocal version
@@ -318,7 +318,7 @@ def test_data_that_do_not_fit_are_not_read_and_nothing_is_charged(
 
 
 def test_the_process_of_a_version_ends_with_the_last_who_holds_it(tmp_path: Path) -> None:
-    data = ProcessData(source_of(load(town(tmp_path))))
+    data = ProcessData(data_source_of(load(town(tmp_path))))
     with data.hold() as first:
         with data.hold() as other:
             put(tmp_path, 2)
@@ -331,7 +331,7 @@ def test_the_process_of_a_version_ends_with_the_last_who_holds_it(tmp_path: Path
 
 
 def test_of_many_who_come_after_a_change_one_opens_the_new_version(tmp_path: Path) -> None:
-    data, found = LocalData(source_of(load(town(tmp_path)))), list[object]()
+    data, found = LocalData(data_source_of(load(town(tmp_path)))), list[object]()
     put(tmp_path, 2)
 
     def ask() -> None:
@@ -352,7 +352,7 @@ def test_what_was_let_go_is_no_version(tmp_path: Path, monkeypatch: pytest.Monke
     """Its descriptors were free for any file, also where the same files are held by the same ones again."""
     if by_path:
         monkeypatch.delattr(os, "O_PATH", raising=False)
-    source, files, again = source_of(load(town(tmp_path))), HeldFiles(), HeldFiles()
+    source, files, again = data_source_of(load(town(tmp_path))), HeldFiles(), HeldFiles()
     files.source(source)
     assert files.unchanged() and files.states == states(source_files(source))
     files.close()
@@ -367,7 +367,7 @@ def test_a_file_that_was_written_just_now_is_looked_at_when_a_write_would_show(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, age: float
 ) -> None:
     """File systems tell times in ticks: two writes in one have the same."""
-    source, files = source_of(load(town(tmp_path))), HeldFiles()
+    source, files = data_source_of(load(town(tmp_path))), HeldFiles()
     files.source(source)
     last, slept = max(max(state.changed, state.modified) for state in files.states) / 10**9, list[float]()
 

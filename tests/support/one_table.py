@@ -8,7 +8,7 @@ import duckdb
 
 from dpsql.engines.duckdb.attached_source import OpenedSource
 from dpsql.engines.duckdb.catalog import declared_catalog
-from dpsql.engines.duckdb.engine import source_of
+from dpsql.engines.duckdb.engine import data_source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.schema import Schema, loads
 
@@ -34,7 +34,7 @@ def schema_of(source: Path | str, rest: str) -> Schema:
 
 def rows_of(schema: Schema, table: str = "t") -> list[tuple[object, ...]]:
     """The rows that statements read, in the order of their first column."""
-    opened = OpenedSource(source_of(schema), open_instance)
+    opened = OpenedSource(data_source_of(schema), open_instance)
     assert opened.connection is not None
     try:
         columns = ", ".join(f'"{column}"' for column in schema.tables[table].columns)

@@ -12,7 +12,7 @@ import duckdb
 
 from dpsql.engines.duckdb.attached_source import encipher, put_derived, run_core
 from dpsql.engines.duckdb.emitted_sql_check import require_planned
-from dpsql.engines.duckdb.engine import core_sql, derived_table, source_of
+from dpsql.engines.duckdb.engine import core_sql, data_source_of, derived_table
 from dpsql.engines.duckdb.in_memory import CAREFUL, close_instance, open_instance
 from dpsql.engines.duckdb.tables.views import attach
 from dpsql.engines.engine import DerivedRows
@@ -101,7 +101,7 @@ class NeighbourDatabases:
     """
 
     def __init__(self, schema: Schema) -> None:
-        self._folder = spill_folder(source_of(schema).limits)
+        self._folder = spill_folder(data_source_of(schema).limits)
         self._schema, self._connection = schema, open_instance(_CONFIG | {"temp_directory": self._folder or ""})
         try:
             encipher(self._connection)
@@ -112,7 +112,7 @@ class NeighbourDatabases:
 
     def _attach(self) -> None:
         run = self._connection.execute
-        attach(self._connection, source_of(self._schema), "data")
+        attach(self._connection, data_source_of(self._schema), "data")
         for name in ("source", "derived", "audit"):
             run(f"ATTACH ':memory:' AS {name}")
         run(f"CREATE TABLE audit.main.sizes AS {rows_per_unit_sql(self._schema)}")

@@ -54,7 +54,7 @@ class DuckDBEngine:
 
     def __init__(self, schema: Schema, opens: Callable[[DataSource], Data] = LocalData) -> None:
         self._schema = schema
-        self._data = opened(opens, source_of(schema))
+        self._data = opened(opens, data_source_of(schema))
         self._dry = DryRun(tables_of(schema))
 
     def dry_run(self, plan: Plan) -> None:
@@ -233,7 +233,7 @@ def derived_table(table: DerivedQuery) -> DerivedTable:
     return DerivedTable(table.name, tuple(DUCKDB.type_name(sql_type) for sql_type in table.types))
 
 
-def source_of(schema: Schema) -> DataSource:
+def data_source_of(schema: Schema) -> DataSource:
     """What an engine is told of the schema's data."""
     path = schema.source_pattern.absolute()
     kind = source_kind(path)

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 
 from dpsql.engines.duckdb.catalog import CatalogCheck, CatalogReader, declared_catalog, facts
-from dpsql.engines.duckdb.engine import DuckDBEngine, source_of
+from dpsql.engines.duckdb.engine import DuckDBEngine, data_source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process import confinement
 from dpsql.engines.duckdb.process.client import EngineProcess
@@ -44,7 +44,7 @@ def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
 
 
 def _opened_apart(schema: Schema, copies: RemoteCopies | None) -> tuple[Schema, DuckDBEngine]:
-    declared = source_of(schema)
+    declared = data_source_of(schema)
     process = EngineProcess(declared.path, declared.limits)
     try:
         completed = schema.with_catalog(declared_catalog(schema, partial(facts_of, process)))

@@ -20,7 +20,7 @@ from dpsql.privacy.mechanism.quantile_fallback import ChosenPlaces, QuantilesWit
 from dpsql.privacy.mechanism.quantile_recursion import CountedQuantiles
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism
-from dpsql.privacy.partition_selection import beyond
+from dpsql.privacy.partition_selection import unreached_noise
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.ir.core import Frequencies, JoinedText, Ranks
@@ -90,7 +90,7 @@ def joined(frequent: PresentValues, present: Sequence[int]) -> str | None:
 def least_present(histogram: MeasuredHistogram, values: int) -> Fraction:
     """The least noisy count of a present value: noise alone seldom reaches it for any of so many values."""
     assert isinstance(histogram.mechanism, TreeMechanism)
-    return beyond(histogram.mechanism.node, values, ABSENT_SHOWN) * histogram.contribution.step
+    return unreached_noise(histogram.mechanism.node, values, ABSENT_SHOWN) * histogram.contribution.step
 
 
 def picked(frequent: TopValues | ClippingBound, places: Sequence[int]) -> object:

@@ -32,7 +32,7 @@ def _text_predicate(*examples: str, cost: CallCost, parameters: tuple[str, ...] 
     return Function(parameters, always(BOOLEAN), examples=examples, cost=cost)
 
 
-def _changed(
+def _text_call(
     rule: Callable[..., Interval],
     *examples: str,
     cost: CallCost,
@@ -48,35 +48,35 @@ def _joined(left: Interval, right: Interval) -> Interval:
 
 
 TEXTS: dict[str, Function] = {
-    "lower": _changed(length_interval, "LOWER(s)", "LCASE(s)", cost=CallCost.BY_CHARACTER),
-    "upper": _changed(length_interval, "UPPER(s)", "UCASE(s)", cost=CallCost.BY_CHARACTER),
-    "trim": _changed(
+    "lower": _text_call(length_interval, "LOWER(s)", "LCASE(s)", cost=CallCost.BY_CHARACTER),
+    "upper": _text_call(length_interval, "UPPER(s)", "UCASE(s)", cost=CallCost.BY_CHARACTER),
+    "trim": _text_call(
         shorter, "TRIM(s)", "TRIM(BOTH 'a' FROM s)", "BTRIM(s, 'ab')", parameters=("text", "words"), optional=1,
         cost=CallCost.BY_CHARACTER
     ),
-    "ltrim": _changed(shorter, "LTRIM(s)", "TRIM(LEADING 'a' FROM s)",
+    "ltrim": _text_call(shorter, "LTRIM(s)", "TRIM(LEADING 'a' FROM s)",
                       parameters=("text", "words"), optional=1, cost=CallCost.BY_CHARACTER),
-    "rtrim": _changed(shorter, "RTRIM(s)", "RTRIM(s, 'c')", parameters=("text", "words"), optional=1,
+    "rtrim": _text_call(shorter, "RTRIM(s)", "RTRIM(s, 'c')", parameters=("text", "words"), optional=1,
                       cost=CallCost.BY_CHARACTER),
-    "reverse": _changed(length_interval, "REVERSE(s)", cost=CallCost.REVERSED),
+    "reverse": _text_call(length_interval, "REVERSE(s)", cost=CallCost.REVERSED),
     "||": Function(_TEXTS, always(TEXT), _joined,
                    examples=("s || 'z'", "CONCAT(s, '-', s)", "CONCAT_WS('-', s, 'b')"), cost=CallCost.ONE_LOOK),
-    "replace": _changed(shorter, "REPLACE(s, 'b', 'x')", parameters=("text", "words", "words"),
+    "replace": _text_call(shorter, "REPLACE(s, 'b', 'x')", parameters=("text", "words", "words"),
                         cost=CallCost.BY_CHARACTER),
-    "translate": _changed(shorter, "TRANSLATE(s, 'ab', 'x')", parameters=("text", "words", "words"),
+    "translate": _text_call(shorter, "TRANSLATE(s, 'ab', 'x')", parameters=("text", "words", "words"),
                           cost=CallCost.BY_CHARACTER),
-    "substring": _changed(
+    "substring": _text_call(
         cut_from, "SUBSTRING(s, 2)", "SUBSTRING(s FROM 1 FOR 2)", "SUBSTR(s, -2)",
         parameters=("text", "constant", "constant"), optional=1, cost=CallCost.ONE_LOOK,
     ),
-    "left": _changed(cut_to, "LEFT(s, 2)", parameters=("text", "constant"), cost=CallCost.ONE_LOOK),
-    "right": _changed(cut_to, "RIGHT(s, 2)", parameters=("text", "constant"), cost=CallCost.ONE_LOOK),
-    "split_part": _changed(
+    "left": _text_call(cut_to, "LEFT(s, 2)", parameters=("text", "constant"), cost=CallCost.ONE_LOOK),
+    "right": _text_call(cut_to, "RIGHT(s, 2)", parameters=("text", "constant"), cost=CallCost.ONE_LOOK),
+    "split_part": _text_call(
         shorter, "SPLIT_PART(s, 'b', 1)", "SPLIT_PART(s, 'b', -1)",
         parameters=("text", "words", "constant"), cost=CallCost.SPLIT
     ),
-    "lpad": _changed(padded, "LPAD(s, 5, '*')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),
-    "rpad": _changed(padded, "RPAD(s, 5, 'xy')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),
+    "lpad": _text_call(padded, "LPAD(s, 5, '*')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),
+    "rpad": _text_call(padded, "RPAD(s, 5, 'xy')", parameters=("text", "size", "filling"), cost=CallCost.BY_CHARACTER),
     "length": _integer_of_text(length_interval, "LENGTH(s)", "CHAR_LENGTH(s)"),
     "strlen": _integer_of_text(bytes_interval, "STRLEN(s)"),
     "bit_length": Function(
@@ -95,11 +95,11 @@ TEXTS: dict[str, Function] = {
                              parameters=("text", "words"), cost=CallCost.REGULAR_EXPRESSION),
     "regexp_full_match": _text_predicate("REGEXP_FULL_MATCH(s, '[a-c]+')", parameters=("text", "words"),
                                 cost=CallCost.REGULAR_EXPRESSION),
-    "regexp_extract": _changed(
+    "regexp_extract": _text_call(
         shorter, "REGEXP_EXTRACT(s, 'b')", "REGEXP_EXTRACT(s, '(a)(b)', 2)",
         parameters=("text", "words", "constant"), optional=1, cost=CallCost.REGULAR_EXPRESSION,
     ),
-    "regexp_replace": _changed(
+    "regexp_replace": _text_call(
         shorter, "REGEXP_REPLACE(s, '[a-b]', '')", "REGEXP_REPLACE(s, 'b', '', 'g')",
         parameters=("text", "words", "words", "words"), optional=1, cost=CallCost.REGULAR_EXPRESSION,
     ),

@@ -173,7 +173,7 @@ REGR_SYY = _joint(Statistic.REGR_SYY, FROM_ZERO, x=1, y=2, products=False)
 REGR_SXY = _joint(Statistic.REGR_SXY, EVERYTHING, x=1, y=1, products=True)
 
 
-def _truth(
+def _boolean_aggregate(
     name: str, spellings: tuple[str, ...], examples: tuple[str, ...], measure: Measure, per_unit: UnitFunction
 ) -> AggregateFunction:
     """Whether a condition holds for all rows, or for one."""
@@ -185,11 +185,11 @@ def _truth(
     )  # fmt: skip
 
 
-EVERY = _truth(
+EVERY = _boolean_aggregate(
     "every", ("bool_and", "logical_and", "every"), ("BOOL_AND(c)", "EVERY(c)"), Measure.EVIDENCE_AGAINST,
     UnitFunction.EVERY,
 )  # fmt: skip
-SOME = _truth("some", ("bool_or", "logical_or"), ("BOOL_OR(c)",), Measure.EVIDENCE_FOR, UnitFunction.SOME)
+SOME = _boolean_aggregate("some", ("bool_or", "logical_or"), ("BOOL_OR(c)",), Measure.EVIDENCE_FOR, UnitFunction.SOME)
 CLIP = AggregateFunction(
     name="clip", spellings=("dp_clip",), examples=("DP_CLIP(x)",), arguments=Arguments.SIZE, measure=Measure.SIZE,
     result=ResultRule.SIZE, possible=EVERYTHING, is_within_bounds=False, is_additive=False, bounds_its_parts=False,

@@ -45,8 +45,8 @@ FAULTS = (
     Fault(
         "the threshold takes a unit of many groups for one of the fewest of its kind",
         WEIGHTS,
-        "self.weight(least) + beyond(last)",
-        "self.weight(last) + beyond(least)",
+        "self.weight(least) + unreached_noise(last)",
+        "self.weight(last) + unreached_noise(least)",
         (f"{WEIGHTS_TESTS}::test_no_unit_shows_a_key_of_its_own_but_for_delta",),
     ),
     Fault(
@@ -66,8 +66,8 @@ FAULTS = (
     Fault(
         "threshold one too low",
         "dpsql/privacy/partition_selection.py",
-        "    return 1 + beyond(noise, groups, delta)",
-        "    return beyond(noise, groups, delta)",
+        "    return 1 + unreached_noise(noise, groups, delta)",
+        "    return unreached_noise(noise, groups, delta)",
         ("tests/privacy/test_partition_selection.py",),
     ),
     Fault(

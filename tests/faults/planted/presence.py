@@ -20,15 +20,15 @@ FAULTS = (
     Fault(
         "the threshold of one value is used for all that a text may have",
         "dpsql/planning/estimators/histogram.py",
-        "beyond(histogram.mechanism.node, values, ABSENT_SHOWN)",
-        "beyond(histogram.mechanism.node, 1, ABSENT_SHOWN)",
+        "unreached_noise(histogram.mechanism.node, values, ABSENT_SHOWN)",
+        "unreached_noise(histogram.mechanism.node, 1, ABSENT_SHOWN)",
         (f"{VALUES}_a_value_that_no_row_has_is_seldom_shown",),
     ),
     Fault(
         "the threshold of one group is used for all",
         PRESENCE,
-        "beyond(self.noise, max(candidates, 1), self.chance)",
-        "beyond(self.noise, 1, self.chance)",
+        "unreached_noise(self.noise, max(candidates, 1), self.chance)",
+        "unreached_noise(self.noise, 1, self.chance)",
         (SELDOM,),
     ),
     Fault(
@@ -69,8 +69,8 @@ FAULTS = (
     Fault(
         "one row is never enough to be seen",
         PRESENCE,
-        "return beyond(self.noise,",
-        "return 4096 * beyond(self.noise,",
+        "return unreached_noise(self.noise,",
+        "return 4096 * unreached_noise(self.noise,",
         (f"{TESTS}_where_noise_vanishes_one_row_is_enough",),
     ),
     Fault(
