@@ -14,12 +14,14 @@ import pytest
 from untouched import SCHEMAS
 from world_session import without_noise
 
+from dpsql.errors import PostProcessingFailed
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 
 TOP = """WITH top AS (
     SELECT diagnosis, COUNT(*) AS n, AVG(day) AS d FROM diagnoses GROUP BY diagnosis ORDER BY n DESC LIMIT 3
 ) """
+MEAN = "(SELECT AVG(age) FROM patients)"
 #: Answered without noise and with loose limits as DuckDB answers them.
 FAITHFUL = {
     "joined": TOP + "SELECT d.diagnosis, COUNT(*), AVG(d.day) FROM diagnoses d JOIN top ON d.diagnosis = top.diagnosis "
@@ -39,6 +41,10 @@ FAITHFUL = {
     "a value": "SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients)",
     "a value in an argument": "SELECT SUM(age - (SELECT AVG(age) FROM patients WHERE male)) FROM patients",
     "a value of a released table": TOP + "SELECT COUNT(*) FROM diagnoses WHERE day > (SELECT MIN(d) FROM top)",
+    "a value of one group": "SELECT COUNT(*) FROM diagnoses WHERE day > (SELECT AVG(day) FROM diagnoses WHERE "
+    "diagnosis = 'htn' GROUP BY diagnosis)",
+    "a value of the first group": TOP + "SELECT COUNT(*) FROM diagnoses WHERE "
+    "day > (SELECT d FROM top ORDER BY n LIMIT 1)",
     "a value in a group's condition": "SELECT COUNT(*) FROM (SELECT patient_id FROM diagnoses GROUP BY patient_id "
     "HAVING AVG(day) > (SELECT AVG(day) FROM diagnoses)) AS late",
     "a value by key": "SELECT male, COUNT(*) FROM patients p WHERE age > (SELECT AVG(age) FROM patients q "
@@ -96,6 +102,27 @@ def test_without_noise_the_answer_is_that_of_duckdb(
     without_noise(monkeypatch)
     rows = session.execute(FAITHFUL[name]).rows
     assert rows and _spelt(rows) == _spelt(plain.execute(FAITHFUL[name]).fetchall())
+
+
+def test_the_value_of_one_group_has_the_bounds_of_what_is_aggregated(session: Session) -> None:
+    average = "(SELECT AVG(age) FROM patients GROUP BY male ORDER BY 1 LIMIT 1)"
+    first, other = (session.plan(f"SELECT SUM(age - {each}) FROM patients").cores[-1] for each in (average, MEAN))
+    assert [cell.contribution.limit for cell in first.cells] == [cell.contribution.limit for cell in other.cells]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients GROUP BY male)",
+        TOP + "SELECT COUNT(*) FROM diagnoses WHERE day > (SELECT d FROM top)",
+    ],
+)
+def test_a_subquery_of_several_released_rows_is_no_value(
+    text: str, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_noise(monkeypatch)
+    with pytest.raises(PostProcessingFailed, match="stands for one value gives several rows"):
+        session.execute(text)
 
 
 def test_stages_follow_what_is_needed(session: Session) -> None:

@@ -91,6 +91,10 @@ class Binding(ABC):
         """The rows of post-processing's own query, as such a relation; ``at`` is what they are needed for."""
 
     @abstractmethod
+    def is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
+        """Whether the rows of a query in a private part come from the sandbox."""
+
+    @abstractmethod
     def gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
         """Whether the table or query has rows that belong to units."""
 

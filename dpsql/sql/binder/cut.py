@@ -48,6 +48,10 @@ class Cut(Binding):
         """The sources of a private SELECT."""
         return self._private.source_from(select, ctes, outer)
 
+    def is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
+        """Whether the sandbox makes the rows of a query in a private part."""
+        return self._private.is_released(query, ctes, outer)
+
     def derived(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
         """A derived table of the statement, made once however often it is read."""
         return self.derivations.source(query, ctes)

@@ -114,6 +114,9 @@ NARROWED = [
     ("flag", "flag, word = 'a'"),
     ("flag IS NULL", "flag"),
     ("price BETWEEN 10 AND 11.49", "FLOOR(price * 2)"),
+    ("grade = 'ab' AND grade = 'bc'", "grade"),
+    ("grade = 'ab' AND grade = 'bc'", "grade IN ('ab', 'cd'), flag"),
+    ("age < 20 AND age > 30", "age // 10"),
 ]
 #: Not to be told from the schema: these keys need a threshold.
 UNKNOWN = ["day", "born", "YEAR(born)", "word", "bmi", "price", "far", "DATE_TRUNC('hour', seen)", "LENGTH(word)",

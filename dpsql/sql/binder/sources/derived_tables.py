@@ -120,6 +120,8 @@ def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> 
     if not isinstance(tree, exp.Select) or tree.args.get("joins") or place >= len(tree.expressions):
         return EVERYTHING
     item, source = tree.expressions[place].unalias(), tree.args.get("from_")
+    if isinstance(item, exp.Subquery):
+        return _interval(item.this, 0, shapes)
     if not isinstance(item, exp.Column) or source is None:
         return EVERYTHING
     source = source.this

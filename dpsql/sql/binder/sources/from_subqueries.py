@@ -43,7 +43,7 @@ class PrivateRows:
             case exp.Values():
                 rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in query.expressions]
                 return constants(rows, self._constant_reader(), query, self._binding.alias())
-            case exp.Query() if self._is_released(query, ctes, outer):
+            case exp.Query() if self.is_released(query, ctes, outer):
                 return self._binding.derived(query, ctes)
             case exp.Select():
                 return self._row_select(query, ctes, outer)
@@ -187,7 +187,7 @@ class PrivateRows:
             case _:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
 
-    def _is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
+    def is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
         """Whether the rows come from the sandbox: they belong to no unit, and the engine cannot read them row by row.
 
         In a query inside an expression the engine filters released rows itself, as its conditions may name others.

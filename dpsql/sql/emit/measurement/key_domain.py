@@ -96,6 +96,10 @@ def _values(dialect: Dialect, enumerated: Enumerated) -> exp.Expr:
         return node.subquery(_days(dialect, enumerated.values, sql_type), alias)
     literals = [[literal_node(dialect, Literal(value, enumerated.column.type))] for value in enumerated.values]
     sql_type = DOUBLE if enumerated.double else sql_type
+    if not literals:  # no value fulfils the conditions
+        none = node.aliased(dialect.cast(exp.null(), sql_type), "value")
+        nowhere = node.select([none], dialect.values([[node.integer(0)]], "none", ["row"]), where=exp.false())
+        return node.subquery(nowhere, alias)
     if sql_type.kind not in ("double", "decimal"):
         return dialect.values(literals, alias, ["value"])
     typed = dialect.cast(node.column(f"{alias}v", "value"), sql_type)
