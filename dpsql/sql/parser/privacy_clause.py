@@ -63,6 +63,8 @@ def clamped(value: exp.Expr, bounds: exp.Expr) -> exp.Expr:
     if not isinstance(bounds, exp.Tuple) or len(bounds.expressions) != 2:
         refuse("E_PARAM", "contribution bounds are (low, high)", bounds)
     low, high = bounds.expressions
+    if low.is_number and high.is_number and low.to_py() > high.to_py():
+        refuse("E_PARAM", "contribution bounds are (low, high), and low is not above high", bounds)
     return (
         exp.Case()
         .when(exp.Paren(this=value.copy()) > high.copy(), high.copy(), copy=False)

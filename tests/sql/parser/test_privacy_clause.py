@@ -82,6 +82,8 @@ REFUSED = (
     (clause(UNIT, f"SUM(x, {BETWEEN}), SUM(DISTINCT id) FROM t"), "E_AGG", "an aggregate without", 118),
     (clause(UNIT, f"MAX(x, {BETWEEN}) FROM t"), "E_AGG", "goes with COUNT, SUM and AVG", (69, 73)),
     (clause("delta = 1", "SUM(x, contribution_bounds_per_row => (0, 5, 6)) FROM t"), "E_PARAM", "are (low, high)", 93),
+    (clause("delta = 1", "SUM(x, contribution_bounds_per_row => (5, -5)) FROM t"), "E_PARAM", "is not above high", 93),
+    (clause("delta = 1", "AVG(x, contribution_bounds_per_row => (1e3, 1)) FROM t"), "E_PARAM", "is not above high", 93),
     (clause("delta = 1", "SUM(x, contribution_bounds_per_row => 7) FROM t"), "E_PARSE", "stand in parentheses", None),
     (clause("delta = 1", f"COUNT(*) FROM ({clause('delta = 1', 'COUNT(*) FROM t')})"), "E_STMT", "stands once", 76),
     ("SELECT WITH DIFFERENTIAL_PRIVACY FROM t", "E_PARSE", "stands after SELECT and before its list", None),
