@@ -81,7 +81,7 @@ class Session(StatementPlanner):
         self.named = named or NamedReleases(schema, accountant.ledger, engine.version)
         if postprocessors is None:
             rows = self.named.rows(PublicTables(engine, schema.privacy.time_bucket).rows)
-            postprocessors = PostProcessors(lambda: self.named.schema, rows)
+            postprocessors = PostProcessors(lambda: self.named.schema, rows, engine.version)
             self._owned = (postprocessors, engine, accountant.ledger)
         privacy, scopes = schema.privacy, CancelScopes(postprocessors, analyst)
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)

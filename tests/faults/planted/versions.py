@@ -228,4 +228,11 @@ FAULTS = (
         "GLANCE: Final = 3.5",
         ("tests/server/test_stuck.py::test_waits_are_looked_at_often_enough_to_end_within_a_second",),
     ),
+    Fault(
+        "a connection keeps the public rows that it has read",
+        "dpsql/session/session.py",
+        "PostProcessors(lambda: self.named.schema, rows, engine.version)",
+        "PostProcessors(lambda: self.named.schema, rows)",
+        ("tests/session/test_replaced_public_table.py::test_the_next_statement_reads_the_new_rows",),
+    ),
 )
