@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from command_runs import Dpsql, Run
+from hypothesis import settings
 
 import dpsql
 from dpsql import cli
@@ -51,6 +52,10 @@ class Reproducible:
 
 KERNEL = Reproducible()
 entropy.os = SimpleNamespace(urandom=KERNEL.urandom)  # type: ignore[attr-defined]
+
+#: The examples that Hypothesis draws are the same each time too, and none is refused for the time that it takes.
+settings.register_profile("dpsql", deadline=None, derandomize="DPSQL_SEED" not in os.environ)
+settings.load_profile("dpsql")
 
 #: What tests remember of ledgers; each in a folder of its own.
 STATE, NUMBERS = Path(tempfile.mkdtemp(prefix="dpsql-state-")), itertools.count()

@@ -33,7 +33,7 @@ TEXTS = st.text(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12), st.integers(0, 2**12 - 1), st.sampled_from(",;\t|"))
 def test_a_row_of_csv_is_read_alike_whatever_the_others_say(
     rows: list[tuple[str, str]], kept: int, delimiter: str

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
@@ -35,7 +35,6 @@ def same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and one == other and str(one) == str(other)
 
 
-@settings(derandomize=True, deadline=None)
 @given(some.lists(COLUMNS, max_size=4))
 def test_rows_come_back_as_they_were(columns: list[list[Any]]) -> None:
     rows = list(zip(*columns, strict=True))

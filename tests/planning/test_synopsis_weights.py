@@ -46,7 +46,7 @@ def workloads(draw: st.DrawFn) -> tuple[Sizes, list[str]]:
     return sizes, draw(st.lists(st.sampled_from(subsets(keys)), min_size=1, max_size=6, unique=True))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(asked=workloads(), power=st.sampled_from([1, 2]), extra=st.integers(1, 8))
 def test_no_query_is_worse_off_and_none_is_better_than_the_optimum(
     asked: tuple[Sizes, list[str]], power: int, extra: int

@@ -77,7 +77,7 @@ class Spending(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-Spending.TestCase.settings = settings(max_examples=15, stateful_step_count=25, deadline=None)
+Spending.TestCase.settings = settings(max_examples=15, stateful_step_count=25)
 
 
 TestSpending = Spending.TestCase

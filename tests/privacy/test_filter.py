@@ -69,7 +69,7 @@ def test_the_conversion_is_what_makes_the_difference() -> None:
 budgets = st.builds(Budget, st.fractions(min_value=Fraction(1, 10), max_value=5), st.sampled_from([Fraction(0), MICRO]))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(budgets, st.lists(costs, max_size=40))
 @example(Budget(Fraction(3), MICRO), [gaussian(Fraction(1, 400))] * 80)
 @example(Budget(Fraction(3), MICRO), [laplace("0.1")] * 40)
@@ -86,7 +86,7 @@ def test_the_filter_never_passes_its_budget(budget: Budget, asked: list[Cost]) -
         assert spent.epsilon is not None and spent.epsilon <= budget.epsilon
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(budgets, st.lists(costs, max_size=5), costs)
 def test_the_forecast_is_what_the_filter_does(budget: Budget, before: list[Cost], cost: Cost) -> None:
     spent = FREE

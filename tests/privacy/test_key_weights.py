@@ -42,7 +42,7 @@ def test_a_unit_moves_all_sums_together_by_one_whatever_the_number_of_its_groups
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 @pytest.mark.parametrize("norm", ["l1", "l2"])
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(most=st.integers(2, 200), epsilon=st.fractions(Fraction(1, 20), 20))
 def test_no_unit_shows_a_key_of_its_own_but_for_delta(norm, neighbours, most, epsilon):
     """For each number of its groups, with the weight that it then has; for one of them the bound is nearly reached."""

@@ -69,7 +69,7 @@ def test_the_total_rho_has_the_known_values(epsilon: int, delta: Fraction, rho: 
     assert float(rho_total(Fraction(epsilon), delta)) == pytest.approx(rho, rel=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.fractions(min_value=Fraction("1e-9"), max_value=100, max_denominator=10**9),
     st.integers(1, 30).map(lambda digits: Fraction(1, 10**digits)),
@@ -81,7 +81,7 @@ def test_epsilon_is_rounded_up_and_tight(rho: Fraction, delta: Fraction) -> None
         assert 0 <= above <= max(least, 0) * mpmath.mpf("1e-12") + mpmath.mpf("1e-20")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.fractions(min_value=Fraction("1e-4"), max_value=60, max_denominator=10**6),
     st.integers(2, 30).map(lambda digits: Fraction(1, 10**digits)),
@@ -193,7 +193,7 @@ def test_what_is_no_positive_number_is_refused(written: object) -> None:
         exact(written)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.fractions(min_value=Fraction(1, 100), max_value=3, max_denominator=300),
     st.sampled_from([Fraction(0), Fraction("1e-8"), Fraction("9e-7")]),

@@ -44,7 +44,7 @@ def is_dominated(small: Pair, large: Pair) -> bool:
     return all(profile(small, each) <= profile(large, each) for each in corners)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=40), st.lists(st.integers(0, 4), max_size=4))
 def test_a_distance_that_is_spread_over_cells_is_dominated_by_one_cell_with_all_of_it(
     q: Fraction, parts: list[int]
@@ -54,7 +54,7 @@ def test_a_distance_that_is_spread_over_cells_is_dominated_by_one_cell_with_all_
     assert is_dominated(shifted(q, sum(parts)), shifted(q, sum(parts) + 1))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.fractions(Fraction(1, 2), Fraction(99, 100), max_denominator=100), st.integers(1, 4), st.integers(1, 4))
 def test_fewer_and_wider_steps_dominate(q: Fraction, each: int, steps: int) -> None:
     assert is_dominated(shifted(q, each * steps), shifted(q**each, steps))

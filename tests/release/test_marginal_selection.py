@@ -73,7 +73,7 @@ ROW = st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(0, 4))
 
 
 @given(rows=st.lists(ROW, max_size=12), more=st.lists(ROW, min_size=1, max_size=3))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 def test_one_unit_moves_counts_and_scores_by_no_more_than_claimed(
     session: Session, rows: list[Any], more: list[Any]
 ) -> None:

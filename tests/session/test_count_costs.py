@@ -179,7 +179,7 @@ schemas = st.builds(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     schemas, st.lists(st.tuples(st.sampled_from(["ada", "bob"]), st.sampled_from(["gaussian", "laplace"])), max_size=4)
 )

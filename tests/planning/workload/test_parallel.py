@@ -144,7 +144,7 @@ conditions = st.lists(atoms, min_size=1, max_size=2).map(lambda each: "(" + ") A
 asked = st.lists(st.tuples(shapes, conditions), min_size=2, max_size=4)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(asked)
 def test_no_person_moves_cores_that_cost_more_than_the_block(session: Session, asked: list[tuple[str, str]]) -> None:
     """The exact rows of every core with and without each person, against what parallel composition charges."""

@@ -77,7 +77,7 @@ def test_advanced_composition_has_the_known_values_and_is_never_above_basic() ->
     assert advanced(7, Fraction(5000), MICRO) == 35000 and advanced(3, TENTH, Fraction(0)) == Fraction(3, 10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 10**6), st.fractions(Fraction(1, 1000), 5), st.integers(2, 40))
 def test_advanced_composition_is_rounded_up_and_tight(number: int, epsilon: Fraction, places: int) -> None:
     with mpmath.workdps(60):
@@ -95,7 +95,7 @@ def divergence(epsilon: Fraction, order: int) -> mpmath.mpf:
         return mpmath.log(p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)) / (order - 1)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.fractions(Fraction(1, 10**6), 60), st.integers(2, 2000))
 def test_the_divergence_of_randomized_response_is_that_of_its_two_outcomes(epsilon: Fraction, order: int) -> None:
     found, exact = response_renyi(epsilon, order), divergence(epsilon, order)
@@ -116,7 +116,7 @@ def test_an_independent_library_has_the_same_divergence() -> None:
         assert ours == pytest.approx(float(accountant._rdp[0]), rel=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.fractions(Fraction(1, 50), 20), st.sampled_from([MICRO, NANO, Fraction(1, 100)]), st.integers(2, 500))
 def test_what_an_order_allows_is_the_conversion_turned_round(epsilon: Fraction, delta: Fraction, order: int) -> None:
     total = renyi_total(epsilon, delta, order)
@@ -201,7 +201,7 @@ rules = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(rules, st.fractions(Fraction(1, 10), 5), st.lists(st.one_of(costs, st.just(count())), max_size=40))
 def test_no_filter_passes_its_bound(rule: CompositionRule, epsilon: Fraction, asked: list[Cost]) -> None:
     budget = Budget(epsilon, MICRO, rule=rule)

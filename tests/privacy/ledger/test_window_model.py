@@ -103,13 +103,13 @@ class Windows(RuleBasedStateMachine):
         self.folder.cleanup()
 
 
-Windows.TestCase.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+Windows.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 
 
 TestWindows = Windows.TestCase
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(jumps, costs, st.sampled_from(["ada", "bob"])), max_size=30))
 def test_sums_are_those_of_the_entries(asked: list[tuple[int, Cost, str]]) -> None:
     """What is subtracted from totals is what adding up every entry of the window gives."""
@@ -129,7 +129,7 @@ def test_sums_are_those_of_the_entries(asked: list[tuple[int, Cost, str]]) -> No
         ledger.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(0, 3), st.sampled_from(["1/4", "1", "3"]), st.sampled_from(["1/8", "1/4", "1"])),

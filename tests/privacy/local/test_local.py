@@ -42,7 +42,7 @@ def bit_law(encoding: local.UnaryEncoding, true: int) -> dict[str, Fraction]:
     return law
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(epsilon=EPSILONS, optimal=st.booleans(), width=st.integers(2, 5))
 def test_unary_encodings_cost_what_the_worst_of_all_reports_tells(epsilon: Fraction, optimal: bool, width: int) -> None:
     made = local.UnaryEncoding.optimal if optimal else local.UnaryEncoding.symmetric
@@ -67,7 +67,7 @@ def law_of(mechanism: local.Piecewise, place: int) -> tuple[Fraction, Fraction, 
     )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(epsilon=EPSILONS, place=st.integers(-HALF, HALF))
 def test_the_piecewise_mechanism_has_its_price_its_mean_and_its_variance(epsilon: Fraction, place: int) -> None:
     mechanism = local.Piecewise.priced((-1, 1), epsilon)
@@ -89,7 +89,7 @@ def test_the_piecewise_mechanism_has_its_price_its_mean_and_its_variance(epsilon
     assert variance == pytest.approx(theirs, rel=1.5 / mechanism.window)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(epsilon=EPSILONS)
 def test_laplace_reports_and_one_bit_cost_what_was_asked(epsilon: Fraction) -> None:
     assert local.LocalLaplace.priced((0, 10), epsilon).cost.epsilon == epsilon
@@ -148,7 +148,7 @@ def test_the_piecewise_reports_have_their_law_and_a_wrong_one_is_seen() -> None:
         assert (chi_square(np.array([inside, n - inside]), np.array([chance, 1 - chance]) * n) > FALSE_ALARM) is holds
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(numerator=st.integers(0, 2**70), extra=st.integers(0, 2**70))
 def test_a_coin_compares_all_bits(numerator: int, extra: int) -> None:
     """The coin is true for exactly those uniform numbers that lie below the chance."""

@@ -64,7 +64,7 @@ def statements(draw: st.DrawFn) -> str:
     return text + (f" GROUP BY {sets.format(', '.join(f'({key})' for key in keys))}" if keys else "")
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(first=st.lists(statements(), min_size=1, max_size=3), asked=st.lists(statements(), min_size=2, max_size=4))
 def test_what_is_made_of_earlier_answers_in_whole_or_in_part_is_what_duckdb_says(
     first: list[str], asked: list[str], many: tuple[Path, Database], truth: duckdb.DuckDBPyConnection

@@ -101,7 +101,7 @@ prices = st.sampled_from([Fraction(1, 20), TENTH, Fraction(1, 4), Fraction(1, 2)
 rules = st.sampled_from(["hybrid", "zcdp", "rdp", "basic"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(epsilons, prices, st.none() | epsilons, rules, st.lists(st.tuples(prices, st.booleans()), max_size=5), prices)
 def test_what_any_noise_pays_for_is_answered(
     epsilon: Fraction, ordinary: Fraction, cap: Fraction | None, rule: str, before: list[tuple[Fraction, bool]],
@@ -128,7 +128,7 @@ def test_gaussian_noise_is_chosen_for_good_where_no_sum_of_epsilons_is_left_and_
     assert not is_settled(replace(after, window=Window("daily", 1)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(epsilons, prices, st.none() | epsilons, rules)
 def test_as_many_ordinary_statements_are_answered_as_by_the_better_noise(
     epsilon: Fraction, ordinary: Fraction, cap: Fraction | None, rule: str
@@ -142,7 +142,7 @@ def test_as_many_ordinary_statements_are_answered_as_by_the_better_noise(
 
 
 @pytest.mark.parametrize("rule", [Hybrid(), Basic(), Concentrated(), Renyi()], ids=lambda rule: rule.name)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(epsilons, prices, st.booleans(), st.integers(0, 12))
 def test_answers_add_up(rule: object, epsilon: Fraction, price: Fraction, pure: bool, asked: int) -> None:
     """After k answers of one cost there are k fewer left, of as many as before."""

@@ -39,7 +39,7 @@ def half_width(session: Session, text: str, price: Fraction) -> float:
     return half
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.sampled_from(STATEMENTS), digits=st.integers(1, 999), power=st.integers(-2, 4))
 def test_the_price_reaches_and_a_smaller_one_does_not(session: Session, text: str, digits: int, power: int) -> None:
     target = Decimal(digits).scaleb(power)
