@@ -1,0 +1,205 @@
+"""Quantiles: trees of counts, choices by rank, their recursion, and the interval around a choice."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+from planted.finders import PRICE, claims
+
+RANKING = "dpsql/privacy/mechanism/quantile_choice.py"
+TREE = "dpsql/privacy/mechanism/tree.py"
+AROUND = "dpsql/privacy/mechanism/rank_interval.py"
+AROUND_TESTS = "tests/planning/estimators/test_around.py"
+SPLIT = "dpsql/privacy/mechanism/quantile_recursion.py"
+FALLBACK = "dpsql/privacy/mechanism/quantile_fallback.py"
+SPLIT_TESTS = "tests/privacy/mechanism/test_quantile_recursion.py"
+
+FAULTS = (
+    Fault(
+        "a level of a tree is not paid for",
+        TREE,
+        "sum([self.node.cost] * self.levels, FREE)",
+        "sum([self.node.cost] * (self.levels - 1), FREE)",
+        (f"{PRICE}[L2]", "tests/privacy/mechanism/test_tree.py"),
+    ),
+    Fault(
+        "a node is drawn again whenever it is read",
+        TREE,
+        "        if (level, start) not in self._read:",
+        "        if True:",
+        ("tests/privacy/mechanism/test_tree.py::test_a_node_has_one_noise_however_often_it_is_read",),
+    ),
+    Fault(
+        "half of what a row moves two utilities of a rank apart",
+        RANKING,
+        "return 2 * max(self.part.numerator",
+        "return max(self.part.numerator",
+        claims("rows", "L1", "median by integer"),
+    ),
+    Fault(
+        "a rank that is far from the middle moves as little as the middle",
+        RANKING,
+        "return 2 * max(self.part.numerator, self.part.denominator - self.part.numerator)",
+        "return self.part.denominator",
+        ("tests/privacy/mechanism/test_ranking.py::test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread",),
+    ),
+    Fault(
+        "the counts around a quantile are not paid for",
+        RANKING,
+        "return self.value.cost + self.around.cost",
+        "return self.value.cost",
+        (f"{PRICE}[L1]", "tests/privacy/mechanism/test_ranking.py::test_every_choice_is_paid_for"),
+    ),
+    Fault(
+        "all elements of a list have the interval of the first",
+        "dpsql/planning/estimators/quantiles.py",
+        "self._curve(fraction, ranks) for fraction in ranks.fractions",
+        "self._curve(ranks.fractions[0], ranks) for _ in ranks.fractions",
+        ("tests/privacy/mechanism/test_tree.py::test_the_interval_of_each_element_of_a_list_holds",),
+    ),
+    Fault(
+        "the rows of a divided bin count on both sides",
+        SPLIT,
+        "            after[0] -= before[-1]\n",
+        "",
+        (
+            f"{SPLIT_TESTS}::test_rows_are_divided_and_none_is_lost",
+            f"{SPLIT_TESTS}::test_all_choices_of_a_level_move_as_far_as_one_may",
+        ),
+    ),
+    Fault(
+        "a bin is divided by a rounding that does not rise with its rows",
+        SPLIT,
+        "before[-1] * (2 * (drawn % PARTS) + 1) // (2 * PARTS)",
+        "before[-1] * (drawn % PARTS) % PARTS",
+        (f"{SPLIT_TESTS}::test_all_choices_of_a_level_move_as_far_as_one_may",),
+    ),
+    Fault(
+        "only the first level of a recursion is paid for",
+        SPLIT,
+        "_dearest(level) for level in self.first.levels)",
+        "_dearest(level) for level in self.first.levels[:1])",
+        (f"{SPLIT_TESTS}::test_every_level_is_paid_for_once_and_the_count_beside_it",),
+    ),
+    Fault(
+        "the price of a recursion is not divided among its levels",
+        "dpsql/planning/calibration.py",
+        "part, ends = share * VALUES_SHARE / levels,",
+        "part, ends = share * VALUES_SHARE,",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+    Fault(
+        "the counts around several quantiles are not paid for",
+        SPLIT,
+        "for level in self.first.levels), self.around.cost)",
+        "for level in self.first.levels), Cost(Fraction(0), Fraction(0)))",
+        (f"{SPLIT_TESTS}::test_every_level_is_paid_for_once_and_the_count_beside_it",),
+    ),
+    Fault(
+        "the count that decides between choices and a tree is not paid for",
+        FALLBACK,
+        "return self.count.cost + self.either",
+        "return self.either",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+    Fault(
+        "the exact number of rows decides between choices and a tree",
+        FALLBACK,
+        "        if noisy < self.least:",
+        "        if self.inside(places, counts) < self.least:",
+        (f"{SPLIT_TESTS}::test_the_count_that_decides_is_noisy",),
+    ),
+    Fault(
+        "a quantile among others is chosen as if the others did not narrow its rows",
+        "dpsql/planning/calibration.py",
+        "    value = _exponential(contribution, norm, neighbours, epsilon, share, rank.spread)",
+        "    value = _exponential(contribution, norm, neighbours, epsilon, share, 1)",
+        claims("rows", "L2", "quantiles of an expression"),
+    ),
+    Fault(
+        "all elements of a chosen list have the interval of the first",
+        "dpsql/planning/estimators/histogram.py",
+        "self._curve(fraction, ranks) for fraction in ranks.fractions",
+        "self._curve(ranks.fractions[0], ranks) for _ in ranks.fractions",
+        ("tests/postprocessing/intervals/test_list_intervals.py::test_each_element_has_an_interval_that_is_kept",),
+    ),
+    Fault(
+        "the noise of the children inside a node is forgotten",
+        "dpsql/planning/estimators/quantiles.py",
+        "        return own + first * (1 - two)",
+        "        return own",
+        ("tests/privacy/mechanism/test_tree.py::test_the_deviation_of_a_rank_is_known",),
+    ),
+    Fault(
+        "the cells around a value overlap",
+        RANKING,
+        "return [int(each) for each in np.diff(sums)]",
+        "return [int(each) for each in sums[1:]]",
+        (
+            f"{AROUND_TESTS}::test_a_row_moves_one_node_of_each_level_wherever_the_cells_are",
+            *claims("rows", "L1", "median by integer"),
+        ),
+    ),
+    Fault(
+        "rows are counted around the best bin, not around the released one",
+        RANKING,
+        "self.around.ends(place, ordered",
+        "self.around.ends(int(np.repeat(*ordered.near(self.target)).argmax()), ordered",
+        (f"{AROUND_TESTS}::test_cells_lie_around_what_is_released",),
+    ),
+    Fault(
+        "one level of the tree around a value is paid for",
+        AROUND,
+        "        return self.tree.cost",
+        "        return self.tree.node.cost",
+        ("tests/privacy/mechanism/test_ranking.py::test_every_choice_is_paid_for",),
+    ),
+    Fault(
+        "the tree around a value is made for the whole price",
+        "dpsql/planning/calibration.py",
+        "share * (1 - VALUE_SHARE), most_cells",
+        "share, most_cells",
+        (f"{PRICE}[L1]", f"{PRICE}[L2]"),
+    ),
+    Fault(
+        "each end of a quantile's interval may miss twice as often",
+        AROUND,
+        "1 - min(2 * confidence_tail(confidence), 0.5)",
+        "1 - min(4 * confidence_tail(confidence), 0.5)",
+        (f"{AROUND_TESTS}::test_one_end_may_miss_wherever_the_released_bin_is",),
+    ),
+    Fault(
+        "the interval of a quantile knows the noise of one cell",
+        AROUND,
+        "    fine = [NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
+        "    fine = [NoiseTerm(Laplace(1, FINE_SCALE * max(times)), Fraction(1))]",
+        (AROUND_TESTS,),
+    ),
+    Fault(
+        "sums of Gaussian noise of few steps are taken for no longer than one draw tells",
+        AROUND,
+        "(noise.half_width(confidence) + 1) * hypot",
+        "noise.half_width(confidence) * hypot",
+        (f"{AROUND_TESTS}::test_the_noise_of_a_rank_is_told",),
+    ),
+    Fault(
+        "ranks of odd fractions ask for a lattice of their own",
+        AROUND,
+        "[NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
+        "[NoiseTerm(Laplace(1, Fraction(FINE_SCALE)), *each) for each in times.items()]",
+        (f"{AROUND_TESTS}::test_ranks_of_odd_fractions_take_no_longer",),
+    ),
+    Fault(
+        "a quantile is the best bin",
+        RANKING,
+        "        place = self.value.draw(*ordered.near(self.target), _entropy=entropy)",
+        "        place = int(np.repeat(*ordered.near(self.target)).argmax())",
+        ("tests/privacy/mechanism/test_ranking.py::test_a_quantile_has_its_law",),
+    ),
+    Fault(
+        "runs of empty bins are one candidate",
+        RANKING,
+        "        widths[::2] = empty",
+        "        widths[::2] = np.minimum(empty, 1)",
+        claims("rows", "L1", "median"),
+    ),
+)
