@@ -17,6 +17,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from forks import exit_code_of_fork
 
 import dpsql
 from dpsql.session import Session
@@ -182,11 +183,7 @@ def test_a_fork_does_not_double_the_budget(connection: dpsql.Connection) -> None
     connection.execute("SET dpsql.epsilon = 0.3")
     affordable = connection.explain(BY_SEX).affordable
     assert affordable is not None and affordable >= 3
-    child = os.fork()
-    if child == 0:
-        os._exit(_spend_in_a_child(connection, affordable))
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+    assert exit_code_of_fork(lambda: os._exit(_spend_in_a_child(connection, affordable))) == 0
     assert connection.explain(BY_SEX).affordable == 1
     connection.execute(BY_SEX_FROM, (0,))
     with pytest.raises(dpsql.BudgetExhausted):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from databases import NEVER_DONE, clinic
+from forks import exit_code_of_fork
 from own_process import ONE, QUICK, answer_while, living, until
 
 from dpsql.engines.duckdb.engine import DuckDBEngine, data_source_of
@@ -143,13 +144,37 @@ def test_it_survives_the_thread_that_opened_it(tmp_path: Path) -> None:
 
 
 def test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own(opened: ProcessData) -> None:
-    pid, child = opened.pid, os.fork()
-    if not child:
-        try:
+    pid = opened.pid
+
+    def read() -> None:
+        with pytest.raises(OperationalError, match="another process"):
             opened.hold().public_rows("places")
-        except OperationalError as error:
-            opened.close()
-            os._exit(7 if "another process" in str(error) else 8)
-        os._exit(9)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        opened.close()
+
+    assert exit_code_of_fork(read) == 0
     assert opened.pid == pid and opened.hold().public_rows("places")
+
+
+def test_a_fork_closes_nothing_that_has_the_numbers_of_pipes_that_are_closed(opened: ProcessData) -> None:
+    """A fork of a fork neither: files and sockets of a server that forks would be closed behind its back."""
+    ended = opened.renewed().process
+    assert ended._pipe is not None
+    numbers = {ended._pipe._reads, ended._pipe._writes}
+    opened.close()
+    until(lambda: not living(ended.pid) and not ended._attendant.is_alive())
+    made = list[int]()
+    while not numbers <= set(made):
+        made.append(os.open(os.devnull, os.O_RDONLY))
+        assert len(made) < 1000, "nothing has their numbers"
+
+    def look() -> None:
+        for number in made:
+            os.fstat(number)
+
+    def look_and_fork() -> None:
+        look()
+        assert exit_code_of_fork(look) == 0
+
+    assert exit_code_of_fork(look_and_fork) == 0
+    for number in made:
+        os.close(number)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from forks import exit_code_of_fork
 
 from dpsql.engines.duckdb import opening
 from dpsql.engines.files.private_folders import most_spilled, remove_folder, spill_folder
@@ -181,10 +182,6 @@ def test_folders_of_others_and_links_stay(temporary: Path, tmp_path: Path) -> No
 def test_a_fork_does_not_remove_the_folder_of_its_parent(temporary: Path) -> None:
     folder = spill_folder(ResourceLimits(spill=1))
     assert folder is not None
-    child = os.fork()
-    if not child:
-        remove_folder(folder)
-        os._exit(0)
-    os.waitpid(child, 0)
+    assert exit_code_of_fork(lambda: remove_folder(folder)) == 0
     assert Path(folder).exists()
     remove_folder(folder)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-import os
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
 from asks import Ask, laplace
+from forks import exit_code_of_fork
 
 from dpsql.errors import BudgetExhausted, InternalError
 from dpsql.privacy.accountant import Accountant, Charge
@@ -49,17 +49,13 @@ def test_nothing_that_holds_budget_is_duplicated(
 def test_a_fork_duplicates_neither_budget_nor_charge(open_accountant: Callable[..., Accountant]) -> None:
     accountant = open_accountant(Budget(Fraction("0.3")))
     charge = accountant.spend(Ask(laplace("0.1")), analyst="ada", statement="SELECT 1")
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            with pytest.raises(InternalError, match="another process"):
-                charge.redeem()
-            accountant.spend(Ask(laplace("0.1")), analyst="ada", statement="SELECT 1").redeem()
-            status = 0
-        finally:
-            os._exit(status)
-    assert os.waitpid(child, 0)[1] == 0
+
+    def spend() -> None:
+        with pytest.raises(InternalError, match="another process"):
+            charge.redeem()
+        accountant.spend(Ask(laplace("0.1")), analyst="ada", statement="SELECT 1").redeem()
+
+    assert exit_code_of_fork(spend) == 0
     charge.redeem()
     accountant.spend(Ask(laplace("0.1")), analyst="ada", statement="SELECT 1")
     with pytest.raises(BudgetExhausted):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import tomllib
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from forks import exit_code_of_fork
 from sqlalchemy.dialects import registry
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchTableError, NotSupportedError, OperationalError
 from sqlalchemy.exc import ProgrammingError as AlchemyProgrammingError
@@ -229,17 +229,15 @@ def test_the_budget_ends_for_everybody(checkout: Path) -> None:
 def test_a_fork_connects_again(engine: sa.Engine) -> None:
     with engine.connect() as connection:
         connection.execute(sa.text("SELECT 1"))
-    child = os.fork()
-    if child == 0:
-        try:
-            with engine.connect() as connection, pytest.raises(DBAPIError) as refused:
-                connection.execute(sa.text("SELECT 1"))
-            with engine.connect() as connection:
-                answer = connection.execute(sa.text("SELECT 1")).scalar_one()
-            os._exit(0 if refused.value.connection_invalidated and answer == 1 else 1)
-        except BaseException:
-            os._exit(2)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+    def connect_again() -> None:
+        with engine.connect() as connection, pytest.raises(DBAPIError) as refused:
+            connection.execute(sa.text("SELECT 1"))
+        with engine.connect() as connection:
+            answer = connection.execute(sa.text("SELECT 1")).scalar_one()
+        assert refused.value.connection_invalidated and answer == 1
+
+    assert exit_code_of_fork(connect_again) == 0
 
 
 def test_a_pool_that_asks_first_gets_a_connection_that_lives(checkout: Path) -> None:

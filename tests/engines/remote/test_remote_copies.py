@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from forks import exit_code_of_fork
 from remote_stores import PEOPLE, HttpsServer, put
 
 from dpsql.engines.remote import copies, s3, store
@@ -145,11 +146,7 @@ def test_what_is_being_copied_goes_with_the_rest_where_the_database_is_closed(
 def test_a_fork_leaves_the_copies_of_its_parent(bucket: Any, temporary: Path) -> None:
     put(bucket, "open/people.csv", PEOPLE)
     made = RemoteCopies("s3://clinic/open/people.csv")
-    child = os.fork()
-    if not child:
-        made.close()
-        os._exit(0)
-    os.waitpid(child, 0)
+    assert exit_code_of_fork(made.close) == 0
     assert made.place.read_text() == PEOPLE
     made.close()
     assert not list(temporary.iterdir())

@@ -109,6 +109,13 @@ FAULTS = (
         (f"{END}::test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own",),
     ),
     Fault(
+        "a fork closes the numbers of pipes that are closed",
+        "dpsql/engines/duckdb/process/protocol.py",
+        "        if self._closed:\n            return\n",
+        "",
+        (f"{END}::test_a_fork_closes_nothing_that_has_the_numbers_of_pipes_that_are_closed",),
+    ),
+    Fault(
         "a message is run where it is read",
         "dpsql/engines/duckdb/row_encoding.py",
         "    return _READ[letter](text)\n",

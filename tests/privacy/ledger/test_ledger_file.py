@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from forks import exit_code_of_fork
 from places import FilePlace, elsewhere, reopen
 from spending import TENTH, admit, fill
 
@@ -156,15 +157,7 @@ def test_a_folder_that_is_missing_is_refused(path: Path) -> None:
 
 def in_a_child(run: Callable[[], None]) -> None:
     """Run in a forked process, whose rights and limits may be lowered for good."""
-    child = os.fork()
-    if not child:
-        status = 1
-        try:
-            run()
-            status = 0
-        finally:
-            os._exit(status)
-    assert os.waitpid(child, 0)[1] == 0
+    assert exit_code_of_fork(run) == 0
 
 
 def test_a_read_only_ledger_admits_nothing() -> None:

@@ -15,6 +15,7 @@ from types import FrameType
 
 import duckdb
 import pytest
+from forks import begin_fork
 from places import Place
 
 import dpsql
@@ -82,21 +83,19 @@ class Steps:
 def executed(place: Place, number: int, last: Step | None) -> str:
     """What a child said that executed a statement up to a step: whether it asked the engine and whether it answered."""
     reading, report = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            session = open_database("clinic.toml", place.name).session("ada")
-            session.epsilon = Fraction(1, 1000)
-            session.set("dpsql.reuse", "off")  # what others were told is not read before the charge
-            steps = Steps(report, last)
-            plan = session.plan(SQL.format(number))  # knows neither the ledger nor the engine's rows
-            sys.setprofile(steps)
-            session.answer(plan)
-            sys.setprofile(None)
-            os.write(report, f"answered;{steps.taken!r}".encode())
-        except BaseException as error:
-            os.write(report, repr(error).encode())
-        os._exit(1)
+
+    def answer() -> None:
+        session = open_database("clinic.toml", place.name).session("ada")
+        session.epsilon = Fraction(1, 1000)
+        session.set("dpsql.reuse", "off")  # what others were told is not read before the charge
+        steps = Steps(report, last)
+        plan = session.plan(SQL.format(number))  # knows neither the ledger nor the engine's rows
+        sys.setprofile(steps)
+        session.answer(plan)
+        sys.setprofile(None)
+        os.write(report, f"answered;{steps.taken!r}".encode())
+
+    child = begin_fork(answer)
     os.close(report)
     with os.fdopen(reading) as said:
         words = said.read()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 import time
@@ -10,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from forks import exit_code_of_fork
 from places import FilePlace, Place, reopen
 from spending import TENTH, Ask, admit, fill, other
 
@@ -117,12 +117,7 @@ def test_a_fork_in_the_midst_of_threads_neither_hangs_nor_loses(ledger: Ledger) 
     thread.start()
     try:
         for _ in range(5):
-            child = os.fork()
-            if not child:
-                signal.alarm(20)
-                fill(ledger, 2, "child")
-                os._exit(0)
-            assert os.waitpid(child, 0)[1] == 0
+            assert exit_code_of_fork(lambda: (signal.alarm(20), fill(ledger, 2, "child"))) == 0
     finally:
         stop.set()
         thread.join()

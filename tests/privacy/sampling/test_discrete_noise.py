@@ -3,9 +3,11 @@
 import os
 import random
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
+from forks import exit_code_of_fork
 from scipy import stats
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square, fit, gaussian_cdf, laplace_cdf
 
@@ -112,16 +114,16 @@ def test_no_draws_are_no_draws():
     assert discrete_laplace(Fraction(1), 0).shape == discrete_gaussian(Fraction(1), 0).shape == (0,)
 
 
+def _write_noise(writer: int) -> None:
+    os.write(writer, discrete_laplace(Fraction(2**50), 4).tobytes())
+
+
 def test_forked_children_draw_different_noise(monkeypatch):
     monkeypatch.setattr(entropy, "os", os)  # the kernel itself, not what tests put in its place
     drawn = [discrete_laplace(Fraction(2**50), 4).tobytes()]
     for _ in range(3):
         reader, writer = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.write(writer, discrete_laplace(Fraction(2**50), 4).tobytes())
-            os._exit(0)
-        os.waitpid(child, 0)
+        assert exit_code_of_fork(partial(_write_noise, writer)) == 0
         drawn.append(os.read(reader, 32))
         os.close(reader)
         os.close(writer)

@@ -127,7 +127,12 @@ class MessagePipe:
             self.drop()
 
     def drop(self) -> None:
-        """Close both in a fork, where no other thread sends, and the lock may be held by one that is not there."""
+        """Close both in a fork, where no other thread sends, and the lock may be held by one that is not there.
+
+        Where they are closed, something else may have their numbers, which is left alone.
+        """
+        if self._closed:
+            return
         self._closed = True
         for end in {self._reads, self._writes}:
             os.close(end)
