@@ -134,7 +134,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of one table: a core in which a unit has one row, with the place of each question's number."""
+    """What is asked of one table, or of a column of it: a core in which a unit has one row, with the place of each question's number."""
 
     core: CorePlan
     questions: tuple[Question, ...]
@@ -149,7 +149,7 @@ class Asked:
 class TuningPlan:
     """Everything that is read, scanned and counted for one tuning; `cost` is that of all mechanisms together.
 
-    ``reading`` has a core for each table. ``count`` is the noise of a number of units. All of them cost ``each``.
+    ``reading`` has a core for the limits of each table, and for each column of it. ``count`` is the noise of a number of units. All of them cost ``each``.
     """
 
     reading: Plan
@@ -193,7 +193,7 @@ def tuning_plan(
 
     Args:
         text: What the ledger says of it.
-        drafts: For each table a core in which a unit has one row, whose aggregates read the places of the questions.
+        drafts: Cores in which a unit has one row, whose aggregates read the places of the questions.
         neighbours: Whether a unit comes and goes, or is replaced by another one.
         each: The ε of each scan and of each count of units.
 

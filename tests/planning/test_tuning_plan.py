@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -151,6 +152,30 @@ def test_what_the_schema_leaves_open_is_asked(shop: tuple[Session, MissingLimits
         *(("lines", None, limit) for limit in limits),
         ("lines", "price", "low"), ("lines", "price", "high"),
     ]  # fmt: skip
+
+
+def test_a_table_of_many_columns_without_limits_is_asked(tmp_path: Path) -> None:
+    """One statement for all of them was refused: it computed too much of a row of a unit that may have very many."""
+    kinds = ("integer", "double", "decimal(8,2)", "decimal(38,10)")
+    columns = {f"c{place}": kinds[place % len(kinds)] for place in range(24)}
+    with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
+        values = ", ".join(f"i::{kind} AS {name}" for name, kind in columns.items())
+        connection.execute("CREATE TABLE people AS SELECT i AS id FROM range(300) t(i)")
+        connection.execute(
+            f"CREATE TABLE lines AS SELECT i % 300 AS person, i % 2 = 0 AS paid, {values} FROM range(900) t(i)"
+        )
+    head, _, _ = SCHEMA.format(neighbours="").partition("key = ")
+    (tmp_path / "shop.toml").write_text(
+        f'{head}[tables.people.columns]\nid = {{ type = "integer" }}\n[tables.lines]\n'
+        'references = { person = "people.id" }\n[tables.lines.columns]\nperson = { type = "integer" }\n'
+        'paid = { type = "boolean" }\n' + "".join(f'{name} = {{ type = "{kind}" }}\n' for name, kind in columns.items())
+    )
+    wanted = missing_limits(tmp_path / "shop.toml")
+    with closing(open_session(wanted.unlimited, OWNER, tmp_path / "shop.ledger")) as session:
+        plan = session.tuner.plan(wanted, Fraction(1, 2))
+        found = session.tuner.find(plan).rungs
+    assert {question.column for question in found if question.table == "lines"} == {None, *columns}
+    assert len(plan.tables) == 1 + 1 + len(columns)
 
 
 def test_it_costs_the_sum_of_its_mechanisms_and_no_more_than_its_share(shop: tuple[Session, MissingLimits]) -> None:

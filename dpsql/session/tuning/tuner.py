@@ -45,29 +45,43 @@ _SOUGHT: dict[LimitName, tuple[Sought, str]] = {
 
 @dataclass(frozen=True)
 class TableQuestions:
-    """The questions that are asked of one table, and a statement with a SUM over the place of each, one row a unit."""
+    """Questions that are asked of one table together, and a statement with a SUM over the place of each, one row a unit."""
 
     questions: tuple[Question, ...]
     statement: str
 
 
 def questions_of(missing: MissingLimits) -> list[TableQuestions]:
-    """What is asked of each table of which something is to be found."""
-    return [_of_table(missing, name) for name in missing.tables]
+    """What is asked of each table of which something is to be found: first of its limits, then of each column.
 
-
-def _of_table(missing: MissingLimits, name: str) -> TableQuestions:
-    asked: list[tuple[Question, str]] = [
-        (Question(name, None, _SOUGHT[limit][0], of_limits()), _SOUGHT[limit][1]) for limit in missing.limits[name]
+    A statement for all columns would compute more of a row than the engine may compute of all that a unit has.
+    """
+    return [
+        _asked(missing, name, questions, columns)
+        for name in missing.tables
+        for questions, columns in [
+            (_of_limits(name, missing.limits[name]), ()),
+            *((_of_column(missing.schema, name, column), (column,)) for column in missing.bounds[name]),
+        ]
+        if questions
     ]
-    columns = missing.bounds[name]
-    for place, column in enumerate(columns):
-        ladder = of_bounds(missing.schema.tables[name].columns[column].type)
-        asked += [(Question(name, column, "low", ladder), f"l{place}"),
-                  (Question(name, column, "high", ladder), f"h{place}")]  # fmt: skip
-    places = ", ".join(f"SUM({question.ladder.place(column)})" for question, column in asked)
+
+
+def _of_limits(name: str, limits: Sequence[LimitName]) -> list[tuple[Question, str]]:
+    return [(Question(name, None, _SOUGHT[limit][0], of_limits()), _SOUGHT[limit][1]) for limit in limits]
+
+
+def _of_column(schema: Schema, name: str, column: str) -> list[tuple[Question, str]]:
+    ladder = of_bounds(schema.tables[name].columns[column].type)
+    return [(Question(name, column, "low", ladder), "l0"), (Question(name, column, "high", ladder), "h0")]
+
+
+def _asked(
+    missing: MissingLimits, name: str, questions: Sequence[tuple[Question, str]], columns: Sequence[str]
+) -> TableQuestions:
+    places = ", ".join(f"SUM({question.ladder.place(column)})" for question, column in questions)
     units = "\n".join(_units(missing.schema, name, missing.keys[name], columns))
-    return TableQuestions(tuple(question for question, _ in asked), f"SELECT {places} FROM ({units}) AS units")
+    return TableQuestions(tuple(question for question, _ in questions), f"SELECT {places} FROM ({units}) AS units")
 
 
 def _units(schema: Schema, name: str, keys: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
