@@ -134,7 +134,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of one table, or of a column of it: a core in which a unit has one row, with the place of each question's number."""
+    """What is asked of one table, or of a column of it.
+
+    It is a core in which a unit has one row, with the place of each question's number.
+    """
 
     core: CorePlan
     questions: tuple[Question, ...]
@@ -149,7 +152,8 @@ class Asked:
 class TuningPlan:
     """Everything that is read, scanned and counted for one tuning; `cost` is that of all mechanisms together.
 
-    ``reading`` has a core for the limits of each table, and for each column of it. ``count`` is the noise of a number of units. All of them cost ``each``.
+    ``reading`` has a core for the limits of each table, and for each column of it. ``count`` is the noise of a number
+    of units. All of them cost ``each``.
     """
 
     reading: Plan

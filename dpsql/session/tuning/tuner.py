@@ -45,7 +45,7 @@ _SOUGHT: dict[LimitName, tuple[Sought, str]] = {
 
 @dataclass(frozen=True)
 class TableQuestions:
-    """Questions that are asked of one table together, and a statement with a SUM over the place of each, one row a unit."""
+    """Questions that one statement asks of a table: it has a SUM over the place of each, over one row a unit."""
 
     questions: tuple[Question, ...]
     statement: str

@@ -78,6 +78,20 @@ def test_what_may_be_divided_by_0_has_no_ends(session: Session) -> None:
     assert opened and closed and all(opened) and all(closed)
 
 
+@pytest.mark.parametrize(
+    "cell",
+    ["COUNT(*) / size", "COUNT(*) * (1.0 / size)", "SUM(x) / ABS(-7)", "COUNT(*) / CASE size WHEN 1 THEN 2 ELSE 9 END"],
+)
+def test_what_is_divided_by_a_key_or_a_constant_has_ends(cell: str, session: Session) -> None:
+    """They are about as far apart as those of what is divided, divided."""
+    session.epsilon = Fraction(1)
+    result = session.execute(f"SELECT size, {cell.split(' ')[0]} AS whole, {cell} AS cell FROM people GROUP BY size")
+    for (_, whole, part), (_, wide, ends) in zip(result.rows, result.intervals, strict=True):
+        assert math.isfinite(ends[1] - ends[0]) and ends[0] <= part <= ends[1]
+        if wide[0] > 0:
+            assert 1 / 2 < (ends[1] - ends[0]) / (wide[1] - wide[0]) * whole / part < 2
+
+
 @pytest.mark.parametrize("cell", ["STDDEV_SAMP(x) * AVG(x)", "VAR_POP(x) - VAR_POP(y)", "CORR(y, x) * COUNT(*)"])
 def test_what_else_is_made_of_deviations_has_none(cell: str, session: Session) -> None:
     """Resampled, such intervals of few rows hold in 45 to 92 %."""
