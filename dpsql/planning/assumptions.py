@@ -14,7 +14,7 @@ from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.sql.analysis.stability import sources
 from dpsql.sql.ir.aggregate import NORM_CLIPPED_SUM
 from dpsql.sql.ir.core import UnitCount, UnitNorms
-from dpsql.sql.ir.expression import ColumnRef
+from dpsql.sql.ir.expression import BOOLEAN, ColumnRef, columns
 from dpsql.sql.ir.relation import Scan
 
 #: For how many keys the threshold is told where only public tables know their number.
@@ -23,7 +23,15 @@ EXAMPLES = (100, 10_000)
 
 def groups_said(plan: Plan) -> tuple[str, ...]:
     """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
-    return tuple(dict.fromkeys(f"groups: {said}" for _, said in _shown_groups(plan)))
+    return tuple(dict.fromkeys(f"groups: {said}{_left_out(core)}" for core, said in _shown_groups(plan)))
+
+
+def _left_out(core: CorePlan) -> str:
+    """What is said of rows with keys that cannot be listed, where keys are listed by what the schema declares."""
+    read = [each for key in core.core.keys if key.type != BOOLEAN for each in columns(key) if not each.public]
+    if all(each.bounds is None and each.domain is None for each in read):
+        return ""
+    return "; rows with keys that the schema's bounds and values do not give are in no group"
 
 
 def norms_said(plan: Plan) -> tuple[str, ...]:
