@@ -113,6 +113,10 @@ JOINS = {
     "JOIN visits v ON v.pid = p.id)",
     "public rows kept under totals": "SELECT region, COUNT(p.id) FROM places LEFT JOIN people p "
     "ON code = p.word GROUP BY ROLLUP (region)",
+    "public rows kept that add nothing": "SELECT region, SUM(CASE WHEN p.above > 1003 THEN 1 ELSE 0 END), "
+    "COUNT(CASE WHEN p.above > 1003 THEN 1 END), SUM(COALESCE(p.above, 0)), "
+    "SUM(CASE p.above WHEN 1002 THEN 2 WHEN 1003 THEN 3 ELSE 0 END) FROM places LEFT JOIN people p ON code = p.word "
+    "GROUP BY region",
     "right": "SELECT p.grade, COUNT(*), COUNT(v.id), SUM(v.price) FROM visits v RIGHT JOIN people p ON v.pid = p.id "
     "GROUP BY p.grade",
     "right of what is joined": "SELECT COUNT(*), SUM(i.share), COUNT(v.id) FROM items i JOIN visits v "

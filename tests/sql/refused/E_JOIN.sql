@@ -10,12 +10,12 @@ SELECT COUNT(*) FROM patients, labs
 
 -- schema: nafld
 SELECT COUNT(*) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
--- says: an outer join that keeps the rows of a public table leaves rows without a unit; count a column of the private table instead of *, or join the other way round (line 1, column 45)
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 45)
 -- answered: SELECT COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
 
 -- schema: nafld
 SELECT d.day, COUNT(d.patient_id) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY d.day
--- says: an outer join that keeps the rows of a public table leaves rows without a unit; count a column of the private table instead of *, or join the other way round (line 1, column 63)
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 63)
 -- answered: SELECT COUNT(*) FROM diagnoses
 
 -- schema: nafld
@@ -51,7 +51,7 @@ SELECT COUNT(*) FROM patients NATURAL JOIN conditions
 
 -- schema: nafld
 SELECT c.diagnosis, COUNT(*) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY ROLLUP (c.diagnosis)
--- says: an outer join that keeps the rows of a public table leaves rows without a unit; count a column of the private table instead of *, or join the other way round (line 1, column 58)
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 58)
 -- answered: SELECT c.diagnosis, COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY ROLLUP (c.diagnosis)
 
 -- schema: nafld
@@ -180,3 +180,23 @@ SELECT COUNT(*) FROM patients p LEFT JOIN LATERAL (SELECT day FROM labs l WHERE 
 SELECT DP_CLIP(SUM(age)) FROM conditions c LEFT JOIN diagnoses d USING (diagnosis) LEFT JOIN patients p ON p.patient_id = d.patient_id
 -- says: no norm is found where an outer join keeps public rows; use an inner join (line 1, column 8)
 -- instead: SELECT SUM(age) FROM conditions AS c LEFT JOIN diagnoses AS d USING (diagnosis) LEFT JOIN patients AS p ON p.patient_id = d.patient_id /* without DP_CLIP */
+
+-- schema: nafld
+SELECT c.diagnosis, SUM(CASE WHEN d.day IS NULL THEN 1 ELSE 0 END) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 96)
+-- answered: SELECT c.diagnosis, COUNT(d.day) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis
+
+-- schema: nafld
+SELECT c.diagnosis, COUNT(CASE WHEN d.day > 3 THEN 1 ELSE 0 END) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 94)
+-- answered: SELECT c.diagnosis, COUNT(*) FILTER (WHERE d.day > 3) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis
+
+-- schema: nafld
+SELECT c.diagnosis, AVG(CASE WHEN d.day > 3 THEN 1 ELSE 0 END) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 92)
+-- answered: SELECT c.diagnosis, SUM(CASE WHEN d.day > 3 THEN 1 ELSE 0 END) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis
+
+-- schema: nafld
+SELECT c.diagnosis, SUM(COALESCE(d.day, 1)) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 73)
+-- answered: SELECT c.diagnosis, SUM(COALESCE(d.day, 0)) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis

@@ -13,9 +13,9 @@ from typing import NoReturn, TypeAlias
 from sqlglot import exp
 
 from dpsql.sql.binder.scope import VisibleSource
-from dpsql.sql.ir.aggregate import UNITS
+from dpsql.sql.ir.aggregate import SUM, UNITS
 from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import Call, Cast, ColumnRef, Expression, columns, conjuncts
+from dpsql.sql.ir.expression import Call, Case, Cast, ColumnRef, Expression, Literal, columns, conjuncts
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, Join, Relation, unit_of
 
@@ -33,8 +33,9 @@ class PreservedRows:
 
     def refuse(self) -> NoReturn:
         """Refuse the join, since rows without a unit would be seen."""
-        refuse("E_JOIN", "an outer join that keeps the rows of a public table leaves rows without a unit; count a "
-               "column of the private table instead of *, or join the other way round", self.join)  # fmt: skip
+        refuse("E_JOIN", "an outer join that keeps the rows of a public table leaves rows without a unit, which "
+               "something here would count; measure columns of the private table alone, as in COUNT(column) or "
+               "COUNT(*) FILTER (WHERE column > 0), or join the other way round", self.join)  # fmt: skip
 
     def with_partners(self, condition: Sequence[Expression], partners: frozenset[str]) -> PreservedRows:
         """These rows behind one more left join, whose columns are NULL too where its condition needs what they lack."""
@@ -51,7 +52,8 @@ class PreservedRows:
         if aggregate.function is UNITS:
             return True
         argument, condition = aggregate.argument, aggregate.condition
-        lacks = argument is not None and is_null_without(argument, self.relations)
+        empty = adds_nothing_without if aggregate.function is SUM else is_null_without
+        lacks = argument is not None and empty(argument, self.relations)
         return lacks or (condition is not None and never_holds_without(condition, self.relations))
 
 
@@ -68,8 +70,31 @@ def is_null_without(expression: Expression, relations: frozenset[str]) -> bool:
             )
         case Call(function="not" | "+" | "-" | "*" | "/" | "negate" | "abs", arguments=arguments):
             return any(is_null_without(each, relations) for each in arguments)
+        case Literal(value=value):
+            return value is None
+        case Case():
+            return all(is_null_without(each, relations) for each in _values_without(expression, relations))
         case _:
             return False
+
+
+def adds_nothing_without(expression: Expression, relations: frozenset[str]) -> bool:
+    """Whether the expression is NULL or 0 wherever all columns of the relations are NULL."""
+    match expression:
+        case Literal(value=value):
+            return value is None or value == 0
+        case Case():
+            return all(adds_nothing_without(each, relations) for each in _values_without(expression, relations))
+        case Call(function="coalesce", arguments=arguments):
+            return all(adds_nothing_without(each, relations) for each in arguments)
+        case _:
+            return is_null_without(expression, relations)
+
+
+def _values_without(case: Case, relations: frozenset[str]) -> list[Expression]:
+    """The values that a CASE may have wherever all columns of the relations are NULL, but for the NULL of no ELSE."""
+    reached = [value for condition, value in case.branches if not never_holds_without(condition, relations)]
+    return reached if case.default is None else [*reached, case.default]
 
 
 def never_holds_without(condition: Expression, relations: frozenset[str]) -> bool:
