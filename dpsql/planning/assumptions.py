@@ -31,7 +31,7 @@ def _left_out(core: CorePlan) -> str:
     read = [each for key in core.core.keys if key.type != BOOLEAN for each in columns(key) if not each.public]
     if all(each.bounds is None and each.domain is None for each in read):
         return ""
-    return "; rows with keys that the schema's bounds and values do not give are in no group"
+    return "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
 
 
 def norms_said(plan: Plan) -> tuple[str, ...]:

@@ -116,7 +116,8 @@ def divisors(sql: str) -> tuple[str, ...]:
 
 def _is_public(node: exp.Expr) -> bool:
     """Whether the node reads nothing but keys of a released row, and which of them the row is a total over."""
-    return node.find(exp.Query) is None and all(each.name[0] in "kg" for each in node.find_all(exp.Column))
+    elsewhere = node.find(exp.Query, exp.Window, exp.Lambda)
+    return elsewhere is None and all(each.name[0] in "kg" for each in node.find_all(exp.Column))
 
 
 def _monotone_part(node: exp.Expr) -> exp.Expr | None:

@@ -111,8 +111,8 @@ FAULTS = (
     Fault(
         "a fork closes the numbers of pipes that are closed",
         "dpsql/engines/duckdb/process/protocol.py",
-        "        if self._closed:\n            return\n",
-        "",
+        "        while self._open:\n            os.close(self._open.pop())\n",
+        "        self._open.clear()\n        for end in {self._reads, self._writes}:\n            os.close(end)\n",
         (f"{END}::test_a_fork_closes_nothing_that_has_the_numbers_of_pipes_that_are_closed",),
     ),
     Fault(

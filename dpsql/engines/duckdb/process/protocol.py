@@ -45,7 +45,7 @@ class MessagePipe:
 
     def __init__(self, reads: int, writes: int, waits: Callable[[], None] | None = None) -> None:
         self._reads, self._writes, self._waits = reads, writes, waits
-        self._lock, self._closed, self.torn = threading.Lock(), False, False
+        self._lock, self._open, self.torn = threading.Lock(), {reads, writes}, False
         self.reading_since: float | None = None
         if waits is not None and os.name == "posix":
             os.set_blocking(writes, False)
@@ -80,7 +80,7 @@ class MessagePipe:
             self._lock.release()
 
     def _require_open(self) -> None:
-        if self._closed or self.torn:
+        if not self._open or self.torn:
             raise OSError
 
     def _send(self, left: memoryview, begun: bool) -> None:
@@ -129,13 +129,10 @@ class MessagePipe:
     def drop(self) -> None:
         """Close both in a fork, where no other thread sends, and the lock may be held by one that is not there.
 
-        Where they are closed, something else may have their numbers, which is left alone.
+        Something else may have the numbers of those that are closed, and is left alone.
         """
-        if self._closed:
-            return
-        self._closed = True
-        for end in {self._reads, self._writes}:
-            os.close(end)
+        while self._open:
+            os.close(self._open.pop())
 
 
 def _until_writable(descriptor: int) -> None:
