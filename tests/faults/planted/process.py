@@ -125,7 +125,7 @@ FAULTS = (
     Fault(
         "a frame goes where a closed pipe was",
         "dpsql/engines/duckdb/process/protocol.py",
-        "        if self._closed or self.torn:\n",
+        "        if not self._open or self.torn:\n",
         "        if self.torn:\n",
         (f"{DEATH}::test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe",),
     ),
