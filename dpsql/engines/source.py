@@ -38,13 +38,15 @@ class StoredColumn:
     """A column that the schema declares, and how its values are read.
 
     ``path`` is what the source calls it, with the names of the fields on the way to one of a STRUCT; ``type`` is the
-    engine's type as which it is read, and ``reading`` how, where the source stores it in another one.
+    engine's type as which it is read, and ``reading`` how, where the source stores it in another one. ``nulls`` are
+    texts of CSV files that stand for no value in it; None leaves that to the table.
     """
 
     name: str
     path: tuple[str, ...]
     type: str
     reading: str | None = None
+    nulls: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

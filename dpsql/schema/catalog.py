@@ -22,7 +22,8 @@ from dpsql.schema.types import SqlType, Stored
 class CatalogColumn:
     """One column as the engine declares it; ``type`` is the engine's own text, empty where it knows none.
 
-    ``fields`` are those of a STRUCT and of the STRUCTs in it, each with its whole path.
+    ``fields`` are those of a STRUCT and of the STRUCTs in it, each with its whole path; ``nulls`` are texts of a CSV
+    file that stand for no value.
     """
 
     name: str
@@ -31,6 +32,7 @@ class CatalogColumn:
     computed: bool = False
     fields: tuple[CatalogColumn, ...] = ()
     path: tuple[str, ...] = ()
+    nulls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -176,10 +178,21 @@ def find_differences(tables: Mapping[str, Table], catalog: Catalog) -> Iterator[
             )
         elif seen[there].collated:
             yield f"table {name}: a collation makes unequal texts equal, so units could merge; store it without COLLATE"
-        elif table.csv is not None and (seen[there].typed or not catalog.source_files):
+        elif table.csv is not None and not _is_csv(seen[there], catalog):
             yield f"table {name}: is no CSV; remove csv = {{ … }}"
+        elif (nulls := _columns_with_nulls(table)) and not _is_csv(seen[there], catalog):
+            yield f"table {name}, column {nulls[0]}: is in no CSV; remove nulls = […]"
         else:
             yield from _column_differences(name, table, seen[there])
+
+
+def _is_csv(real: CatalogTable, catalog: Catalog) -> bool:
+    return catalog.source_files and not real.typed
+
+
+def _columns_with_nulls(table: Table) -> list[str]:
+    """The columns and patterns that say which texts stand for no value."""
+    return [name for name, column in {**table.columns, **table.patterns}.items() if column.nulls is not None]
 
 
 def _column_differences(name: str, table: Table, real: CatalogTable) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pydantic import (
     PlainValidator,
     PrivateAttr,
     WithJsonSchema,
+    field_validator,
     model_validator,
 )
 from pydantic.functional_validators import ModelWrapValidatorHandler
@@ -53,6 +54,13 @@ Ends = WithJsonSchema(
 Names = WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
 
 
+def list_of_nulls(nulls: object) -> tuple[object, ...]:
+    """The texts that stand for no value; ValueError if they are no list of at least one."""
+    if not isinstance(nulls, list | tuple) or not nulls:
+        raise ValueError('must be a list of texts, such as ["", "NA"]')
+    return tuple(nulls)
+
+
 class Column(BaseModel):
     """The type of a column and what is publicly known of its values."""
 
@@ -72,6 +80,10 @@ class Column(BaseModel):
         default=None,
         description="What the source calls it where that is no plain name, or is another one; a list of names leads to "
         "a field of a STRUCT.",
+    )
+    nulls: tuple[str, ...] | None = Field(
+        default=None,
+        description="Texts of a CSV file that stand for no value in this column; those of the table's csv without it.",
     )
     collected: Collected | None = Field(
         default=None,
@@ -114,6 +126,11 @@ class Column(BaseModel):
         """The mechanism whose reports the column holds; None where it holds values."""
         return None if self.collected is None else self.collected.reports(self.type, self.values, self.bounds)
 
+    @field_validator("nulls", mode="before")
+    @classmethod
+    def _is_a_list(cls, nulls: object) -> object:
+        return nulls if nulls is None else list_of_nulls(nulls)
+
     @model_validator(mode="wrap")
     @classmethod
     def _bounds_may_be_automatic(cls, data: Any, handler: ModelWrapValidatorHandler[Column]) -> Column:
@@ -153,6 +170,13 @@ class Column(BaseModel):
             for value in self.values:
                 if not low <= value <= high:  # type: ignore[operator]
                     raise ValueError(f"values: {value} lies outside the bounds; widen the bounds or leave it out")
+        return self
+
+    @model_validator(mode="after")
+    def _no_value_is_null(self) -> Self:
+        for text in self.nulls or ():
+            if text in (self.values or ()):
+                raise ValueError(f"nulls: {text!r} is one of `values`; take it from one of them")
         return self
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-from dpsql.schema.column import Column
+from dpsql.schema.column import Column, list_of_nulls
 from dpsql.schema.differences import Days, differences, ends_of
 from dpsql.schema.names import checked_name, fold, split_reference
 
@@ -38,7 +38,9 @@ class CsvFormat(BaseModel):
     timestamp_format: str | None = Field(
         default=None, description='How timestamps are written, as "%d.%m.%Y %H:%M"; ISO without it.'
     )
-    nulls: tuple[str, ...] = Field(default=("",), description="Texts that stand for no value.")
+    nulls: tuple[str, ...] = Field(
+        default=("",), description="Texts that stand for no value in columns without `nulls` of their own."
+    )
 
     @field_validator("delimiter", "quote")
     @classmethod
@@ -50,9 +52,7 @@ class CsvFormat(BaseModel):
     @field_validator("nulls", mode="before")
     @classmethod
     def _is_a_list(cls, nulls: object) -> object:
-        if not isinstance(nulls, list | tuple) or not nulls:
-            raise ValueError('must be a list of texts, such as ["", "NA"]')
-        return tuple(nulls)
+        return list_of_nulls(nulls)
 
     @field_validator("date_format", "timestamp_format")
     @classmethod

@@ -251,7 +251,7 @@ def data_source_of(schema: Schema) -> DataSource:
 
 def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
     columns = tuple(
-        StoredColumn(name, its.column or (name,), DUCKDB.type_name(its.type), its.reading)
+        StoredColumn(name, its.column or (name,), DUCKDB.type_name(its.type), its.reading, its.nulls)
         for name, its in table.columns.items()
     )
     if kind != "files":

@@ -9,9 +9,9 @@ Said of in ``docs/proofs/process.md``.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,8 +23,11 @@ from dpsql.engines.duckdb.table_locations import csv_of
 from dpsql.engines.files.table_files import files_of, kind_of
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 
-#: Texts that programs write for no value.
-_NULLS: Final = ["", "NA", "N/A", "NULL", "null", "NaN", "nan"]
+#: Texts that programs write for no value. They may be words in a column of texts, which has none but the empty one.
+_NULLS: Final = (
+    "", "NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "Null", "null", "(null)", "\\N", "None", "none", "NaN", "nan", "-",
+    "--", ".", "?",
+)  # fmt: skip
 #: What SQLite calls a type that it has none of, in the order in which its own rules try them.
 _SQLITE: Final = (
     ("bool", "BOOLEAN"), ("int", "BIGINT"), ("char", "VARCHAR"), ("clob", "VARCHAR"), ("text", "VARCHAR"),
@@ -32,6 +35,19 @@ _SQLITE: Final = (
     ("timestamp", "TIMESTAMP"), ("date", "DATE"), ("time", "TIME"),
 )  # fmt: skip
 _ISO: Final = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%f"}
+
+
+@dataclass(frozen=True)
+class ColumnGuess:
+    """The type of a column of CSV files, and whether it is that only if words such as N/A stand for no value."""
+
+    type: str
+    lacks_values: bool = False
+
+    def wider(self, other: ColumnGuess) -> ColumnGuess:
+        """The guess for a column that is this one in some files and the other one in others."""
+        wider = _wider(self.type, other.type)
+        return ColumnGuess(wider, wider != "VARCHAR" and (self.lacks_values or other.lacks_values))
 
 
 def with_guesses(catalog: Catalog) -> Catalog:
@@ -45,12 +61,15 @@ def _with_guesses(table: CatalogTable) -> CatalogTable:
     partition = {name: _type_of_texts(texts) for name, texts in partition_values(table)}
     files = files_of(Path(table.place))
     csv: dict[str, object] = {}
-    guessed: Mapping[str, str] = {}
+    guessed: Mapping[str, ColumnGuess] = {}
     if kind_of(files[0]) == "csv":
         csv, guessed = _sniffed(table, files)
     known = [replace(column, type=partition.get(column.name, column.type)) for column in table.columns]
     if guessed:
-        known = [CatalogColumn(name, sql_type, True) for name, sql_type in {**guessed, **partition}.items()]
+        known = [
+            CatalogColumn(name, its.type, True, nulls=_NULLS if its.lacks_values else ())
+            for name, its in {**guessed, **{name: ColumnGuess(text) for name, text in partition.items()}}.items()
+        ]
     return replace(table, columns=tuple(known), csv=csv)
 
 
@@ -79,16 +98,16 @@ def _type_of_texts(texts: Sequence[str]) -> str:
     return "DATE" if texts and all(re.fullmatch(r"\d{4}-\d\d-\d\d", text) for text in texts) else "VARCHAR"
 
 
-def _sniffed(table: CatalogTable, files: Sequence[Path]) -> tuple[dict[str, object], dict[str, str]]:
+def _sniffed(table: CatalogTable, files: Sequence[Path]) -> tuple[dict[str, object], dict[str, ColumnGuess]]:
     """How the files are written, where that is not as RFC 4180 has it, and the type of each column in all of them."""
     with duckdb.connect(":memory:", config=CONFIG) as connection:
-        written, types = _sniffed_file(connection, files[0], {})
+        written, columns = _sniffed_file(connection, files[0], {})
         for file in files[1:]:
             _, more = _sniffed_file(connection, file, written)
-            types = {name: _wider(its, more.get(name, its)) for name, its in types.items()}
+            columns = {name: its.wider(more.get(name, its)) for name, its in columns.items()}
     usual = csv_of(str(files[0]))
     marks = {name: value for name, value in written.items() if value != getattr(usual, name)}
-    return marks, types
+    return marks, columns
 
 
 def _wider(one: str, other: str) -> str:
@@ -99,24 +118,37 @@ def _wider(one: str, other: str) -> str:
 
 def _sniffed_file(
     connection: duckdb.DuckDBPyConnection, file: Path, known: Mapping[str, object]
-) -> tuple[dict[str, object], dict[str, str]]:
+) -> tuple[dict[str, object], dict[str, ColumnGuess]]:
     encodings = [str(known.get("encoding", "utf-8"))] + (["latin-1"] if not known else [])
     for encoding in encodings:
         with suppress(duckdb.Error):
-            found = _sniff(connection, file, encoding, "")
-            delimiter = found["Delimiter"]
-            tried = [found]
-            if delimiter == ";":
+            tried = [_sniff(connection, file, encoding, "")]
+            if tried[0]["Delimiter"] == ";":
                 tried.append(_sniff(connection, file, encoding, ", delim = ';', decimal_separator = ','"))
             nulls = ", ".join(f"'{text}'" for text in _NULLS)
-            sniffed = [
-                *tried,
-                *(_sniff(connection, file, encoding, f"{each['more']}, nullstr = [{nulls}]") for each in tried),
+            pairs = [
+                (each, _sniff(connection, file, encoding, f"{each['more']}, nullstr = [{nulls}]")) for each in tried
             ]
-            best = max(sniffed, key=lambda each: sum(column["type"] != "VARCHAR" for column in each["Columns"]))
-            types = {column["name"]: _plain(column["type"]) for column in best["Columns"]}
-            return _written(best, encoding), types
+            plain, best = max(pairs, key=lambda pair: sum(map(_is_typed, pair[1]["Columns"])))
+            return _written(best, encoding), dict(_guesses(plain["Columns"], best["Columns"]))
     return dict(known), {}
+
+
+def _guesses(
+    plain: Sequence[Mapping[str, str]], best: Sequence[Mapping[str, str]]
+) -> Iterator[tuple[str, ColumnGuess]]:
+    """The guess for each column, which lacks values if it has another type than in ``plain``, and not that of texts.
+
+    In ``plain`` the empty field alone stands for no value, in ``best`` the words of ``_NULLS`` do.
+    """
+    types = [column["type"] for column in plain] if len(plain) == len(best) else ["VARCHAR"] * len(best)
+    for column, sql_type in zip(best, map(_plain, types), strict=True):
+        lacks_values = _is_typed(column) and _plain(column["type"]) != sql_type
+        yield column["name"], ColumnGuess(_plain(column["type"]) if lacks_values else sql_type, lacks_values)
+
+
+def _is_typed(column: Mapping[str, str]) -> bool:
+    return _plain(column["type"]) != "VARCHAR"
 
 
 def _sniff(connection: duckdb.DuckDBPyConnection, file: Path, encoding: str, more: str) -> dict[str, Any]:
@@ -138,7 +170,6 @@ def _written(found: Mapping[str, Any], encoding: str) -> dict[str, object]:
         "decimal": "," if "decimal_separator" in more else ".",
         "date_format": None if found["DateFormat"] in _ISO else found["DateFormat"],
         "timestamp_format": None if found["TimestampFormat"] in _ISO else found["TimestampFormat"],
-        "nulls": tuple(_NULLS) if "nullstr" in more else ("",),
     }
 
 

@@ -71,13 +71,19 @@ def read_options(source: DataSource) -> str:
             table.place if table.kind == "database" else "",
             [column.path for column in table.columns],
             asdict(table.csv),
+            *([column.nulls for column in table.columns] if _has_nulls(table) else []),
         ]
         for name, table in sorted(source.tables.items())
         if table.csv != RFC_4180
         or (table.kind == "database" and table.place != name)
         or any(column.path != (column.name,) for column in table.columns)
+        or _has_nulls(table)
     }
     return sha256(json.dumps(mapped).encode()).hexdigest() if mapped else ""
+
+
+def _has_nulls(table: StoredTable) -> bool:
+    return any(column.nulls is not None for column in table.columns)
 
 
 def source_files(source: DataSource) -> list[Path]:

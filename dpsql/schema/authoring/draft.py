@@ -188,9 +188,10 @@ def _column(column: PlainColumn, *, advised: bool) -> str:
     stored = column.stored
     nullable = ", nullable = true" if column.nullable else ""
     values = f", values = {_value(stored.members)}" if stored.members else ""
+    nulls = f", nulls = {_value(column.nulls)}" if column.nulls else ""
     there = "" if column.there is None else f", column = {_value(column.there)}"
     advice = "" if not advised else _MEMBERS if values else _advice(column.name, stored.type)
-    return f'{column.name} = {{ type = "{stored.type}"{nullable}{values}{there} }}{advice}'
+    return f'{column.name} = {{ type = "{stored.type}"{nullable}{values}{nulls}{there} }}{advice}'
 
 
 def _advice(column: str, sql_type: SqlType) -> str:

@@ -12,12 +12,16 @@ from dpsql.schema.types import Stored
 
 @dataclass(frozen=True)
 class PlainColumn:
-    """A column or a field of a STRUCT, its plain name, and ``there``, the source's name, where that is another one."""
+    """A column or a field of a STRUCT, its plain name, and ``there``, the source's name, if that is another one.
+
+    ``nulls`` are texts of a CSV file that stand for no value.
+    """
 
     name: str
     nullable: bool
     stored: Stored
     there: str | tuple[str, ...] | None
+    nulls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ def _column(column: CatalogColumn, taken: list[str]) -> PlainColumn | Undeclarab
     except ValueError as error:
         return UndeclarableColumn(said, str(error))
     if not column.path and is_plain(column.name):
-        return PlainColumn(fold(column.name), column.nullable, stored, None)
+        return PlainColumn(fold(column.name), column.nullable, stored, None, column.nulls)
     name = plain_name("_".join(column.path) or column.name, taken)
     taken.append(name)
-    return PlainColumn(name, column.nullable, stored, column.path or column.name)
+    return PlainColumn(name, column.nullable, stored, column.path or column.name, column.nulls)

@@ -15,6 +15,7 @@ EXECUTION = "dpsql/session/execution.py"
 COPIED = "tests/engines/test_copied_tables.py"
 FILES = "tests/engines/files/test_source_files.py"
 CHECKS = "tests/engines/test_table_checks.py"
+NULLS = "tests/engines/files/test_null_texts.py"
 
 FAULTS = (
     Fault(
@@ -30,6 +31,34 @@ FAULTS = (
         "        apart = {column for name, column in source.apart if name == table}\n",
         "        apart = set[str]()\n",
         (f"{COPIED}::test_two_texts_of_a_unit_never_become_one",),
+    ),
+    Fault(
+        "words of a table stand for no value in a column with its own",
+        "dpsql/engines/duckdb/tables/copies.py",
+        "_not_null(places[name], column.nulls or stored.csv.nulls)",
+        "_not_null(places[name], (*(column.nulls or ()), *stored.csv.nulls))",
+        (f"{NULLS}::test_words_of_a_column_stand_in_the_place_of_those_of_its_table",),
+    ),
+    Fault(
+        "the process does not hear which words of a column stand for no value",
+        "dpsql/engines/duckdb/process/protocol.py",
+        'None if said["nulls"] is None else tuple(said["nulls"])',
+        "None",
+        (f"{NULLS}::test_other_words_are_another_reading_of_the_same_file",),
+    ),
+    Fault(
+        "other words for no value are the same reading of a file",
+        "dpsql/engines/files/held_files.py",
+        "*([column.nulls for column in table.columns] if _has_nulls(table) else []),",
+        "",
+        (f"{NULLS}::test_other_words_are_another_reading_of_the_same_file",),
+    ),
+    Fault(
+        "a draft takes words from columns of texts",
+        "dpsql/engines/files/guessed_types.py",
+        'lacks_values = _is_typed(column) and _plain(column["type"]) != sql_type',
+        'lacks_values = _is_typed(column) or _plain(column["type"]) == sql_type',
+        (f"{NULLS}::test_the_draft_names_words_for_columns_alone_that_need_them",),
     ),
     Fault(
         "how CSV is written is guessed from its rows",

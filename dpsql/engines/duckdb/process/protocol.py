@@ -158,8 +158,13 @@ def source_heard(said: dict[str, Any]) -> DataSource:
 
 
 def _table_heard(said: dict[str, Any]) -> StoredTable:
-    columns = tuple(StoredColumn(**{**each, "path": tuple(each["path"])}) for each in said["columns"])
+    columns = tuple(map(_column_heard, said["columns"]))
     return StoredTable(said["place"], said["kind"], columns, csv_heard(said["csv"]))
+
+
+def _column_heard(said: dict[str, Any]) -> StoredColumn:
+    nulls = None if said["nulls"] is None else tuple(said["nulls"])
+    return StoredColumn(**{**said, "path": tuple(said["path"]), "nulls": nulls})
 
 
 def csv_heard(said: dict[str, Any]) -> CsvText:

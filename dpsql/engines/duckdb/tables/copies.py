@@ -68,16 +68,17 @@ def csv_names(place: str, packed: bool, csv_text: CsvText) -> list[str]:
 
 
 def csv_rows(file: TableFile, names: Sequence[str], csv_text: CsvText) -> str:
-    """The rows of a CSV file as a relation of texts; nothing about how it is written is guessed."""
-    columns = ", ".join(f"{quoted(f'c{number}')}: 'VARCHAR'" for number in range(len(names)))
-    nulls = ", ".join(map(quoted, csv_text.nulls))
+    """The rows of a CSV file as a relation of texts, none of them NULL; nothing about how it is written is guessed."""
+    texts = [quoted(f"c{number}") for number in range(len(names))]
+    columns = ", ".join(f"{text}: 'VARCHAR'" for text in texts)
     quote = quoted(csv_text.quote)
     return (
         f"read_csv({quoted(file.place)}, auto_detect = false, skip = {csv_text.skip}, "
         f"header = {str(csv_text.header).lower()}, "
         f"delim = {quoted(csv_text.delimiter)}, quote = {quote}, escape = {quote}, strict_mode = true, "
         f"null_padding = false, ignore_errors = false, encoding = {quoted(csv_text.encoding)}, "
-        f"compression = '{'gzip' if file.packed else 'none'}', max_line_size = {LONGEST_LINE}, nullstr = [{nulls}], "
+        f"compression = '{'gzip' if file.packed else 'none'}', max_line_size = {LONGEST_LINE}, "
+        f"force_not_null = [{', '.join(texts)}], "
         f"hive_partitioning = false, columns = {{{columns}}})"
     )
 
@@ -131,12 +132,23 @@ def _part(table: str, stored: StoredTable, file: TableFile) -> str:
     """The texts of one CSV file in the order of the table's columns."""
     names = csv_names(file.place, file.packed, stored.csv)
     places = {folded(name): f"c{number}" for number, name in reversed(list(enumerate(names)))}
-    places |= {folded(name): "NULL" if text is None else quoted(text) for name, text in file.partition}
-    for column in stored.columns:
-        if folded(column.path[0]) not in places:
+    partition = {folded(name): "NULL" if text is None else quoted(text) for name, text in file.partition}
+    texts = []
+    for number, column in enumerate(stored.columns):
+        name = folded(column.path[0])
+        if name in partition:
+            text = _not_null(partition[name], column.nulls or ())
+        elif name in places:
+            text = _not_null(places[name], column.nulls or stored.csv.nulls)
+        else:
             raise NotAlike(table, column.name)
-    texts = ", ".join(f"{places[folded(column.path[0])]} AS t{number}" for number, column in enumerate(stored.columns))
-    return f"SELECT {texts or '1'} FROM {csv_rows(file, names, stored.csv)}"
+        texts.append(f"{text} AS t{number}")
+    return f"SELECT {', '.join(texts) or '1'} FROM {csv_rows(file, names, stored.csv)}"
+
+
+def _not_null(text: str, nulls: Sequence[str]) -> str:
+    """The SQL of a text; NULL if it is one of those that stand for no value."""
+    return f"CASE WHEN {text} NOT IN ({', '.join(map(quoted, nulls))}) THEN {text} END" if nulls else text
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str, rows: str) -> None:
