@@ -17,10 +17,10 @@ PAGE = ROOT / "docs" / "refusals.md"
 
 HEAD = """# Refusals
 
-A refusal has a stable code, the line and column, the reason in one sentence and, where there is one near, a statement
-that is answered: it keeps grouping, filters and joins, says in a comment what it changes, and has another name for a
-column that answers another question. A refusal depends on the text, the schema and the ledger, never on the data, and
-costs nothing. In Python its parts are `error.code`, `position`, `reason`, `hint`, `sqlstate` and `page`.
+A refusal has a stable code, the line and column, the reason in one sentence and, if there is one, a statement that asks
+the same question in other words and is answered. A refusal depends on the text, the schema and the ledger, never on the
+data, and costs nothing. Below, `answered` is a statement near the refused one that is answered. In Python its parts are
+`error.code`, `position`, `reason`, `hint`, `sqlstate` and `page`.
 """
 #: What a code is about: why it exists, and what helps.
 MEANINGS = {
@@ -43,8 +43,8 @@ MEANINGS = {
     "E_STMT": "Only SELECT is answered, with the clauses that docs/sql.md lists.",
     "E_FUNC": "The function is not in the list: it may fail on some value, read something else, or have no "
     "bounded cost. The message names the nearest that is.",
-    "E_AGG": "The aggregate shows single values, or one person can hide another's in it. The message names the "
-    "nearest one.",
+    "E_AGG": "The aggregate shows single values, or one person can hide another's in it. docs/sql.md lists those that "
+    "are answered.",
     "E_RAW": "The result would have rows of single people. Only aggregates over them leave the database.",
     "E_BOUNDS": "A sum needs to know how large one row can be. Declare `bounds` in the schema, or write a CASE "
     "that has them.",

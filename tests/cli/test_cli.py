@@ -54,7 +54,7 @@ def test_settings_have_no_price(dpsql: Dpsql) -> None:
 
 
 def test_each_kind_of_failure_has_its_code(dpsql: Dpsql, checkout: Path) -> None:
-    refused = dpsql("query", NAFLD, "SELECT bmi FROM patients")
+    refused = dpsql("query", NAFLD, "SELECT AVG(bmy) FROM patients")
     assert (refused.code, refused.out) == (1, "") and "Write instead: SELECT" in refused.err
     assert dpsql("query", NAFLD, "SELEC").code == 1
     assert dpsql("query", "nowhere.toml", "SELECT 1").code == 2

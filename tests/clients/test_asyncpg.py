@@ -153,8 +153,8 @@ def test_tls(private: Server) -> None:
 
 def test_a_refusal_has_its_hint(private: Server) -> None:
     async def talk(connection: asyncpg.Connection) -> None:
-        with pytest.raises(asyncpg.InsufficientPrivilegeError) as raised, private.charges(0):
-            await connection.prepare("SELECT age FROM patients WHERE age > $1")
+        with pytest.raises(asyncpg.UndefinedColumnError) as raised, private.charges(0):
+            await connection.prepare("SELECT AVG(bmy) FROM patients WHERE age > $1")
         assert raised.value.hint.startswith("Write instead: SELECT")
         notices: list[object] = []
         connection.add_log_listener(lambda _, message: notices.append(message))

@@ -211,10 +211,13 @@ def test_the_channel_is_bound(private: Server) -> None:
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_rows_of_single_people_are_refused_with_what_to_write_instead(private: Server) -> None:
+def test_a_refusal_says_what_to_write_instead(private: Server) -> None:
     with psycopg.connect(private.libpq()) as connection, private.charges(0):
-        with pytest.raises(psycopg.errors.InsufficientPrivilege) as raised:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
             connection.execute("SELECT age FROM patients WHERE age > 95")
+        connection.rollback()
+        with pytest.raises(psycopg.errors.UndefinedColumn) as raised:
+            connection.execute("SELECT AVG(bmy) FROM patients WHERE age > 95")
         diagnosed = raised.value.diag
         assert diagnosed.message_hint is not None and diagnosed.message_hint.startswith("Write instead: SELECT")
         assert diagnosed.statement_position is not None

@@ -126,7 +126,7 @@ def test_the_example_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "36" in said[0] and "takes: " in said[1] and " ± " in said[2]
     assert "this one took 1/36; 35 of 36 answers like this left" in said[2]
     assert "n_low" in said[3] and "bmi" in said[4] and int(said[5]) > 0 and "diagnoses_low" in said[7]
-    assert "Write instead" in said[8] and "33 of 36 answers like this left" in said[9]
+    assert "E_RAW" in said[8] and "33 of 36 answers like this left" in said[9]
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert any("<svg" in out.get("data", {}).get("text/html", "") for out in code[2].outputs)
 

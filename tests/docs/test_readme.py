@@ -49,8 +49,8 @@ def test_the_schema_in_ten_lines_loads() -> None:
 def test_the_refusal_on_the_sql_page_is_the_real_one(checkout: Path) -> None:
     shown = (PROJECT / "docs" / "sql.md").read_text(encoding="utf-8")
     with dpsql.connect("schemas/nafld.toml") as connection:
-        with pytest.raises(dpsql.Refused) as refused:
-            connection.execute("SELECT age, bmi, died FROM patients WHERE age > 95")
+        with pytest.raises(dpsql.StatementError) as refused:
+            connection.execute("SELECT AVG(bmy) FROM patients")
         assert str(refused.value) in shown and refused.value.hint is not None
         connection.explain(refused.value.hint)
 

@@ -86,7 +86,7 @@ def test_a_sitting(tmux: Tmux) -> None:
     tmux.wait_for("30 to 250")
     tmux.type("q")
     tmux.type("SELECT bmi FROM patients;", "Enter")
-    pane = tmux.wait_for("Write instead: SELECT COUNT(*) FROM patients")
+    pane = tmux.wait_for("only aggregates over them are answered")
     place = next(line.index("bmi") for line in pane.splitlines() if line.startswith("LINE 1: SELECT bmi"))
     assert any(line.rstrip() == " " * place + "^" for line in pane.splitlines())
     tmux.type("C-d")

@@ -1,6 +1,6 @@
-"""What to write instead: a statement near the refused one that is answered, found by trying.
+"""What to write instead: a statement that asks the same question and is answered, found by trying.
 
-It keeps grouping, filters and joins, and says what it changes. Where there is none, nothing is suggested.
+It keeps aggregates, grouping, filters and joins, and says what it changes. If there is none, nothing is suggested.
 """
 
 from __future__ import annotations
@@ -24,18 +24,16 @@ from dpsql.sql.parser.parameter import PLACE
 from dpsql.sql.parser.parameter_types import parameter_types, stand_ins
 from dpsql.sql.parser.parse import Statement, parse
 from dpsql.sql.postprocess.functions import reads_interval_ends
-from dpsql.sql.suggest.aggregates import aggregate_at, aggregates_instead
-from dpsql.sql.suggest.changes import described, replaced, with_own_names
+from dpsql.sql.suggest.aggregates import aggregate_at, same_aggregate
+from dpsql.sql.suggest.changes import described, replaced
 from dpsql.sql.suggest.names import closest_names, first_named_position, renamed
-from dpsql.sql.suggest.rewrites import IN_OTHER_WORDS, OF_THE_SAME_ROWS, Rewrite
+from dpsql.sql.suggest.rewrites import IN_OTHER_WORDS, Rewrite
 
-#: Refusals for which another statement about the same rows is a sensible answer.
+#: Refusals for which the same question in other words may be answered.
 _REWRITABLE = frozenset(
     "E_RAW E_AGG E_LIMIT E_DISTINCT E_WINDOW E_SETOP E_SUBQ E_JOIN E_BOUNDS E_KEY E_GROUPING E_NESTED E_FUNC E_TYPE "
     "E_SAMPLE E_COLUMN E_TABLE E_PIVOT".split()
 )
-#: Those for which a number about the same rows is one: nothing in the statement is wrong but what it asks for.
-_ANOTHER_QUESTION = _REWRITABLE - {"E_COLUMN", "E_TABLE", "E_TYPE", "E_FUNC"}
 #: How many changes one suggestion may have.
 _MOST_CHANGES = 24
 
@@ -82,8 +80,7 @@ def with_hint(
     for demand in [node for node in tree.find_all(exp.Anonymous) if node.name == IS_UNIT]:
         demand.replace(exp.true())
     found = _Search(tried, schema).answered(tree, refusal)
-    named = None if found is None else with_own_names(found, schema)
-    hint = None if named is None else described(_as_marked(named, text))
+    hint = None if found is None else described(_as_marked(found, text))
     if hint is None or not _is_answered(hint, schema, values, describe, fanout):
         return refusal
     return _with(refusal, hint, refusal.position)
@@ -123,9 +120,7 @@ class _Search:
         """The changed statement; None where no change helps."""
         for _ in range(_MOST_CHANGES):
             words = (closest_names,) if refusal.code == "E_TABLE" else IN_OTHER_WORDS
-            rows = OF_THE_SAME_ROWS if refusal.code in _ANOTHER_QUESTION else ()
-            step = self._as_a_whole(tree, refusal, words)
-            step = step or self._at_an_aggregate(tree, refusal) or self._as_a_whole(tree, refusal, rows)
+            step = self._as_a_whole(tree, refusal, words) or self._at_an_aggregate(tree, refusal)
             if step is None:
                 return None
             tree, after = step
@@ -138,18 +133,14 @@ class _Search:
 
     def _at_an_aggregate(self, tree: exp.Expr, refusal: Diagnosed) -> Step | None:
         """The statement with another aggregate in the place of the refused one."""
-        found = aggregate_at(tree, refusal.position)
-        if found is None or refusal.code == "E_JOIN":
+        copy = tree.copy()
+        refused = aggregate_at(copy, refusal.position)
+        same = None if refused is None else same_aggregate(refused)
+        if refused is None or same is None:
             return None
-        for instead in aggregates_instead(found, refusal.code):
-            copy = tree.copy()
-            old = aggregate_at(copy, refusal.position)
-            assert old is not None
-            replaced(old, instead)
-            after = self.tried(copy)
-            if after is None or (aggregate_at(copy, _position(after)) is not instead):
-                return copy, after
-        return None
+        replaced(refused, same)
+        after = self.tried(copy)
+        return None if after is not None and aggregate_at(copy, _position(after)) is same else (copy, after)
 
     def _as_a_whole(self, tree: exp.Expr, refusal: Diagnosed, rewrites: tuple[Rewrite, ...]) -> Step | None:
         """The statement in other words, where these are refused for another reason or not at all."""

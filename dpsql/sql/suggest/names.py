@@ -1,4 +1,4 @@
-"""Statements near a refused one whose names are misspelt, or that list people: what a hint tries.
+"""Statements near a refused one whose names are misspelt: what a hint tries.
 
 A name over released rows is known by the refusal of the engine that has them."""
 
@@ -13,7 +13,7 @@ from sqlglot import exp
 from dpsql.errors import Position, StatementError
 from dpsql.schema import Schema, fold
 from dpsql.sql.ir.refusal import position_of
-from dpsql.sql.suggest.changes import marked, replaced
+from dpsql.sql.suggest.changes import replaced
 
 
 def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -24,7 +24,7 @@ def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         name = _closest(fold(table.name), sorted(schema.tables), local)
         if name is not None:
             renamed[fold(table.name)] = name
-            replaced(table.this, exp.to_identifier(name, quoted=table.this.quoted), other=False)
+            replaced(table.this, exp.to_identifier(name, quoted=table.this.quoted))
     declared = [schema.table(table.name) for table in tree.find_all(exp.Table)]
     columns = sorted({column for table in declared if table is not None for column in table.columns})
     changed = bool(renamed)
@@ -33,32 +33,9 @@ def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
             column.set("table", exp.to_identifier(renamed[fold(column.table)]))
         name = _closest(fold(column.name), columns, local)
         if name is not None:
-            replaced(column.this, exp.to_identifier(name, quoted=column.this.quoted), other=False)
+            replaced(column.this, exp.to_identifier(name, quoted=column.this.quoted))
             changed = True
     return tree if changed else None
-
-
-def averaged_over_units(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Replace aggregates for each unit by their averages over the units."""
-    if not isinstance(tree, exp.Select) or tree.args.get("group") is None:
-        return None
-    declared = {fold(node.name): schema.table(node.name) for node in tree.find_all(exp.Table)}
-    units = {column for table in declared.values() if table is not None
-             for column, parent in table.references.items() if parent == schema.privacy.unit}  # fmt: skip
-    units |= {schema.unit_column} if schema.unit_table in declared else set()
-    keys = [item.unalias() for item in tree.expressions if item.find(exp.AggFunc) is None]
-    values = [item for item in tree.expressions if item.find(exp.AggFunc) is not None]
-    if not values or not any(isinstance(key, exp.Column) and fold(key.name) in units for key in keys):
-        return None
-    names = [value.alias or f"value{place}" for place, value in enumerate(values, 1)]
-    named = [exp.alias_(value.unalias(), name) for value, name in zip(values, names, strict=True)]
-    tree.set("expressions", [*keys, *named])
-    tree.set("group", exp.Group(expressions=[key.copy() for key in keys]))
-    for part in ("order", "limit", "offset"):
-        tree.set(part, None)
-    averages = [exp.alias_(exp.Avg(this=exp.column(name)), f"avg_{name}") for name in names]
-    whole = exp.Select(expressions=averages).from_(tree.subquery("units"), copy=False)
-    return marked(whole, "the average over all units, not a row for each", other=False)
 
 
 def _closest(name: str, known: list[str], local: set[str]) -> str | None:
@@ -97,7 +74,7 @@ def renamed(refusal: StatementError, tree: exp.Expr, schema: Schema) -> Iterator
             copy = tree.copy()
             columns = _named(refusal, copy)
             for place in chosen:
-                replaced(columns[place].args[part], exp.to_identifier(near), other=False)
+                replaced(columns[place].args[part], exp.to_identifier(near))
             yield copy, position_of(_named(refusal, tree)[chosen[0]]) if places else None
 
 

@@ -1,4 +1,4 @@
-"""Statements near a refused one, each a change of the whole: in other words, or of another question that it says."""
+"""Statements that ask in other words what a refused one asks, each a change of the whole."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
-from dpsql.sql.binder.aggregates.aggregate import is_aggregate, is_grouped
+from dpsql.sql.binder.aggregates.aggregate import is_aggregate
 from dpsql.sql.binder.aggregates.dp_clip import clipped_to_norms, is_clip, sizes_first
 from dpsql.sql.binder.aggregates.frequencies import frequent_value
 from dpsql.sql.emit.syntax import STATEMENT
-from dpsql.sql.postprocess.functions import ENDS
-from dpsql.sql.suggest.changes import as_another_question, marked, replaced
-from dpsql.sql.suggest.names import averaged_over_units, closest_names
+from dpsql.sql.suggest.changes import marked, replaced
+from dpsql.sql.suggest.names import closest_names
 
 #: What makes another statement of one, in place; None where it has nothing to change.
 Rewrite: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
@@ -30,15 +29,7 @@ def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         and fold(node.name) not in known | aliases and isinstance(node.parent, exp.Predicate | exp.In)
     ]  # fmt: skip
     for node in found:
-        replaced(node, exp.Literal.string(node.name), other=False)
-    return tree if found else None
-
-
-def values_for_ends(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Replace the ends of intervals by the values themselves."""
-    found = [node for node in tree.find_all(exp.Anonymous) if node.name.lower() in ENDS and node.expressions]
-    for node in found:
-        replaced(node, node.expressions[0].copy())
+        replaced(node, exp.Literal.string(node.name))
     return tree if found else None
 
 
@@ -53,7 +44,7 @@ def counts_for_exists(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         for part in ("limit", "order", "distinct"):
             inner.set(part, None)
         counted = exp.GT(this=exp.Subquery(this=inner), expression=exp.Literal.number(0))
-        node.replace(marked(counted, "whether a count is above 0 for EXISTS", other=False))
+        node.replace(marked(counted, "whether a count is above 0 for EXISTS"))
     return tree if found else None
 
 
@@ -78,7 +69,7 @@ def filters_for_pivot(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     plain = source.copy()
     plain.set("pivots", None)
     select = exp.Select(expressions=items).from_(plain, copy=False)
-    marked(select, "an aggregate with FILTER for each value of PIVOT", other=False)
+    marked(select, "an aggregate with FILTER for each value of PIVOT")
     return select.group_by(*(key.copy() for key in keys), copy=False) if keys else select
 
 
@@ -105,7 +96,7 @@ def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
             own = _unit_column(join.this, schema)
             if own is not None and first is not None and not _is_tied(join, own):
                 tie = exp.EQ(this=own.copy(), expression=first.copy())
-                _add(select, join, marked(tie, f"{STATEMENT.write(tie)} added", other=False))
+                _add(select, join, marked(tie, f"{STATEMENT.write(tie)} added"))
                 changed = True
             first = first or own
     return tree if changed else None
@@ -140,7 +131,7 @@ def _unit_column(node: exp.Expr, schema: Schema) -> exp.Column | None:
 def _clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Clip units to a norm where there are no bounds for a size of rows."""
     found = clipped_to_norms(tree, schema)
-    return None if found is None else marked(found, "each person clipped, not each row", other=False)
+    return None if found is None else marked(found, "each person clipped, not each row")
 
 
 def _without_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -149,13 +140,13 @@ def _without_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     around = [node for node in clips if is_aggregate(node.expressions[0])]
     for node in around:
         node.replace(node.expressions[0].copy())
-    return marked(tree, "without DP_CLIP", other=False) if around else None
+    return marked(tree, "without DP_CLIP") if around else None
 
 
 def _sizes_before(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Find the sizes of DP_CLIP before what they clip is added up."""
     found = sizes_first(tree, schema)
-    return None if found is None else marked(found, "the sizes found first", other=False)
+    return None if found is None else marked(found, "the sizes found first")
 
 
 def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -165,36 +156,24 @@ def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     items: list[exp.Expr] = []
     found: list[exp.Expr] = []
     for item in tree.expressions:
-        value = None if _joins_all(item.unalias()) else frequent_value(item.unalias())
+        value = frequent_value(item.unalias()) if _has_one_argument(item.unalias()) else None
         items += [item] if value is None else [value.copy(), exp.Count(this=exp.Star())]
         found += [] if value is None or value in found else [value]
     if not found:
         return None
     tree.set("expressions", items)
     counted = ", ".join(STATEMENT.write(value) for value in found)
-    marked(items[-1], f"a row for each {counted} with its COUNT(*)", other=True)
+    marked(items[-1], f"a row for each {counted} with its COUNT(*)")
     return tree.group_by(*found, copy=False)
 
 
-def _joins_all(node: exp.Expr) -> bool:
-    """Whether the node is a STRING_AGG of all values, for which one of different values is nearer."""
-    call = node.this if isinstance(node, exp.Filter) else node
-    return isinstance(call, exp.GroupConcat) and call.find(exp.Distinct) is None
-
-
-def _without_inner_limits(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Remove LIMIT, OFFSET, DISTINCT and samples from subqueries."""
-    changed = False
-    for select in [select for select in tree.find_all(exp.Select) if select is not tree]:
-        parts = [part for part in ("limit", "offset", "distinct", "qualify", "sample") if select.args.get(part)]
-        for part in parts:
-            select.set(part, None)
-        if parts:
-            select.set("order", None)
-            marked(select, f"without {', '.join(parts).upper()} in a subquery", other=False)
-            as_another_question(select)
-            changed = True
-    return tree if changed else None
+def _has_one_argument(call: exp.Expr) -> bool:
+    """Whether a call has one argument and nothing beside it but a FILTER: neither DISTINCT, nor bins, nor an order."""
+    call = call.this if isinstance(call, exp.Filter) else call
+    if isinstance(call, exp.WithinGroup):
+        return isinstance(call.expression, exp.Order) and len(call.expression.expressions) == 1
+    arguments = call.expressions if isinstance(call, exp.Anonymous) else [each for each in call.args.values() if each]
+    return len(arguments) == 1 and not isinstance(arguments[0], exp.Distinct | exp.Order | list)
 
 
 def _keys_for_star(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
@@ -207,22 +186,19 @@ def _keys_for_star(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         return None
     items = [each.copy() for item in tree.expressions for each in (keys if item in stars else [item])]
     tree.set("expressions", items)
-    return marked(tree, "the keys for *", other=False)
-
-
-def _count_of_its_rows(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Count the rows of a statement without groups."""
-    if not isinstance(tree, exp.Select) or tree.args.get("from_") is None or is_grouped(tree):
-        return None
-    kept = {name: tree.args.get(name) for name in ("from_", "joins", "where", "with_")}
-    counted = exp.Select(expressions=[exp.Count(this=exp.Star())], **kept)
-    return marked(counted, "the number of the rows, not the rows", other=False)
+    return marked(tree, "the keys for *")
 
 
 #: Changes of a whole statement in which its question stays.
 IN_OTHER_WORDS: tuple[Rewrite, ...] = (
-    _clipped_to_norms, _without_norms, _sizes_before, values_for_ends, quoted_texts, closest_names, counts_for_exists,
-    filters_for_pivot, joined_on_the_unit, _grouped_for_frequencies,
-)  # fmt: skip
-#: Changes of a whole statement that ask another question about the same rows.
-OF_THE_SAME_ROWS: tuple[Rewrite, ...] = (averaged_over_units, _keys_for_star, _without_inner_limits, _count_of_its_rows)
+    _clipped_to_norms,
+    _without_norms,
+    _sizes_before,
+    quoted_texts,
+    closest_names,
+    counts_for_exists,
+    filters_for_pivot,
+    joined_on_the_unit,
+    _grouped_for_frequencies,
+    _keys_for_star,
+)

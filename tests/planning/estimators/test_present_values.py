@@ -78,11 +78,10 @@ def test_what_has_no_public_values_is_refused(session: Session, text: str) -> No
         session.plan(LABS.format(text))
 
 
-def test_a_refused_one_is_suggested_of_different_values(session: Session) -> None:
+def test_a_refusal_says_that_values_are_different(session: Session) -> None:
     with pytest.raises(DatabaseError) as refused:
         session.plan("SELECT STRING_AGG(test, ', ') AS tests FROM labs WHERE day > 3")
-    assert "STRING_AGG(DISTINCT test, ', ')" in str(refused.value).replace("LISTAGG", "STRING_AGG")
-    assert " AS tests" not in str(refused.value).split("Write instead: ")[1].split("/*")[0]
+    assert "(DISTINCT x, ', ')" in str(refused.value)
 
 
 def test_the_ledger_is_not_touched(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from dpsql.sql.binder.aggregates.aggregate import _WITHOUT_FORM
 from dpsql.sql.ir import aggregate
 from dpsql.sql.ir.aggregate import AGGREGATE_FUNCTIONS, function_named
 from dpsql.sql.ir.aggregate_properties import AggregateFunction, MomentSums, Statistic
-from dpsql.sql.suggest.aggregates import _BUILDS
+from dpsql.sql.suggest.aggregates import SAME_NUMBER
 
 PACKAGE = Path(dpsql.__file__).parent
 #: Where names of functions stand that are not private aggregates: of released rows, of the catalogue, of an engine.
@@ -63,7 +63,7 @@ def test_a_call_as_front_ends_list_it_names_its_function(function: AggregateFunc
 def test_what_is_answered_is_not_listed_as_refused() -> None:
     answered = {spelling for each in AGGREGATE_FUNCTIONS for spelling in each.spellings}
     assert answered & _WITHOUT_FORM == set()
-    assert answered & {name for family, _ in _BUILDS for name in family} == set()
+    assert answered & {*SAME_NUMBER} == set()
 
 
 def test_no_set_of_names_decides_about_aggregates() -> None:

@@ -102,5 +102,5 @@ def test_what_the_clause_may_not_say_is_refused(session: Session, options: str, 
 
 def test_suggestions_do_not_hold_the_marks_of_the_clause(session: Session) -> None:
     with pytest.raises(Refused) as caught:
-        asked(session, "privacy_unit_column = patient_id", "age FROM patients")
+        asked(session, "privacy_unit_column = patient_id", "MAX(DISTINCT age) FROM patients")
     assert caught.value.hint is not None and "dpsql" not in caught.value.hint.lower()

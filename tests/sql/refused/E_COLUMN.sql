@@ -106,7 +106,7 @@ SELECT COUNT(*) FROM labs WHERE labs > 3
 -- schema: nafld
 SELECT COUNT(day) FROM labs JOIN diagnoses USING (patient_id)
 -- says: column reference "day" is ambiguous; write table.day (line 1, column 14)
--- instead: SELECT COUNT(*) FROM labs JOIN diagnoses USING (patient_id) /* COUNT(*) for COUNT(day) */
+-- answered: SELECT COUNT(*) FROM labs JOIN diagnoses USING (patient_id)
 
 -- schema: nafld
 SELECT COUNT(*) FROM (SELECT * FROM labs JOIN diagnoses ON labs.patient_id = diagnoses.patient_id) AS t

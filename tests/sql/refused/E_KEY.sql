@@ -1,7 +1,7 @@
 -- schema: nafld
 SELECT patient_id, COUNT(*) FROM labs GROUP BY patient_id
 -- says: one group for each unit would list the people; aggregate once more around it (line 1, column 48)
--- instead: SELECT AVG(value1) AS avg_value1 FROM (SELECT patient_id, COUNT(*) AS value1 FROM labs GROUP BY patient_id) AS units /* the average over all units, not a row for each */
+-- answered: SELECT AVG(value1) AS avg_value1 FROM (SELECT patient_id, COUNT(*) AS value1 FROM labs GROUP BY patient_id) AS units
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients GROUP BY 7
@@ -31,12 +31,12 @@ SELECT o_orderpriority, HISTOGRAM(o_orderdate) AS days FROM orders GROUP BY o_or
 -- schema: nafld
 SELECT patient_id, COUNT(*), SUM(day) AS s FROM labs GROUP BY patient_id ORDER BY 2 DESC LIMIT 5
 -- says: one group for each unit would list the people; aggregate once more around it (line 1, column 63)
--- instead: SELECT AVG(value1) AS avg_value1, AVG(s) AS avg_s FROM (SELECT patient_id, COUNT(*) AS value1, SUM(day) AS s FROM labs GROUP BY patient_id) AS units /* the average over all units, not a row for each */
+-- answered: SELECT AVG(value1) AS avg_value1, AVG(s) AS avg_s FROM (SELECT patient_id, COUNT(*) AS value1, SUM(day) AS s FROM labs GROUP BY patient_id) AS units
 
 -- schema: nafld
 SELECT patient_id AS who, test, MAX(value) AS v FROM labs WHERE day > 3 GROUP BY 1, 2
 -- says: one group for each unit would list the people; aggregate once more around it (line 1, column 8)
--- instead: SELECT AVG(v) AS avg_v FROM (SELECT patient_id, test, MAX(value) AS v FROM labs WHERE day > 3 GROUP BY patient_id, test) AS units /* the average over all units, not a row for each */
+-- answered: SELECT AVG(v) AS avg_v FROM (SELECT patient_id, test, MAX(value) AS v FROM labs WHERE day > 3 GROUP BY patient_id, test) AS units
 
 -- schema: nafld
 SELECT age, COUNT(*) FROM patients GROUP BY patient_id, age

@@ -1,7 +1,7 @@
 -- schema: nafld
 SELECT SUM(COUNT(*)) FROM labs
 -- says: an aggregate may not stand here (line 1, column 12)
--- instead: SELECT COUNT(*) FROM labs /* COUNT(*) for SUM(COUNT(*)) */
+-- answered: SELECT COUNT(*) FROM labs
 
 -- schema: nafld
 SELECT SUM(DP_CLIP(value)) FROM labs

@@ -1,17 +1,17 @@
 -- schema: nafld
 SELECT * FROM patients
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
--- instead: SELECT COUNT(*) FROM patients /* the number of the rows, not the rows */
+-- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
 SELECT age, bmi FROM patients WHERE male
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
--- instead: SELECT COUNT(*) FROM patients WHERE male /* the number of the rows, not the rows */
+-- answered: SELECT COUNT(*) FROM patients WHERE male
 
 -- schema: tpch
 SELECT c_name FROM customer ORDER BY c_acctbal LIMIT 10
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
--- instead: SELECT COUNT(*) FROM customer /* the number of the rows, not the rows */
+-- answered: SELECT COUNT(*) FROM customer
 
 -- schema: nafld
 SELECT age FROM patients UNION SELECT day FROM labs
@@ -21,7 +21,7 @@ SELECT age FROM patients UNION SELECT day FROM labs
 -- schema: nafld
 SELECT COUNT(*) OVER () FROM patients
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
--- instead: SELECT COUNT(*) FROM patients /* the number of the rows, not the rows */
+-- answered: SELECT COUNT(*) FROM patients
 
 -- schema: nafld
 SELECT EXISTS (SELECT 1 FROM patients WHERE bmi > 60 LIMIT 1)
@@ -41,7 +41,7 @@ SELECT NOT EXISTS (SELECT * FROM labs WHERE value > 3)
 -- schema: nafld
 SELECT name, EXISTS (SELECT 1 FROM patients) FROM conditions
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 29)
--- instead: SELECT COUNT(*) FROM conditions /* the number of the rows, not the rows */
+-- answered: SELECT COUNT(*) FROM conditions
 
 -- schema: nafld
 SELECT *, COUNT(*) FROM labs GROUP BY test
@@ -61,17 +61,17 @@ SELECT * FROM labs GROUP BY test
 -- schema: nafld
 SELECT value, day FROM labs WHERE test = 'hdl' ORDER BY day LIMIT 3
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 8)
--- instead: SELECT COUNT(*) FROM labs WHERE test = 'hdl' /* the number of the rows, not the rows */
+-- answered: SELECT COUNT(*) FROM labs WHERE test = 'hdl'
 
 -- schema: nafld
 WITH l AS (SELECT * FROM labs) SELECT value FROM l JOIN patients USING (patient_id) WHERE age > 30
 -- says: these would be single people's rows; only aggregates over them are answered (line 1, column 39)
--- instead: WITH l AS (SELECT * FROM labs) SELECT COUNT(*) FROM l JOIN patients USING (patient_id) WHERE age > 30 /* the number of the rows, not the rows */
+-- answered: WITH l AS (SELECT * FROM labs) SELECT COUNT(*) FROM l JOIN patients USING (patient_id) WHERE age > 30
 
 -- schema: nafld
 SELECT COUNT(labs.*) FROM labs
 -- says: * stands for columns only in COUNT(*) (line 1, column 14)
--- instead: SELECT COUNT(*) FROM labs /* COUNT(*) for COUNT(labs.*) */
+-- answered: SELECT COUNT(*) FROM labs
 
 -- schema: nafld
 SELECT l.*, COUNT(*) FROM labs l GROUP BY test

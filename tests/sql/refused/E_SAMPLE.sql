@@ -16,4 +16,4 @@ SELECT COUNT(*) FROM conditions TABLESAMPLE 10%
 -- schema: nafld
 SELECT COUNT(*) FROM (SELECT value FROM labs USING SAMPLE 10%) AS t
 -- says: SELECT with SAMPLE is not supported (line 1, column 59)
--- instead: SELECT COUNT(*) FROM (SELECT value FROM labs) AS t /* without SAMPLE in a subquery */
+-- answered: SELECT COUNT(*) FROM (SELECT value FROM labs) AS t

@@ -56,7 +56,7 @@ SELECT COUNT(*) FROM patients p, LATERAL (SELECT l.patient_id, MAX(p.age) AS a F
 -- schema: nafld
 SELECT COUNT(*) FROM patients WHERE age > (SELECT DP_INTERVAL_LOW(AVG(age)) FROM patients)
 -- says: the end of an interval is not read by a private part; let it read the value itself, and compare ends in the SELECT around it (line 1, column 51)
--- instead: SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients) /* AVG(age) for DP_INTERVAL_LOW(AVG(age)) */
+-- answered: SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients)
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM patients q LEFT JOIN (SELECT l.patient_id, COUNT(*) AS n FROM labs l WHERE l.patient_id = p.patient_id GROUP BY l.patient_id) t ON t.patient_id = q.patient_id)
@@ -66,7 +66,7 @@ SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM patients q LEFT JOIN
 -- schema: nafld
 SELECT AVG(age) FROM patients WHERE age > (SELECT DP_INTERVAL_LOW(AVG(age)) FROM patients)
 -- says: the end of an interval is not read by a private part; let it read the value itself, and compare ends in the SELECT around it (line 1, column 51)
--- instead: SELECT AVG(age) FROM patients WHERE age > (SELECT AVG(age) FROM patients) /* AVG(age) for DP_INTERVAL_LOW(AVG(age)) */
+-- answered: SELECT AVG(age) FROM patients WHERE age > (SELECT AVG(age) FROM patients)
 
 -- schema: nafld
 SELECT COUNT(*) FROM labs WHERE day = ANY (SELECT day, value FROM diagnoses)

@@ -6,7 +6,7 @@ SELECT COUNT(*) FROM labs WHERE test = 1
 -- schema: nafld
 SELECT SUM(test) FROM labs
 -- says: SUM needs a number, and this is text (line 1, column 8)
--- instead: SELECT COUNT(test) FROM labs /* COUNT(test) for SUM(test) */
+-- answered: SELECT COUNT(test) FROM labs
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients WHERE age
@@ -46,7 +46,7 @@ SELECT COUNT(*) FROM customer WHERE ABS(c_name) > 1
 -- schema: tpch
 SELECT SUM(ROUND(l_quantity, l_linenumber)) FROM lineitem
 -- says: ROUND takes a constant number of digits (line 1, column 12)
--- instead: SELECT COUNT(*) FROM lineitem /* COUNT(*) for SUM(ROUND(l_quantity, l_linenumber)) */
+-- answered: SELECT COUNT(*) FROM lineitem
 
 -- schema: tpch
 SELECT COUNT(*) FROM customer WHERE LPAD(c_name, 5000, 'x') = 'x'
@@ -56,7 +56,7 @@ SELECT COUNT(*) FROM customer WHERE LPAD(c_name, 5000, 'x') = 'x'
 -- schema: nafld
 SELECT MEDIAN(test) FROM labs
 -- says: MEDIAN needs a number or a date, and this is text (line 1, column 8)
--- instead: SELECT COUNT(test) FROM labs /* COUNT(test) for MEDIAN(test) */
+-- answered: SELECT COUNT(test) FROM labs
 
 -- schema: nafld
 SELECT COUNT(*) FROM patients WHERE STRPTIME('2024-01-01', '%Y-%m-%m') > DATE '2020-01-01'
@@ -71,4 +71,4 @@ SELECT COUNT(*) FROM labs WHERE day > 3 AND TO_TIMESTAMP('1997-01-01 00', 'YYYY-
 -- schema: nafld
 SELECT DP_CLIP(male) FROM patients
 -- says: DP_CLIP needs a number, and this is boolean (line 1, column 8)
--- instead: SELECT AVG(male) FROM patients /* AVG(male) for DP_CLIP(male) */
+-- answered: SELECT AVG(male) FROM patients

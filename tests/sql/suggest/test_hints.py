@@ -1,4 +1,4 @@
-"""Hints keep the question: grouping, filters, joins and names stay, or the hint says what it changed."""
+"""Hints keep the question: aggregates, grouping, filters, joins and names stay, and the hint says what it changed."""
 
 from __future__ import annotations
 
@@ -84,6 +84,7 @@ def require_the_same_question(session: Session, text: str, hint: str) -> None:
         assert clauses(hint, kind) == clauses(text, kind) or changes, (kind, text, hint)
     corrected = [each.lower().split(" for ") for each in changes if re.fullmatch(r"'?\w+'? for \"?\w+\"?", each)]
     before, after = named(text), named(hint)
+    assert before.keys() <= after.keys() or any("FILTER" in each or "a row for" in each for each in changes)
     for name in before.keys() & after.keys():
         wanted = before[name]
         for new, old in corrected:
@@ -102,9 +103,9 @@ def test_a_hint_of_a_star_schema_keeps_the_question(retail: Session, text: str) 
         assert "GROUP BY" in hint
 
 
-def test_most_of_a_star_schema_has_a_hint(retail: Session) -> None:
+def test_hints_of_a_star_schema_are_tried(retail: Session) -> None:
     assert len(STATEMENTS) >= 30
-    assert sum(hint_of(retail, text) is not None for text in STATEMENTS) >= 25
+    assert sum(hint_of(retail, text) is not None for text in STATEMENTS) >= 10
 
 
 @pytest.mark.parametrize("text", [*REFUSED, *CORPUS])
@@ -118,56 +119,47 @@ def test_a_hint_keeps_the_question(nafld: Session, text: str) -> None:
     ("text", "hint"),
     [
         (
-            "SELECT ARG_MIN(ws_device, ws_price) AS first_device FROM web_sales WHERE ws_price > 1",
-            (
-                "SELECT COUNT(DISTINCT ws_device) AS count_distinct_ws_device FROM web_sales WHERE ws_price > 1 "
-                "/* COUNT(DISTINCT ws_device) for ARG_MIN(ws_device, ws_price) */"
-            ),
+            "SELECT MAX(DISTINCT ws_price) AS most FROM web_sales WHERE ws_price > 1",
+            "SELECT MAX(ws_price) AS most FROM web_sales WHERE ws_price > 1 "
+            "/* MAX(ws_price) for MAX(DISTINCT ws_price) */",
         ),
         (
-            (
-                "WITH d AS (SELECT ws_device, KURTOSIS(ws_price) AS g FROM web_sales GROUP BY ws_device) "
-                "SELECT ws_device, g + 1 AS more FROM d ORDER BY g"
-            ),
-            (
-                "WITH d AS (SELECT ws_device, STDDEV(ws_price) AS stddev_ws_price FROM web_sales GROUP BY ws_device) "
-                "SELECT ws_device, stddev_ws_price + 1 AS stddev_ws_price_1 FROM d ORDER BY stddev_ws_price "
-                "/* STDDEV(ws_price) for KURTOSIS(ws_price) */"
-            ),
+            "SELECT APPROX_COUNT_DISTINCT(ws_device) AS n FROM web_sales WHERE ws_device IN (?, ?)",
+            "SELECT COUNT(DISTINCT ws_device) AS n FROM web_sales WHERE ws_device IN (?, ?) "
+            "/* COUNT(DISTINCT ws_device) for APPROX_COUNT_DISTINCT(ws_device) */",
         ),
         (
-            "SELECT COUNT(*) AS n FROM (SELECT ws_price FROM web_sales LIMIT 10) AS first_ten",
-            (
-                "SELECT COUNT(*) AS count FROM (SELECT ws_price FROM web_sales) AS first_ten "
-                "/* without LIMIT in a subquery */"
-            ),
+            "WITH d AS (SELECT ws_device, SEM(ws_price) AS e FROM web_sales WHERE ws_price > $2 AND ws_device = $1 "
+            "GROUP BY ws_device) SELECT ws_device, e + 1 AS more FROM d ORDER BY e",
+            "WITH d AS (SELECT ws_device, STDDEV(ws_price) / SQRT(COUNT(ws_price)) AS e FROM web_sales "
+            "WHERE ws_price > $2 AND ws_device = $1 GROUP BY ws_device) SELECT ws_device, e + 1 AS more FROM d "
+            "ORDER BY e /* STDDEV(ws_price) / SQRT(COUNT(ws_price)) for SEM(ws_price) */",
         ),
-        (
-            "SELECT ws_device, SUM(ws_price), MAD(ws_price) AS m FROM web_sales GROUP BY ws_device ORDER BY m LIMIT 3",
-            (
-                "SELECT ws_device, SUM(ws_price), STDDEV(ws_price) AS stddev_ws_price FROM web_sales "
-                "GROUP BY ws_device ORDER BY stddev_ws_price LIMIT 3 /* STDDEV(ws_price) for MAD(ws_price) */"
-            ),
-        ),
-        (
-            "SELECT ws_price FROM web_sales WHERE ws_price > $2 AND ws_device = $1",
-            (
-                "SELECT COUNT(*) FROM web_sales WHERE ws_price > $2 AND ws_device = $1 "
-                "/* the number of the rows, not the rows */"
-            ),
-        ),
-        (
-            "SELECT MAD(ws_price) AS m FROM web_sales WHERE ws_device IN (?, ?)",
-            (
-                "SELECT STDDEV(ws_price) AS stddev_ws_price FROM web_sales WHERE ws_device IN (?, ?) "
-                "/* STDDEV(ws_price) for MAD(ws_price) */"
-            ),
-        ),
-        ("SELECT SUM(ws_device) AS ws_price FROM web_sales ORDER BY ws_price", None),
-        ("SELECT COUNT(*) FROM web_sales WHERE ws_device = 3 AND ws_price > 10", None),
     ],
 )
-def test_what_is_changed_is_said_and_named(retail: Session, text: str, hint: str | None) -> None:
-    """A name that a table has as well might mean either in what reads it: then nothing is suggested."""
+def test_what_is_changed_is_said(retail: Session, text: str, hint: str) -> None:
     values = ("a", "b") if "?" in text else ("a", 3) if "$" in text else ()
     assert hint_of(retail, text, values) == hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT KURTOSIS(ws_price), SKEWNESS(ws_price) FROM web_sales",
+        "SELECT COUNT(DISTINCT ws_device, ws_price) FROM web_sales",
+        "SELECT ARG_MIN(ws_device, ws_price) AS first_device FROM web_sales WHERE ws_price > 1",
+        "SELECT COUNT(*) AS n FROM (SELECT ws_price FROM web_sales LIMIT 10) AS first_ten",
+        "SELECT COUNT(*) AS n FROM (SELECT DISTINCT ws_device FROM web_sales) AS devices",
+        "SELECT SUM(DISTINCT ws_price) FROM web_sales",
+        "SELECT SUM(ws_device) FROM web_sales",
+        "SELECT * FROM web_sales WHERE ws_price > 10",
+        "SELECT ws_customer_sk, SUM(ws_price) AS spent FROM web_sales GROUP BY ws_customer_sk",
+        "SELECT SUM(ss_profit) FROM store_sales",
+        "SELECT STRING_AGG(ws_device, ',') FROM web_sales",
+        "SELECT COUNT(*) FROM web_sales WHERE ws_price > DP_INTERVAL_LOW(ws_price)",
+    ],
+)
+def test_no_hint_asks_another_question(retail: Session, text: str) -> None:
+    with pytest.raises((Refused, StatementError)):
+        retail.plan(text)
+    assert hint_of(retail, text) is None
