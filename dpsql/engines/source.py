@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
 
+from dpsql.engines.unit_column import UnitColumn
+
 #: Rows as they come and go: values of int, float, bool, str, Decimal, date, datetime, None and lists of these.
 ValueRows: TypeAlias = Sequence[tuple[Any, ...]]
 
@@ -98,6 +100,7 @@ class DataSource:
     ``public`` has the columns of public tables; ``written`` are columns in which Parquet may hold what the engine
     cannot read, and ``apart`` those that tell units or rows apart, whose values must stay different as they are read.
     ``content`` tells what the files hold where they are copies of files elsewhere, and is empty where they are not.
+    ``units`` is the column that private tables have beside their own, if a row without a unit has one of its own.
     """
 
     path: str
@@ -109,6 +112,7 @@ class DataSource:
     written: tuple[tuple[str, str], ...] = ()
     apart: tuple[tuple[str, str], ...] = ()
     content: str = ""
+    units: UnitColumn | None = None
 
     def has(self, table: str, column: str) -> bool:
         """Whether the column is declared, or the name is empty and stands for all columns of the table."""

@@ -11,10 +11,11 @@ from dpsql.planning.cell_choice import EVIDENCE_SHARE
 from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.plan import CorePlan, GroupPresence, Plan
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
-from dpsql.sql.analysis.stability import sources
+from dpsql.sql.analysis.stability import conditions_of, sources
 from dpsql.sql.ir.aggregate import NORM_CLIPPED_SUM
-from dpsql.sql.ir.core import UnitCount, UnitNorms
-from dpsql.sql.ir.expression import BOOLEAN, ColumnRef, columns
+from dpsql.sql.ir.core import Core, UnitCount, UnitNorms
+from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, columns
+from dpsql.sql.ir.references import everything_in
 from dpsql.sql.ir.relation import Scan
 
 #: For how many keys the threshold is told where only public tables know their number.
@@ -111,6 +112,35 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
             "in the place of the subquery, whose own noise is not in it"
         )
     return (f"{_whose(names, perhaps)} {given}",)
+
+
+def rows_of_nobody(plan: Plan) -> tuple[str, ...]:
+    """One sentence for each column by which rows of a core may have no unit, so that they are left out."""
+    found = dict.fromkeys(name for core in plan.cores for name in _nullable_links(core.core))
+    return tuple(
+        f'left out: rows whose {name} is NULL, which belong to no unit; the owner may count them: orphans = "each"'
+        for name in found
+    )
+
+
+def _nullable_links(core: Core) -> Iterator[str]:
+    """The columns on the way from a table to its unit that may be NULL in rows which the statement itself keeps."""
+    relations, _ = everything_in(core)
+    required = {
+        column
+        for each in relations
+        for condition in conditions_of(each)
+        if isinstance(condition, Call) and condition.function == "="
+        for column in condition.arguments
+    }
+    for scan in relations:
+        if not isinstance(scan, Scan) or scan.path is None:
+            continue
+        tables = [scan.table, *(hop.table for hop in scan.path.hops)]
+        links = [*(hop.child for hop in scan.path.hops), scan.path.unit]
+        for table, link in zip(tables, links, strict=True):
+            if link.nullable and link not in required:
+                yield f"{table}.{link.name}"
 
 
 def _reads_norms_alone(plan: Plan) -> bool:

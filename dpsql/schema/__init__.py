@@ -11,9 +11,10 @@ from dpsql.schema.names import fold
 from dpsql.schema.privacy import Analyst, Noise, Privacy
 from dpsql.schema.table import Table
 from dpsql.schema.types import Bound, Scalar, SqlType, Value
-from dpsql.schema.unit_paths import UNIT, Owner, PathStep
+from dpsql.schema.unit_paths import ITS_UNIT, UNIT, Owner, PathStep
 
 __all__ = [
+    "ITS_UNIT",
     "UNIT",
     "Analyst",
     "Bound",

@@ -20,8 +20,8 @@ from dpsql.schema.engine import EngineSettings
 from dpsql.schema.names import checked_name, fold, is_analyst, split_reference
 from dpsql.schema.privacy import Analyst, Privacy
 from dpsql.schema.table import Table
-from dpsql.schema.types import Bound
-from dpsql.schema.unit_paths import Owner, find_owner, identified
+from dpsql.schema.types import Bound, SqlType
+from dpsql.schema.unit_paths import ITS_UNIT, Owner, find_owner, identified
 from dpsql.schema.validation import find_faults
 
 
@@ -148,6 +148,11 @@ class Schema(BaseModel):
         """The column that names the protected unit."""
         return self.unit[1]
 
+    @property
+    def unit_type(self) -> SqlType:
+        """The type of the unit's column."""
+        return self.tables[self.unit_table].columns[self.unit_column].type
+
     def table(self, name: str) -> Table | None:
         """The declared table of that name, whatever the case of its ASCII letters; None where there is none."""
         return self.tables.get(fold(name))
@@ -185,6 +190,10 @@ class Schema(BaseModel):
     def identifies(self, table: str, column: str) -> str | None:
         """What a column on the way to the unit identifies: ``UNIT``, or a referenced key as table.column."""
         return self._identified.get((table, column))
+
+    def row_owner(self, table: str) -> Owner:
+        """How statements read the unit of a private table's rows: by joins, or in a column beside the table's own."""
+        return Owner((), ITS_UNIT) if self.privacy.orphans == "each" else self.owner(table)
 
     @property
     def readings(self) -> dict[str, dict[str, str]]:

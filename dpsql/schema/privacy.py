@@ -33,6 +33,9 @@ class Privacy(BaseModel):
     neighbours: Literal["add-remove", "replace"] = Field(
         default="add-remove", description="Whether a neighbour lacks a unit, or has another unit in its place."
     )
+    orphans: Literal["drop", "each"] = Field(
+        default="drop", description="Whether rows whose unit is NULL are left out, or are each a unit of their own."
+    )
     mechanism: Noise = Field(default="auto", description="The noise of measured cells; sessions choose where auto.")
     accountant: Accountant = Field(default=DEFAULT, description=described())
     refresh: Literal["daily", "weekly", "monthly", "yearly"] | None = Field(

@@ -10,6 +10,9 @@ from dpsql.schema.table import Table
 
 #: What a column identifies that holds the unit itself.
 UNIT = "unit"
+#: The column that holds the unit of each row of a private table, where no join tells it; no column of a schema has such
+#: a name.
+ITS_UNIT = "its unit"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from dpsql.planning.assumptions import groups_said, norms_said, taken_as_given
+from dpsql.planning.assumptions import groups_said, norms_said, rows_of_nobody, taken_as_given
 from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
 from dpsql.planning.estimators.moment_intervals import typical_half_width
@@ -95,7 +95,7 @@ def explain(
         reached,
         tuple(_within(each) for each in ranges(plan)),
         groups_said(plan) if rest is None else (),
-        taken_as_given(plan),
+        (*taken_as_given(plan), *rows_of_nobody(plan)),
         unit,
         made_of,
         any(core.selection is not None and core.selection.weights is not None for core in plan.cores),

@@ -85,7 +85,7 @@ def without(connection: duckdb.DuckDBPyConnection, world: World, unit: str) -> I
                 str(place) for place, row in enumerate(table.rows) if world.owner(table, row) == unit
             ]  # fmt: skip
             if lost:
-                connection.execute(f'DELETE FROM source.main."{table.name}" WHERE rowid IN ({", ".join(lost)})')
+                connection.execute(f"DELETE FROM {world.place_of(table)} WHERE rowid IN ({', '.join(lost)})")
         yield
     finally:
         connection.execute("ROLLBACK")

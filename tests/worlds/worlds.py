@@ -10,7 +10,9 @@ from typing import Any
 import duckdb
 from kinds import KINDS
 
+from dpsql.engines.duckdb.engine import data_source_of
 from dpsql.engines.duckdb.in_memory import CAREFUL
+from dpsql.engines.duckdb.tables.row_units import BARE, add_units
 from dpsql.postprocessing import PostProcessor
 from dpsql.schema import Schema
 from dpsql.schema.load import validated
@@ -83,20 +85,45 @@ class World:
         }
 
     def owner(self, table: Table, row: tuple[str, ...]) -> str | None:
-        """The unit of a row, found by following references in Python; None for a row of nobody."""
+        """The unit of a row, found by following references in Python; None for a row of nobody.
+
+        With ``orphans = "each"`` no row is nobody's.
+        """
         if table.parent is None:
             unit = row[table.place(table.of_role("unit") or "")]
-            return None if unit == NULL else unit
+            return self._alone(table, row) if unit == NULL else unit
         assert table.link is not None
         parent_name, parent_column = table.parent
         link = row[table.place(table.link)]
         if link == NULL:
-            return None
+            return self._alone(table, row)
         parent = self.table(parent_name)
         if parent is self.home and parent_column == parent.of_role("unit"):
             return link
         above = [each for each in parent.rows if each[parent.place(parent_column)] == link]
-        return self.owner(parent, above[0]) if above else None
+        if above:
+            return self.owner(parent, above[0])
+        return f"key {parent_name}.{parent_column} {link}" if self.has_orphans else None
+
+    def _alone(self, table: Table, row: tuple[str, ...]) -> str | None:
+        """The unit of a row without a unit: itself, and no other row that holds the same."""
+        if not self.has_orphans:
+            return None
+        place = next(place for place, each in enumerate(table.rows) if each is row)
+        return f"row {table.name} {place}"
+
+    @property
+    def has_orphans(self) -> bool:
+        """Whether rows without a unit are each a unit of their own."""
+        return ("orphans", "each") in self.privacy
+
+    def with_orphans(self) -> World:
+        """This world where rows without a unit are each a unit of their own."""
+        return World(self.seed, self.tables, (*self.privacy, ("orphans", "each")))
+
+    def place_of(self, table: Table) -> str:
+        """The name under which the rows of a table are stored; statements may read a view of them."""
+        return f'source.{BARE if self.has_orphans and not table.public else "main"}."{table.name}"'
 
     @cached_property
     def units(self) -> list[str]:
@@ -125,15 +152,16 @@ class World:
         tables = tuple(replace(table, rows=tuple(random.sample(table.rows, len(table.rows)))) for table in self.tables)
         return World(self.seed, tables, self.privacy)
 
-    def script(self, catalog: str = "source.main.") -> str:
+    def script(self, catalog: str | None = None) -> str:
         """The database as SQL."""
         lines = []
         for table in self.tables:
+            place = self.place_of(table) if catalog is None else f'{catalog}"{table.name}"'
             columns = ", ".join(f'"{column.name}" {column.engine}' for column in table.columns)
-            lines.append(f'CREATE TABLE {catalog}"{table.name}" ({columns});')
+            lines.append(f"CREATE TABLE {place} ({columns});")
             if table.rows:
                 values = ", ".join(f"({', '.join(row)})" for row in table.rows)
-                lines.append(f'INSERT INTO {catalog}"{table.name}" VALUES {values};')
+                lines.append(f"INSERT INTO {place} VALUES {values};")
         return "\n".join(lines)
 
     def public_rows(self, name: str) -> list[tuple[object, ...]]:
@@ -157,7 +185,11 @@ class World:
         connection.execute("ATTACH ':memory:' AS source; ATTACH ':memory:' AS derived")
         if connection.execute("FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
             connection.execute("SET error_on_division_by_zero = false")
+        connection.execute(f"CREATE SCHEMA source.{BARE}")
         connection.execute(self.script())
+        source = data_source_of(self.schema)
+        if source.units is not None:
+            add_units(connection, source.tables, source.units, "source")
         return connection
 
 

@@ -28,7 +28,7 @@ def without_lost(schema: Schema, table: str) -> str:
     """The SQL of a table without the rows of the units in ``audit.main.lost``; rows without a unit stay."""
     if schema.tables[table].public:
         return f'SELECT * FROM data.main."{table}"'
-    owner = schema.owner(table)
+    owner = schema.row_owner(table)
     if not owner.steps:
         there = f'SELECT 1 FROM audit.main.lost AS lost WHERE lost.unit = t0."{owner.column}"'
     else:
@@ -43,7 +43,7 @@ def without_lost(schema: Schema, table: str) -> str:
 
 def owned(schema: Schema, table: str) -> tuple[str, str]:
     """The SQL of a private table joined to its unit, and the column of the unit."""
-    owner = schema.owner(table)
+    owner = schema.row_owner(table)
     return f'data.main."{table}" AS t0{_joined(schema, table, 1)}', f't{len(owner.steps)}."{owner.column}"'
 
 
@@ -77,7 +77,7 @@ def extreme_units(schema: Schema) -> list[str]:
 
 def _joined(schema: Schema, table: str, first: int) -> str:
     """The joins towards the unit, from the step that leads to ``t{first}`` on."""
-    steps = list(enumerate(schema.owner(table).steps, 1))[first - 1 :]
+    steps = list(enumerate(schema.row_owner(table).steps, 1))[first - 1 :]
     return "".join(
         f' JOIN data.main."{step.parent}" AS t{place} ON t{place - 1}."{step.column}" = t{place}."{step.parent_column}"'
         for place, step in steps

@@ -15,7 +15,8 @@ from typing import Final
 
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.in_process_data import LocalData
-from dpsql.engines.duckdb.table_locations import csv_of, file_kind, places_of, source_kind
+from dpsql.engines.duckdb.table_locations import csv_of, file_kind, places_of, source_kind, unit_column_of
+from dpsql.engines.duckdb.tables.row_units import unit_type
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.engines.files.private_folders import most_spilled
@@ -40,7 +41,7 @@ from dpsql.errors.deadline import is_over, taken
 from dpsql.errors.owners_log import record, swallowed
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.privacy.accountant import Charge
-from dpsql.schema import Schema, Table
+from dpsql.schema import ITS_UNIT, Schema, Table
 from dpsql.schema.validation import apart_in
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit import Dialect
@@ -222,10 +223,14 @@ def core_sqls(stage: Stage) -> list[CoreSql]:
 
 def tables_of(schema: Schema) -> dict[str, dict[str, str]]:
     """The columns of each declared table in the engine's types."""
-    return {
+    tables = {
         name: {column: DUCKDB.type_name(its.type) for column, its in table.columns.items()}
         for name, table in schema.tables.items()
     }
+    units = unit_column_of(schema)
+    for name in () if units is None else units.links:
+        tables[name][ITS_UNIT] = unit_type(DUCKDB.type_name(schema.unit_type))
+    return tables
 
 
 def derived_table(table: DerivedQuery) -> DerivedTable:
@@ -246,7 +251,8 @@ def data_source_of(schema: Schema) -> DataSource:
         pair for name, table in tables.items() if table.kind == "parquet" for pair in _columns_to_verify(schema, name)
     ]
     apart = tuple(sorted(apart_in(schema.tables, schema.unit)))
-    return DataSource(str(path), kind, tables, tuple(sorted(schema.unique)), public, limits, tuple(written), apart)
+    unique, units = tuple(sorted(schema.unique)), unit_column_of(schema)
+    return DataSource(str(path), kind, tables, unique, public, limits, tuple(written), apart, units=units)
 
 
 def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:

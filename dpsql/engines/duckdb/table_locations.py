@@ -19,7 +19,9 @@ from dpsql.engines.files.table_files import (
     kind_of,
 )
 from dpsql.engines.source import CsvText, SourceKind
-from dpsql.schema import Schema, Table, fold
+from dpsql.engines.unit_column import UnitColumn, UnitLink
+from dpsql.schema import ITS_UNIT, Schema, Table, fold
+from dpsql.sql.emit.duckdb import DUCKDB
 
 _SQLITE = b"SQLite format 3\0"
 
@@ -70,3 +72,17 @@ def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, P
         several = ", ".join(place.name for place in named)
         raise schema.error([f'table {name}: the source has it twice ({several}); say which: table = "{named[0].name}"'])
     return named[0] if named else source / f"{name}.parquet"
+
+
+def unit_column_of(schema: Schema) -> UnitColumn | None:
+    """The column beside each private table's own that holds the units of its rows; None if joins tell them."""
+    if schema.privacy.orphans == "drop":
+        return None
+    owners = {name: schema.owner(name) for name, table in schema.tables.items() if not table.public}
+    links = {
+        name: UnitLink(step.column, (step.parent, step.parent_column))
+        for name, owner in owners.items()
+        for step in owner.steps[:1]
+    }
+    links |= {name: UnitLink(owner.column) for name, owner in owners.items() if not owner.steps}
+    return UnitColumn(ITS_UNIT, DUCKDB.type_name(schema.unit_type), links)

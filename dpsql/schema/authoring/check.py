@@ -128,6 +128,7 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
             f"table {name}, max_rows_per_unit",
             f"is {table.max_rows_per_unit}, but a unit has one row here, as {unit[1]} is the key; 1 means less noise",
         )
+    yield from _rows_of_nobody(schema, name)
     identifiers, unbounded = identifiers_of(schema, name), numbers_without_bounds(schema, name)
     thresholded = "refused, since delta is 0" if schema.privacy.delta == 0 else "shown only for groups of many units"
     for column_name, column in table.columns.items():
@@ -139,6 +140,22 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
             yield Finding("loose", where, UNBOUNDED if column.collected.mechanism == "laplace" else BITS)
         if column.type.kind == "text" and column.values is None and column_name not in identifiers:
             yield Finding("note", where, f"has no values, so its keys are {thresholded}; add values = […] if public")
+
+
+def _rows_of_nobody(schema: Schema, name: str) -> Iterator[Finding]:
+    """Whether rows of the table may have no unit, by the first column on the way to it."""
+    owner = schema.owner(name)
+    link = owner.steps[0].column if owner.steps else owner.column
+    if not schema.tables[name].columns[link].nullable:
+        return
+    if schema.privacy.orphans == "each":
+        said = "rows in which it is NULL are each a unit of their own"
+    else:
+        said = (
+            "rows in which it is NULL belong to no unit and are in no answer, so that counts and sums lack them and "
+            'shares are wrong; orphans = "each" in [privacy] makes each a unit of its own'
+        )
+    yield Finding("note", f"table {name}, column {link}", said)
 
 
 def identifiers_of(schema: Schema, name: str) -> set[str]:

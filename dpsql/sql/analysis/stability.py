@@ -45,8 +45,8 @@ def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
             return _product(of(left), of(right)) if _multiplies(right) else of(left)
         case Filter(child=child):
             return of(child)
-        case PerUnit(child=child, keys=keys):
-            return ContributionLimits(groups_by(child, [key for _, key in keys]))
+        case PerUnit(child=child):
+            return ContributionLimits(groups_by(child, [key for _, key in relation.further_keys]))
         case Compound(operator="intersect" | "intersect all" | "except" | "except all", branches=(first, *_)):
             return of(first.relation)
         case Compound(branches=(first, *others)):
@@ -96,9 +96,9 @@ def rows_per_group(relation: Relation, keys: list[Expression], averaged: bool = 
     match relation:
         case Filter(child=child):
             return rows_per_group(child, keys, averaged)
-        case PerUnit(alias=alias, keys=own):
+        case PerUnit(alias=alias):
             shown = {key.name for key in keys if isinstance(key, ColumnRef) and key.relation == alias}
-            return 1 if {name for name, _ in own} <= shown else None
+            return 1 if {name for name, _ in relation.further_keys} <= shown else None
         case _:
             return limits(relation, averaged).rows_per_group
 

@@ -22,28 +22,37 @@ from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, function_named
 from dpsql.sql.ir.aggregate_properties import Dispersion, UnitForm, UnitFunction, unit_ignores_repeated_rows
 from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, ColumnRef, Expression, columns, conjunction
+from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, ColumnRef, Expression, columns, conjunction
 from dpsql.sql.ir.interval import UNIT_INTERVAL, Interval
 from dpsql.sql.ir.references import is_of_outside
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
 
 
-def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, alias: Callable[[], str]) -> BoundRelation:
-    """The grouped subquery as a relation in which each row has one unit, and what its output columns mean."""
+def per_unit(
+    select: exp.Select, keys: list[exp.Expr], source_from: From, alias: Callable[[], str], *, has_orphans: bool
+) -> BoundRelation:
+    """The grouped subquery as a relation in which each row has one unit, and what its output columns mean.
+
+    ``has_orphans`` tells that rows without a unit have one of their own.
+    """
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT")
     where = select.args.get("where")
     reader = source_from.reader()
     child = source_from.finish(None if where is None else reader.condition(where.this), select)
-    return _Grouping(select, keys, child, reader, alias()).source()
+    return _Grouping(select, keys, child, reader, alias(), has_orphans).source()
 
 
 class _Grouping:
     """One per-unit GROUP BY while it is read."""
 
-    def __init__(self, select: exp.Select, keys: list[exp.Expr], child: Relation, reader: Reader, alias: str) -> None:
-        self._select, self._child, self._reader, self._alias = select, child, reader, alias
+    def __init__(
+        self, select: exp.Select, keys: list[exp.Expr], child: Relation, reader: Reader, alias: str, has_orphans: bool
+    ) -> None:
+        self._select, self._reader, self._alias = select, reader, alias
         self._keys = [reader.read(key) for key in keys]
+        self._has_orphans = has_orphans and unit_of(child) is not None
+        self._child = Filter(child, _one_unit(self._keys)) if self._has_orphans else child
         self._aggregates: list[UnitAggregate] = []
         self._outer = Reader(self._ungrouped, reader.parameters, self._known)
 
@@ -68,6 +77,9 @@ class _Grouping:
         return BoundRelation(relation if condition is None else Filter(relation, condition), columns)
 
     def _is_unit(self, key: Expression) -> bool:
+        """Whether the key holds the unit of each row, which the subquery carries along anyway."""
+        if self._has_orphans:
+            return False
         return isinstance(key, ColumnRef) and key.identifies == UNIT
 
     def _ungrouped(self, node: exp.Column) -> Expression:
@@ -110,6 +122,15 @@ class _Grouping:
 
     def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> ColumnRef:
         return ColumnRef(self._alias, name, sql_type, nullable, as_ends(sql_type, interval))
+
+
+def _one_unit(keys: list[Expression]) -> Expression:
+    """True in rows whose group has rows of one unit: some key that identifies it is there. Without, SQL has one group
+    of the rows of many units."""
+    names = [key for key in keys if isinstance(key, ColumnRef) and key.identifies is not None]
+    nulls: list[Expression] = [Call("is null", (key,), BOOLEAN) for key in names]
+    lacks = nulls[0] if len(nulls) == 1 else Call("and", tuple(nulls), BOOLEAN)
+    return Call("not", (lacks,), BOOLEAN)
 
 
 def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:

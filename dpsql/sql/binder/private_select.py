@@ -5,13 +5,15 @@ Proved in ``docs/proofs/execution.md``.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, fold
 from dpsql.sql.analysis.key_domain.domain import key_domain, with_kept_rows
 from dpsql.sql.analysis.key_domain.values import public_values
-from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate
+from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate, split
 from dpsql.sql.binder.aggregates.norm_clip import NormClipped, norm_clipped, with_norm
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
@@ -19,9 +21,9 @@ from dpsql.sql.binder.free_answers import listed_keys
 from dpsql.sql.binder.group_by import cube, grouping_sets, has_sets
 from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.joins import From
-from dpsql.sql.ir.aggregate import COUNT
+from dpsql.sql.ir.aggregate import COUNT, UNITS
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import ColumnRef, Expression, Literal, Scalar, subqueries
+from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, Expression, Literal, Scalar, conjunction, subqueries
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import unit_of
 from dpsql.sql.postprocess import released_sql
@@ -172,7 +174,17 @@ class _Cut:
         if clipped is not None:
             norm = self._norm(clipped, node)
             return clipped.whole(_column(f"k{self._keys.index(norm)}"), self._aggregate(clipped.parts(norm)))
-        return self._aggregate(released_aggregate(node, self._reader, self._listed))
+        aggregate = released_aggregate(node, self._reader, self._listed)
+        if aggregate.function is UNITS and self._binding.schema.privacy.orphans == "each":
+            return self._aggregate(self._of_named_units(aggregate, node))
+        return self._aggregate(aggregate)
+
+    def _of_named_units(self, aggregate: Aggregate, node: exp.Expr) -> Aggregate:
+        """The count of the units that the column names, as COUNT(DISTINCT …) passes over NULL."""
+        _, _, unit, condition = split(node, self._reader)
+        assert unit is not None
+        named = Call("not", (Call("is null", (unit,), BOOLEAN),), BOOLEAN)
+        return replace(aggregate, condition=conjunction([named] if condition is None else [condition, named]))
 
     def _aggregate(self, aggregate: Aggregate) -> exp.Expr:
         if aggregate not in self._aggregates:

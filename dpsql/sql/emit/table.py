@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from dpsql.schema import ITS_UNIT
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
 from dpsql.sql.emit.nobody_rows import look_up, units_above_limit
 from dpsql.sql.ir.expression import ColumnRef
-from dpsql.sql.ir.relation import ITS_UNIT, Hop, Keep, Scan
+from dpsql.sql.ir.relation import Hop, Keep, Scan
 
 #: The place of a row among those of its unit: no column of a table has this name.
 _PLACE = "its place"

@@ -74,10 +74,6 @@ class TextCut:
     columns: tuple[str, ...]
 
 
-#: The unit of a row of a table whose parents are joined inside of it; no column of a schema has such a name.
-ITS_UNIT = "its unit"
-
-
 @dataclass(frozen=True, slots=True)
 class DerivedSize:
     """How many rows a derived table has at most; None where that is not known beforehand.
@@ -160,6 +156,11 @@ class PerUnit:
     child: Relation
     keys: tuple[tuple[str, Expression], ...]
     aggregates: tuple[tuple[str, UnitAggregate], ...]
+
+    @property
+    def further_keys(self) -> tuple[tuple[str, Expression], ...]:
+        """The keys by which a unit may have several rows: all but those that hold the unit."""
+        return tuple(pair for pair in self.keys if not (isinstance(pair[1], ColumnRef) and pair[1].identifies == UNIT))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,59 @@ def tied(seed: int) -> tuple[str, ...]:
     return f"{file}::test_no_tie_in_a_subquery_lets_a_unit_move_the_rows_of_others[{seed}]", file
 
 
+ORPHANS = "tests/planning/test_orphans.py::test_claims_hold_of_rows_without_a_unit"
+ROW_UNITS = "tests/engines/test_row_units.py"
+
 FAULTS = (
+    Fault(
+        "rows that refer to a row without a unit are not that row's",
+        "dpsql/engines/duckdb/tables/row_units.py",
+        'known = f"coalesce(p.{unit}, {missing})"',
+        "known = missing",
+        (ORPHANS, ROW_UNITS),
+    ),
+    Fault(
+        "the unit of a missing key is that of one row",
+        "dpsql/engines/duckdb/tables/row_units.py",
+        "CAST({own} AS VARCHAR)], 0)",
+        "CAST({own} AS VARCHAR)], row_number() OVER ())",
+        (ORPHANS, ROW_UNITS),
+    ),
+    Fault(
+        "twins among rows without a unit are one unit",
+        "dpsql/engines/duckdb/tables/row_units.py",
+        "{texts}], {copy})",
+        "{texts}], 0)",
+        (ROW_UNITS,),
+    ),
+    Fault(
+        "equal rows of two tables are one unit",
+        "dpsql/engines/duckdb/tables/row_units.py",
+        "[{quoted('row')}, {quoted(table)}, {texts}]",
+        "[{quoted('row')}, {texts}]",
+        (ROW_UNITS,),
+    ),
+    Fault(
+        "rows without a unit are a group each where a subquery groups by the unit",
+        "dpsql/sql/binder/per_unit.py",
+        "Filter(child, _one_unit(self._keys)) if self._has_orphans else child",
+        "child",
+        (ROW_UNITS,),
+    ),
+    Fault(
+        "rows without a unit count among the different values of the unit's column",
+        "dpsql/sql/binder/private_select.py",
+        'aggregate.function is UNITS and self._binding.schema.privacy.orphans == "each"',
+        "False",
+        (ROW_UNITS,),
+    ),
+    Fault(
+        "nobody is told that rows without a unit are left out",
+        "dpsql/planning/assumptions.py",
+        "if link.nullable and link not in required:",
+        "if False:",
+        (ROW_UNITS,),
+    ),
     Fault(
         "a public row without a partner is taken to add nothing whatever a CASE is there",
         "dpsql/sql/binder/sources/join_sides.py",

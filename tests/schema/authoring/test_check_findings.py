@@ -77,6 +77,20 @@ def test_with_a_delta_undeclared_keys_need_many_units(tmp_path: Path) -> None:
     assert told[1].endswith("its keys are shown only for groups of many units; add values = […] if public")
 
 
+def test_rows_without_a_unit_are_named(tmp_path: Path) -> None:
+    unit = 'id = { type = "integer" }', 'id = { type = "integer", nullable = true }'
+    for orphans, words in (
+        ("drop", "belong to no unit and are in no answer"),
+        ("each", "are each a unit of their own"),
+    ):
+        (tmp_path / "shop.toml").write_text(
+            FILE.format(**{**QUIET, "privacy": f'time_bucket = 1\norphans = "{orphans}"'}).replace(*unit)
+        )
+        told = [str(each) for each in check(tmp_path / "shop.toml") if "NULL" in str(each)]
+        assert len(told) == 1 and told[0].startswith("note: table people, column id: rows") and words in told[0]
+    assert not any("NULL" in each for each in found(tmp_path))
+
+
 def test_limits_above_a_thousand_are_large(tmp_path: Path) -> None:
     large = f"loose: table people, max_rows_per_unit: {LOOSE_LIMIT + 1} is large, and noise grows with it"
     assert large in found(tmp_path, rows=LOOSE_LIMIT + 1)

@@ -120,20 +120,28 @@ def test_a_hint_keeps_the_question(nafld: Session, text: str) -> None:
     [
         (
             "SELECT MAX(DISTINCT ws_price) AS most FROM web_sales WHERE ws_price > 1",
-            "SELECT MAX(ws_price) AS most FROM web_sales WHERE ws_price > 1 "
-            "/* MAX(ws_price) for MAX(DISTINCT ws_price) */",
+            (
+                "SELECT MAX(ws_price) AS most FROM web_sales WHERE ws_price > 1 "
+                "/* MAX(ws_price) for MAX(DISTINCT ws_price) */"
+            ),
         ),
         (
             "SELECT APPROX_COUNT_DISTINCT(ws_device) AS n FROM web_sales WHERE ws_device IN (?, ?)",
-            "SELECT COUNT(DISTINCT ws_device) AS n FROM web_sales WHERE ws_device IN (?, ?) "
-            "/* COUNT(DISTINCT ws_device) for APPROX_COUNT_DISTINCT(ws_device) */",
+            (
+                "SELECT COUNT(DISTINCT ws_device) AS n FROM web_sales WHERE ws_device IN (?, ?) "
+                "/* COUNT(DISTINCT ws_device) for APPROX_COUNT_DISTINCT(ws_device) */"
+            ),
         ),
         (
-            "WITH d AS (SELECT ws_device, SEM(ws_price) AS e FROM web_sales WHERE ws_price > $2 AND ws_device = $1 "
-            "GROUP BY ws_device) SELECT ws_device, e + 1 AS more FROM d ORDER BY e",
-            "WITH d AS (SELECT ws_device, STDDEV(ws_price) / SQRT(COUNT(ws_price)) AS e FROM web_sales "
-            "WHERE ws_price > $2 AND ws_device = $1 GROUP BY ws_device) SELECT ws_device, e + 1 AS more FROM d "
-            "ORDER BY e /* STDDEV(ws_price) / SQRT(COUNT(ws_price)) for SEM(ws_price) */",
+            (
+                "WITH d AS (SELECT ws_device, SEM(ws_price) AS e FROM web_sales WHERE ws_price > $2 AND ws_device = $1 "
+                "GROUP BY ws_device) SELECT ws_device, e + 1 AS more FROM d ORDER BY e"
+            ),
+            (
+                "WITH d AS (SELECT ws_device, STDDEV(ws_price) / SQRT(COUNT(ws_price)) AS e FROM web_sales "
+                "WHERE ws_price > $2 AND ws_device = $1 GROUP BY ws_device) SELECT ws_device, e + 1 AS more FROM d "
+                "ORDER BY e /* STDDEV(ws_price) / SQRT(COUNT(ws_price)) for SEM(ws_price) */"
+            ),
         ),
     ],
 )

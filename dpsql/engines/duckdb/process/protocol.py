@@ -16,7 +16,16 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from dpsql.engines.duckdb import row_encoding
-from dpsql.engines.source import CoreSql, CsvText, DataSource, DerivedTable, StoredColumn, StoredTable, ValueRows
+from dpsql.engines.source import (
+    CoreSql,
+    CsvText,
+    DataSource,
+    DerivedTable,
+    StoredColumn,
+    StoredTable,
+    ValueRows,
+)
+from dpsql.engines.unit_column import UnitColumn, UnitLink
 from dpsql.errors.deadline import GLANCE
 
 _LENGTHS: Final = struct.Struct(">QI")
@@ -153,8 +162,17 @@ def source_heard(said: dict[str, Any]) -> DataSource:
     tables = {name: _table_heard(table) for name, table in said["tables"].items()}
     unique, written, apart = (tuple((table, column) for table, column in said[word])
                               for word in ("unique", "written", "apart"))  # fmt: skip
+    units = None if said["units"] is None else _units_heard(said["units"])
     return DataSource(said["path"], said["kind"], tables, unique, public, written=written, apart=apart,
-                      content=said["content"])  # fmt: skip
+                      content=said["content"], units=units)  # fmt: skip
+
+
+def _units_heard(said: dict[str, Any]) -> UnitColumn:
+    links = {
+        table: UnitLink(link["column"], None if link["parent"] is None else tuple(link["parent"]))
+        for table, link in said["links"].items()
+    }
+    return UnitColumn(said["name"], said["type"], links)
 
 
 def _table_heard(said: dict[str, Any]) -> StoredTable:

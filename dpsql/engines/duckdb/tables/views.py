@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 import duckdb
 
 from dpsql.engines.duckdb.tables.copies import copy_csv, copy_sqlite
+from dpsql.engines.duckdb.tables.row_units import BARE, add_units
 from dpsql.engines.duckdb.tables.texts import folded, identifier, quoted, value_of_text
 from dpsql.engines.files.held_files import located
 from dpsql.engines.source import DataSource, StoredColumn, StoredTable, TableFile
@@ -38,10 +39,13 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DataSource, name: str)
             return
         connection.execute(f"ATTACH {quoted(source.path)} AS stored (READ_ONLY)")
     connection.execute(f"ATTACH ':memory:' AS {name}")
+    if source.units is not None:
+        connection.execute(f"CREATE SCHEMA {name}.{BARE}")
     if source.kind == "files" and any(table.files is None for table in source.tables.values()):
         source = located(source)
     for table, stored in source.tables.items():
-        place = f"{name}.main.{identifier(table)}"
+        bare = source.units is not None and table in source.units.links
+        place = f"{name}.{BARE if bare else 'main'}.{identifier(table)}"
         if source.kind == "sqlite":
             copy_sqlite(connection, source, table, place)
         elif stored.kind == "csv":
@@ -51,12 +55,16 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DataSource, name: str)
             connection.execute(f"CREATE VIEW {place} AS {rows}")
         else:
             connection.execute(f"CREATE VIEW {place} AS {_parquet(stored)}")
+    if source.units is not None:
+        add_units(connection, source.tables, source.units, name)
 
 
 def file_name(source: DataSource) -> str | None:
     """The name under which the engine holds the DuckDB file of a source; None where that is no DuckDB file."""
     if source.kind != "database":
         return None
+    if source.units is not None:
+        return "stored"
     return "source" if all(_is_as_declared(*each) for each in source.tables.items()) else "stored"
 
 

@@ -122,7 +122,9 @@ def is_single(source: Leaf, conditions: Iterable[Expression], others: Collection
         case Scan(path=path) if path is not None:
             return bool(path.unique & given)
         case PerUnit(keys=keys) if unit_of(source) is not None:
-            return {UNIT, *(name for name, _ in keys)} <= given
+            further = {name for name, _ in source.further_keys}
+            units = {UNIT, *(name for name, _ in keys)} - further
+            return further <= given and not units.isdisjoint(given)
         case _:
             return False
 

@@ -183,10 +183,10 @@ class UnitWork:
                 self.tables[alias] = source
                 rows = row_limit(limits) or _UNLIMITED
                 return RowBound(rows, frozenset({alias}), (f"{table} {rows:,}",))
-            case PerUnit(child=child, keys=keys):
+            case PerUnit(child=child):
                 inner = self.relation(child)
                 self.evaluate(inner, expressions_of(source))
-                return inner if keys else _ONE
+                return inner if source.further_keys else _ONE
             case Compound(operator=operator, branches=branches):
                 parts = [self.relation(branch.relation) for branch in branches]
                 for part, branch in zip(parts, branches, strict=True):

@@ -9,14 +9,13 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from dpsql.schema import UNIT
+from dpsql.schema import ITS_UNIT, UNIT
 from dpsql.sql.analysis.stability import row_limit
 from dpsql.sql.analysis.work.row_cost import is_declared
 from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import INTEGER, TEXT, Call, ColumnRef, Expression, Literal, Subquery, columns, rebuilt
 from dpsql.sql.ir.references import everything_in
 from dpsql.sql.ir.relation import (
-    ITS_UNIT,
     Branch,
     Compound,
     Constants,

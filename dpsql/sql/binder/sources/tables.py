@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from dpsql.schema import Schema
+from dpsql.schema import ITS_UNIT, UNIT, Schema
 from dpsql.sql.analysis.stability import conditions_of, sources
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression
 from dpsql.sql.ir.relation import ContributionLimits, Filter, Hop, Join, Path, Relation, Scan
@@ -26,7 +26,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
     """The rows of a base table, joined with the parents that lead to its unit."""
     table = schema.tables[name]
     own = alias()
-    owner = None if table.public else schema.owner(name)
+    owner = None if table.public else schema.row_owner(name)
 
     def column(relation: str, of: str, column_name: str) -> ColumnRef:
         declared = schema.tables[of].columns[column_name]
@@ -46,6 +46,11 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
             automatic=declared.automatic,
         )
 
+    def unit(relation: str, of: str, column_name: str) -> ColumnRef:
+        if column_name == ITS_UNIT:
+            return ColumnRef(relation, ITS_UNIT, schema.unit_type, identifies=UNIT)
+        return column(relation, of, column_name)
+
     columns: dict[str, Expression] = {each: column(own, name, each) for each in table.columns}
     if owner is None:
         return BoundRelation(Scan(own, name), columns)
@@ -61,7 +66,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
         table.rows_per_group,
         averaged if averaged != table.rows_per_group else None,
     )
-    path = Path(tuple(hops), column(last_alias, last_table, owner.column), schema.unique_columns(name))
+    path = Path(tuple(hops), unit(last_alias, last_table, owner.column), schema.unique_columns(name))
     return BoundRelation(Scan(own, name, path.hops, path.unit, limits, path=path), columns)
 
 
