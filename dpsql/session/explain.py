@@ -8,9 +8,9 @@ from fractions import Fraction
 from dpsql.planning.assumptions import groups_said, norms_said, rows_of_nobody, taken_as_given
 from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
-from dpsql.planning.estimators.moment_intervals import typical_half_width
 from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.estimators.quantiles import QuantileEstimate
+from dpsql.planning.estimators.typical_errors import errors_in_groups
 from dpsql.planning.explanation import (
     explained_cell,
     explained_histogram,
@@ -128,16 +128,14 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
     at = place_of(plan, column)
     assert at is not None
     core, place = at
-    halves = [float(half) for half in core.half_widths(plan.confidence)]
+    halves = core.half_widths(plan.confidence)
     match core.estimates[place]:
         case SingleCell() | CentredSum():
             raise AssertionError("the plan tells how exact a count or a sum is")
-        case MeanEstimate(total=total):
-            return f"± {halves[total]:.4g} / count"
-        case MomentEstimate() as moment:
-            return typical_half_width(moment, halves)
+        case MeanEstimate() | MomentEstimate() as ratio:
+            return errors_in_groups(ratio, halves, core.law(plan.confidence))
         case PresenceEstimate(count=count):
-            return f"told from {2 * halves[count]:.4g} rows on"
+            return f"told from {float(2 * halves[count]):.4g} rows on"
         case QuantileEstimate(histogram=place, ranks=ranks):
             return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank"
         case PresentValues(histogram=place, values=values):

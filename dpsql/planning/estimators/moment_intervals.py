@@ -155,38 +155,3 @@ def _scaled(interval: ConfidenceInterval, scale: float) -> ConfidenceInterval:
 def _known(form: LinearForm | None) -> LinearForm:
     assert form is not None
     return form
-
-
-def typical_half_width(moment: MomentEstimate, halves: Sequence[float]) -> str:
-    """Half the width of the interval with means near the middle of the bounds, as a formula of what will be known."""
-    square_x, square_y, product = (
-        math.hypot(halves[place], missing * halves[moment.count]) if place is not None else 0.0
-        for place, missing in (
-            (moment.x.squares, float(moment.x.square_middle)),
-            (None, 0.0) if moment.y is None else (moment.y.squares, float(moment.y.square_middle)),
-            (moment.products, 0.0),
-        )
-    )
-    match moment.statistic:
-        case Statistic.VAR_POP | Statistic.VAR_SAMP:
-            return f"about ± {square_x:.4g} / count"
-        case Statistic.STDDEV_POP | Statistic.STDDEV_SAMP:
-            return f"about ± {square_x:.4g} / (2 · count · deviation)"
-        case Statistic.COVAR_POP | Statistic.COVAR_SAMP:
-            return f"about ± {product:.4g} / count"
-        case Statistic.REGR_SXX:
-            return f"about ± {square_x:.4g}"
-        case Statistic.REGR_SYY:
-            return f"about ± {square_y:.4g}"
-        case Statistic.REGR_SXY:
-            return f"about ± {product:.4g}"
-        case Statistic.CORR:
-            return f"about ± {product:.4g} / (count · both deviations)"
-        case Statistic.REGR_R2:
-            return f"about ± {product:.4g} · 2 · correlation / (count · both deviations)"
-        case Statistic.REGR_SLOPE:
-            return f"about ± {product:.4g} / (count · variance of x)"
-        case Statistic.REGR_INTERCEPT:
-            return f"about ± {product:.4g} · mean of x / (count · variance of x)"
-        case _:
-            assert_never(moment.statistic)
