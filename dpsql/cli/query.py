@@ -65,10 +65,6 @@ def query(
         if cursor.description is not None:
             rows = output.OutputRows.of_cursor(cursor)
             output.write(rows, style, intervals, file)
-            if not rows.rows and explanation is not None and explanation.missing_below is not None:
-                click.echo("no row is shown: where the schema does not declare the keys, groups of fewer than about "
-                           f"{explanation.missing_below} units are withheld; conditions of the statement may leave out "
-                           "others", err=True)  # fmt: skip
         if explanation is not None:
             click.echo(connection.paid_for(cursor), err=True)
             if with_details:

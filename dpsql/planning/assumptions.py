@@ -29,10 +29,40 @@ def groups_said(plan: Plan) -> tuple[str, ...]:
 
 def _left_out(core: CorePlan) -> str:
     """What is said of rows with keys that cannot be listed, where keys are listed by what the schema declares."""
-    read = [each for key in core.core.keys if key.type != BOOLEAN for each in columns(key) if not each.public]
-    if all(each.bounds is None and each.domain is None for each in read):
+    if not any(_declared_keys(core)):
         return ""
     return "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
+
+
+def _declared_keys(core: CorePlan) -> tuple[list[str], list[str]]:
+    """The private columns that a core's keys read, of which the schema declares values, and of which bounds."""
+    read = [column for key in core.core.keys if key.type != BOOLEAN for column in columns(key) if not column.public]
+    with_values = [column.name for column in read if column.domain is not None]
+    with_bounds = [column.name for column in read if column.domain is None and column.bounds is not None]
+    return with_values, with_bounds
+
+
+def groups_left_out(plan: Plan) -> tuple[str, ...]:
+    """One sentence for each kind of rows that are in no group of an answer: of few units, or of keys not declared."""
+    sentences = list[str]()
+    selections = [core.selection for core in plan.cores if core.selection is not None]
+    if selections:
+        fewest = max(selection.units_needed() for selection in selections)
+        several = any(selection.weights is not None for selection in selections)
+        more = "; more are needed if its units are in several groups" if several else ""
+        sentences.append(f"groups of fewer than about {fewest:,} units are missing{more}")
+    with_values = dict[str, None]()
+    with_bounds = dict[str, None]()
+    for core in plan.cores:
+        if core.core.domain is not None:
+            values, bounds = _declared_keys(core)
+            with_values.update(dict.fromkeys(values))
+            with_bounds.update(dict.fromkeys(bounds))
+    if with_values:
+        sentences.append(f"rows with other values of {_listed([*with_values])} than the schema lists are in no group")
+    if with_bounds:
+        sentences.append(f"rows with {_listed([*with_bounds])} beyond the schema's bounds are in no group")
+    return tuple(sentences)
 
 
 def norms_said(plan: Plan) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from dpsql.postprocessing import Result
 from dpsql.schema.types import TYPES
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.command import QueryText
+from dpsql.server.error_notice import error_notice
 from dpsql.server.protocol import postgres_types
 from dpsql.server.protocol.error_response import StalePlanError, error_fields
 from dpsql.server.protocol.portals import Outcome, PortalRows, StatementDone
@@ -151,6 +152,9 @@ class QueryRouter:
             self._cancellation.check()
             result = self._session.answer(plan)
             self._tell(result)
+            error = error_notice(plan, result)
+            if error is not None:
+                self._noted(f"dpsql: {error}")
             return PortalRows(result.rows)
 
         return self._located(query, answered)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,6 +69,9 @@ def test_what_is_computed_of_it_reaches_as_far_to_either_side(session: Session) 
 
 
 def test_the_analyst_is_told_once_and_only_of_such_counts(session: Session) -> None:
-    assert session.execute(TOWNS).notices == (CAVEAT,)
-    assert session.execute("SELECT town, COUNT(*) FROM people GROUP BY town").notices == ()
-    assert session.execute("SELECT sex, COUNT(DISTINCT id) FROM people GROUP BY sex").notices == ()
+    caveat, missing = session.execute(TOWNS).notices
+    assert caveat == CAVEAT and re.fullmatch(r"groups of fewer than about \d+ units are missing", missing)
+    assert CAVEAT not in session.execute("SELECT town, COUNT(*) FROM people GROUP BY town").notices
+    assert session.execute("SELECT sex, COUNT(DISTINCT id) FROM people GROUP BY sex").notices == (
+        "rows with other values of sex than the schema lists are in no group",
+    )

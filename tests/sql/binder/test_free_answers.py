@@ -112,7 +112,7 @@ def test_tools_get_declared_ranges(database: Database, text: str, rows: list[obj
 )
 def test_other_ranges_are_released(database: Database, text: str) -> None:
     before = entries(database)
-    assert not database.session("ada", TOOLS).execute(text).notices
+    assert "the ends of a column" not in str(database.session("ada", TOOLS).execute(text).notices)
     assert entries(database) == before + 1
 
 

@@ -1,0 +1,94 @@
+"""The error of an answer as one line, for clients that show notices and not intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from typing import Final
+
+from dpsql.planning.plan import Plan
+from dpsql.planning.result_columns import CellInterval
+from dpsql.postprocessing import Result
+from dpsql.postprocessing.possible_values import ranges
+from dpsql.sql.ir.interval import Interval
+
+#: The most columns whose errors are told.
+MOST_COLUMNS: Final = 12
+#: Of longer results so many rows at most are looked at, evenly spread.
+MOST_ROWS: Final = 1_000
+#: Errors of a column are told as one if the largest is at most so many times the smallest.
+ALIKE: Final = 1.05
+_DAY: Final = timedelta(days=1)
+
+
+def error_notice(plan: Plan, result: Result) -> str | None:
+    """How far the values of each column may be off; None if no column has intervals, or if their ends are columns."""
+    if result.has_ends:
+        return None
+    errors = list(_errors(plan, result))
+    if not errors:
+        return None
+    more = len(errors) - MOST_COLUMNS
+    told = [*errors[:MOST_COLUMNS], f"and those of {more} more columns"] if more > 0 else errors
+    return f"error with {100 * plan.confidence:g} %: {', '.join(told)}"
+
+
+def _errors(plan: Plan, result: Result) -> Iterator[str]:
+    step = 1 + len(result.rows) // MOST_ROWS
+    for place, (column, within) in enumerate(zip(result.columns, ranges(plan), strict=False)):
+        cells = (
+            (row[place], ends[place]) for row, ends in zip(result.rows[::step], result.intervals[::step], strict=True)
+        )
+        known = [
+            (value, ends)
+            for value, ends in cells
+            if ends is not None and isinstance(value, int | float | Decimal | date)
+        ]
+        if known:
+            cut = [_cut_ends(ends, within) for _, ends in known]
+            whole = [cell for cell, ends in zip(known, cut, strict=True) if not ends]
+            nothing = ", which says nothing" if all(ends == 2 for ends in cut) else ""
+            yield f"{column.name} ± {_largest_errors(whole or known)}{nothing}"
+
+
+def _cut_ends(interval: CellInterval, within: Interval) -> int:
+    """How many ends of an interval are those of what is possible."""
+    low, high = interval
+    if not isinstance(low, int | float) or not isinstance(high, int | float):
+        return 0
+    least = -math.inf if within.low is None else float(within.low)
+    most = math.inf if within.high is None else float(within.high)
+    return (low <= least) + (high >= most)
+
+
+def _largest_errors(cells: Sequence[tuple[int | float | Decimal | date, CellInterval]]) -> str:
+    """How far the ends of the intervals are from the values: one number for all, or from the least to the greatest."""
+    unit = " days" if isinstance(cells[0][0], date) else ""
+    errors = sorted(max(_distance(value, end) for end in ends) for value, ends in cells)
+    least, most = errors[0], errors[-1]
+    if most <= ALIKE * least:
+        return f"{_rounded(most)}{unit}"
+    return f"{_rounded(least)} to {_rounded(most)}{unit}"
+
+
+def _distance(value: object, end: object) -> float:
+    """The distance of two numbers, or of two dates or moments in days."""
+    if isinstance(value, datetime) and isinstance(end, datetime):
+        return abs((value - end) / _DAY)
+    if isinstance(value, date) and isinstance(end, date):
+        return float(abs(value.toordinal() - end.toordinal()))
+    assert isinstance(value, int | float | Decimal) and isinstance(end, int | float)
+    return abs(float(value) - end)
+
+
+def _rounded(error: float) -> str:
+    """The error with two digits.
+
+    >>> _rounded(0.01234), _rounded(20.3), _rounded(12345.6), _rounded(float("inf"))
+    ('0.012', '20', '12,346', '∞')
+    """
+    if math.isinf(error):
+        return "∞"
+    return f"{error:,.0f}" if error >= 10 else f"{error:.2g}"
