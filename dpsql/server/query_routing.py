@@ -12,10 +12,10 @@ from dpsql.errors import Error, LedgerError, Refused, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.postprocessing import Result
+from dpsql.postprocessing.answer_errors import errors_in_words
 from dpsql.schema.types import TYPES
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.commands.command import QueryText
-from dpsql.server.error_notice import error_notice
 from dpsql.server.protocol import postgres_types
 from dpsql.server.protocol.error_response import StalePlanError, error_fields
 from dpsql.server.protocol.portals import Outcome, PortalRows, StatementDone
@@ -53,12 +53,12 @@ class LocatedError(Exception):
 class QueryRouter:
     """Routes the queries of one connection.
 
-    ``show_price`` is called with each price, in words and in ε; ``noted`` with each notice.
+    ``show_price`` is called with each price, in words and in ε, and the answer's error; ``noted`` with each notice.
     """
 
     def __init__(
         self, session: Session, catalogue: Catalogue, cancellation: StatementCancellation,
-        show_price: Callable[[str, Fraction], None], noted: Callable[[str], None],
+        show_price: Callable[[str, Fraction, str], None], noted: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
         self._show_price, self._noted = show_price, noted
@@ -151,26 +151,23 @@ class QueryRouter:
                 raise StalePlanError
             self._cancellation.check()
             result = self._session.answer(plan)
-            self._tell(result)
-            error = error_notice(plan, result)
-            if error is not None:
-                self._noted(f"dpsql: {error}")
+            self._tell(result, errors_in_words(plan, result))
             return PortalRows(result.rows)
 
         return self._located(query, answered)
 
-    def _tell(self, result: Result) -> None:
-        """Send the price of an answer from private data, and its notices."""
+    def _tell(self, result: Result, error: str = "") -> None:
+        """Send the price of an answer from private data, its error in words, and its notices."""
         for notice in result.notices:
             self._noted(notice)
         price = result.price
         if price.stored:  # said without asking the ledger: dashboards draw such answers again and again
-            self._show_price("free: answered before, and paid for once", price.charged)
+            self._show_price("free: answered before, and paid for once", price.charged, error)
         elif price.charged:
             said = "this one is paid for"
             with suppress(LedgerError):  # the answer is there, and is not lost with what is left
                 said = self._session.paid_for(price)
-            self._show_price(said, price.charged)
+            self._show_price(said, price.charged, error)
 
     def _located(self, query: QueryText, action: Callable[[], T]) -> T:
         try:

@@ -1,4 +1,4 @@
-"""The error of an answer as one line, for clients that show notices and not intervals."""
+"""The errors of an answer's columns as one line, for clients that show notices and not intervals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import CellInterval
-from dpsql.postprocessing import Result
+from dpsql.postprocessing.answer import Result
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.sql.ir.interval import Interval
 
@@ -23,13 +23,11 @@ ALIKE: Final = 1.05
 _DAY: Final = timedelta(days=1)
 
 
-def error_notice(plan: Plan, result: Result) -> str | None:
-    """How far the values of each column may be off; None if no column has intervals, or if their ends are columns."""
-    if result.has_ends:
-        return None
-    errors = list(_errors(plan, result))
+def errors_in_words(plan: Plan, result: Result) -> str:
+    """How far the values of each column may be off; empty if no column has intervals, or if their ends are columns."""
+    errors = [] if result.has_ends else list(_errors(plan, result))
     if not errors:
-        return None
+        return ""
     more = len(errors) - MOST_COLUMNS
     told = [*errors[:MOST_COLUMNS], f"and those of {more} more columns"] if more > 0 else errors
     return f"error with {100 * plan.confidence:g} %: {', '.join(told)}"

@@ -10,25 +10,22 @@ from typing import Any
 
 import pytest
 
-from dpsql.postprocessing import Result
-from dpsql.server import error_notice as module
-from dpsql.server.error_notice import error_notice
+from dpsql.postprocessing import Result, answer_errors
+from dpsql.postprocessing.answer_errors import errors_in_words
 from dpsql.sql.ir.interval import EVERYTHING, FROM_ZERO, Interval
 
 UNIT = Interval(-1, 1)
 
 
-def said(
-    monkeypatch: pytest.MonkeyPatch, within: Interval, *cells: tuple[object, object], columns: int = 1
-) -> str | None:
+def said(monkeypatch: pytest.MonkeyPatch, within: Interval, *cells: tuple[object, object], columns: int = 1) -> str:
     """What is said of a result whose every column has these values with these intervals."""
-    monkeypatch.setattr(module, "ranges", lambda plan: [within] * columns)
+    monkeypatch.setattr(answer_errors, "ranges", lambda plan: [within] * columns)
     names = [SimpleNamespace(name=f"x{place}") for place in range(columns)]
     rows = [(value,) * columns for value, _ in cells]
     intervals: Sequence[Any] = [(ends,) * columns for _, ends in cells]
     plan: Any = SimpleNamespace(confidence=0.95)
     result: Any = Result(names, rows, intervals)  # type: ignore[arg-type]
-    return error_notice(plan, result)
+    return errors_in_words(plan, result)
 
 
 @pytest.mark.parametrize(
@@ -53,13 +50,13 @@ def test_errors_in_words(
 
 
 def test_what_has_no_interval_is_not_mentioned(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert said(monkeypatch, EVERYTHING, ("f", None)) is None
-    assert said(monkeypatch, EVERYTHING, ([1.0], ([0.5], [1.5]))) is None
+    assert said(monkeypatch, EVERYTHING, ("f", None)) == ""
+    assert said(monkeypatch, EVERYTHING, ([1.0], ([0.5], [1.5]))) == ""
 
 
 def test_columns_beyond_the_first_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     line = said(monkeypatch, EVERYTHING, (7, (5.0, 9.0)), columns=15)
-    assert line is not None and "x11 ± 2, and those of 3 more columns" in line and "x12" not in line
+    assert "x11 ± 2, and those of 3 more columns" in line and "x12" not in line
 
 
 def test_long_results_are_sampled(monkeypatch: pytest.MonkeyPatch) -> None:
