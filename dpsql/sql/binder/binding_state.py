@@ -63,6 +63,7 @@ class Binding(ABC):
         self.cores: list[Core] = []
         self.cubes: list[Cube] = []
         self.public: set[str] = set()
+        self.unread = False
         self._aliases = 0
 
     # -- the queries inside a statement ----------------------------------------------------------------------------
@@ -97,6 +98,22 @@ class Binding(ABC):
     @abstractmethod
     def gives_private_rows(self, node: exp.Expr, ctes: Ctes) -> bool:
         """Whether the table or query has rows that belong to units."""
+
+    @abstractmethod
+    def column_types(self, core: Core) -> list[tuple[str, str]]:
+        """The columns of the core's released table: names, and types of the sandbox."""
+
+    @contextmanager
+    def without_rows(self, unread: bool) -> Iterator[None]:
+        """Bind queries whose rows nothing reads if ``unread``, as a condition around them is never true.
+
+        They release nothing, and have their columns alone.
+        """
+        before, self.unread = self.unread, self.unread or unread
+        try:
+            yield
+        finally:
+            self.unread = before
 
     # -- what was found --------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.binding_state import Binding, FrontendOptions
 from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.empty_groups import EmptyGroups
-from dpsql.sql.binder.free_answers import declared_ends, is_probe, is_raw_probe, no_rows
+from dpsql.sql.binder.free_answers import declared_ends, is_probe, is_raw_probe, never_holds, no_rows
 from dpsql.sql.binder.group_by import is_plain_distinct
 from dpsql.sql.binder.private_select import released_select
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, without_ctes
@@ -21,6 +21,7 @@ from dpsql.sql.binder.sources.derived_tables import DerivedTables, Describe
 from dpsql.sql.binder.sources.from_subqueries import PrivateRows, from_items, groups_by_unit
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
+from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.postprocess import released_sql
 
@@ -60,6 +61,10 @@ class Cut(Binding):
         """A derived table of what post-processing itself asks."""
         return self.derivations.made(tree, at)
 
+    def column_types(self, core: Core) -> list[tuple[str, str]]:
+        """The columns of the core's released table: names, and types of the sandbox."""
+        return self.derivations.released_columns(core)
+
     def released(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
         """A SELECT over private rows is cut, any other is left to the sandbox whole."""
         query, ctes = without_ctes(query, ctes)
@@ -81,7 +86,8 @@ class Cut(Binding):
                 refuse("E_STMT", "only SELECT is answered", query)
 
     def _cut(self, select: exp.Select, ctes: Ctes, outside: Outside | None) -> exp.Select:
-        source_from = self.source_from(select, ctes)
+        with self.without_rows(never_holds(select.args.get("where"))):
+            source_from = self.source_from(select, ctes)
         tied = correlated(select, source_from.scope) if outside is not None and is_grouped(select) else None
         if tied is not None and outside is not None:
             empty = None if tied.empty is None else released_sql.clause(tied.empty, self, ctes)

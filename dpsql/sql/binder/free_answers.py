@@ -7,23 +7,29 @@ Proved in ``docs/proofs/execution.md`` and ``docs/proofs/domain.md``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 
 from sqlglot import exp
 
+from dpsql.errors import DatabaseError
 from dpsql.schema import Bound, Schema, fold
+from dpsql.sql.analysis.empty_relations import is_never_true
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.binding_state import Binding, FrontendOptions
 from dpsql.sql.binder.column_names import output_name
+from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.group_by import is_plain_distinct
+from dpsql.sql.binder.scope import Scope
 from dpsql.sql.binder.sources.from_subqueries import select_item
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.emit import node
 from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.emit.syntax import SANDBOX
+from dpsql.sql.ir.aggregate_properties import ResultRule
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Literal, Scalar
 from dpsql.sql.ir.refusal import only
@@ -42,7 +48,7 @@ def is_probe(select: exp.Select | exp.SetOperation) -> bool:
         return not limit.args.get("limit_options")
     if where is None or not isinstance(select, exp.Select) or is_grouped(select):
         return False
-    return any(_is_false(part) for part in _conjuncts(where.this))
+    return never_holds(where)
 
 
 def is_raw_probe(select: exp.Select, frontend_options: FrontendOptions) -> bool:
@@ -69,15 +75,29 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
     return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
 
 
-def _is_false(node: exp.Expr) -> bool:
-    if isinstance(node, exp.EQ) and isinstance(node.this, exp.Literal) and isinstance(node.expression, exp.Literal):
-        return node.this.is_int and node.expression.is_int and int(node.this.name) != int(node.expression.name)
-    return isinstance(node, exp.Boolean) and not node.this
+def never_holds(clause: exp.Where | exp.Having | None) -> bool:
+    """Whether the condition of a clause is false or unknown as written: a part of its AND is, made of constants alone.
+
+    >>> from sqlglot import parse_one
+    >>> ends = ("WHERE a > 1 AND 1 = 0", "WHERE NULL", "WHERE 1 = 0 OR a > 1", "")
+    >>> [never_holds(parse_one(f"SELECT a FROM t {end}").args.get("where")) for end in ends]
+    [True, True, False, False]
+    """
+    return clause is not None and any(_is_never_true(part) for part in _conjuncts(clause.this))
+
+
+def _is_never_true(node: exp.Expr) -> bool:
+    if node.find(exp.Column, exp.Query, exp.Placeholder, exp.AggFunc, exp.Anonymous) is not None:
+        return False
+    try:
+        return is_never_true(Reader(Scope().resolve).condition(node))
+    except DatabaseError:
+        return False  # it is refused, or answered, where it is read
 
 
 def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Select:
     """A SELECT of no rows whose columns have the names and the types of the probe's."""
-    only(select, "expressions", "from_", "joins", "where", "order", "limit", "offset", code="E_RAW")
+    only(select, "expressions", "from_", "joins", "where", "order", "limit", "offset", "distinct", code="E_RAW")
     columns: list[exp.Expr] = []
     for place, item in enumerate(select.expressions):
         for name, expression in select_item(item, place, source_from):
@@ -86,6 +106,38 @@ def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Sele
             named = item.alias or (name if brings_name else output_name(item))
             columns.append(exp.alias_(typed, named, quoted=True))
     return exp.select(*columns).where(exp.Boolean(this=False), copy=False)
+
+
+def released_of_no_rows(
+    core: Core, sets: Sequence[Sequence[int]] | None, types: Sequence[tuple[str, str]], has_total: bool
+) -> exp.Subquery:
+    """What would be released of a core whose relation has no row: no groups, and one row for each total over all rows.
+
+    A total is there if ``has_total``. ``sets`` are the places of the keys in each grouping set, if there are several.
+    ``types`` are the columns of the core's released table.
+    """
+    names = dict(types)
+    columns = [_typed(exp.null(), names[f"k{place}"], f"k{place}") for place, _ in enumerate(core.keys)]
+    if sets is not None:
+        columns += [_typed(node.integer(1), "BIGINT", f"g{place}") for place, _ in enumerate(core.keys)]
+    for place, aggregate in enumerate(core.aggregates):
+        counts = aggregate.function.result is ResultRule.WHOLE_NUMBER
+        value = node.integer(0) if counts else exp.null()
+        columns.append(_typed(value, names[f"a{place}"], f"a{place}"))
+    row = exp.Select(expressions=columns or [_typed(exp.null(), "BIGINT", "row")])
+    keys_of_sets = [range(len(core.keys))] if sets is None else sets
+    totals = [row.copy() for keys in keys_of_sets if has_total and not keys]
+    if not totals:
+        return node.subquery(row.where(exp.false(), copy=False), "empty")
+    rows: exp.Query = totals[0]
+    for total in totals[1:]:
+        rows = exp.Union(this=rows, expression=total, distinct=False)
+    return node.subquery(rows, "empty")
+
+
+def _typed(value: exp.Expr, sql_type: str, name: str) -> exp.Expr:
+    cast = exp.Cast(this=value, to=exp.DataType.build(sql_type, dialect="duckdb"))
+    return node.aliased(cast, name)
 
 
 def listed_keys(core: Core, binding: Binding) -> exp.Subquery | None:

@@ -11,11 +11,13 @@ from typing import assert_never
 
 from sqlglot import exp
 
+from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, SqlType, fold
 from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable
 from dpsql.sql.analysis.stability import limits
 from dpsql.sql.analysis.summand import summand
-from dpsql.sql.binder.aggregates.aggregate import is_aggregate, split, statistic
+from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, split, statistic
+from dpsql.sql.binder.aggregates.repeated_values import repeated_value
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
@@ -88,7 +90,9 @@ class _Grouping:
     def _known(self, node: exp.Expr) -> Expression | None:
         """The column of the grouped subquery that holds the key or the aggregate."""
         if is_aggregate(node):
-            return self._aggregate(node)
+            return self._repeated(node) or self._aggregate(node)
+        if isinstance(node, exp.IgnoreNulls) and isinstance(node.this, exp.AnyValue):
+            return self._known(node.this)
         if isinstance(node, exp.Subquery):
             value = self._reader.read(node)
             return None if any(columns(value)) else value
@@ -110,6 +114,18 @@ class _Grouping:
             return ColumnRef(self._alias, name, expression.type, expression.nullable, expression.bounds,
                           expression.domain, expression.identifies, False)  # fmt: skip
         return self._column(name, expression.type, bounds(expression), is_nullable(expression))
+
+    def _repeated(self, node: exp.Expr) -> Expression | None:
+        """The aggregate of what is the same in all rows of a group, as this value; None of any other aggregate."""
+        repeated = repeated_value(node)
+        if repeated is None or repeated.type != "argument" or has_aggregate(repeated.argument):
+            return None
+        if repeated.beside is not None and is_nullable(self._reader.read(repeated.beside)):
+            return None
+        try:
+            return self._outer.read(repeated.argument) if repeated.argument.find(exp.Column) is not None else None
+        except DatabaseError:
+            return None  # not a function of the keys alone
 
     def _aggregate(self, node: exp.Expr) -> Expression:
         aggregate = unit_aggregate(node, self._reader)

@@ -11,13 +11,15 @@ from sqlglot import exp
 
 from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, fold
+from dpsql.sql.analysis.empty_relations import has_no_rows
 from dpsql.sql.analysis.key_domain.domain import key_domain, with_kept_rows
 from dpsql.sql.analysis.key_domain.values import public_values
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate, split
 from dpsql.sql.binder.aggregates.norm_clip import NormClipped, norm_clipped, with_norm
+from dpsql.sql.binder.aggregates.repeated_values import repeated_value
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
-from dpsql.sql.binder.free_answers import listed_keys
+from dpsql.sql.binder.free_answers import listed_keys, never_holds, released_of_no_rows
 from dpsql.sql.binder.group_by import cube, grouping_sets, has_sets
 from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.joins import From
@@ -46,9 +48,13 @@ class _Cut:
         self._select, self._binding, self._ctes = select, binding, ctes
         self._reader = source_from.reader()
         where = select.args.get("where")
-        condition = None if where is None else self._reader.condition(where.this)
+        with binding.without_rows(never_holds(where)):
+            condition = None if where is None else self._reader.condition(where.this)
         self._relation = source_from.finish(condition, select, shows_preserved=True)
         self._preserved = source_from.preserved
+        self._shows_nothing = never_holds(select.args.get("having"))
+        is_empty = binding.unread or (not self._preserved and has_no_rows(self._relation))
+        self._is_measured = not (is_empty or self._shows_nothing)
         self._scope = source_from.scope
         sets = [self._read_keys(keys) for keys in grouping_sets(select, source_from)]
         self._keys = tuple(dict.fromkeys(key for keys in sets for key in keys))
@@ -97,6 +103,8 @@ class _Cut:
         """The name and the table that the SELECT reads: a released one, or a list where only keys are asked for."""
         for preserved in self._preserved:
             preserved.require_unseen(self._keys, self._aggregates)
+        if not self._is_measured:
+            return self._of_no_rows(has_total=not self._shows_nothing)
         if self._sets is not None:
             keeps = bool(self._preserved)
             name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binding, keeps)}"
@@ -114,6 +122,14 @@ class _Cut:
             aggregates.append(Aggregate(COUNT, None, None))
         name = f"core{self._binding.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
         return name, released_sql.released_table(name)
+
+    def _of_no_rows(self, has_total: bool) -> tuple[str, exp.Expr]:
+        """What is released where the relation has no row, or no group is shown; nothing is measured for it."""
+        unit = unit_of(self._relation)
+        assert unit is not None
+        core = Core(self._relation, unit, self._keys, tuple(self._aggregates), None)
+        empty = released_of_no_rows(core, self._sets, self._binding.column_types(core), has_total)
+        return empty.alias, empty
 
     def _item(self, item: exp.Expr) -> exp.Expr:
         if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
@@ -155,11 +171,13 @@ class _Cut:
                 return self._alias_or_refusal(node)
             case exp.Grouping() | exp.GroupingId():
                 return self._grouping(node)
+            case exp.IgnoreNulls(this=exp.AnyValue() as inner) if not isinstance(node.parent, exp.Window):
+                return self._released(inner)
             case exp.Star() if not isinstance(node.parent, exp.AggFunc):
                 refuse("E_RAW", "* would show private rows; name the keys and aggregates", node)
             case exp.Anonymous() if interval_end(node) is not None:
                 argument = self._released(self._without_aliases(node.expressions[0]))
-                return with_argument(node, argument)
+                return with_argument(node, argument) if self._is_measured else argument
             case exp.Placeholder():
                 return released_sql.parameter_node(node, self._binding)
             case exp.Subquery():
@@ -170,7 +188,14 @@ class _Cut:
         return released_sql.rebuilt(node, self._released)
 
     def _measured(self, node: exp.Expr) -> exp.Expr:
+        repeated = repeated_value(node)
+        if repeated is not None and self._is_of_keys(repeated.argument):
+            value = repeated.released(self._reader, self._released)
+            if value is not None:
+                return value
         clipped = norm_clipped(node, self._reader)
+        if clipped is not None and not self._is_measured:
+            return clipped.of_no_rows
         if clipped is not None:
             norm = self._norm(clipped, node)
             return clipped.whole(_column(f"k{self._keys.index(norm)}"), self._aggregate(clipped.parts(norm)))
@@ -220,6 +245,15 @@ class _Cut:
         except DatabaseError:
             return None  # not a private expression: its parts are read one by one
         return _column(f"k{self._keys.index(expression)}") if expression in self._keys else None
+
+    def _is_of_keys(self, node: exp.Expr) -> bool:
+        """Whether the node is computed of keys alone, which no grouping set leaves out."""
+        key = self._key(node)
+        if key is not None:
+            return self._sets is None or all(int(key.name[1:]) in places for places in self._sets)
+        if isinstance(node, exp.Column | exp.Query | exp.Window | exp.Star | exp.Placeholder) or is_aggregate(node):
+            return False
+        return all(map(self._is_of_keys, node.iter_expressions()))
 
     def _grouping(self, node: exp.Expr) -> exp.Expr:
         """GROUPING(a, b): a binary digit for each, 1 where the row is a total over that key."""

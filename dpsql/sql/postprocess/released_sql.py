@@ -14,6 +14,7 @@ from dpsql.schema import fold
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.column_names import output_name
 from dpsql.sql.binder.correlated_subqueries import TIED, VALUE, Correlated
+from dpsql.sql.binder.free_answers import never_holds
 from dpsql.sql.binder.scope import Ctes, Outside, known_table, require_known_schema
 from dpsql.sql.emit.scalar import literal_node
 from dpsql.sql.emit.syntax import SANDBOX
@@ -160,10 +161,11 @@ class _Public:
     def select(self, select: exp.Select) -> exp.Select:
         parts: dict[str, object] = {}
         for name, value in select.args.items():
-            if isinstance(value, list):
-                parts[name] = [self._named(each) if name == "expressions" else self.change(each) for each in value]
-            elif isinstance(value, exp.Expr):
-                parts[name] = self.change(value)
+            with self._binding.without_rows(name in ("from_", "joins") and never_holds(select.args.get("where"))):
+                if isinstance(value, list):
+                    parts[name] = [self._named(each) if name == "expressions" else self.change(each) for each in value]
+                elif isinstance(value, exp.Expr):
+                    parts[name] = self.change(value)
         return exp.Select(**parts)
 
     def set_operation(self, query: exp.SetOperation) -> exp.Query:

@@ -193,8 +193,10 @@ def test_columns_without_an_alias_are_named_as_postgresql_does(database: Databas
     ("a FROM t", False),
     ("a FROM t WHERE 1 = 1", False), ("a FROM t WHERE TRUE", False), ("a FROM t WHERE FALSE OR b", False),
     ("a FROM t WHERE b = 0", False),
-    ("a FROM t WHERE '1' = '0'", False), ("a FROM t WHERE 1 = '0'", False), ("a FROM t WHERE 1.5 = 2", False),
-    ("a FROM t WHERE 1 > 2", False),
+    ("a FROM t WHERE '1' = '0'", True), ("a FROM t WHERE 1 = '0'", True), ("a FROM t WHERE 1.5 = 2", True),
+    ("a FROM t WHERE 1 > 2", True), ("a FROM t WHERE NULL", True), ("a FROM t WHERE NOT (1 = 1)", True),
+    ("a FROM t WHERE 'a' > 'b'", False), ("a FROM t WHERE 2 > 1", False), ("a FROM t WHERE 1", False),
+    ("a FROM t WHERE (SELECT FALSE)", False), ("a FROM t WHERE ? = 1", False),
     ("COUNT(*) FROM t WHERE FALSE", False), ("a FROM t WHERE FALSE GROUP BY a", False),
     ("a FROM t UNION SELECT b FROM t WHERE FALSE", False),
 ])  # fmt: skip

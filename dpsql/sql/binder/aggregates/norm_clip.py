@@ -59,6 +59,12 @@ class NormClipped:
             return exp.Paren(this=product)
         return exp.Cast(this=exp.Round(this=product), to=exp.DataType.build("BIGINT"))
 
+    @property
+    def of_no_rows(self) -> exp.Expr:
+        """The total where there is no row: a count is 0, a sum is NULL."""
+        value = exp.Literal.number(0) if self.counts else exp.null()
+        return exp.Cast(this=value, to=exp.DataType.build("BIGINT" if self.counts else "DOUBLE"))
+
 
 def norm_clipped(node: exp.Expr, reader: Reader) -> NormClipped | None:
     """The total that the node asks to clip to a norm; None for any other aggregate."""

@@ -26,6 +26,7 @@ from dpsql.sql.ir.expression import ColumnRef, Expression
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Scan
+from dpsql.sql.postprocess import released_sql
 from dpsql.sql.postprocess.functions import reads_interval_ends
 
 #: The columns of a query over released tables, named with their shapes, and over public tables: names and engine types.
@@ -83,6 +84,11 @@ class DerivedTables:
         }
         size = derived_size(tree, self._binding.shapes)
         return BoundRelation(Scan(alias, derived.name, derived=True, size=size), columns)
+
+    def released_columns(self, core: Core) -> ColumnTypes:
+        """The columns of the table in which a core is released."""
+        everything = exp.select("*").from_(released_sql.released_table("core0"), copy=False)
+        return self._describe(everything, {"core0": core}, ())
 
     def _table(self, tree: exp.Query, types: list[SqlType]) -> DerivedQuery:
         self.read |= {table.name for table in tree.find_all(exp.Table) if table.db == "released"}

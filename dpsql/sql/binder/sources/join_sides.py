@@ -12,6 +12,7 @@ from typing import NoReturn, TypeAlias
 
 from sqlglot import exp
 
+from dpsql.sql.analysis.empty_relations import is_never_true
 from dpsql.sql.binder.scope import VisibleSource
 from dpsql.sql.ir.aggregate import SUM, UNITS
 from dpsql.sql.ir.core import Aggregate
@@ -107,7 +108,7 @@ def never_holds_without(condition: Expression, relations: frozenset[str]) -> boo
         case Call(function="not", arguments=(Call(function="is null", arguments=(inner,)),)):
             return is_null_without(inner, relations)
         case _:
-            return is_null_without(condition, relations)
+            return is_never_true(condition) or is_null_without(condition, relations)
 
 
 #: The columns that USING and NATURAL have made one, with the names of the sources they stand for.

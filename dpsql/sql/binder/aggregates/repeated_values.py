@@ -1,0 +1,84 @@
+"""Aggregates of what is the same in all rows of a group: they are that value itself, and nothing is measured.
+
+Proved in ``docs/proofs/execution.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal as OneOf
+
+from sqlglot import exp
+
+from dpsql.sql.analysis.bounds import is_nullable
+from dpsql.sql.binder.expressions.expression_reader import Reader
+
+#: How the type of an aggregate follows from that of its argument.
+_ResultType = OneOf["argument", "double", "midpoint"]
+#: Aggregates of one argument that are the value, if all rows have the same one.
+_OF_ONE: dict[str, _ResultType] = {
+    **dict.fromkeys(("min", "max", "any_value", "arbitrary", "first", "last", "mode"), "argument"),
+    "avg": "double",
+    "median": "midpoint",
+}
+#: The value of one argument in the row that has the least or the greatest of another, among rows that have both.
+_OF_TWO = frozenset({"arg_min", "arg_max"})
+
+
+@dataclass(frozen=True)
+class RepeatedValue:
+    """An aggregate that is its argument, if this is the same in all rows; ``beside`` chooses the row of ARG_MIN."""
+
+    argument: exp.Expr
+    type: _ResultType
+    beside: exp.Expr | None = None
+
+    def released(self, reader: Reader, over_keys: Callable[[exp.Expr], exp.Expr]) -> exp.Expr | None:
+        """The value over released keys; None if a group may have no row to choose, or the argument has no mean."""
+        if self.beside is not None and is_nullable(reader.read(self.beside)):
+            return None
+        value = over_keys(self.argument)
+        if self.type == "argument":
+            return value
+        argument_type = reader.read(self.argument).type
+        if not argument_type.is_numeric:
+            return None
+        middle = argument_type.facts.midpoint or argument_type.engine_name
+        wanted = "double" if self.type == "double" else middle
+        return exp.Cast(this=value, to=exp.DataType.build(wanted, dialect="duckdb"))
+
+
+def repeated_value(node: exp.Expr) -> RepeatedValue | None:
+    """The argument that the aggregate gives back, if all rows have the same value of it; None of other aggregates.
+
+    With a FILTER no row may be left, so that such an aggregate is another.
+
+    >>> from dpsql.sql.emit.syntax import STATEMENT
+    >>> calls = STATEMENT.parse("SELECT MAX(DISTINCT a), ARBITRARY(a), SUM(a), ARG_MIN(a, b), MIN(a, 2)").expressions
+    >>> [None if repeated is None else repeated.argument.sql() for repeated in map(repeated_value, calls)]
+    ['a', 'a', None, 'a', None]
+    """
+    names = {name.lower() for name in ([node.name] if isinstance(node, exp.Anonymous) else _names(node))}
+    given = {name for name, value in node.args.items() if value}
+    if isinstance(node, exp.Anonymous):
+        arguments = node.expressions
+    elif given <= {"this", "expression"}:
+        arguments = [node.args[name] for name in ("this", "expression") if name in given]
+    else:
+        return None
+    if len(arguments) == 2 and names & _OF_TWO:
+        return RepeatedValue(arguments[0], "argument", arguments[1])
+    result_type = next((_OF_ONE[name] for name in names if name in _OF_ONE), None)
+    if result_type is None or len(arguments) != 1:
+        return None
+    argument = arguments[0]
+    if isinstance(argument, exp.Distinct):
+        if len(argument.expressions) != 1 or argument.args.get("on"):
+            return None
+        argument = argument.expressions[0]
+    return None if isinstance(argument, exp.Order | exp.Star) else RepeatedValue(argument, result_type)
+
+
+def _names(node: exp.Expr) -> list[str]:
+    return list(node.sql_names()) if isinstance(node, exp.Func) else []

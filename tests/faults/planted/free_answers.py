@@ -1,0 +1,56 @@
+"""What is free because text and schema answer it: relations without rows, and aggregates of keys."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+EMPTY = "dpsql/sql/analysis/empty_relations.py"
+FREE = "dpsql/sql/binder/free_answers.py"
+CUT = "dpsql/sql/binder/private_select.py"
+REPEATED = "dpsql/sql/binder/aggregates/repeated_values.py"
+RELATIONS = "tests/sql/analysis/test_empty_relations.py::test_"
+KEYS = "tests/sql/binder/test_repeated_values.py::test_"
+AS_SQL = f"{RELATIONS}what_has_no_rows_as_it_is_written_is_free_and_what_sql_gives"
+MEASURED = f"{RELATIONS}what_may_have_rows_is_measured"
+DIFFERS = f"{KEYS}what_may_differ_within_a_group_or_be_lacking_is_measured"
+
+FAULTS = (
+    Fault(
+        "a LEFT JOIN with nothing has no rows",
+        EMPTY,
+        "            return has_no_rows(left)\n",
+        "            return has_no_rows(left) or has_no_rows(right)\n",
+        (MEASURED,),
+    ),
+    Fault(
+        "a union has no rows if one side has none",
+        EMPTY,
+        "                    return all(empty)\n",
+        "                    return any(empty)\n",
+        (MEASURED,),
+    ),
+    Fault("an OR is never true if a part is", EMPTY, "return all(map(is_never_true, arguments))",
+          "return any(map(is_never_true, arguments))", (MEASURED,)),
+    Fault("a value is never itself or larger", EMPTY, '{"<>", "<", ">"}', '{"<>", "<", ">", ">="}', (MEASURED,)),
+    Fault("texts are compared in Python's order", EMPTY, 'if left.type.kind == "text" and function not in ("=", "<>"):',
+          "if False:", ("tests/sql/binder/test_free_answers.py::test_a_probe_is_empty_as_it_is_written",)),
+    Fault("NOT of what is never true is never true", EMPTY, "            return _is_never_false(inner)\n",
+          "            return _is_never_false(inner) or is_never_true(inner)\n", (MEASURED,)),
+    Fault("a count of no rows is NULL", FREE, "node.integer(0) if counts else exp.null()", "exp.null()", (AS_SQL,)),
+    Fault("a SELECT of no groups has a total", CUT, "has_total=not self._shows_nothing", "has_total=True", (AS_SQL,)),
+    Fault("kept public rows are there whatever WHERE says", "dpsql/sql/binder/sources/join_sides.py",
+          "return is_never_true(condition) or is_null_without(", "return is_null_without(", (AS_SQL,)),
+    Fault("a key that is rolled up is its own least value", CUT, "in places for places in self._sets)",
+          "in places for places in self._sets[:1])", (DIFFERS,)),
+    Fault("a function of any columns is one of keys", CUT,
+          "if isinstance(node, exp.Column | exp.Query | exp.Window | exp.Star",
+          "if isinstance(node, exp.Query | exp.Window | exp.Star", (DIFFERS,)),
+    Fault("some row always has what chooses the row", REPEATED,
+          "if self.beside is not None and is_nullable(reader.read(self.beside)):", "if False:",
+          (f"{KEYS}what_has_no_private_form_is_refused",)),
+    Fault("an average of whole numbers is a whole number", REPEATED, '    "avg": "double",', '    "avg": "argument",',
+          (f"{KEYS}an_aggregate_of_a_key_is_the_key",)),
+    Fault("an aggregate of an aggregate is that aggregate", "dpsql/sql/binder/per_unit.py",
+          ' or has_aggregate(repeated.argument):', ":",
+          (f"{KEYS}an_aggregate_of_an_aggregate_is_refused_within_a_subquery",)),
+)  # fmt: skip
