@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.bounds import as_ends, is_nullable
+from dpsql.sql.analysis.empty_relations import has_no_rows
 from dpsql.sql.analysis.join_on_unit import is_tied
 from dpsql.sql.analysis.stability import limits
 from dpsql.sql.analysis.work.rows import public_rows
@@ -123,6 +124,8 @@ class Subqueries:
 
     def _has_rows(self, relation: Relation, conditions: list[Expression], query: exp.Expr) -> Expression:
         whole = _filtered(relation, conditions)
+        if has_no_rows(whole):
+            return _FALSE
         if not self._is_admitted(whole):
             refuse("E_SUBQ", "the rows of this subquery may be other units'; tie them to the row's own unit in its "
                    "WHERE, or compare the unit's column with IN", query)  # fmt: skip

@@ -109,11 +109,11 @@ def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Sele
 
 
 def released_of_no_rows(
-    core: Core, sets: Sequence[Sequence[int]] | None, types: Sequence[tuple[str, str]], has_total: bool
+    core: Core, sets: Sequence[Sequence[int]] | None, types: Sequence[tuple[str, str]]
 ) -> exp.Subquery:
     """What would be released of a core whose relation has no row: no groups, and one row for each total over all rows.
 
-    A total is there if ``has_total``. ``sets`` are the places of the keys in each grouping set, if there are several.
+    ``sets`` are the places of the keys in each grouping set, if there are several.
     ``types`` are the columns of the core's released table.
     """
     names = dict(types)
@@ -126,7 +126,7 @@ def released_of_no_rows(
         columns.append(_typed(value, names[f"a{place}"], f"a{place}"))
     row = exp.Select(expressions=columns or [_typed(exp.null(), "BIGINT", "row")])
     keys_of_sets = [range(len(core.keys))] if sets is None else sets
-    totals = [row.copy() for keys in keys_of_sets if has_total and not keys]
+    totals = [row.copy() for keys in keys_of_sets if not keys]
     if not totals:
         return node.subquery(row.where(exp.false(), copy=False), "empty")
     rows: exp.Query = totals[0]

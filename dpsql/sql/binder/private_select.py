@@ -52,9 +52,8 @@ class _Cut:
             condition = None if where is None else self._reader.condition(where.this)
         self._relation = source_from.finish(condition, select, shows_preserved=True)
         self._preserved = source_from.preserved
-        self._shows_nothing = never_holds(select.args.get("having"))
-        is_empty = binding.unread or (not self._preserved and has_no_rows(self._relation))
-        self._is_measured = not (is_empty or self._shows_nothing)
+        is_unread = binding.unread or never_holds(select.args.get("having"))
+        self._is_measured = not is_unread and (bool(self._preserved) or not has_no_rows(self._relation))
         self._scope = source_from.scope
         sets = [self._read_keys(keys) for keys in grouping_sets(select, source_from)]
         self._keys = tuple(dict.fromkeys(key for keys in sets for key in keys))
@@ -104,7 +103,7 @@ class _Cut:
         for preserved in self._preserved:
             preserved.require_unseen(self._keys, self._aggregates)
         if not self._is_measured:
-            return self._of_no_rows(has_total=not self._shows_nothing)
+            return self._of_no_rows()
         if self._sets is not None:
             keeps = bool(self._preserved)
             name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binding, keeps)}"
@@ -123,12 +122,12 @@ class _Cut:
         name = f"core{self._binding.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
         return name, released_sql.released_table(name)
 
-    def _of_no_rows(self, has_total: bool) -> tuple[str, exp.Expr]:
+    def _of_no_rows(self) -> tuple[str, exp.Expr]:
         """What is released where the relation has no row, or no group is shown; nothing is measured for it."""
         unit = unit_of(self._relation)
         assert unit is not None
         core = Core(self._relation, unit, self._keys, tuple(self._aggregates), None)
-        empty = released_of_no_rows(core, self._sets, self._binding.column_types(core), has_total)
+        empty = released_of_no_rows(core, self._sets, self._binding.column_types(core))
         return empty.alias, empty
 
     def _item(self, item: exp.Expr) -> exp.Expr:

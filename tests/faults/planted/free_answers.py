@@ -37,7 +37,7 @@ FAULTS = (
     Fault("NOT of what is never true is never true", EMPTY, "            return _is_never_false(inner)\n",
           "            return _is_never_false(inner) or is_never_true(inner)\n", (MEASURED,)),
     Fault("a count of no rows is NULL", FREE, "node.integer(0) if counts else exp.null()", "exp.null()", (AS_SQL,)),
-    Fault("a SELECT of no groups has a total", CUT, "has_total=not self._shows_nothing", "has_total=True", (AS_SQL,)),
+    Fault("what is in a group by no key is in none", FREE, "if not keys]", "if keys]", (AS_SQL,)),
     Fault("kept public rows are there whatever WHERE says", "dpsql/sql/binder/sources/join_sides.py",
           "return is_never_true(condition) or is_null_without(", "return is_null_without(", (AS_SQL,)),
     Fault("a key that is rolled up is its own least value", CUT, "in places for places in self._sets)",
