@@ -17,6 +17,8 @@ from dpsql.sql.ir.expression import Expression
 
 #: A double is cut to this many bits below its largest value; whole numbers and decimals may have more.
 DOUBLE_BITS, MOST_BITS = 24, 32
+#: What is added up over one unit's rows alone has steps that doubles still tell apart.
+MOST_BITS_OF_UNIT = 50
 #: Products of two values on their grids are cut to this many bits.
 PRODUCT_BITS = 28
 #: Where no bounds are declared: the steps of a double, and how many of them a value has at most.
@@ -54,11 +56,14 @@ class Quantum:
         return max(self.high - self.middle, self.middle - self.low)
 
 
-def quantum(expression: Expression) -> Quantum:
-    """The grid of an expression with finite bounds: 1 for integers, a power of ten for decimals, of two for doubles."""
+def quantum(expression: Expression, most_bits: int = MOST_BITS) -> Quantum:
+    """The grid of an expression with finite bounds: 1 for integers, a power of ten for decimals, of two for doubles.
+
+    Whole numbers and decimals have at most 2 to the ``most_bits`` steps on either side of 0.
+    """
     interval = bounds(expression)
     assert interval.low is not None and interval.high is not None
-    size = _size(expression, max(abs(interval.low), abs(interval.high)))
+    size = _size(expression, max(abs(interval.low), abs(interval.high)), most_bits)
     factor = float(1 / size)
     if size == 1 and expression.type.kind == "integer":
         return Quantum(size, 1.0, round(interval.low), round(interval.high))
@@ -122,11 +127,11 @@ def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
     return ProductQuantum(first, second, divisor, lifted * divisor + half, lifted, 0, reach)
 
 
-def _size(expression: Expression, magnitude: Fraction) -> Fraction:
+def _size(expression: Expression, magnitude: Fraction, most_bits: int) -> Fraction:
     size = expression.type.step
     if size is None:
         return _power_of_two(magnitude, DOUBLE_BITS)
-    while magnitude / size > 2**MOST_BITS:
+    while magnitude / size > 2**most_bits:
         size *= 10
     return size
 

@@ -80,6 +80,13 @@ def at_least(dialect: Dialect, argument: Expression, grid: Quantum) -> exp.Expr 
     return None
 
 
+def in_units(steps: exp.Expr, size: Fraction) -> exp.Expr:
+    """A DOUBLE number of steps as the double nearest to the value: a step of a decimal is none, but 1 is so many."""
+    if Fraction(float(size)) == size:
+        return node.times(steps, number(float(size)))
+    return exp.Div(this=node.operand(steps), expression=number(float(1 / size)), typed=False, safe=False)
+
+
 def product(dialect: Dialect, left: Expression, right: Expression, grid: ProductQuantum) -> exp.Expr:
     """The product of two arguments, each from its middle, as a BIGINT of at most ``grid.reach`` in size; NULL where
     either is NULL."""
@@ -111,7 +118,7 @@ def dispersion_of(
     mean = _over(node.times(total, total.copy()), count)
     rows = _less_one(count.copy()) if dispersion.of_sample else count.copy()
     variance = _over(exp.Sub(this=squares, expression=node.paren(mean)), rows)
-    scaled = node.times(node.function("ABS", variance), number(float(grid.size * grid.size)))
+    scaled = in_units(node.function("ABS", variance), grid.size * grid.size)
     return node.function("SQRT", scaled) if dispersion.is_deviation else scaled
 
 

@@ -14,14 +14,13 @@ from typing import TypeVar, assert_never
 from sqlglot import exp
 
 from dpsql.schema import UNIT
-from dpsql.sql.analysis.quantisation import quantum
+from dpsql.sql.analysis.quantisation import MOST_BITS_OF_UNIT, quantum
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, join_order
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.nobody_rows import intersected
-from dpsql.sql.emit.node import number
 from dpsql.sql.emit.per_row_evaluation import INNER, ONE, PUBLIC
-from dpsql.sql.emit.quantise import dispersion_of, quantised
+from dpsql.sql.emit.quantise import dispersion_of, in_units, quantised
 from dpsql.sql.emit.scalar import OUTER, key, literal_node, native
 from dpsql.sql.emit.table import first_rows, parents, stored_table
 from dpsql.sql.ir.aggregate_properties import Dispersion, UnitFunction
@@ -287,12 +286,15 @@ def _aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:
             )
         case UnitFunction.SUM | UnitFunction.AVG:
             assert argument is not None
-            grid = quantum(argument)
-            total = dialect.cast(exp.Sum(this=when(quantised(dialect, argument, grid))), DOUBLE)
-            scaled = node.times(total, number(float(grid.size)))
+            grid = quantum(argument, MOST_BITS_OF_UNIT)
+            steps = quantised(dialect, argument, grid)
+            if grid != quantum(argument):  # steps as fine as these may add up to more than a BIGINT holds
+                steps = dialect.cast(steps, "wide")
+            total = dialect.cast(exp.Sum(this=when(steps)), DOUBLE)
+            scaled = in_units(total, grid.size)
             if aggregate.function is UnitFunction.SUM:
                 return scaled
-            count = exp.Count(this=when(quantised(dialect, argument, grid)))
+            count = exp.Count(this=when(steps.copy()))
             return exp.Div(this=node.paren(scaled), expression=exp.Nullif(this=count, expression=node.integer(0)),
                            typed=False, safe=False)  # fmt: skip
         case _:

@@ -456,4 +456,18 @@ FAULTS = (
         "            if self._binding.is_released(select, ctes, outer) and not select.args.get('group'):",
         ("tests/session/test_stages.py::test_a_subquery_of_several_released_rows_is_no_value",),
     ),
+    Fault(
+        "a sum of decimals per unit is a product of steps",
+        "dpsql/sql/emit/quantise.py",
+        "if Fraction(float(size)) == size:",
+        "if True:",
+        ("tests/sql/faithful/test_decimals_per_unit.py",),
+    ),
+    Fault(
+        "decimals of one unit are added in as few steps as those of all",
+        "dpsql/sql/analysis/quantisation.py",
+        "MOST_BITS_OF_UNIT = 50",
+        "MOST_BITS_OF_UNIT = MOST_BITS",
+        ("tests/sql/faithful/test_decimals_per_unit.py",),
+    ),
 )

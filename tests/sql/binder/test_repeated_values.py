@@ -83,4 +83,6 @@ def test_a_unit_keeps_its_identity_and_its_keys_within_a_subquery(database: Data
 
 def test_an_aggregate_of_an_aggregate_is_refused_within_a_subquery(database: Database) -> None:
     with pytest.raises(DatabaseError):
-        database.session("ada").plan("SELECT AVG(m) FROM (SELECT patient, MAX(COUNT(*)) AS m FROM visits GROUP BY 1)")
+        database.session("ada").plan(
+            "SELECT AVG(m) FROM (SELECT patient, MAX(COUNT(place)) AS m FROM visits GROUP BY 1)"
+        )
