@@ -136,7 +136,7 @@ def released_of_no_rows(
 
 
 def _typed(value: exp.Expr, sql_type: str, name: str) -> exp.Expr:
-    cast = exp.Cast(this=value, to=exp.DataType.build(sql_type, dialect="duckdb"))
+    cast = exp.Cast(this=value, to=SANDBOX.data_type(sql_type))
     return node.aliased(cast, name)
 
 

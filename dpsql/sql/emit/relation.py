@@ -290,12 +290,11 @@ def _aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:
             steps = quantised(dialect, argument, grid)
             if grid != quantum(argument):  # steps as fine as these may add up to more than a BIGINT holds
                 steps = dialect.cast(steps, "wide")
-            total = dialect.cast(exp.Sum(this=when(steps)), DOUBLE)
-            scaled = in_units(total, grid.size)
+            scaled = in_units(dialect.cast(exp.Sum(this=when(steps)), DOUBLE), grid.size)
             if aggregate.function is UnitFunction.SUM:
                 return scaled
             count = exp.Count(this=when(steps.copy()))
-            return exp.Div(this=node.paren(scaled), expression=exp.Nullif(this=count, expression=node.integer(0)),
-                           typed=False, safe=False)  # fmt: skip
+            known = exp.Nullif(this=count, expression=node.integer(0))
+            return exp.Div(this=node.paren(scaled), expression=known, typed=False, safe=False)
         case _:
             assert_never(aggregate.function)

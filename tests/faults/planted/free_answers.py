@@ -48,7 +48,7 @@ FAULTS = (
     Fault("some row always has what chooses the row", REPEATED,
           "if self.beside is not None and is_nullable(reader.read(self.beside)):", "if False:",
           (f"{KEYS}what_has_no_private_form_is_refused",)),
-    Fault("an average of whole numbers is a whole number", REPEATED, '    "avg": "double",', '    "avg": "argument",',
+    Fault("an average of whole numbers is one", REPEATED, '    exp.Avg: "double",', '    exp.Avg: "argument",',
           (f"{KEYS}an_aggregate_of_a_key_is_the_key",)),
     Fault("an aggregate of an aggregate is that aggregate", "dpsql/sql/binder/per_unit.py",
           ' or has_aggregate(repeated.argument):', ":",

@@ -69,7 +69,7 @@ STATEMENTS = (
     f"SELECT i_brand, SUM(ss_profit) AS profit {_SALES} GROUP BY i_brand ORDER BY profit DESC LIMIT 10",
     f"SELECT i_brand, SUM(ss_price) AS sales, AVG(ss_profit) AS profit {_SALES} GROUP BY i_brand",
     f"SELECT i_brand, MAX(ss_profit) AS best, COUNT(*) AS n {_SALES} GROUP BY ROLLUP (i_brand)",
-    f"SELECT ws_device, ARG_MIN(ws_device, ws_sold_date) AS first_device {_WEB} GROUP BY ws_device",
+    f"SELECT ws_item_sk, ARG_MIN(ws_device, ws_sold_date) AS first_device {_WEB} GROUP BY ws_item_sk",
     f"SELECT ARG_MIN(ws_device, ws_sold_date) AS first_device {_WEB}",
     f"SELECT ws_device, STRING_AGG(ws_device, ',') AS devices {_WEB} GROUP BY ws_device ORDER BY devices",
     f"SELECT ws_device, KURTOSIS(ws_price) AS shape, STDDEV(ws_price) AS spread {_WEB} GROUP BY ws_device",

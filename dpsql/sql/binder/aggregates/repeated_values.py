@@ -13,17 +13,21 @@ from sqlglot import exp
 
 from dpsql.sql.analysis.bounds import is_nullable
 from dpsql.sql.binder.expressions.expression_reader import Reader
+from dpsql.sql.emit.syntax import SANDBOX
 
 #: How the type of an aggregate follows from that of its argument.
 _ResultType = OneOf["argument", "double", "midpoint"]
 #: Aggregates of one argument that are the value, if all rows have the same one.
-_OF_ONE: dict[str, _ResultType] = {
-    **dict.fromkeys(("min", "max", "any_value", "arbitrary", "first", "last", "mode"), "argument"),
-    "avg": "double",
-    "median": "midpoint",
+_OF_ONE: dict[type[exp.Expr], _ResultType] = {
+    exp.Min: "argument",
+    exp.Max: "argument",
+    exp.AnyValue: "argument",
+    exp.First: "argument",
+    exp.Last: "argument",
+    exp.Mode: "argument",
+    exp.Avg: "double",
+    exp.Median: "midpoint",
 }
-#: The value of one argument in the row that has the least or the greatest of another, among rows that have both.
-_OF_TWO = frozenset({"arg_min", "arg_max"})
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class RepeatedValue:
             return None
         middle = argument_type.facts.midpoint or argument_type.engine_name
         wanted = "double" if self.type == "double" else middle
-        return exp.Cast(this=value, to=exp.DataType.build(wanted, dialect="duckdb"))
+        return exp.Cast(this=value, to=SANDBOX.data_type(wanted))
 
 
 def repeated_value(node: exp.Expr) -> RepeatedValue | None:
@@ -59,26 +63,17 @@ def repeated_value(node: exp.Expr) -> RepeatedValue | None:
     >>> [None if repeated is None else repeated.argument.sql() for repeated in map(repeated_value, calls)]
     ['a', 'a', None, 'a', None]
     """
-    names = {name.lower() for name in ([node.name] if isinstance(node, exp.Anonymous) else _names(node))}
+    if isinstance(node, exp.Anonymous) and node.name.lower() == "arbitrary" and len(node.expressions) == 1:
+        return RepeatedValue(node.expressions[0], "argument")
     given = {name for name, value in node.args.items() if value}
-    if isinstance(node, exp.Anonymous):
-        arguments = node.expressions
-    elif given <= {"this", "expression"}:
-        arguments = [node.args[name] for name in ("this", "expression") if name in given]
-    else:
+    if isinstance(node, exp.ArgMin | exp.ArgMax) and given == {"this", "expression"}:
+        return RepeatedValue(node.this, "argument", node.expression)
+    result_type = _OF_ONE.get(type(node))
+    if result_type is None or given != {"this"}:
         return None
-    if len(arguments) == 2 and names & _OF_TWO:
-        return RepeatedValue(arguments[0], "argument", arguments[1])
-    result_type = next((_OF_ONE[name] for name in names if name in _OF_ONE), None)
-    if result_type is None or len(arguments) != 1:
-        return None
-    argument = arguments[0]
+    argument = node.this
     if isinstance(argument, exp.Distinct):
         if len(argument.expressions) != 1 or argument.args.get("on"):
             return None
         argument = argument.expressions[0]
     return None if isinstance(argument, exp.Order | exp.Star) else RepeatedValue(argument, result_type)
-
-
-def _names(node: exp.Expr) -> list[str]:
-    return list(node.sql_names()) if isinstance(node, exp.Func) else []
