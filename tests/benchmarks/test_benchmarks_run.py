@@ -51,6 +51,7 @@ def run(script: str, *arguments: str) -> str:
         ("engine.py", ("--repetitions", "1"), ("connect", "100,000 groups")),
         ("row_cost.py", ("--step", "1e6"), ("0 functions and conversions", "tries")),
         ("intervals.py", ("--draws", "20", "--kind", "AVG"), ("AVG", "Laplace", "10,000")),
+        ("sql_numbers.py", ("--runs", "1", "--only", "COUNT(*)"), ("wrong", "FROM accounts", "hold SQL's number")),
         ("import_time.py", ("--repetitions", "1"), ("import dpsql",)),
         ("ledger.py", ("--charges", "5", "--seconds", "0.2"), ("charges/s", "SQLite", "PostgreSQL")),
     ],
