@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import chain, combinations
 from math import prod
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpsql.planning.synopsis import plan
 from dpsql.planning.synopsis.plan import chosen_weights, variances
+from dpsql.privacy.mechanism import Gaussian
+from dpsql.sql.analysis.normal_form import NormalCell
+from dpsql.sql.analysis.quantisation import quantum
+from dpsql.sql.ir.expression import DOUBLE, ColumnRef
 
 Sizes = dict[str, int]
 
@@ -84,3 +91,19 @@ def test_the_sum_of_variances_is_near_to_that_of_residual_planner(
     )
     ratio = variances(precisions, weights, 1, 4).sum() / residual_planner(sizes, workload)
     assert 1 <= ratio <= factor, ratio
+
+
+def test_a_sum_far_from_zero_has_the_noise_of_its_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum told by one from the middle m of the bounds and a count: t + m·n, against a simulation of both noises."""
+    bounded = ColumnRef("t", "x", DOUBLE, bounds=(1_000.0, 1_010.0))
+    cell = NormalCell("sum", (bounded,), frozenset())
+    grid = quantum(bounded)
+    total = SimpleNamespace(cell=SimpleNamespace(noise=Gaussian(1, Fraction(400)), step=grid.size))
+    count = SimpleNamespace(cell=SimpleNamespace(noise=Gaussian(1, Fraction(9)), step=Fraction(1)))
+    found = {"centred sum": total, "rows": count}
+    monkeypatch.setattr(plan, "match", lambda core, wanted, rows, view: found.get(wanted.kind))
+    matched = plan.matched_cell(None, cell, 1, None)  # type: ignore[arg-type]
+    assert matched is not None and matched[0] is total
+    random = np.random.default_rng(20261128)
+    noise = random.normal(0, 20 * float(grid.size), 40_000) + 1_005 * random.normal(0, 3, 40_000)
+    assert matched[1] == pytest.approx(float(np.var(noise)), rel=0.05)

@@ -47,7 +47,8 @@ def test_a_unit_moves_all_sums_together_by_one_whatever_the_number_of_its_groups
 def test_no_unit_shows_a_key_of_its_own_but_for_delta(norm, neighbours, most, epsilon):
     """For each number of its groups, with the weight that it then has; for one of them the bound is nearly reached."""
     found = made(norm, most, epsilon, neighbours)
-    assert found.weights is not None and found.groups == most * (2 if neighbours == "replace" else 1)
+    units = 2 if neighbours == "replace" else 1  # one that goes, and one that comes
+    assert found.weights is not None and found.groups == most * units
     parts = []
     for groups in {*range(1, 5), *range(1, most, 13), most} & {*range(1, most + 1)}:
         away = found.threshold - found.weights.weight(groups)
@@ -56,7 +57,7 @@ def test_no_unit_shows_a_key_of_its_own_but_for_delta(norm, neighbours, most, ep
             tail = gaussian_tail(found.noise.variance, away, 200)
         else:
             tail = laplace_tail(found.noise.scale, away, 200)
-        parts.append(tail / allowance(groups, found.delta))
+        parts.append(tail / allowance(units * groups, found.delta))
     assert max(parts) <= 1
     assert max(parts) > Fraction(1, 200) or float(epsilon) > 2
 

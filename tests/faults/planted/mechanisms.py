@@ -57,6 +57,13 @@ FAULTS = (
         (f"{WEIGHTS_TESTS}::test_no_unit_shows_a_key_of_its_own_but_for_delta",),
     ),
     Fault(
+        "under replace only the keys of one unit count in the threshold of weights",
+        WEIGHTS,
+        "unreached_noise(self.noise, units * groups, self.delta)",
+        "unreached_noise(self.noise, groups, self.delta)",
+        (f"{WEIGHTS_TESTS}::test_no_unit_shows_a_key_of_its_own_but_for_delta",),
+    ),
+    Fault(
         "threshold one too low",
         "dpsql/privacy/partition_selection.py",
         "    return 1 + unreached_noise(noise, groups, delta)",

@@ -23,6 +23,13 @@ FAULTS = (
         (f"{TESTS}::test_it_is_charged_once_and_exactly_its_price",),
     ),
     Fault(
+        "the variance of a sum takes the middle of the bounds and not its square",
+        "dpsql/planning/synopsis/plan.py",
+        "noise + shift**2 * scale(",
+        "noise + shift * scale(",
+        (f"{WEIGHTS}::test_a_sum_far_from_zero_has_the_noise_of_its_count",),
+    ),
+    Fault(
         "a marginal of a synopsis is not charged",
         "dpsql/planning/plan.py",
         "sum((core.cost for core in self.cores), FREE)",

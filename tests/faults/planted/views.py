@@ -116,6 +116,13 @@ FAULTS = (
         (f"{VIEWS}::test_numbers_of_one_answer_share_the_noise_that_they_have_in_common",),
     ),
     Fault(
+        "a cell that several parts read has the weight of the last",
+        "dpsql/release/linear_estimates.py",
+        "own[row] = own.get(row, Fraction(0)) + part.weight",
+        "own[row] = part.weight",
+        ("tests/release/test_linear_estimates.py::test_an_estimate_plus_itself_has_weight_two",),
+    ),
+    Fault(
         "the interval of a sum of cells is that of one",
         "dpsql/release/linear_estimates.py",
         "noise.atoms.append(NoiseAtom(column.noise, column.step, times[atom]))",
