@@ -1,4 +1,5 @@
-"""What is told of an answer beside its cells: the groups that are shown, and what its intervals take as given.
+"""What is told of an answer beside its cells: groups that are shown, joins that multiply rows, what intervals take as
+given.
 
 Intervals take released rows that later cores read as given (``docs/intervals.md``).
 """
@@ -11,12 +12,12 @@ from dpsql.planning.cell_choice import EVIDENCE_SHARE
 from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.plan import CorePlan, GroupPresence, Plan
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
-from dpsql.sql.analysis.stability import conditions_of, sources
+from dpsql.sql.analysis.stability import conditions_of, joined_partners, limits, sources
 from dpsql.sql.ir.aggregate import NORM_CLIPPED_SUM
 from dpsql.sql.ir.core import Core, UnitCount, UnitNorms
 from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, columns
 from dpsql.sql.ir.references import everything_in
-from dpsql.sql.ir.relation import Scan
+from dpsql.sql.ir.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan
 
 #: For how many keys the threshold is told where only public tables know their number.
 EXAMPLES = (100, 10_000)
@@ -80,6 +81,40 @@ def norms_said(plan: Plan) -> tuple[str, ...]:
                 )
         place += len(core.histograms)
     return tuple(found)
+
+
+def joins_said(plan: Plan) -> tuple[str, ...]:
+    """One sentence for each join in which a private row meets several public ones: how many, and what a unit counts."""
+    return tuple(dict.fromkeys(said for core in plan.cores for said in _joins_of(core.core.relation)))
+
+
+def _joins_of(relation: Relation) -> Iterator[str]:
+    met = [f"{partners.most:,} rows of {_named(source)}" for source, partners in joined_partners(relation)
+           if partners.most > 1]  # fmt: skip
+    if met:
+        rows = limits(relation).rows
+        counts = "" if rows is None else f"; a unit counts with up to {rows:,} rows of the join"
+        yield f"join: each row meets up to {_listed(met)}, and counts as often{counts}"
+    for source in sources(relation):
+        match source:
+            case PerUnit(child=child):
+                yield from _joins_of(child)
+            case Compound(branches=branches):
+                for branch in branches:
+                    yield from _joins_of(branch.relation)
+            case _:
+                pass
+
+
+def _named(source: Leaf) -> str:
+    """What a public source of a join is called."""
+    match source:
+        case Scan(table=table, derived=False):
+            return table
+        case Constants():
+            return "VALUES"
+        case _:
+            return "a subquery"
 
 
 def nothing_seen(plan: Plan) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from dpsql.planning.assumptions import groups_said, norms_said, rows_of_nobody, taken_as_given
+from dpsql.planning.assumptions import groups_said, joins_said, norms_said, rows_of_nobody, taken_as_given
 from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
 from dpsql.planning.estimators.moments import MomentEstimate
@@ -100,6 +100,7 @@ def explain(
         made_of,
         any(core.selection is not None and core.selection.weights is not None for core in plan.cores),
         norms_said(plan),
+        joins=joins_said(plan),
     )
 
 

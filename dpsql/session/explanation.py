@@ -34,6 +34,7 @@ class Explanation:
         unit: The privacy unit, as the schema names it.
         made_of: What is said of an answer that is made of earlier ones.
         norms: What each norm that is found costs, and how many units are above it.
+        joins: How many public rows a private row meets, where these are several.
         by_weight: Whether a unit counts less towards ``missing_below`` in each group, the more groups it is in.
     """
 
@@ -60,6 +61,7 @@ class Explanation:
     made_of: tuple[str, ...] = ()
     by_weight: bool = False
     norms: tuple[str, ...] = ()
+    joins: tuple[str, ...] = ()
     verbose: bool = True
 
     @property
@@ -121,7 +123,7 @@ class Explanation:
             f"{cell.noise}, standard deviation {cell.standard_deviation:.4g}"
             for place, cell in enumerate(self.cells)
         ]
-        lines += [*self.levels, *self.norms, *self.groups]
+        lines += [*self.levels, *self.joins, *self.norms, *self.groups]
         percent = f"{100 * self.confidence:g} %"
         lines += [
             f"column {name}: {half}" for name, half in zip(self.columns, self.said_half_widths, strict=True) if half
@@ -191,13 +193,14 @@ def error_lines(explanation: Explanation) -> list[str]:
 
 
 def hidden_lines(explanation: Explanation) -> list[str]:
-    """Whom the noise hides, which groups are missing or shown, and what intervals take as given."""
+    """Whom the noise hides, what multiplies rows, which groups are missing or shown, what intervals take as given."""
     counts = [cell.sensitivity for cell in explanation.cells if cell.measures.startswith("rows")]
     most = f", which changes the number of rows by at most {max(counts):.6g}" if counts else ""
     lines = [f"hidden: any one {explanation.unit}{most}"]
     if explanation.missing_below is not None:
         lines.append(explanation.missing_groups)
-    return [*lines, *explanation.norms[:MOST_NORMS], *explanation.groups[:1], *explanation.given]
+    norms = explanation.norms[:MOST_NORMS]
+    return [*lines, *explanation.joins[:1], *norms, *explanation.groups[:1], *explanation.given]
 
 
 def _html_summary(explanation: Explanation) -> str:

@@ -68,7 +68,7 @@ class RowSourceWriter:
         return "", source + join.format(f"({text} {inside} WHERE {where}) {name}"), scope + seen, []
 
     def listed(self) -> Clause:
-        """Rows beside a list of constants, which multiplies them."""
+        """Rows beside a list of constants or a series, which multiplies them."""
         draws = self._draws
         source, scope = draws.reaching(draws.private(), draws.name())
         name = draws.name()
@@ -77,7 +77,13 @@ class RowSourceWriter:
         one, two = draws.pick(*CONSTANTS[column.family]), draws.pick(*CONSTANTS[column.family])
         compared = f"{column.text} {draws.pick('=', '<>', '>=')} {name}.v"
         seen = [Seen(f"{name}.v", column.family, False, "public")]
-        match draws.pick("values", "unnest", "with"):
+        match draws.pick("values", "unnest", "with", "spine"):
+            case "spine":
+                numbers = [each.text for each in known if each.family == "integer"]
+                low, high = (draws.pick(*numbers, "1") for _ in range(2))
+                seen = [Seen(f"{name}.v", "integer", False, "public")]
+                series = f"GENERATE_SERIES({draws.pick(-1, 0)}, {draws.pick(2, 5)}) AS {name}(v)"
+                return "", f"{source} JOIN {series} ON {name}.v BETWEEN {low} AND {high}", scope + seen, []
             case "unnest":
                 return "", f"{source}, UNNEST([{one}, {two}]) AS {name}(v)", scope + seen, [compared]
             case "values":

@@ -17,7 +17,7 @@ from typing import assert_never
 
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.quantisation import Bins, ProductQuantum, Quantum, bins, product_quantum, quantum
-from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
+from dpsql.sql.analysis.stability import groups_by, is_multiplied, limits, rows_per_group
 from dpsql.sql.ir.core import (
     Cell,
     ClampedSum,
@@ -150,7 +150,11 @@ def _rows(core: Core, norm: Norm, averaged: bool = False) -> int:
     """The norm of a unit whose rows are all 1, by the limits of sums or of averages; under L2, its square."""
     groups = groups_by(core.relation, list(core.keys))
     per_group = rows_per_group(core.relation, list(core.keys), averaged)
-    return _row_limit(limits(core.relation).rows, groups, per_group, norm)
+    declared = limits(core.relation).rows
+    rows = _row_limit(declared, groups, per_group, norm)
+    if norm == "l2" and declared is not None and per_group is not None and is_multiplied(core.relation):
+        return min(rows, declared * per_group)
+    return rows
 
 
 def _row_limit(rows: int | None, groups: int | None, per_group: int | None, norm: Norm) -> int:

@@ -6,9 +6,20 @@ are a function of that unit's own rows and of public tables. What the limits say
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from math import prod
 from typing import assert_never
 
+from dpsql.sql.analysis.limit_arithmetic import (
+    larger_of,
+    least,
+    most_groups,
+    most_in_group,
+    product_of,
+    sum_of,
+    times,
+    total,
+)
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression, columns, conjuncts
 from dpsql.sql.ir.relation import (
     Compound,
@@ -17,6 +28,7 @@ from dpsql.sql.ir.relation import (
     Filter,
     Join,
     Leaf,
+    Partners,
     PerUnit,
     Relation,
     Scan,
@@ -25,34 +37,64 @@ from dpsql.sql.ir.relation import (
 
 
 def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
-    """What one unit may contribute to the relation in all; where ``averaged``, by the limits that averages have."""
+    """What one unit may contribute to the relation in all; where ``averaged``, by the limits that averages have.
+
+    A private row counts as often as it meets public rows.
+    """
+    partners = most_partners(relation)
+    whole = _private_limits(relation, averaged)
+    return whole if partners == 1 else product_of(whole, ContributionLimits(partners, partners, partners))
+
+
+def most_partners(relation: Relation) -> int:
+    """The most combinations of public rows that one private row meets in the relation's own joins."""
+    return prod(each.most for _, each in joined_partners(relation))
+
+
+def joined_partners(relation: Relation) -> list[tuple[Leaf, Partners]]:
+    """The public sources of the relation's own joins, where a private row meets several of their rows."""
+    return [(source, source.partners) for source in sources(relation) if source.partners is not None]
+
+
+def is_multiplied(relation: Relation) -> bool:
+    """Whether a private row may meet several public rows in the relation, or in a subquery whose rows it lists."""
+    return most_partners(relation) > 1 or any(
+        is_multiplied(branch.relation)
+        for source in sources(relation)
+        if isinstance(source, Compound)
+        for branch in source.branches
+    )
+
+
+def _private_limits(relation: Relation, averaged: bool) -> ContributionLimits:
+    """What one unit may contribute if each row meets one public row at most."""
 
     def of(part: Relation) -> ContributionLimits:
-        return limits(part, averaged)
+        return _private_limits(part, averaged)
 
     match relation:
         case Scan(limits=declared):
             return declared.of_averages if averaged else declared
         case Join(left=left, right=right, kind="full"):
-            return _most(_product(of(left), of(right)), _sum(of(left), of(right)))
+            return larger_of(product_of(of(left), of(right)), sum_of(of(left), of(right)))
         case Join(left=left, right=right, kind="left") if _partner_is_one(relation):
             return of(left)
         case Join(left=left, right=right, kind="left") if _is_partner_once(relation):
-            return _sum(of(left), of(right))
+            return sum_of(of(left), of(right))
         case Join(left=left, right=right):
             if not _multiplies(left):
                 return of(right)
-            return _product(of(left), of(right)) if _multiplies(right) else of(left)
+            return product_of(of(left), of(right)) if _multiplies(right) else of(left)
         case Filter(child=child):
             return of(child)
         case PerUnit(child=child):
             return ContributionLimits(groups_by(child, [key for _, key in relation.further_keys]))
         case Compound(operator="intersect" | "intersect all" | "except" | "except all", branches=(first, *_)):
-            return of(first.relation)
+            return limits(first.relation, averaged)
         case Compound(branches=(first, *others)):
-            whole = of(first.relation)
+            whole = limits(first.relation, averaged)
             for other in others:
-                whole = _sum(whole, of(other.relation))
+                whole = sum_of(whole, limits(other.relation, averaged))
             return whole
         case Compound() | Constants():
             return ContributionLimits(1, 1, 1)
@@ -60,38 +102,80 @@ def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
             assert_never(relation)
 
 
-def row_limit(declared: ContributionLimits) -> int | None:
-    """The most rows of one unit that the limits allow; None where they leave it open."""
-    if declared.groups is None or declared.rows_per_group is None:
-        return declared.rows
-    return _least(declared.rows, declared.groups * declared.rows_per_group)
-
-
 def groups_by(relation: Relation, keys: list[Expression]) -> int | None:
     """How many groups one unit may touch when the relation is grouped by ``keys``.
 
     Keys that are read from private tables alone give no more groups than those tables allow; any other key counts
-    with the whole relation. Without keys there is one group.
+    with the whole relation, as often as a row meets rows of the public sources that it is read from. Without keys there
+    is one group.
     """
     if not keys:
         return 1
     named = {column.relation for key in keys for column in columns(key)}
-    touched: int | None = 1
+    private: int | None = 1
+    public: list[Leaf] = []
     for source in sources(relation):
         if source.alias not in named:
             continue
         if unit_of(source) is None:
-            return _groups(limits(relation))
-        few = _groups(limits(source))
-        touched = None if touched is None or few is None else touched * few
-        named.discard(source.alias)
-    return touched if not named else _groups(limits(relation))
+            public.append(source)
+        else:
+            private = times(private, _groups_of_source(source, keys))
+            named.discard(source.alias)
+    if not named:
+        return private
+    multiplied = {source.alias: partners for source, partners in joined_partners(relation)}
+    whole = times(most_groups(_private_limits(relation, averaged=False)), _partners_read(multiplied, named))
+    if any(alias not in multiplied for alias in named):
+        return whole
+    values = prod(_values(multiplied[source.alias], _read_of(source, keys)) for source in public)
+    return least(whole, times(private, values))
+
+
+def _groups_of_source(source: Leaf, keys: list[Expression]) -> int | None:
+    """How many groups of a private source one unit may touch."""
+    if isinstance(source, Compound) and is_multiplied(source):
+        listed = _listed_keys(source, keys)
+        if listed is not None:
+            return total([groups_by(relation, its) for relation, its in listed])
+    return most_groups(limits(source))
+
+
+def _listed_keys(compound: Compound, keys: list[Expression]) -> list[tuple[Relation, list[Expression]]] | None:
+    """For each branch whose rows are there, its relation and what the keys stand for in it; None if these compute."""
+    read = [key for key in keys if any(column.relation == compound.alias for column in columns(key))]
+    places = [int(key.name[1:]) for key in read if isinstance(key, ColumnRef) and key.name[1:].isdigit()]
+    if len(places) < len(read):
+        return None
+    branches = compound.branches if compound.operator in ("union all", "union") else compound.branches[:1]
+    return [(branch.relation, [branch.columns[place] for place in places]) for branch in branches]
+
+
+def _partners_read(multiplied: Mapping[str, Partners], named: Iterable[str]) -> int:
+    """The most combinations of rows that one private row meets of these sources, and of those that lead to them."""
+    reached, waiting = set[str](), [alias for alias in named if alias in multiplied]
+    while waiting:
+        alias = waiting.pop()
+        if alias not in reached:
+            reached.add(alias)
+            waiting += multiplied[alias].through
+    return prod(multiplied[alias].most for alias in reached)
+
+
+def _read_of(source: Leaf, keys: list[Expression]) -> set[str]:
+    return {column.name for key in keys for column in columns(key) if column.relation == source.alias}
+
+
+def _values(partners: Partners, read: set[str]) -> int:
+    """How many different values these columns of a public source have together at most."""
+    return min([partners.rows, *(each.values for each in partners.groups if read <= set(each.columns))])
 
 
 def rows_per_group(relation: Relation, keys: list[Expression], averaged: bool = False) -> int | None:
     """How many rows one unit may have in one group, when the relation is grouped by ``keys``.
 
-    A subquery per unit and further keys has one row in a group of these keys, and any number in a coarser one.
+    A subquery per unit and further keys has one row in a group of these keys, and any number in a coarser one. A row
+    that meets several public rows stands in a group as often as these have its keys.
     """
     match relation:
         case Filter(child=child):
@@ -99,8 +183,26 @@ def rows_per_group(relation: Relation, keys: list[Expression], averaged: bool = 
         case PerUnit(alias=alias):
             shown = {key.name for key in keys if isinstance(key, ColumnRef) and key.relation == alias}
             return 1 if {name for name, _ in relation.further_keys} <= shown else None
+        case Compound() if is_multiplied(relation):
+            listed = _listed_keys(relation, keys)
+            if listed is None:
+                return limits(relation, averaged).rows_per_group
+            return total([rows_per_group(inner, its, averaged) for inner, its in listed])
+        case Join() if most_partners(relation) > 1:
+            private = _private_limits(relation, averaged)
+            return times(most_in_group(private), partners_in_group(relation, keys))
         case _:
             return limits(relation, averaged).rows_per_group
+
+
+def partners_in_group(relation: Relation, keys: list[Expression]) -> int:
+    """The most combinations of public rows that one private row meets in one group."""
+    fixed = {(key.relation, key.name) for key in keys if isinstance(key, ColumnRef)}
+    return prod(
+        min([partners.most, *(each.most for each in partners.groups
+                              if all((source.alias, name) in fixed for name in each.columns))])
+        for source, partners in joined_partners(relation)
+    )  # fmt: skip
 
 
 def _partner_is_one(join: Join) -> bool:
@@ -132,7 +234,7 @@ def _stands_once(relation: Relation, alias: str) -> bool:
         case Join(left=left, kind="left"):
             if alias in {source.alias for source in sources(left)}:
                 return _partner_is_one(relation) and _stands_once(left, alias)
-            return limits(left).rows == 1 or _is_partner_once(relation)
+            return _private_limits(left, averaged=False).rows == 1 or _is_partner_once(relation)
         case Scan(alias=own):
             return own == alias
         case _:
@@ -194,45 +296,3 @@ def conditions_of(relation: Relation) -> list[Expression]:
             return conditions_of(left)
         case _:
             return []
-
-
-def _groups(declared: ContributionLimits) -> int | None:
-    return _least(declared.groups, declared.rows)
-
-
-def _product(left: ContributionLimits, right: ContributionLimits) -> ContributionLimits:
-    def times(a: int | None, b: int | None) -> int | None:
-        return None if a is None or b is None else a * b
-
-    return ContributionLimits(
-        times(left.rows, right.rows),
-        times(_groups(left), _groups(right)),
-        times(_least(left.rows_per_group, left.rows), _least(right.rows_per_group, right.rows)),
-    )
-
-
-def _sum(left: ContributionLimits, right: ContributionLimits) -> ContributionLimits:
-    def plus(a: int | None, b: int | None) -> int | None:
-        return None if a is None or b is None else a + b
-
-    return ContributionLimits(
-        plus(left.rows, right.rows),
-        plus(_groups(left), _groups(right)),
-        plus(_least(left.rows_per_group, left.rows), _least(right.rows_per_group, right.rows)),
-    )
-
-
-def _most(one: ContributionLimits, other: ContributionLimits) -> ContributionLimits:
-    def larger(a: int | None, b: int | None) -> int | None:
-        return None if a is None or b is None else max(a, b)
-
-    return ContributionLimits(
-        larger(one.rows, other.rows),
-        larger(one.groups, other.groups),
-        larger(one.rows_per_group, other.rows_per_group),
-    )
-
-
-def _least(*numbers: int | None) -> int | None:
-    known = [number for number in numbers if number is not None]
-    return min(known) if known else None

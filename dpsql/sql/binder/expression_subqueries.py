@@ -11,6 +11,7 @@ from dpsql.schema import SqlType
 from dpsql.sql.analysis.bounds import as_ends, is_nullable
 from dpsql.sql.analysis.empty_relations import has_no_rows
 from dpsql.sql.analysis.join_on_unit import is_tied
+from dpsql.sql.analysis.public_partners import with_partners
 from dpsql.sql.analysis.stability import limits
 from dpsql.sql.analysis.work.rows import public_rows
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate, is_grouped
@@ -206,7 +207,8 @@ class Subqueries:
 
     def _aggregated(self, relation: Relation, aggregate: UnitAggregate) -> Expression:
         public = unit_of(relation) is None
-        rows = public_rows(relation, self._binding.sizes) if public else limits(relation).rows
+        sizes = self._binding.sizes
+        rows = public_rows(relation, sizes) if public else limits(with_partners(relation, (), sizes)).rows
         sql_type, interval, nullable = meaning(aggregate, rows)
         relation = without_known_parents(relation, self._outside)
         return _subquery(relation, [], aggregate, sql_type, interval, nullable)

@@ -5,7 +5,6 @@ Proved in ``docs/proofs/stability.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from typing import assert_never
 
@@ -14,10 +13,13 @@ from sqlglot import exp
 from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, SqlType, fold
 from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable
-from dpsql.sql.analysis.stability import limits
+from dpsql.sql.analysis.public_partners import with_partners
+from dpsql.sql.analysis.stability import limits, partners_in_group
 from dpsql.sql.analysis.summand import summand
+from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, split, statistic
 from dpsql.sql.binder.aggregates.repeated_values import repeated_value
+from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
@@ -31,30 +33,26 @@ from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
 
 
-def per_unit(
-    select: exp.Select, keys: list[exp.Expr], source_from: From, alias: Callable[[], str], *, has_orphans: bool
-) -> BoundRelation:
-    """The grouped subquery as a relation in which each row has one unit, and what its output columns mean.
-
-    ``has_orphans`` tells that rows without a unit have one of their own.
-    """
+def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, binding: Binding) -> BoundRelation:
+    """The grouped subquery as a relation in which each row has one unit, and what its output columns mean."""
     only(select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT")
     where = select.args.get("where")
     reader = source_from.reader()
     child = source_from.finish(None if where is None else reader.condition(where.this), select)
-    return _Grouping(select, keys, child, reader, alias(), has_orphans).source()
+    return _Grouping(select, keys, child, reader, binding).source()
 
 
 class _Grouping:
     """One per-unit GROUP BY while it is read."""
 
     def __init__(
-        self, select: exp.Select, keys: list[exp.Expr], child: Relation, reader: Reader, alias: str, has_orphans: bool
+        self, select: exp.Select, keys: list[exp.Expr], child: Relation, reader: Reader, binding: Binding
     ) -> None:
-        self._select, self._reader, self._alias = select, reader, alias
+        self._select, self._reader, self._alias = select, reader, binding.alias()
         self._keys = [reader.read(key) for key in keys]
-        self._has_orphans = has_orphans and unit_of(child) is not None
+        self._has_orphans = binding.schema.privacy.orphans == "each" and unit_of(child) is not None
         self._child = Filter(child, _one_unit(self._keys)) if self._has_orphans else child
+        self._rows = _rows_in_group(self._child, self._keys, binding.sizes)
         self._aggregates: list[UnitAggregate] = []
         self._outer = Reader(self._ungrouped, reader.parameters, self._known)
 
@@ -132,8 +130,7 @@ class _Grouping:
         require_own_columns(self._child, aggregate, node)
         if aggregate not in self._aggregates:
             self._aggregates.append(aggregate)
-        rows = None if unit_of(self._child) is None else limits(self._child).rows
-        sql_type, interval, nullable = meaning(aggregate, rows)
+        sql_type, interval, nullable = meaning(aggregate, self._rows)
         return self._column(f"a{self._aggregates.index(aggregate)}", sql_type, interval, nullable)
 
     def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> ColumnRef:
@@ -147,6 +144,14 @@ def _one_unit(keys: list[Expression]) -> Expression:
     nulls: list[Expression] = [Call("is null", (key,), BOOLEAN) for key in names]
     lacks = nulls[0] if len(nulls) == 1 else Call("and", tuple(nulls), BOOLEAN)
     return Call("not", (lacks,), BOOLEAN)
+
+
+def _rows_in_group(relation: Relation, keys: list[Expression], sizes: Fanout) -> int | None:
+    """The most rows of a unit that its limits allow in one group of the keys."""
+    if unit_of(relation) is None:
+        return None
+    private = limits(relation).rows
+    return None if private is None else private * partners_in_group(with_partners(relation, [keys], sizes), keys)
 
 
 def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:

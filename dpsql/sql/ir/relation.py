@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
@@ -79,11 +79,40 @@ class DerivedSize:
     """How many rows a derived table has at most; None where that is not known beforehand.
 
     It is the sum of these products, of a number and the rows of public tables. The columns of ``key`` have different
-    values together in each row; None where that is not known.
+    values together in each row; None where that is not known. ``columns`` are those whose value stands in no more rows
+    than it does in a column of a public table: the name, the table and its column.
     """
 
     products: tuple[tuple[int, tuple[str, ...]], ...] | None
     key: frozenset[str] | None = None
+    columns: tuple[tuple[str, str, str], ...] = field(default=(), compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupPartners:
+    """What these ``columns`` of a public source leave of it, where a row meets several of its rows.
+
+    A row meets at most ``most`` of those with one value in each column; ``values`` is how many different values the
+    columns have together at most.
+    """
+
+    columns: tuple[str, ...]
+    most: int
+    values: int
+
+
+@dataclass(frozen=True, slots=True)
+class Partners:
+    """How many rows of a public source one row meets, of those that are joined before it: at most ``most``.
+
+    ``through`` are the public sources among these with which conditions equate it. ``rows`` is how many rows of it can
+    be met at all. ``groups`` tells of the columns that the keys of the statement read.
+    """
+
+    most: int
+    rows: int
+    through: tuple[str, ...] = ()
+    groups: tuple[GroupPartners, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +123,9 @@ class Scan:
     ``derived`` is true where the table is made of released and public rows (`dpsql.sql.binder.sources.derived_tables`).
     ``path`` is the whole way to the unit, where ``hops`` are the parents that the statement does not join itself.
     ``keep`` holds each unit to so many rows before they are joined, and ``cut`` shortens texts as they are read
-    (`dpsql.sql.analysis.work.limits`). ``size`` is that of a derived table.
+    (`dpsql.sql.analysis.work.limits`). ``size`` is that of a derived table. ``partners`` of a public source that is
+    joined with private rows is set where these meet several of its rows (`dpsql.sql.analysis.public_partners`). It is
+    read off the data's public tables, and no part of what the relation means.
     """
 
     alias: str
@@ -108,6 +139,7 @@ class Scan:
     keep: Keep | None = None
     cut: TextCut | None = None
     size: DerivedSize | None = None
+    partners: Partners | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +188,7 @@ class PerUnit:
     child: Relation
     keys: tuple[tuple[str, Expression], ...]
     aggregates: tuple[tuple[str, UnitAggregate], ...]
+    partners: Partners | None = field(default=None, compare=False, repr=False)
 
     @property
     def further_keys(self) -> tuple[tuple[str, Expression], ...]:
@@ -182,6 +215,7 @@ class Compound:
     alias: str
     operator: OneOf["union all", "union", "intersect", "intersect all", "except", "except all"]
     branches: tuple[Branch, ...]
+    partners: Partners | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +224,7 @@ class Constants:
 
     alias: str
     rows: tuple[tuple[Literal, ...], ...]
+    partners: Partners | None = field(default=None, compare=False, repr=False)
 
 
 Leaf: TypeAlias = Scan | PerUnit | Compound | Constants

@@ -156,7 +156,7 @@ FAULTS = (
     Fault(
         "a count of public rows is bounded by the rows of the first key",
         "dpsql/sql/binder/expression_subqueries.py",
-        "public_rows(relation, self._binding.sizes) if public",
+        "public_rows(relation, sizes) if public",
         "1 if public",
         (f"{PUBLIC}::test_rows_of_a_public_table_that_one_key_meets_bound_what_is_counted_of_them",),
     ),

@@ -17,6 +17,8 @@ from dpsql.sql.ir.relation import Constants, DerivedSize, Scan
 
 #: Nothing is known of it.
 UNKNOWN = DerivedSize(None)
+#: What adds rows of totals to those of a GROUP BY.
+_TOTALS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 #: One row.
 ONE = DerivedSize(((1, ()),), frozenset())
 
@@ -72,7 +74,30 @@ def _unlimited(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> Derived
         if each.products is None or any(map(_keeps_both, select.args.get("joins") or ())):
             return UNKNOWN
         whole = tuple((one * other, tables + more) for one, tables in whole for other, more in each.products)
-    return DerivedSize(whole, _shown(select, sizes[0]) if len(sizes) == 1 and not grouped else None)
+    if len(sizes) > 1:
+        return DerivedSize(whole)
+    return DerivedSize(whole, None if grouped else _shown(select, sizes[0]), _columns(select, sources[0]))
+
+
+def _columns(select: exp.Select, source: exp.Expr) -> tuple[tuple[str, str, str], ...]:
+    """The columns c0, c1 … of the result that hold values of a public table's column, each from another row of it.
+
+    >>> from sqlglot import parse_one
+    >>> derived_size(parse_one("SELECT kind, MIN(day) FROM public.days GROUP BY kind"), {}).columns
+    (('c0', 'days', 'kind'), ('c1', 'days', 'day'))
+    """
+    has_totals = select.args.get("group") is not None and select.args["group"].find(*_TOTALS) is not None
+    if not (isinstance(source, exp.Table) and source.db == "public") or has_totals:
+        return ()
+    values = [
+        item.this if isinstance(item, exp.Min | exp.Max) else item
+        for item in (each.unalias() for each in select.expressions)
+    ]
+    return tuple(
+        (f"c{place}", source.name, value.name)
+        for place, value in enumerate(values)
+        if isinstance(value, exp.Column) and not isinstance(value.this, exp.Star)
+    )
 
 
 def _of_source(source: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSize:
@@ -89,9 +114,9 @@ def _of_source(source: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSi
         case exp.Subquery() if isinstance(source.this, exp.Select) and not source.alias_column_names:
             inner = derived_size(source.this, shapes)
             names = [each.alias_or_name for each in source.this.expressions]
-            return replace(inner, key=None if inner.key is None else _named(inner.key, names))
+            return replace(inner, key=None if inner.key is None else _named(inner.key, names), columns=())
         case exp.Subquery() | exp.Values():
-            return replace(derived_size(source, shapes), key=None)
+            return replace(derived_size(source, shapes), key=None, columns=())
         case _:
             return UNKNOWN
 

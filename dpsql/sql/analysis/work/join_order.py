@@ -13,7 +13,8 @@ from typing import Literal as OneOf
 from typing import TypeAlias, assert_never
 
 from dpsql.schema import UNIT
-from dpsql.sql.analysis.stability import limits, row_limit
+from dpsql.sql.analysis.limit_arithmetic import row_limit
+from dpsql.sql.analysis.stability import limits
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression, columns, conjunction, conjuncts, subqueries
 from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.relation import Compound, Constants, Filter, Join, Leaf, PerUnit, Relation, Scan, unit_of

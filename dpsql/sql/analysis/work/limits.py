@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 from dpsql.sql.analysis.bounds import Known
-from dpsql.sql.analysis.stability import row_limit
+from dpsql.sql.analysis.limit_arithmetic import row_limit
 from dpsql.sql.analysis.work.kept_texts import AddedCharacters
 from dpsql.sql.analysis.work.public_texts import PublicTexts
 from dpsql.sql.analysis.work.row_cost import (

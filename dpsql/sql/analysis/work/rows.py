@@ -13,7 +13,7 @@ from math import prod
 from typing import Final, Protocol, assert_never
 
 from dpsql.errors import Refused
-from dpsql.sql.analysis.stability import row_limit
+from dpsql.sql.analysis.limit_arithmetic import row_limit
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
 from dpsql.sql.analysis.work.row_cost import UNDECLARED
 from dpsql.sql.ir.core import Core
@@ -149,7 +149,7 @@ class UnitWork:
     def _joined(self, made: RowBound, step: JoinStep, order: JoinOrder, place: int) -> RowBound:
         source = step.source
         if unit_of(source) is None:
-            return self._multiplied(made, self._public(source, _equated_names(order, place)))
+            return self._multiplied(made, self.public_source(source, _equated_names(order, place)))
         if step.kind == "inner" and not (step.single or step.on_unit):
             refuse("E_JOIN", "private rows would meet those of other people here before they are tied to their unit; "
                    "equate the unit of each private table with that of one that every row has")  # fmt: skip
@@ -197,7 +197,7 @@ class UnitWork:
                     sum(part.rows for part in kept), frozenset().union(*(part.scans for part in kept)), (names,)
                 )
             case Constants():
-                return self._public(source, set())
+                return self.public_source(source, set())
             case _:
                 assert_never(source)
 
@@ -219,7 +219,7 @@ class UnitWork:
 
     # -- public rows -------------------------------------------------------------------------------------------------
 
-    def _public(self, source: Leaf, given: Collection[str]) -> RowBound:
+    def public_source(self, source: Leaf, given: Collection[str]) -> RowBound:
         """The rows of a public source that have one value in each of the given columns."""
         match source:
             case Scan(table=table, derived=False):
@@ -255,6 +255,8 @@ class UnitWork:
         rows = sum(
             number * prod(max(1, self._fanout(table, ())) for table in tables) for number, tables in size.products
         )
+        equal = [self._fanout(table, (column,)) for name, table, column in size.columns if name in given]
+        rows = min([rows, *equal])
         return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
 
     def public_relation(self, relation: Relation, known: Iterable[ColumnRef] = ()) -> RowBound:
@@ -264,7 +266,7 @@ class UnitWork:
         made = RowBound(1, frozenset())
         for place, step in enumerate(order.steps):
             names = {each.name for each in known if each.relation == step.source.alias}
-            other = self._public(step.source, names | _equated_names(order, place))
+            other = self.public_source(step.source, names | _equated_names(order, place))
             if step.kind == "full":
                 made = replace(made.times(other), rows=made.rows * other.rows + made.rows + other.rows)
             else:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dpsql.schema import ITS_UNIT, UNIT
-from dpsql.sql.analysis.stability import row_limit
+from dpsql.sql.analysis.limit_arithmetic import row_limit
 from dpsql.sql.analysis.work.row_cost import is_declared
 from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import INTEGER, TEXT, Call, ColumnRef, Expression, Literal, Subquery, columns, rebuilt

@@ -67,7 +67,7 @@ class PrivateRows:
             if not groups_by_unit(select, source_from) and not source_from.is_public:
                 refuse("E_NESTED", "private rows cannot be joined with a released table yet; GROUP BY the unit in the "
                        "subquery, or aggregate once", select)  # fmt: skip
-            return self._per_unit(select, source_from)
+            return per_unit(select, group_keys(select, source_from), source_from, self._binding)
         only(select, "expressions", "from_", "joins", "where", "order", code="E_STMT")
         where = select.args.get("where")
         relation = source_from.finish(None if where is None else source_from.reader().condition(where.this), select)
@@ -89,11 +89,7 @@ class PrivateRows:
         if not groups_by_unit(select, source_from) and not source_from.is_public:
             refuse("E_DISTINCT", "DISTINCT over private rows is answered where the unit's column is listed; list it, "
                    "or use COUNT(DISTINCT …)", select)  # fmt: skip
-        return self._per_unit(select, source_from)
-
-    def _per_unit(self, select: exp.Select, source_from: From) -> BoundRelation:
-        keys, has_orphans = group_keys(select, source_from), self._binding.schema.privacy.orphans == "each"
-        return per_unit(select, keys, source_from, self._binding.alias, has_orphans=has_orphans)
+        return per_unit(select, group_keys(select, source_from), source_from, self._binding)
 
     def source_from(self, select: exp.Select, ctes: Ctes, outer: Scope | None = None) -> From:
         """The FROM clause of the SELECT, source by source."""

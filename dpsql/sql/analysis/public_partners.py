@@ -1,0 +1,171 @@
+"""How many rows of public tables one private row meets: the factor by which the limits of a join are larger.
+
+Proved in ``docs/proofs/stability.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from math import prod
+from typing import TypeAlias, TypeVar, assert_never
+
+from dpsql.errors import Refused
+from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
+from dpsql.sql.analysis.work.rows import Fanout, UnitWork
+from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.expression import Call, ColumnRef, Expression, Literal
+from dpsql.sql.ir.relation import (
+    Branch,
+    Compound,
+    Constants,
+    Filter,
+    GroupPartners,
+    Join,
+    Leaf,
+    Partners,
+    PerUnit,
+    Relation,
+    Scan,
+    unit_of,
+)
+
+#: The sets of columns of each source that keys read.
+_KeyColumns: TypeAlias = Mapping[str, frozenset[tuple[ColumnRef, ...]]]
+_Value = TypeVar("_Value", Relation, Leaf)
+
+
+def with_partners_of_cores(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]:
+    """The cores with the numbers of partners of their public sources, by the keys of all of them."""
+    all_cores = list(cores)
+    keys = [core.keys for core in all_cores]
+    return tuple(replace(core, relation=with_partners(core.relation, keys, fanout)) for core in all_cores)
+
+
+def with_partners(relation: Relation, keys: Iterable[Iterable[Expression]], fanout: Fanout) -> Relation:
+    """The relation with the numbers of partners of its public sources, for groups by each of the lists of ``keys``.
+
+    A join in which private rows meet one public row at most stays as it is, and so does one whose public rows nobody
+    counts: the statement is refused for its work.
+    """
+    found: dict[str, set[tuple[ColumnRef, ...]]] = {}
+    for listed in keys:
+        by_source: dict[str, dict[str, ColumnRef]] = {}
+        for key in listed:
+            if isinstance(key, ColumnRef):
+                by_source.setdefault(key.relation, {})[key.name] = key
+        for alias, columns in by_source.items():
+            found.setdefault(alias, set()).add(tuple(columns[name] for name in sorted(columns)))
+    return _with_partners(relation, {alias: frozenset(sets) for alias, sets in found.items()}, fanout)
+
+
+def _with_partners(relation: Relation, keys: _KeyColumns, fanout: Fanout) -> Relation:
+    if unit_of(relation) is None:
+        return relation
+    partners: dict[str, Partners] = {}
+    with suppress(Refused):
+        partners = _partners(relation, keys, fanout)
+    if prod(each.most for each in partners.values()) <= 1:
+        partners = {}
+    return _replaced(relation, partners, keys, fanout)
+
+
+def _replaced(relation: _Value, partners: Mapping[str, Partners], keys: _KeyColumns, fanout: Fanout) -> _Value:
+    match relation:
+        case Join(left=left, right=right):
+            left = _replaced(left, partners, keys, fanout)
+            return replace(relation, left=left, right=_replaced(right, partners, keys, fanout))
+        case Filter(child=child):
+            return replace(relation, child=_replaced(child, partners, keys, fanout))
+        case Scan() | Constants() if unit_of(relation) is None:
+            return replace(relation, partners=partners.get(relation.alias))
+        case Scan() | Constants():
+            return relation
+        case PerUnit() | Compound() if unit_of(relation) is None:
+            return replace(relation, partners=partners.get(relation.alias))
+        case PerUnit(child=child, keys=own):
+            return replace(relation, child=with_partners(child, [[key for _, key in own]], fanout))
+        case Compound(alias=alias, branches=branches):
+            asked = keys.get(alias, frozenset())
+            return replace(relation, branches=tuple(_branch(branch, asked, fanout) for branch in branches))
+        case _:
+            assert_never(relation)
+
+
+def _branch(branch: Branch, asked: frozenset[tuple[ColumnRef, ...]], fanout: Fanout) -> Branch:
+    """A branch whose columns are the keys that are read of the compound by number."""
+    keys = [[branch.columns[int(column.name[1:])] for column in columns if column.name[1:].isdigit()]
+            for columns in asked]  # fmt: skip
+    return replace(branch, relation=with_partners(branch.relation, keys, fanout))
+
+
+def _partners(relation: Relation, keys: _KeyColumns, fanout: Fanout) -> dict[str, Partners]:
+    """The partners of each public source of a join, by its alias."""
+    order = join_order(relation)
+    public = [step.source.alias for step in order.steps if unit_of(step.source) is None]
+    found: dict[str, Partners] = {}
+    for place, step in enumerate(order.steps):
+        if unit_of(step.source) is None:
+            found[step.source.alias] = _of_step(order, place, public, keys.get(step.source.alias, ()), fanout)
+    return found
+
+
+def _of_step(
+    order: JoinOrder, place: int, public: list[str], keys: Iterable[tuple[ColumnRef, ...]], fanout: Fanout
+) -> Partners:
+    step, work = order.steps[place], UnitWork(fanout)
+    source = step.source
+    before = order.outside.union(*(aliases(each.source) for each in order.steps[:place]))
+    conditions = [*step.on, *order.where]
+    constant = {column.name for column in _constant(source, conditions)}
+    given = constant | {column.name for column in equated(source, conditions, before)}
+    through = {
+        other.relation
+        for own, other in equalities(conditions)
+        if own.relation == source.alias and other.relation in before and other.relation in public
+    }
+    rows = work.public_source(source, constant).rows
+    groups = []
+    for columns in sorted(keys, key=lambda listed: [column.name for column in listed]):
+        names = {column.name for column in columns}
+        most = _at_least_one(work.public_source(source, given | names).rows, step)
+        different = prod(_number_of_values(source, column, rows, fanout) for column in columns)
+        groups.append(GroupPartners(tuple(sorted(names)), most, _with_padding(min(rows, different), step)))
+    most = _at_least_one(work.public_source(source, given).rows, step)
+    return Partners(most, _with_padding(rows, step), tuple(sorted(through)), tuple(groups))
+
+
+def _constant(source: Leaf, conditions: Iterable[Expression]) -> Iterator[ColumnRef]:
+    """The columns of the source that conditions equate with a constant."""
+    for condition in conditions:
+        match condition:
+            case (
+                Call(function="=", arguments=(ColumnRef() as column, Literal() as other))
+                | Call(function="=", arguments=(Literal() as other, ColumnRef() as column))
+            ):
+                alike = column.type == other.type or column.type.facts.distinct_as_double(column.type)
+                if column.relation == source.alias and alike:
+                    yield column
+            case _:
+                pass
+
+
+def _number_of_values(source: Leaf, column: ColumnRef, rows: int, fanout: Fanout) -> int:
+    """How many different values a column has at most, NULL among them."""
+    if isinstance(source, Scan) and not source.derived:
+        values = fanout.values(source.table, column)
+        return rows if values is None else len(values) + 1
+    if isinstance(source, Constants):
+        return len({row[int(column.name[1:])] for row in source.rows})
+    return rows
+
+
+def _at_least_one(rows: int, step: JoinStep) -> int:
+    """The partners of a row; one that a LEFT JOIN leaves without any stays, once."""
+    return max(rows, 1) if step.kind == "left" else rows
+
+
+def _with_padding(number: int, step: JoinStep) -> int:
+    """A number of values, or of rows, beside which a LEFT JOIN has NULL."""
+    return number + 1 if step.kind == "left" else number

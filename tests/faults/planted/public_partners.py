@@ -1,0 +1,100 @@
+"""Joins with public rows: how often a person's row counts, in all and in one group."""
+
+from __future__ import annotations
+
+from planted.fault import Fault
+
+ROOM = "tests/sql/faithful/test_public_partners.py::"
+IN_FULL = f"{ROOM}test_units_within_their_limits_count_in_full"
+IN_GROUPS = f"{ROOM}test_so_they_do_where_groups_and_rows_in_each_are_limited"
+NORM = f"{ROOM}test_the_norm_is_that_of_the_rows_a_unit_may_have"
+MODULE = "dpsql/sql/analysis/public_partners.py"
+STABILITY = "dpsql/sql/analysis/stability.py"
+CONTRIBUTION = "dpsql/sql/analysis/contribution.py"
+
+FAULTS = (
+    Fault(
+        "a row that meets several public rows counts once",
+        STABILITY,
+        "    return prod(each.most for _, each in joined_partners(relation))\n",
+        "    return 1\n",
+        (NORM, IN_FULL),
+    ),
+    Fault(
+        "of several public tables one multiplies rows",
+        STABILITY,
+        "    return prod(each.most for _, each in joined_partners(relation))\n",
+        "    return max((each.most for _, each in joined_partners(relation)), default=1)\n",
+        (IN_FULL,),
+    ),
+    Fault(
+        "a group by a public column is taken to tell public rows apart",
+        MODULE,
+        "        most = _at_least_one(work.public_source(source, given | names).rows, step)\n",
+        "        most = 1\n",
+        (NORM, IN_FULL),
+    ),
+    Fault(
+        "any key of a source fixes all its columns",
+        STABILITY,
+        "if all((source.alias, name) in fixed for name in each.columns))",
+        "if any((source.alias, name) in fixed for name in each.columns))",
+        (IN_FULL,),
+    ),
+    Fault(
+        "each group is taken to have all partners",
+        STABILITY,
+        "times(most_in_group(private), partners_in_group(relation, keys))",
+        "times(most_in_group(private), most_partners(relation))",
+        (NORM,),
+    ),
+    Fault(
+        "a person stands in as many groups as without the public table",
+        STABILITY,
+        "times(most_groups(_private_limits(relation, averaged=False)), _partners_read(multiplied, named))",
+        "most_groups(_private_limits(relation, averaged=False))",
+        (IN_FULL, IN_GROUPS),
+    ),
+    Fault(
+        "a LEFT JOIN has no group of rows without a partner",
+        MODULE,
+        '    return number + 1 if step.kind == "left" else number\n',
+        "    return number\n",
+        (f"{ROOM}test_what_single_statements_ask_is_counted_in_full",),
+    ),
+    Fault(
+        "the partners in a subquery per unit bound none of its counts",
+        "dpsql/sql/binder/per_unit.py",
+        "private * partners_in_group(with_partners(relation, [keys], sizes), keys)",
+        "private",
+        (IN_FULL,),
+    ),
+    Fault(
+        "the partners in a subquery of a value bound none of its counts",
+        "dpsql/sql/binder/expression_subqueries.py",
+        "limits(with_partners(relation, (), sizes)).rows",
+        "limits(relation).rows",
+        (f"{ROOM}test_what_single_statements_ask_is_counted_in_full",),
+    ),
+    Fault(
+        "the norm in groups is the root of more than rows and rows in a group allow",
+        CONTRIBUTION,
+        "        return min(rows, declared * per_group)\n",
+        "        return min(rows, declared)\n",
+        (NORM, IN_FULL),
+    ),
+    Fault(
+        "a value of a derived table is taken to stand in one row",
+        "dpsql/sql/analysis/work/rows.py",
+        "equal = [self._fanout(table, (column,)) for",
+        "equal = [min(1, self._fanout(table, (column,))) for",
+        (IN_FULL,),
+    ),
+    Fault(
+        "a value of a derived table with totals is taken to stand in few rows",
+        "dpsql/sql/analysis/work/derived_size.py",
+        " or has_totals:\n",
+        ":\n",
+        (f"{ROOM}test_what_single_statements_ask_is_counted_in_full",),
+    ),
+)
