@@ -145,6 +145,7 @@ def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int
             for each in (EXAMPLES if count is None else (count,))]  # fmt: skip
     together = "all" if count is None else f"all {count:,}"
     said = f"shown where the noisy count of {what} (cell {place}) is {' or '.join(most)} or more"
+    said += ", or if a block of neighbouring groups has more than noise explains" if presence.blocks else ""
     said += f", which groups without rows, {together} together, reach in at most {chance:.3g} % of answers"
     bought = what == "units" and SingleCell(presence.cell) not in core.estimates
     return f"{said}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price" if bought else said

@@ -13,7 +13,7 @@ from dpsql.planning.calibration import key_threshold, mechanism
 from dpsql.planning.cell_choice import COUNTS, EVIDENCE_SHARE, CellChoice, choose_cells
 from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.estimators.histogram import measured_histogram
-from dpsql.planning.plan import APPEARS, CorePlan, GroupPresence, MeasuredCell
+from dpsql.planning.plan import APPEARS, ORDERED_KINDS, CorePlan, GroupPresence, MeasuredCell
 from dpsql.privacy.partition_selection import WHOLE, KeyWeights
 from dpsql.schema import Privacy
 from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, kept_groups, norm_of
@@ -169,4 +169,5 @@ def _presence(draft: _CoreDraft, plan: CorePlan, among: int, released: bool) -> 
     """The evidence of one core ``among`` those of its statement: the count that one unit moves least."""
     moved = {place: _moved(plan.cells[place].contribution, plan.norm) for place in draft.choice.counts}
     place = min(moved, key=lambda each: (moved[each], isinstance(plan.cells[each].contribution.cell, UnitCount)))
-    return GroupPresence(place, plan.cells[place].mechanism, APPEARS / among, released)
+    blocks = any(key.type.kind in ORDERED_KINDS for key in draft.core.keys)
+    return GroupPresence(place, plan.cells[place].mechanism, APPEARS / among, released, blocks)

@@ -38,29 +38,29 @@ from dpsql.sql.ir.references import TableRead, tables_measured
 
 #: How often at most an answer has a group without rows that the evidence takes for one with rows.
 APPEARS = Fraction(1, 20)
+#: Types of keys whose values have neighbours.
+ORDERED_KINDS = frozenset({"integer", "decimal", "double", "date", "timestamp"})
 
 
 @dataclass(frozen=True)
 class GroupPresence:
-    """A group is present where the noisy count in its ``cell`` reaches a threshold that noise alone seldom reaches.
+    """A group is present if the noisy count in its ``cell`` reaches a threshold that noise alone seldom reaches.
 
     ``noise`` is that of the cell. All groups without rows together are taken for absent with probability at least 1 −
     ``chance``. ``released`` tells that absent groups are not released; else those who read the table leave them out.
+    ``blocks`` tells that some key is ordered, so that blocks of neighbouring groups are evidence, too, and have half of
+    the chance.
     """
 
     cell: int
     noise: Mechanism
     chance: Fraction
     released: bool
+    blocks: bool = False
 
     def threshold(self, candidates: int) -> int:
-        """The least count, in steps of the cell, of a present group among so many candidates."""
-        return unreached_noise(self.noise, max(candidates, 1), self.chance)
-
-    def absent(self, counts: Sequence[int], candidates: int) -> frozenset[int]:
-        """The places of the noisy counts, in steps of the cell, that do not reach the threshold."""
-        least = self.threshold(candidates)
-        return frozenset(place for place, count in enumerate(counts) if count < least)
+        """The least count, in steps of the cell, of a group that is present by itself among so many candidates."""
+        return unreached_noise(self.noise, max(candidates, 1), self.chance / 2 if self.blocks else self.chance)
 
 
 @dataclass(frozen=True)

@@ -225,7 +225,7 @@ class PostProcessor:
             self._sandbox.fill_public(name)
         whole = [table.read_by(core) for table, core in zip(released.tables, plan.cores, strict=False)]
         tables: dict[str, ReleasedTable | CubeTable] = {
-            f"core{number}": table.present() if number in plan.evident.cores else table
+            f"core{number}": table.present(plan.confidence) if number in plan.evident.cores else table
             for number, table in enumerate(whole)
         }
         for number, cube in enumerate(plan.cubes):

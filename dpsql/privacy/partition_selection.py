@@ -94,15 +94,18 @@ def _root_below(value: Fraction, bits: int) -> Fraction:
 
 
 @lru_cache(maxsize=8192)
-def shown_interval(noise: Mechanism, threshold: int, shown: int, confidence: float) -> tuple[int, int]:
+def shown_interval(
+    noise: Mechanism, threshold: int, shown: int, confidence: float, smallest: int = 1
+) -> tuple[int, int]:
     """The least and the greatest number of units that explain ``shown``, a noisy count that reached the threshold.
 
-    Among the groups of any one size that are shown it holds that size in at least ``confidence`` of cases.
+    Among the groups of any one size, ``smallest`` or more, that are shown it holds that size in at least ``confidence``
+    of cases.
     """
     half = noise.half_width(confidence)
-    low, high = max(shown - half, 1), shown + half
-    if low > 1 and _explains(noise, threshold, shown, low - 1, confidence):
-        low = 1
+    low, high = max(shown - half, smallest), shown + half
+    if low > smallest and _explains(noise, threshold, shown, low - 1, confidence):
+        low = smallest
     return _furthest_plausible_count(noise, threshold, shown, low, confidence), _furthest_plausible_count(
         noise, threshold, shown, high, confidence
     )

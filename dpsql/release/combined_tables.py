@@ -6,15 +6,16 @@ Proved in ``docs/proofs/views.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import inf
 from typing import assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.planning.cell_choice import aggregate_type
-from dpsql.planning.estimators.columnar_rows import ColumnarRows, as_type
+from dpsql.planning.estimators.columnar_rows import ColumnarRows, as_type, columns
 from dpsql.planning.estimators.estimate import (
     CentredSum,
     Estimate,
@@ -33,6 +34,7 @@ from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Laplace
 from dpsql.release.linear_estimates import LinearEstimate, SharedNoise
 from dpsql.release.released_tables import ReleasedTable
+from dpsql.release.shown_groups import MOST_SLACK, ShownGroups, key_runs, shown_groups
 
 #: How often each independent part of the noise is in a cell.
 Weights = Mapping[int, Fraction]
@@ -56,16 +58,44 @@ class CombinedTable(ReleasedTable):
 
     @property
     def absent(self) -> frozenset[int]:
-        """The rows of groups whose count is one that noise alone reaches too often."""
-        presence = self.plan.presence
-        if presence is None or not self.evidence:
+        """The rows of groups whose counts, and those of whose blocks, are such as noise alone reaches too often."""
+        if self.plan.presence is None or not self.evidence:
             return frozenset()
-        tail = 1 - (1 - float(presence.chance)) ** (1 / len(self.evidence))
-        return frozenset(
-            row
-            for row, (count, weights) in enumerate(self.evidence)
-            if count <= Fraction(self.noise.half_width(weights, 1 - 2 * tail))
-        )
+        return frozenset(range(len(self.keys))).difference(self._shown(0.0).places)
+
+    def present(self, confidence: float) -> ReleasedTable:
+        """The table without the rows of absent groups; intervals of the others allow for the choice."""
+        if self.plan.presence is None or not self.evidence:
+            return self
+        halves = [self.noise.half_width(weights, confidence) for _, weights in self.evidence]
+        found = self._shown(MOST_SLACK * max(halves))
+        table = self.at(found.places)
+        cell = SingleCell(self.plan.presence.cell)
+        near = [row for row, place in enumerate(found.places)
+                if found.slacks.get(place, inf) < MOST_SLACK * halves[place]]  # fmt: skip
+        if not near or cell not in self.plan.estimates:
+            return table
+        wide = [list(each) for each in columns(table.intervals, len(self.plan.estimates))]
+        for place, estimate in enumerate(self.plan.estimates):
+            for row in near if estimate == cell else ():
+                known = wide[place][row]
+                wide[place][row] = None if known is None else (min(known[0], 0.0), known[1])
+        return replace(table, intervals=ColumnarRows(tuple(wide), len(table.keys)))
+
+    def _shown(self, within: float) -> ShownGroups:
+        presence = self.plan.presence
+        assert presence is not None
+
+        def block_noise(places: Sequence[int], tail: float) -> tuple[float, float]:
+            weights: dict[int, Fraction] = {}
+            for place in places:
+                for atom, weight in self.evidence[place][1].items():
+                    weights[atom] = weights.get(atom, Fraction(0)) + weight
+            return self.noise.half_width(weights, 1 - 2 * tail), self.noise.variance(weights)
+
+        runs = key_runs(self.plan.core.keys if presence.blocks else (), self.keys)
+        counts = [float(count) for count, _ in self.evidence]
+        return shown_groups(runs, counts, block_noise, float(presence.chance), within, alike=False)
 
     def at(self, places: Sequence[int]) -> ReleasedTable:
         """The table of these rows alone."""

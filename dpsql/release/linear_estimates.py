@@ -149,9 +149,12 @@ class SharedNoise:
 
     def half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float:
         """Half the width of the interval of a sum of parts, by the law of their noise."""
-        terms = [NoiseTerm(self.atoms[atom].noise, weight * self.atoms[atom].step, self.atoms[atom].times)
-                 for atom, weight in weights.items()]  # fmt: skip
-        return sum_half_width(terms, confidence)
+        times: dict[tuple[Mechanism, Fraction], int] = {}
+        for place, weight in weights.items():
+            atom = self.atoms[place]
+            term = atom.noise, abs(weight * atom.step)
+            times[term] = times.get(term, 0) + atom.times
+        return sum_half_width([NoiseTerm(*term, count) for term, count in times.items()], confidence)
 
     def variance(self, weights: Mapping[int, Fraction]) -> float:
         """The variance of a sum of parts, in the unit of the data."""

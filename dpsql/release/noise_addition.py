@@ -40,6 +40,7 @@ from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.released_tables import HiddenGroups, Released, ReleasedTable
+from dpsql.release.shown_groups import core_evidence
 from dpsql.sql.analysis.quantisation import SECONDS
 from dpsql.sql.ir.core import Frequencies, Ranks
 
@@ -91,21 +92,22 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
         rows = [rows[place] for place in shown]
         noisy = [[counts[place] for place in shown] for counts in noisy]
         noisy.append([count for count in units if count is not None])
-    hidden = None
+    hidden, ends = None, dict[int, int]()
     if plan.presence is not None and plan.presence.released:
-        absent = plan.presence.absent(noisy[plan.presence.cell], len(rows))
+        candidates = [tuple(row[:width]) for row in rows]
+        places, lower = core_evidence(plan, candidates, noisy[plan.presence.cell], confidence)
         if not plan.histograms and len(rows) <= MOST_HIDDEN:
-            left = sorted(absent)
+            left = sorted(set(range(len(rows))).difference(places))
             counts = tuple([own[place] for place in left] for own in noisy)
-            hidden = HiddenGroups([tuple(rows[place][:width]) for place in left], counts)
-        places = [place for place in range(len(rows)) if place not in absent]
+            hidden = HiddenGroups([candidates[place] for place in left], counts)
         rows = [rows[place] for place in places]
         noisy = [[counts[place] for place in places] for counts in noisy]
+        ends = {row: lower[place] for row, place in enumerate(places) if place in lower}
     grown = [_grown_row(plan, row[width + len(noisy) :], confidence, entropy) for row in rows if plan.histograms]
     measured = tuple(StepColumn(counts, step) for counts, step in zip(noisy, plan.steps, strict=True))
     read = [_read(plan, place, measured, grown, confidence) for place in range(len(plan.estimates))]
     keys = tuple(_in_one_spelling([row[place] for row in rows]) for place in range(width))
-    return ReleasedTable(
+    table = ReleasedTable(
         plan,
         ColumnarRows(keys, len(rows)),
         ColumnarRows(tuple(values for values, _, _ in read), len(rows)),
@@ -114,6 +116,7 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
         ColumnarRows(tuple(curves for _, _, curves in read), len(rows)),
         hidden=hidden,
     )
+    return table.with_lower_ends(ends, confidence)
 
 
 def _in_one_spelling(keys: list[object]) -> list[object]:

@@ -5,17 +5,25 @@ Proved in ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.columnar_rows import ColumnarRows, StepColumn, column, rows_at
+from dpsql.planning.estimators.columnar_rows import (
+    ColumnarRows,
+    IntervalColumn,
+    StepColumn,
+    column,
+    columns,
+    rows_at,
+)
 from dpsql.planning.estimators.estimate import (
     CentredSum,
     SingleCell,
+    interval,
     linear,
     simulated,
 )
@@ -24,7 +32,14 @@ from dpsql.planning.estimators.linear_forms import ConfidenceInterval, LinearFor
 from dpsql.planning.estimators.quantiles import QuantileCurves, QuantileEstimate
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Mechanism
+from dpsql.release.shown_groups import core_evidence
 from dpsql.sql.ir.core import Core
+
+#: Which groups are shown is the same at each confidence.
+_ANY_CONFIDENCE = 0.95
+#: Intervals are doubles: one that is longer by less than this factor is not longer.
+_ROUNDED = 1 + Fraction(1, 10**9)
+_HISTOGRAMS = (ValueCounts, TopValues, ClippingBound, PresentValues, QuantileEstimate)
 
 
 @dataclass(frozen=True)
@@ -75,17 +90,50 @@ class ReleasedTable:
         presence = self.plan.presence
         if presence is None or presence.released:
             return frozenset()
-        cells = column(self.cells, presence.cell)
-        step = self.plan.steps[presence.cell]
-        counts = cells.counts if isinstance(cells, StepColumn) else [int(each / step) for each in cells]
-        return presence.absent(counts, len(self.keys))
+        places, _ = core_evidence(self.plan, self.keys, self._counts(presence.cell), _ANY_CONFIDENCE)
+        return frozenset(range(len(self.keys))).difference(places)
 
-    def present(self) -> ReleasedTable:
-        """The table without the rows of absent groups."""
-        absent = self.absent
-        if not absent:
+    def present(self, confidence: float) -> ReleasedTable:
+        """The table without the rows of absent groups; intervals of the others allow for the choice."""
+        presence = self.plan.presence
+        if presence is None or presence.released:
             return self
-        return self.at([place for place in range(len(self.keys)) if place not in absent])
+        places, ends = core_evidence(self.plan, self.keys, self._counts(presence.cell), confidence)
+        shown = self if len(places) == len(self.keys) else self.at(places)
+        return shown.with_lower_ends(
+            {row: ends[place] for row, place in enumerate(places) if place in ends}, confidence
+        )
+
+    def _counts(self, place: int) -> Sequence[int]:
+        """A cell's noisy counts, in steps."""
+        cells, step = column(self.cells, place), self.plan.steps[place]
+        return cells.counts if isinstance(cells, StepColumn) else [int(each / step) for each in cells]
+
+    def with_lower_ends(self, ends: Mapping[int, int], confidence: float) -> ReleasedTable:
+        """The table with wider intervals for the rows that are shown because the count of the evidence is not smaller.
+
+        ``ends`` are the lower ends of the intervals of these counts, in steps.
+        """
+        presence = self.plan.presence
+        if presence is None or not ends:
+            return self
+        halves, law = list(self.plan.half_widths(confidence)), self.plan.law(confidence)
+        wide = [list(each) for each in columns(self.intervals, len(self.plan.estimates))]
+        for row, end in ends.items():
+            cells = self.cells[row]
+            low = end * self.plan.steps[presence.cell]
+            own = [*halves[: presence.cell], cells[presence.cell] - low, *halves[presence.cell + 1 :]]
+            for place, estimate in enumerate(self.plan.estimates):
+                known = wide[place][row]
+                if known is None or isinstance(estimate, _HISTOGRAMS):
+                    continue
+                if estimate == SingleCell(presence.cell):
+                    wide[place][row] = min(float(low), known[0]), known[1]
+                    continue
+                other = interval(self.plan.arithmetic(place), list(zip(cells, own, strict=True)), None, law)
+                if other is not None:
+                    wide[place][row] = min(known[0], other[0]), max(known[1], other[1])
+        return replace(self, intervals=ColumnarRows(tuple(map(_as_column, wide)), len(self.keys)))
 
     def at(self, places: Sequence[int]) -> ReleasedTable:
         """The table of these rows alone."""
@@ -110,22 +158,51 @@ class ReleasedTable:
         return [
             self._stretched(row, place, cells[-1], halves[-1])
             if self.plan.shows_its_group(place)
+            else self._drawn_lower(row, cells, float(lower / halves[self._evidence]))
+            if (lower := self._lower_half(row, place, confidence)) is not None
             else self._drawn(place, cells, halves, count)
             if curves is None or len(curves) > 1
             else curves[0].draws(count)
             for place, curves in enumerate(self.curves[row])
         ]
 
+    @property
+    def _evidence(self) -> int:
+        """The cell by which groups are shown; -1 if they do not need evidence."""
+        return -1 if self.plan.presence is None else self.plan.presence.cell
+
+    def _lower_half(self, row: int, place: int, confidence: float) -> Fraction | None:
+        """How far its interval reaches below the count by which the row is shown; None of all other aggregates.
+
+        See `with_lower_ends`.
+        """
+        known = self.intervals[row][place]
+        if known is None or self.plan.estimates[place] != SingleCell(self._evidence):
+            return None
+        lower = self.cells[row][self._evidence] - Fraction(known[0])
+        half = self.plan.half_widths(confidence)[self._evidence]
+        return lower if lower > half * _ROUNDED > 0 else None
+
+    def _drawn_lower(self, row: int, cells: Sequence[NDArray[np.float64]], factor: float) -> NDArray[np.float64]:
+        """Draws of the count by which the row is shown: those below it are so many times as far from it."""
+        middle = float(self.cells[row][self._evidence])
+        away = cells[self._evidence] - middle
+        return middle + np.where(away < 0, away * factor, away)
+
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
         """The aggregate as a linear form in the row's noisy cells; None where it is none."""
         estimate = self.plan.estimates[aggregate]
         if not isinstance(estimate, SingleCell | CentredSum) or self.plan.shows_its_group(aggregate):
             return None
-        cells = list(zip(self.cells[row], self.plan.half_widths(confidence), strict=True))
-        return linear(estimate, cells, self.plan.law(confidence))
+        halves, lower = list(self.plan.half_widths(confidence)), self._lower_half(row, aggregate, confidence)
+        if lower is not None:
+            halves[self._evidence] = lower
+        return linear(estimate, list(zip(self.cells[row], halves, strict=True)), self.plan.law(confidence))
 
     def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
         """Half the width of the interval of a sum of aggregates, where noise of few steps is not as its law says."""
+        if any(self._lower_half(row, place, confidence) is not None for place, _ in factors):
+            return None
         return self.plan.coarse_half_width(factors, confidence)
 
     def _stretched(self, row: int, place: int, drawn: NDArray[np.float64], half: Fraction) -> NDArray[np.float64]:
@@ -139,11 +216,16 @@ class ReleasedTable:
         self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
     ) -> NDArray[np.float64]:
         """An aggregate on drawn cells; what is no number is not drawn."""
-        if isinstance(
-            self.plan.estimates[place], ValueCounts | TopValues | ClippingBound | PresentValues | QuantileEstimate
-        ):
+        if isinstance(self.plan.estimates[place], _HISTOGRAMS):
             return np.full(count, np.nan)
         return simulated(self.plan.arithmetic(place), cells, halves)
+
+
+def _as_column(intervals: list[ConfidenceInterval | None]) -> Sequence[ConfidenceInterval | None]:
+    known = [each for each in intervals if each is not None]
+    if len(known) < len(intervals):
+        return intervals
+    return IntervalColumn([low for low, _ in known], [high for _, high in known])
 
 
 @dataclass(frozen=True)

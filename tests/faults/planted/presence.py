@@ -16,7 +16,54 @@ SHARES = "dpsql/planning/budget_split.py"
 
 VALUES = "tests/planning/estimators/test_present_values.py::test"
 
+BLOCKS = "dpsql/release/block_evidence.py"
+SHOWN_GROUPS = "dpsql/release/shown_groups.py"
+BLOCK_TESTS = "tests/release/test_block_evidence.py::test"
+EMPTY_ANSWER = f"{BLOCK_TESTS}_an_answer_without_any_row_is_empty_in_nineteen_of_twenty"
+
 FAULTS = (
+    Fault(
+        "each level of blocks has the whole chance",
+        SHOWN_GROUPS,
+        "[chance / 2 / len(blocks) / count for count in blocks]",
+        "[chance / 2 / count for count in blocks]",
+        (EMPTY_ANSWER, f"{BLOCK_TESTS}_the_chance_is_split_over_all_blocks"),
+    ),
+    Fault(
+        "the sum of a block has the noise of one group",
+        SHOWN_GROUPS,
+        "NoiseTerm(noise, Fraction(1), draws)",
+        "NoiseTerm(noise, Fraction(1), 1)",
+        (f"{BLOCK_TESTS}_statements_show_the_groups_that_sql_shows",),
+    ),
+    Fault(
+        "a block is present although single groups explain it",
+        BLOCKS,
+        "present & (rests > level.reach)",
+        "present",
+        (f"{BLOCK_TESTS}_a_peak_of_one_day_is_shown_alone",),
+    ),
+    Fault(
+        "a half without rows is shown with the other",
+        BLOCKS,
+        "above & ~self.evident[number] & alike",
+        "above & ~self.evident[number]",
+        (f"{BLOCK_TESTS}_days_that_no_single_count_tells_from_noise_are_all_shown",),
+    ),
+    Fault(
+        "a slack is that of the presence of blocks alone",
+        BLOCKS,
+        "            yield np.ceil(rests - reach)\n",
+        "",
+        (f"{BLOCK_TESTS}_the_slack_of_a_group_is_the_loss_that_hides_it",),
+    ),
+    Fault(
+        "the interval of a count knows nothing of its being shown for its noise",
+        "dpsql/release/released_tables.py",
+        "if presence is None or not ends:",
+        "if presence is None or ends:",
+        (f"{BLOCK_TESTS}_a_count_that_its_noise_has_shown_has_an_interval_down_to_zero",),
+    ),
     Fault(
         "the threshold of one value is used for all that a text may have",
         "dpsql/planning/estimators/histogram.py",
@@ -27,22 +74,23 @@ FAULTS = (
     Fault(
         "the threshold of one group is used for all",
         PRESENCE,
-        "unreached_noise(self.noise, max(candidates, 1), self.chance)",
-        "unreached_noise(self.noise, 1, self.chance)",
+        "unreached_noise(self.noise, max(candidates, 1), ",
+        "unreached_noise(self.noise, 1, ",
         (SELDOM,),
     ),
     Fault(
         "exact counts decide which groups are released",
         "dpsql/release/noise_addition.py",
-        "absent = plan.presence.absent(noisy[plan.presence.cell], len(rows))",
-        "absent = plan.presence.absent(_integers(rows, width + plan.presence.cell), len(rows))",
+        "core_evidence(plan, candidates, noisy[plan.presence.cell], confidence)",
+        "core_evidence(plan, candidates, _integers(rows, width + plan.presence.cell), confidence)",
         (FROZEN,),
     ),
     Fault(
         "groups without an exact row are never released",
         "dpsql/release/noise_addition.py",
-        "if place not in absent]\n        rows = [rows[place]",
-        "if place not in absent and any(rows[place][width:])]\n        rows = [rows[place]",
+        "        rows = [rows[place] for place in places]\n        noisy",
+        "        places = tuple(each for each in places if any(rows[each][width:]))\n"
+        "        rows = [rows[place] for place in places]\n        noisy",
         (FROZEN,),
     ),
     Fault(
@@ -55,8 +103,8 @@ FAULTS = (
     Fault(
         "each core of a statement may be wrong in one answer of twenty",
         SHARES,
-        "APPEARS / among, released)",
-        "APPEARS, released)",
+        "APPEARS / among, released,",
+        "APPEARS, released,",
         (f"{TESTS}_all_evidence_of_an_answer_together_is_wrong_in_one_of_twenty_at_most",),
     ),
     Fault(
