@@ -22,7 +22,7 @@ from events import write_schema
 
 from dpsql.cli.demo import SCHEMA as NAFLD
 from dpsql.engines.duckdb.attached_source import run_core
-from dpsql.engines.duckdb.engine import core_sql
+from dpsql.engines.duckdb.reading import core_sql
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.calibration import ranking, tree, with_fallback
 from dpsql.planning.estimators.histogram import quantiles_of

@@ -74,8 +74,8 @@ _THOROUGH = {
     "corpus": "corpus large_price mutations",
     "dbapi": "forks notebooks",
     "docs": "accountants_page",
-    "engines": "copied_tables engine_errors process_death process_end process_stuck public_bounds slow_openings "
-    "spilling types versions",
+    "engines": "copied_tables engine_errors process_death process_end process_silent process_stuck public_bounds "
+    "read_again slow_openings spilling types versions",
     "planning": "averaged_limits calibration constructs moment_cells targeted",
     "planning/estimators": "around moments",
     "planning/workload": "blocks parallel parallel_blocks",

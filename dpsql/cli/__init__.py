@@ -28,7 +28,7 @@ from dpsql.cli.synopsis import synopsis
 from dpsql.cli.terminal import terminal
 from dpsql.cli.user import user
 from dpsql.errors import Error
-from dpsql.errors.owners_log import record, write_to
+from dpsql.errors.owners_log import cause, notes, record, tell_the_reader, write_to
 from dpsql.output import os_error_text, visible
 
 
@@ -50,12 +50,13 @@ class _Commands(click.Group):
             raise click.UsageError(f"{word!r} is neither a command nor a schema file. {advice}", ctx)
 
     def invoke(self, ctx: click.Context) -> object:
+        tell_the_reader()
         try:
             if os.environ.get("DPSQL_LOG"):
                 write_to(os.environ["DPSQL_LOG"])
             return super().invoke(ctx)
         except Error as error:
-            for line in (str(error), *getattr(error, "__notes__", ())):
+            for line in (str(error), *notes(error)):
                 click.echo(f"dpsql: {visible(line)}", err=True)
             ctx.exit(exit_code(error))
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -65,7 +66,8 @@ class _Commands(click.Group):
             ctx.exit(USAGE)
         except Exception as error:
             record("a fault of dpsql", error)
-            click.echo("dpsql: E_INTERNAL a fault of dpsql; what the statement cost stays charged", err=True)
+            fault = f"E_INTERNAL a fault of dpsql ({cause(error)}); what the statement cost stays charged"
+            click.echo(f"dpsql: {fault}", err=True)
             ctx.exit(STATEMENT)
 
 

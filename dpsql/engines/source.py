@@ -7,11 +7,9 @@ Proved in ``docs/proofs/process.md``.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, ClassVar, Final, Literal, Protocol, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from dpsql.engines.unit_column import UnitColumn
 
@@ -238,59 +236,20 @@ UNFIT: Final = {
 
 
 class NotOpened(Exception):
-    """The data cannot be opened; nobody is told why."""
+    """The data cannot be opened; ``kind`` is the class of the error that says so, for the owner's log."""
+
+    def __init__(self, kind: str = "") -> None:
+        super().__init__()
+        self.kind = kind
+
+
+class EngineDied(Exception):
+    """The engine is no more, and nothing of what was asked of it has come; ``kind`` is why, in a word for the log."""
+
+    def __init__(self, kind: str = "Ended") -> None:
+        super().__init__()
+        self.kind = kind
 
 
 class DataChanged(Exception):
     """The data were written while they were read, so that what was read is of no one version of them."""
-
-
-class DataCursor(Protocol):
-    """Where one charged plan is run; whatever it raises is trouble."""
-
-    def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> Sequence[ValueRows]:
-        """The rows of each core, once the derived tables are there; only what was planned is run."""
-        ...
-
-    def interrupt(self) -> None:
-        """End what is being read; from any thread."""
-        ...
-
-    def stop(self) -> None:
-        """End it where the time is over, by force where it does not hear."""
-        ...
-
-    def close(self, derived: Sequence[str], then: Callable[[], None] = ...) -> None:
-        """Let go of it and of its derived tables, and call ``then``; later, where a reading was left before its end."""
-        ...
-
-
-class HeldData(Protocol):
-    """One version of the owner's data, opened, checked and locked down; it stays open until this is left."""
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def deriving(self) -> threading.Lock: ...
-
-    def cursor(self) -> DataCursor: ...
-
-    def public_rows(self, table: str) -> ValueRows: ...
-
-    def __enter__(self) -> HeldData: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-class Data(Protocol):
-    """The owner's data, whatever version of them lies at the source; ``version`` tells that of now."""
-
-    @property
-    def version(self) -> str | None: ...
-
-    def hold(self, opening: Callable[[], None] = ...) -> HeldData: ...
-
-    def close(self) -> None: ...

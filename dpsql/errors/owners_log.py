@@ -1,7 +1,8 @@
 """The owner's log of failures: the loggers under "dpsql", which are silent until the owner configures them.
 
 A line has the incident number that the analyst was told, the kind of the error, and dpsql's own message if there is
-one. It has no message of the engine, which may quote rows, and no statement. Nothing reads the log back.
+one. It has no message of the engine, which may quote rows, and no statement. Nothing reads the log back; commands tell
+their reader, who is the owner, what they write into it.
 """
 
 from __future__ import annotations
@@ -9,20 +10,45 @@ from __future__ import annotations
 import logging
 import os
 import re
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpsql.errors import Error, InterfaceError, LedgerError, OperationalError, incident_number
+from dpsql.errors import Error, InterfaceError, LedgerError, OperationalError, incident_note, incident_number
 
 LOG = logging.getLogger("dpsql")
 LOG.addHandler(logging.NullHandler())  # else Python writes warnings to the terminal, which may be the analyst's
 FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
+#: The causes of the newest incidents, where the reader of errors is the owner: on the command line.
+_RECENT: deque[tuple[str, str]] = deque(maxlen=200)
+_reader_is_owner = False
+
+
 def record(doing: str, error: BaseException) -> None:
     """Log an error, and what was being done when it occurred."""
-    LOG.warning("incident=%s %s: %s", incident_number(), doing, cause(error))
+    number = incident_number()
+    LOG.warning("incident=%s %s: %s", number, doing, cause(error))
+    if _reader_is_owner:
+        _RECENT.append((number, f"{doing}: {cause(error)}"))
+
+
+def tell_the_reader() -> None:
+    """Give causes of incidents to who reads the errors of this process, who is the owner, and not to the log alone."""
+    global _reader_is_owner
+    _reader_is_owner = True
+
+
+def notes(error: BaseException) -> list[str]:
+    """The notes of an error for its reader; for the owner, one that names an incident has the cause itself."""
+    return [line for note in getattr(error, "__notes__", ()) for line in _with_cause(note)]
+
+
+def _with_cause(note: str) -> list[str]:
+    causes = [said for number, said in _RECENT if note == incident_note(number)]
+    return list(dict.fromkeys(causes)) or [note]
 
 
 @contextmanager

@@ -18,6 +18,8 @@ from dpsql.planning.synthetic.plan import SyntheticPlan
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
+#: The most steps that a model may make of all cells of a pair together: with the exact counts they fit into int64.
+MOST_STEPS = 2**62
 #: Whole counts of a marginal, in the steps of the plan.
 Counts: TypeAlias = NDArray[np.int64]
 
@@ -81,11 +83,21 @@ def _scores(
     Only the distance depends on data, and one unit moves it by no more than it moves the counts, since what the model
     makes is a whole number that was fixed before.
     """
-    step = float(plan.step)
     return [
-        int(np.abs(exact - np.rint(estimate / step).astype(np.int64)).sum()) - penalty(noise, len(exact))
+        int(np.abs(exact - _whole(estimate, float(plan.step))).sum()) - penalty(noise, len(exact))
         for exact, estimate in zip(counts, estimates, strict=True)
     ]
+
+
+def _whole(estimate: NDArray[np.float64], step: float) -> Counts:
+    """What a model makes of a pair, in whole steps, whatever it makes: NaN is 0, and no sum of them leaves int64.
+
+    >>> _whole(np.array([1.3, np.nan, np.inf, -1e300]), 0.5).tolist() == [3, 0, 2**60, -(2**60)]
+    True
+    """
+    largest = MOST_STEPS // len(estimate)
+    steps = np.nan_to_num(np.rint(estimate / step), nan=0.0)
+    return np.asarray(np.clip(steps, -largest, largest), np.int64)
 
 
 def penalty(noise: Mechanism, cells: int) -> int:

@@ -15,6 +15,7 @@ from typing import Final, Literal, TextIO, TypeAlias
 import click
 
 from dpsql.errors import DataError, Error, OperationalError, Position, Refused, StatementError
+from dpsql.errors.owners_log import notes
 from dpsql.output import plain, visible
 
 
@@ -30,7 +31,7 @@ def complaint(error: Error, text: str = "") -> str:
     """
     if not isinstance(error, StatementError | Refused):
         said = f"{error.sqlstate} {error}" if isinstance(error, OperationalError) else str(error)
-        return "\n".join([said, *getattr(error, "__notes__", ())])
+        return "\n".join([said, *notes(error)])
     lines = [f"{error.sqlstate} {error.code} {error.reason}"]
     if error.position:
         lines += _pointed(text, error.position)

@@ -5,12 +5,15 @@ Proved in ``docs/proofs/execution.md``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.engines.engine import Engine
 from dpsql.engines.opening import open_engine
+from dpsql.errors import Error, InternalError, incident_note, statement_incident
+from dpsql.errors.owners_log import record
 from dpsql.postprocessing import PostProcessors
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import SMALLEST_SHARE, Budget
@@ -92,8 +95,9 @@ class Database:
 
 def open_database(schema: Schema | str | Path, ledger: str | Path | None = None) -> Database:
     """Open the database that a schema file or a loaded schema describes; ``ledger`` replaces the schema's ledger."""
-    completed, engine = open_engine(_declared_schema(schema))
-    return Database(completed, engine, open_accountant(completed, ledger))
+    with _opening():
+        completed, engine = open_engine(_declared_schema(schema))
+        return Database(completed, engine, open_accountant(completed, ledger))
 
 
 def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: str | Path | None = None) -> Session:
@@ -108,11 +112,28 @@ def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: 
         SchemaError: The schema file is not valid, or its budget admits nothing.
         LedgerError: The ledger cannot be opened, or is not that of this database.
     """
-    completed, engine = open_engine(_declared_schema(schema))
-    accountant = open_accountant(completed, ledger)
-    named = NamedReleases(completed, accountant.ledger, engine.version)
-    answers = _open_answers(completed, engine, accountant, named)
-    return Session(completed, engine, accountant, analyst, answers=answers, named=named)
+    with _opening():
+        completed, engine = open_engine(_declared_schema(schema))
+        accountant = open_accountant(completed, ledger)
+        named = NamedReleases(completed, accountant.ledger, engine.version)
+        answers = _open_answers(completed, engine, accountant, named)
+        return Session(completed, engine, accountant, analyst, answers=answers, named=named)
+
+
+@contextmanager
+def _opening() -> Iterator[None]:
+    """Open a database inside; a fault of dpsql becomes an InternalError that says that nothing was charged."""
+    with statement_incident() as number:
+        try:
+            yield
+            return
+        except (Error, OSError):
+            raise
+        except Exception as error:
+            record("opening the database", error)
+    fault = InternalError("E_INTERNAL the opening of the data met a fault of dpsql; nothing was charged")
+    fault.add_note(incident_note(number))
+    raise fault
 
 
 def _open_answers(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, DuckDBVersion
+from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBVersion
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.planning.plan import CorePlan, Plan

@@ -6,8 +6,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,14 @@ def process_of(session: Session) -> ProcessData:
     engine = session._execution.engine
     assert isinstance(engine, DuckDBEngine) and isinstance(engine._data, ProcessData)
     return engine._data
+
+
+def limited(session: Session, seconds: int) -> None:
+    """Give the engine so much time for a stage."""
+    engine = session._execution.engine
+    assert isinstance(engine, DuckDBEngine)
+    settings = engine._schema.engine.model_copy(update={"seconds": Fraction(seconds)})
+    engine._schema = engine._schema.model_copy(update={"engine": settings})
 
 
 def living(pid: int) -> bool:
@@ -67,11 +77,14 @@ def stop_when_it_reads(process: client.EngineProcess) -> None:
     process.asked = asked_once  # type: ignore[method-assign]
 
 
-def answer_while(session: Session, plan: Plan, happens: Callable[[client.EngineProcess], None]) -> list[BaseException]:
-    """What the plan's answer raises where the process stands still once it is asked to read, and this happens then."""
+def answer_while(
+    session: Session, plan: Plan, happens: Callable[[client.EngineProcess], None], times: int = 2
+) -> list[BaseException]:
+    """What the plan's answer raises if processes stand still once they are asked to read, and this happens to each.
+
+    So many processes stand still, one after the other, if so many are asked.
+    """
     found: list[BaseException] = []
-    process = process_of(session).renewed().process
-    stop_when_it_reads(process)
 
     def ask() -> None:
         try:
@@ -80,8 +93,42 @@ def answer_while(session: Session, plan: Plan, happens: Callable[[client.EngineP
             found.append(error)
 
     thread = threading.Thread(target=ask)
-    thread.start()
-    until(lambda: standing(process.pid) and bool(process._waiting))
-    happens(process)
-    thread.join(PATIENCE)
+    with stopped_readers(times) as stopped:
+        thread.start()
+        for number in range(times):
+            if (process := _next_of(stopped, number, thread)) is not None:
+                happens(process)
+        thread.join(PATIENCE)
     return found
+
+
+def _next_of(
+    stopped: Sequence[client.EngineProcess], number: int, thread: threading.Thread
+) -> client.EngineProcess | None:
+    """The process of that number, once it stands still and is waited for; None if the thread ends before."""
+    until(lambda: len(stopped) > number or not thread.is_alive())
+    if len(stopped) <= number:
+        return None
+    until(lambda: standing(stopped[number].pid) and bool(stopped[number]._waiting))
+    return stopped[number]
+
+
+@contextmanager
+def stopped_readers(times: int) -> Iterator[list[client.EngineProcess]]:
+    """The processes that stood still when they were asked to read something for a charge, of which so many do."""
+    stopped: list[client.EngineProcess] = []
+    asked = client.EngineProcess.asked
+
+    def asked_once(
+        process: client.EngineProcess, word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()
+    ) -> Future[EngineMessage]:
+        if word == "stage" and len(stopped) < times:
+            os.kill(process.pid, signal.SIGSTOP)
+            stopped.append(process)
+        return asked(process, word, said, rows)
+
+    client.EngineProcess.asked = asked_once  # type: ignore[method-assign]
+    try:
+        yield stopped
+    finally:
+        client.EngineProcess.asked = asked  # type: ignore[method-assign]

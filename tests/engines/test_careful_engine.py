@@ -15,14 +15,16 @@ from world_session import FrozenNoise
 from worlds import World
 
 from dpsql.audit import completed_schema
+from dpsql.engines.data import Data
 from dpsql.engines.duckdb.attached_source import OpenedSource
-from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading, data_source_of
+from dpsql.engines.duckdb.engine import DuckDBEngine, data_source_of
 from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import CoreRows, ExactRows
-from dpsql.engines.source import Data, DataSource
+from dpsql.engines.source import DataSource
 from dpsql.planning.plan import CorePlan
 from dpsql.session import Session, open_accountant
 

@@ -12,7 +12,7 @@ import pytest
 from databases import CANARIES, clinic
 
 import dpsql
-from dpsql.engines.duckdb.engine import DuckDBReading
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.engines.exact_rows import ExactRows
 from dpsql.errors import ExecutionFailed, InternalError, LedgerError
 from dpsql.session import Session, open_session
@@ -71,11 +71,11 @@ def test_an_engine_error_is_one_constant_message_and_is_paid_for(
 
 ROOMS = {
     "the reading begins": "dpsql.engines.duckdb.engine.DuckDBEngine.run",
-    "rows are read": "dpsql.engines.duckdb.engine.DuckDBReading._rows",
+    "rows are read": "dpsql.engines.duckdb.reading.DuckDBReading._rows",
     "a table is derived": "dpsql.postprocessing.answer.PostProcessor.derive",
     "rows are released": "dpsql.session.execution.release",
     "noise is drawn": "dpsql.privacy.mechanism.Gaussian.perturb",
-    "the reading ends": "dpsql.engines.duckdb.engine.DuckDBReading.__exit__",
+    "the reading ends": "dpsql.engines.duckdb.reading.DuckDBReading.__exit__",
 }
 
 

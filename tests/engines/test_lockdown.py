@@ -12,10 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 from databases import clinic
 
+from dpsql.engines.data import Data
 from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.engines.source import Data, DataSource
+from dpsql.engines.source import DataSource
 from dpsql.errors import ExecutionFailed, OperationalError, SchemaError
 from dpsql.schema import Schema, load
 

@@ -14,14 +14,14 @@ import pytest
 from databases import CANARIES, clinic
 
 from dpsql.engines.duckdb import opening
-from dpsql.engines.duckdb.process import client, start
+from dpsql.engines.duckdb.process import client, launch, start
 from dpsql.engines.source import ResourceLimits
 from dpsql.errors import OperationalError
 from dpsql.session import open_session
 
 
 def test_what_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun = client._begun
+    begun = client.begun
 
     def ended() -> subprocess.Popen[bytes]:
         process = begun()
@@ -29,7 +29,7 @@ def test_what_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch:
         processes.append(process)
         return process
 
-    monkeypatch.setattr(client, "_begun", ended)
+    monkeypatch.setattr(client, "begun", ended)
     monkeypatch.setattr(sys, "executable", "/bin/false")
     processes: list[subprocess.Popen[bytes]] = []
     left_open = len(list(Path("/proc/self/fd").iterdir()))
@@ -45,7 +45,7 @@ def test_an_interrupt_while_it_begins_ends_it(tmp_path: Path, monkeypatch: pytes
         def result(self, timeout: float | None = None) -> None:
             raise KeyboardInterrupt
 
-    begun, processes = client._begun, list[subprocess.Popen[bytes]]()
+    begun, processes = client.begun, list[subprocess.Popen[bytes]]()
 
     def told() -> subprocess.Popen[bytes]:
         processes.append(begun())
@@ -53,7 +53,7 @@ def test_an_interrupt_while_it_begins_ends_it(tmp_path: Path, monkeypatch: pytes
 
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr(client, "_begun", told)
+    monkeypatch.setattr(client, "begun", told)
     monkeypatch.setattr(client, "Future", Interrupted)
     before = set(threading.enumerate())
     with pytest.raises(KeyboardInterrupt):
@@ -86,11 +86,11 @@ def test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal(
     monkeypatch.setenv("PGPASSWORD", "CANARY_7f3a")
     left_open = os.open(tmp_path, os.O_RDONLY)
     os.set_inheritable(left_open, True)
-    process = client._begun()
+    process = client.begun()
     said, _ = process.communicate(b"", timeout=30)
     os.close(left_open)
     environment, descriptors, leads = literal_eval(said.decode())
-    assert set(environment) <= {"LC_CTYPE", *client._KEPT}
+    assert set(environment) <= {"LC_CTYPE", *launch._KEPT}
     assert len(descriptors) == 4  # the three standard ones, and the folder that lists them
     assert leads
     assert not any(canary in "".join(capfd.readouterr()) for canary in CANARIES)

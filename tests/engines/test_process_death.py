@@ -20,10 +20,11 @@ from test_engine_errors import chain
 
 from dpsql.engines.duckdb import opening
 from dpsql.engines.duckdb.process import client
-from dpsql.engines.duckdb.process.data import ProcessData, ProcessDied, ProcessFailed, ProcessVersion
+from dpsql.engines.duckdb.process.client import ProcessDied
+from dpsql.engines.duckdb.process.data import ProcessData, ProcessFailed, ProcessVersion
 from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
-from dpsql.engines.files.versions import VersionHold
-from dpsql.engines.source import CoreSql, DataSource, NotOpened
+from dpsql.engines.files.version_hold import VersionHold
+from dpsql.engines.source import CoreSql, DataSource
 from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.session import Session, open_session
 
@@ -31,7 +32,7 @@ DEATHS = [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM]
 
 
 @pytest.mark.parametrize("death", DEATHS, ids=[death.name for death in DEATHS])
-def test_its_death_is_the_constant_error_and_is_paid_for(session: Session, death: signal.Signals) -> None:
+def test_its_second_death_is_the_constant_error_and_is_paid_for(session: Session, death: signal.Signals) -> None:
     plan, process = session.plan("SELECT name, COUNT(*) FROM patients GROUP BY name"), process_of(session)
     before, pid = session.remaining.spent.rho, process.pid
 
@@ -49,15 +50,15 @@ def test_its_death_is_the_constant_error_and_is_paid_for(session: Session, death
 
 def test_the_new_process_is_begun_before_the_failure_is_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the next statement would take the time of a beginning, and tell what the failure was."""
-    data, begun = process_of(session), list[bool]()
+    data, opens, begun = process_of(session), ProcessVersion._open, list[bool]()
 
-    def begin(*_: object) -> None:
+    def begin(version: ProcessVersion, *source: object) -> None:
         begun.append(data._opening is not None)
-        raise NotOpened
+        opens(version, *source)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ProcessVersion, "_open", begin)
     (error,) = answer_while(session, session.plan(ONE), lambda process: process.kill())
-    assert type(error) is ExecutionFailed and begun == [True]
+    assert type(error) is ExecutionFailed and begun == [True, True]
 
 
 def test_who_waits_for_an_answer_when_it_dies_hears_of_it_once(opened: ProcessData) -> None:

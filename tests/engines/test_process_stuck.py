@@ -11,9 +11,8 @@ from contextlib import contextmanager, suppress
 from fractions import Fraction
 
 import pytest
-from own_process import ONE, answer_while, living, process_of, stop_when_it_reads, until
+from own_process import ONE, answer_while, limited, living, process_of, stop_when_it_reads, until
 
-from dpsql.engines.duckdb.engine import DuckDBEngine
 from dpsql.engines.duckdb.process import client
 from dpsql.engines.duckdb.process.data import ProcessVersion
 from dpsql.errors import ExecutionFailed, QueryCancelled
@@ -52,14 +51,6 @@ def took(action: Callable[[], object], kind: type[Exception] = QueryCancelled) -
     with pytest.raises(kind):
         action()
     return time.monotonic() - began
-
-
-def limited(session: Session, seconds: int) -> None:
-    """Give the engine so much time for a stage."""
-    engine = session._execution.engine
-    assert isinstance(engine, DuckDBEngine)
-    settings = engine._schema.engine.model_copy(update={"seconds": Fraction(seconds)})
-    engine._schema = engine._schema.model_copy(update={"engine": settings})
 
 
 def test_what_stands_still_is_opened_anew_before_the_charge(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,6 +176,7 @@ def test_an_opening_goes_on_where_nobody_waits_for_it(session: Session, monkeypa
     for _ in range(2):
         with ended_after(session, 0.5):
             assert took(lambda: session.answer(plan)) < SOON
+    until(lambda: bool(begun))
     assert begun == [1] and session.remaining.spent.rho == spent
     go_on.set()
     assert session.answer(plan).rows and begun == [1]

@@ -10,7 +10,8 @@ import pytest
 from mypy import api
 
 from dpsql.engines.duckdb.catalog import read_catalog
-from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading
+from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import load
 from dpsql.session import Session, open_session
@@ -18,7 +19,8 @@ from dpsql.session import Session, open_session
 PROJECT = Path(__file__).parents[2]
 
 PAID = """
-from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading
+from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Accountant
 

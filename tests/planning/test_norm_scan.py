@@ -15,7 +15,7 @@ import pytest
 from exact_rows import exact_rows
 
 from dpsql.engines.duckdb.attached_source import put_derived
-from dpsql.engines.duckdb.engine import derived_table
+from dpsql.engines.duckdb.reading import derived_table
 from dpsql.errors import DatabaseError, SchemaError
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism.sparse_vector import LEFT, ClippingBoundSearch

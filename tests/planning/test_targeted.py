@@ -13,7 +13,7 @@ from neighbours import faults, given, plan_of, planned, run
 from world_session import FrozenNoise, session_on, without_noise
 
 from dpsql.engines.duckdb.attached_source import put_derived
-from dpsql.engines.duckdb.engine import derived_table
+from dpsql.engines.duckdb.reading import derived_table
 from dpsql.errors import DatabaseError
 from dpsql.privacy.measure import Cost
 

@@ -92,6 +92,26 @@ def test_one_unit_moves_counts_and_scores_by_no_more_than_claimed(
     assert max(moved) - min(moved) <= 2 * len(more)
 
 
+@pytest.mark.parametrize("made", [np.nan, np.inf, -np.inf, 1e300, -1e300, 2.0**62, -(2.0**63)])
+@pytest.mark.parametrize("everywhere", [False, True])
+def test_whatever_the_model_makes_one_row_moves_a_score_by_one(session: Session, made: float, everywhere: bool) -> None:
+    """What a package fits may be no number; a cast of that would wrap around, and one unit would decide the choice."""
+    plan = three_columns(session)
+    assert plan.together is not None
+    sizes = [plan.cells(pair) for pair in plan.pairs]
+    estimates = [np.full(size, made if everywhere else 1.4) for size in sizes]
+    for estimate in estimates:
+        estimate[0] = made
+    for rows in (0, 1, 5):
+        counts = [np.full(size, rows * 2048, np.int64) for size in sizes]
+        more = [each.copy() for each in counts]
+        for each in more:
+            each[0] += 1
+        one, other = (marginal_selection._scores(plan, each, estimates, plan.together) for each in (counts, more))
+        assert all(abs(before - after) == 1 for before, after in zip(one, other, strict=True))
+        assert all(abs(score) < 2**63 for score in one)
+
+
 def at(plan: SyntheticPlan, row: tuple[int, ...]) -> list[int]:
     return [min(place, column.size - 1) for place, column in zip(row, plan.columns, strict=True)]
 

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from command_runs import BY_SEX, NAFLD, Dpsql
 
-from dpsql.engines.duckdb.engine import DuckDBReading
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.postprocessing import PostProcessor
 
 

@@ -18,8 +18,8 @@ from databases import clinic
 from wire_client import PASSWORD, Client, error, eventually
 
 from dpsql.engines.duckdb import opening
-from dpsql.engines.duckdb.engine import DuckDBReading
 from dpsql.engines.duckdb.process.data import ProcessData, ProcessFailed, _done
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.engines.files.held_files import faults_of
 from dpsql.errors import ExecutionFailed, LedgerError
 from dpsql.errors.owners_log import cause
@@ -162,7 +162,7 @@ def test_users_that_cannot_be_read_are_told_to_the_owner(guarded: Server, users:
 def test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_terminal(tmp_path: Path) -> None:
     """In a Python of its own, as pytest has handlers for logs."""
     program = (
-        "import sys, dpsql; from dpsql.engines.duckdb.engine import DuckDBReading\n"
+        "import sys, dpsql; from dpsql.engines.duckdb.reading import DuckDBReading\n"
         "def fail(*_): raise MemoryError('secret')\n"
         "DuckDBReading._rows = fail\n"
         "cursor = dpsql.connect(sys.argv[1]).cursor()\n"
@@ -175,19 +175,20 @@ def test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_term
     assert message == "E_EXEC query could not be completed" and INCIDENT.fullmatch(note) and silent.stderr == ""
 
 
-def test_on_the_command_line_the_log_goes_to_a_file_of_the_owner(tmp_path: Path) -> None:
+def test_on_the_command_line_the_reader_is_the_owner_and_is_told_the_cause(tmp_path: Path) -> None:
     schema, file = clinic(tmp_path), tmp_path / "owner.log"
     program = (
-        "from dpsql.engines.duckdb.engine import DuckDBReading; from dpsql.cli import main\n"
+        "from dpsql.engines.duckdb.reading import DuckDBReading; from dpsql.cli import main\n"
         "def fail(*_): raise MemoryError('secret')\n"
         "DuckDBReading._rows = fail\n"
         "main()\n"
     )
     run = [sys.executable, "-c", program, "query", str(schema), COUNT]
     told = subprocess.run(run, capture_output=True, text=True, env=os.environ | {"DPSQL_LOG": str(file)})
-    found = INCIDENT.search(told.stderr)
-    assert told.returncode == 1 and found is not None and "MemoryError" not in told.stderr
-    assert f"incident={found[1]} reading: MemoryError" in file.read_text() and file.stat().st_mode & 0o777 == 0o600
+    assert told.returncode == 1 and INCIDENT.search(told.stderr) is None and "secret" not in told.stderr
+    assert "E_EXEC query could not be completed\ndpsql: reading: MemoryError\n" in told.stderr
+    found = re.search(r"incident=([0-9a-f]{8}) reading: MemoryError", file.read_text())
+    assert found is not None and file.stat().st_mode & 0o777 == 0o600
     missing = subprocess.run(run, capture_output=True, text=True, env=os.environ | {"DPSQL_LOG": "/nowhere/x.log"})
     assert missing.returncode == 2 and "the log cannot be written there" in missing.stderr
 

@@ -14,7 +14,7 @@ from queue import SimpleQueue
 import pytest
 from databases import NEVER_DONE, clinic
 
-from dpsql.engines.duckdb.engine import DuckDBReading
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.errors import QueryCancelled
 from dpsql.postprocessing.pool import MOST, Slots
 from dpsql.postprocessing.sandbox import Sandbox

@@ -13,7 +13,8 @@ import pytest
 from databases import clinic
 from timed_engine import Clock, TimedEngine, completed
 
-from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading
+from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.errors import BudgetExhausted, ExecutionFailed, QueryCancelled, Refused, StatementError
 from dpsql.postprocessing.pool import MOST
 from dpsql.schema import load

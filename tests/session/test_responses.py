@@ -12,7 +12,8 @@ import pytest
 from neighbouring_clinics import ANSWERED, FAILING, LACKING, REFUSED, STAGED, THRESHOLDED, FrozenMechanisms, neighbour
 from timed_engine import Clock, TimedEngine, completed
 
-from dpsql.engines.duckdb.engine import DuckDBEngine, DuckDBReading
+from dpsql.engines.duckdb.engine import DuckDBEngine
+from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.errors import Error, ExecutionFailed
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 
 from dpsql.engines.duckdb.attached_source import run_core
-from dpsql.engines.duckdb.engine import core_sql
+from dpsql.engines.duckdb.reading import core_sql
 from dpsql.planning.plan import CorePlan
 
 

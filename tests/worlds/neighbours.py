@@ -19,7 +19,7 @@ from worlds import World
 from dpsql.audit.sensitivity import claims
 from dpsql.engines.duckdb.attached_source import put_derived
 from dpsql.engines.duckdb.emitted_sql_check import require_planned
-from dpsql.engines.duckdb.engine import derived_table
+from dpsql.engines.duckdb.reading import derived_table
 from dpsql.engines.exact_rows import ExactRows
 from dpsql.errors import DatabaseError, ExecutionFailed
 from dpsql.planning.budget_split import plan_cores

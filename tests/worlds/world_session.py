@@ -16,7 +16,8 @@ from worlds import World
 
 from dpsql.engines.duckdb.attached_source import put_derived
 from dpsql.engines.duckdb.dry_run import DryRun
-from dpsql.engines.duckdb.engine import core_sqls, derived_table, tables_of
+from dpsql.engines.duckdb.engine import tables_of
+from dpsql.engines.duckdb.reading import core_sqls, derived_table
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import Plan

@@ -12,8 +12,9 @@ import duckdb
 
 from dpsql.engines.duckdb.attached_source import encipher, put_derived, run_core
 from dpsql.engines.duckdb.emitted_sql_check import require_planned
-from dpsql.engines.duckdb.engine import core_sql, data_source_of, derived_table
+from dpsql.engines.duckdb.engine import data_source_of
 from dpsql.engines.duckdb.in_memory import CAREFUL, close_instance, open_instance
+from dpsql.engines.duckdb.reading import core_sql, derived_table
 from dpsql.engines.duckdb.tables.views import attach
 from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import CoreRows

@@ -73,7 +73,8 @@ class OpenedSource:
         self.held = HeldFiles() if held is None else held
         self.connection: duckdb.DuckDBPyConnection | None = None
         self._reading = read_options(source)
-        with suppress(duckdb.Error, OSError):
+        kind = ""
+        try:
             self._source = self.held.source(source)
             self.connection = connect(CONFIG | _limits(source.limits))
             encipher(self.connection)
@@ -90,7 +91,9 @@ class OpenedSource:
             lock_down(self.connection)
             if self.held.unchanged():
                 return
-        raise NotOpened
+        except (duckdb.Error, OSError) as error:
+            kind = type(error).__name__
+        raise NotOpened(kind)
 
     @property
     def _is_read_at_once(self) -> bool:

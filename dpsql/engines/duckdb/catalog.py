@@ -6,11 +6,12 @@ Proved in ``docs/proofs/process.md``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from dpsql.engines.duckdb.catalog_facts import held_facts, source_facts
 from dpsql.engines.duckdb.table_locations import csv_of, places_of, source_kind
@@ -28,41 +29,47 @@ from dpsql.engines.source import CsvText, NotOpened, ValueRows
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
+from dpsql.schema.names import fold
 
-#: CatalogReader of a file of a kind at a path; of CSV also how it is written. NotOpened where it is none.
-CatalogReader: TypeAlias = Callable[[str, str, CsvText], Sequence[ValueRows]]
+#: Reads the facts of a file of a kind at a path; of CSV also how it is written, of a database of which tables, None
+#: for all. NotOpened where it is none.
+CatalogReader: TypeAlias = Callable[[str, str, CsvText, Collection[str] | None], Sequence[ValueRows]]
 
 
 #: Whether the catalogue that is read by these is one that the schema was completed with.
 CatalogCheck: TypeAlias = Callable[[CatalogReader], bool]
 
 
-def facts(path: str, kind: str, csv: CsvText, held: HeldFiles | None = None) -> Sequence[ValueRows]:
+def facts(
+    path: str, kind: str, csv: CsvText, tables: Collection[str] | None, held: HeldFiles | None = None
+) -> Sequence[ValueRows]:
     """The facts, read in this process; of the file that is held from then on, where ``held`` is given."""
-    return source_facts(path, kind, csv) if held is None else held_facts(path, kind, csv, held)
+    return source_facts(path, kind, csv, tables) if held is None else held_facts(path, kind, csv, tables, held)
 
 
-def read_catalog(source: str | Path, read: CatalogReader = facts) -> Catalog:
-    """The catalogue of all that lies at a source; SchemaError where that is nothing which dpsql reads."""
+def read_catalog(source: str | Path, read: CatalogReader = facts, tables: Collection[str] | None = None) -> Catalog:
+    """The catalogue of all that lies at a source, or of these tables of a database, by their folded names.
+
+    SchemaError where that is nothing which dpsql reads.
+    """
     path = Path(source).expanduser()
     _require_source(str(source), path)
     match source_kind(path):
         case "database":
-            return _duckdb_file(source, path, read)
+            return _duckdb_file(source, path, read, tables)
         case "sqlite":
-            return _sqlite_file(source, path, read)
+            return _sqlite_file(source, path, read, tables)
         case _:
-            places = found_tables(path)
-            tables = [_drafted_table(name, place, read) for name, place in places]
-            return Catalog(str(source), tuple(tables), source_files=True)
+            drafted = [_drafted_table(name, place, read) for name, place in found_tables(path)]
+            return Catalog(str(source), tuple(drafted), source_files=True)
 
 
 def declared_catalog(schema: Schema, read: CatalogReader = facts) -> Catalog:
-    """The catalogue of a schema's source; of a source of files only the tables that the schema declares."""
+    """The tables that a schema declares, as the catalogue of its source has them, and the names of all others."""
     path = schema.source_pattern
     _require_source(str(path), path)
     if source_kind(path) != "files":
-        return read_catalog(path, read)
+        return read_catalog(path, read, {fold(place) for place in places_of(schema).values()})
     tables = []
     for name, place in places_of(schema).items():
         table = schema.tables[name]
@@ -91,14 +98,17 @@ def _require_source(said: str, path: Path) -> None:
         raise SchemaError(f"{said}: the folder holds no file that ends in {', '.join(SUFFIXES)}{holds}")
 
 
-def _duckdb_file(source: str | Path, path: Path, read: CatalogReader) -> Catalog:
+def _duckdb_file(source: str | Path, path: Path, read: CatalogReader, wanted: Collection[str] | None) -> Catalog:
     try:
-        columns, tables, views, constraints, macros, fields = read(str(path), "database", CsvText())
+        facts = read(str(path), "database", CsvText(), wanted)
     except NotOpened:
         raise SchemaError(f"{source}: {_why_not_a_database(path)}") from None
+    tables, views, macros, others = (facts[place] for place in (1, 2, 4, 6))
+    columns_of, constraints_of, fields_of = (_by_table(facts[place]) for place in (0, 3, 5))
     found = []
     for name, sql in [*tables, *((view, None) for (view,) in views)]:
-        defaults = [column for table, column, *_, defaulted in columns if table == name and defaulted]
+        columns, constraints, fields = columns_of[name], constraints_of[name], fields_of[name]
+        defaults = [column for column, *_, defaulted in columns if defaulted]
         bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", sql or "").upper()
         computed = _computed_columns(bare, defaults)
         found.append(
@@ -106,21 +116,27 @@ def _duckdb_file(source: str | Path, path: Path, read: CatalogReader) -> Catalog
                 name,
                 "view" if sql is None else "table",
                 tuple(
-                    CatalogColumn(column, sql_type, nullable, column in computed,
-                                  _inside([each[1:] for each in fields if each[0] == name], column))
-                    for table, column, sql_type, nullable, _ in columns
-                    if table == name
+                    CatalogColumn(column, sql_type, nullable, column in computed, _inside(fields, column))
+                    for column, sql_type, nullable, _ in columns
                 ),
-                _key(name, constraints),
+                _key(constraints),
                 {
                     own[0]: (parent, theirs[0])
-                    for table, kind, own, parent, theirs in constraints
-                    if table == name and kind == "FOREIGN KEY" and len(own) == 1
+                    for kind, own, parent, theirs in constraints
+                    if kind == "FOREIGN KEY" and len(own) == 1
                 },
                 collated=bool(re.search(r"\bCOLLATE\b", bare)),
             )
         )  # fmt: skip
-    return Catalog(str(source), tuple(found), tuple(name for (name,) in macros))
+    return Catalog(str(source), tuple(found), tuple(name for (name,) in macros), tuple(name for (name,) in others))
+
+
+def _by_table(rows: ValueRows) -> Mapping[str, list[tuple[Any, ...]]]:
+    """The rows by the name of a table, which stands first in each; a table without any has none."""
+    found = defaultdict[str, list[tuple[Any, ...]]](list)
+    for name, *facts in rows:
+        found[name].append(tuple(facts))
+    return found
 
 
 def _why_not_a_database(path: Path) -> str:
@@ -139,10 +155,10 @@ def _why_not_a_database(path: Path) -> str:
     )
 
 
-def _key(name: str, constraints: ValueRows) -> tuple[str, ...]:
+def _key(constraints: ValueRows) -> tuple[str, ...]:
     for wanted in ("PRIMARY KEY", "UNIQUE"):
-        for table, kind, columns, _, _ in constraints:
-            if table == name and kind == wanted:
+        for kind, columns, _, _ in constraints:
+            if kind == wanted:
                 return tuple(columns)
     return ()
 
@@ -160,36 +176,34 @@ def _computed_columns(bare: str, defaults: list[str]) -> set[str]:
     return {column for column, mark in zip(defaults, marks, strict=True) if mark.startswith("GENERATED")}
 
 
-def _sqlite_file(source: str | Path, path: Path, read: CatalogReader) -> Catalog:
+def _sqlite_file(source: str | Path, path: Path, read: CatalogReader, wanted: Collection[str] | None) -> Catalog:
     try:
-        columns, tables, views, keys, parents = read(str(path), "sqlite", CsvText())
+        columns, tables, views, keys, parents, others = read(str(path), "sqlite", CsvText(), wanted)
     except NotOpened:
         raise SchemaError(
             f"{source}: this SQLite file cannot be read, or a program writes to it (then a -wal or -journal lies "
             "beside it); close the program, or copy the file: sqlite3 FILE '.backup COPY'"
         ) from None
+    columns_of, parents_of = _by_table(columns), _by_table(parents)
+    key_of = {name: tuple(column for (column,) in own) for name, own in _by_table(keys).items()}
     found = [
         CatalogTable(
-            name, "table",
-            tuple(CatalogColumn(*column) for table, *column in columns if table == name),
-            tuple(column for table, column in keys if table == name),
-            _sqlite_references(name, keys, parents),
-            typed=False,
+            name, "table", tuple(CatalogColumn(*column) for column in columns_of[name]), key_of.get(name, ()),
+            _sqlite_references(parents_of[name], key_of), typed=False,
         )
         for (name,) in tables
     ]  # fmt: skip
-    return Catalog(str(source), (*found, *(CatalogTable(name, "view", ()) for (name,) in views)))
+    seen = (*found, *(CatalogTable(name, "view", ()) for (name,) in views))
+    return Catalog(str(source), seen, others=tuple(name for (name,) in others))
 
 
-def _sqlite_references(name: str, keys: ValueRows, parents: ValueRows) -> dict[str, tuple[str, str]]:
+def _sqlite_references(parents: ValueRows, key_of: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, str]]:
     """The foreign keys of one column; one without a column of the parent refers to its primary key."""
-    own = [(column, parent, theirs) for table, column, parent, theirs, number in parents if table == name
-           and sum(each[0] == name and each[4] == number for each in parents) == 1]  # fmt: skip
-    primary = {parent: [column for table, column in keys if table == parent] for _, parent, _ in own}
+    width = Counter(number for *_, number in parents)
     return {
-        column: (parent, theirs or primary[parent][0])
-        for column, parent, theirs in own
-        if theirs is not None or len(primary[parent]) == 1
+        column: (parent, theirs or key_of[parent][0])
+        for column, parent, theirs, number in parents
+        if width[number] == 1 and (theirs is not None or len(key_of.get(parent, ())) == 1)
     }
 
 
@@ -203,7 +217,7 @@ def _file_table(name: str, place: Path, read: CatalogReader, csv: CsvText) -> Ca
         raise SchemaError(f"{place}: has files of several kinds; a table's are all Parquet or all CSV: name a glob")
     kind = "csv" if kinds == {"csv"} else "parquet"
     try:
-        found, *more = read(str(files[0]), kind, csv)
+        found, *more = read(str(files[0]), kind, csv, None)
     except NotOpened:
         raise SchemaError(f"{files[0]}: {_why_no_rows(files[0], kind)}") from None
     partition = list(partition_of(place, files[0]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -16,27 +16,38 @@ from typing import Any, Final
 import duckdb
 
 from dpsql.engines.duckdb.tables.copies import csv_names, open_sqlite
+from dpsql.engines.duckdb.tables.texts import folded
 from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.files.table_files import with_journal
 from dpsql.engines.source import RFC_4180, CsvText, NotOpened, ValueRows
 
+#: The tables and views of a DuckDB file; what follows is asked of some of them by their names, ``$names``.
+_NAMES = """
+    SELECT table_name FROM duckdb_tables()
+    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
+    UNION ALL SELECT view_name FROM duckdb_views()
+    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
+    ORDER BY 1
+"""
 _COLUMNS = """
-    SELECT table_name, column_name, data_type, is_nullable, column_default IS NOT NULL
-    FROM duckdb_columns() WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
-    ORDER BY table_name, column_index
+    SELECT table_name, column_name, data_type, is_nullable, column_default IS NOT NULL FROM duckdb_columns()
+    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
+    AND list_contains($names, table_name) ORDER BY table_name, column_index
 """
 _TABLES = """
     SELECT table_name, sql FROM duckdb_tables()
-    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main' ORDER BY table_name
+    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
+    AND list_contains($names, table_name) ORDER BY table_name
 """
 _VIEWS = """
     SELECT view_name FROM duckdb_views()
-    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main' ORDER BY view_name
+    WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
+    AND list_contains($names, view_name) ORDER BY view_name
 """
 _CONSTRAINTS = """
     SELECT table_name, constraint_type, constraint_column_names, referenced_table, referenced_column_names
     FROM duckdb_constraints() WHERE database_name = current_database() AND schema_name = 'main'
-    ORDER BY table_name, constraint_index
+    AND list_contains($names, table_name) ORDER BY table_name, constraint_index
 """
 _MACROS = "SELECT DISTINCT function_name FROM duckdb_functions() WHERE NOT internal ORDER BY function_name"
 
@@ -52,13 +63,19 @@ CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
 }
 
 
-def source_facts(path: str, kind: str, csv_text: CsvText = RFC_4180) -> list[ValueRows]:
-    """What the catalogue of a file of the kind says; NotOpened where it is none."""
+def source_facts(
+    path: str, kind: str, csv_text: CsvText = RFC_4180, tables: Collection[str] | None = None
+) -> list[ValueRows]:
+    """What the catalogue of a file of the kind says; NotOpened where it is none.
+
+    Of a database the names of all tables are read, and the rest of those that ``tables`` has, folded; None stands for
+    all of them.
+    """
     match kind:
         case "database":
-            return _database_facts(path)
+            return _database_facts(path, tables)
         case "sqlite":
-            return _sqlite_facts(path)
+            return _sqlite_facts(path, tables)
         case "parquet":
             return _parquet_facts(path)
         case "csv":
@@ -67,7 +84,9 @@ def source_facts(path: str, kind: str, csv_text: CsvText = RFC_4180) -> list[Val
             raise NotOpened
 
 
-def held_facts(path: str, kind: str, csv_text: CsvText, held: HeldFiles) -> list[ValueRows]:
+def held_facts(
+    path: str, kind: str, csv_text: CsvText, tables: Collection[str] | None, held: HeldFiles
+) -> list[ValueRows]:
     """The facts of the file at the path, which is held from now on; NotOpened where it is none."""
     is_database = kind in ("database", "sqlite")
     try:
@@ -76,24 +95,32 @@ def held_facts(path: str, kind: str, csv_text: CsvText, held: HeldFiles) -> list
         raise NotOpened from None
     if kind == "csv":
         return _csv_facts(places[0], csv_text, path.lower().endswith(".gz"))
-    return source_facts(path if is_database else places[0], kind)
+    return source_facts(path if is_database else places[0], kind, tables=tables)
 
 
-def _database_facts(path: str) -> list[ValueRows]:
-    """Columns, tables, views, constraints, macros and fields of a DuckDB file."""
+def _database_facts(path: str, tables: Collection[str] | None) -> list[ValueRows]:
+    """Columns, tables, views, constraints, macros, fields and the names of other tables of a DuckDB file."""
     try:
         with duckdb.connect(path, read_only=True, config=CONFIG) as connection:
-            asked = (_COLUMNS, _TABLES, _VIEWS, _CONSTRAINTS, _MACROS)
-            found: list[ValueRows] = [connection.execute(each).fetchall() for each in asked]
+            wanted, others = _parted(connection.execute(_NAMES).fetchall(), tables)
+            named = (_COLUMNS, _TABLES, _VIEWS, _CONSTRAINTS)
+            found: list[ValueRows] = [connection.execute(sql, {"names": wanted}).fetchall() for sql in named]
+            found.append(connection.execute(_MACROS).fetchall())
             structs = [row for row in found[0] if str(row[2]).startswith("STRUCT(")]
             fields = [
                 (table, *field)
                 for table, column, text, *_ in structs
                 for field in _fields((column,), connection.type(text))
             ]
-            return [*found, fields]
+            return [*found, fields, others]
     except duckdb.Error:
         raise NotOpened from None
+
+
+def _parted(names: ValueRows, tables: Collection[str] | None) -> tuple[list[str], ValueRows]:
+    """The names of tables whose facts are wanted, and rows of all others."""
+    wanted = [name for (name,) in names if tables is None or folded(name) in tables]
+    return wanted, [] if tables is None else [(name,) for (name,) in names if folded(name) not in tables]
 
 
 def _parquet_facts(path: str) -> list[ValueRows]:
@@ -124,11 +151,14 @@ def _csv_facts(path: str, csv_text: CsvText, packed: bool) -> list[ValueRows]:
         raise NotOpened from None
 
 
-def _sqlite_facts(path: str) -> list[ValueRows]:
-    """Columns, tables, views, keys and foreign keys of an SQLite file."""
+def _sqlite_facts(path: str, wanted: Collection[str] | None) -> list[ValueRows]:
+    """Columns, tables, views, keys, foreign keys and the names of other tables of an SQLite file."""
     try:
         with closing(open_sqlite(path)) as connection:
-            kinds = connection.execute(_SQLITE_TABLES).fetchall()
+            listed = connection.execute(_SQLITE_TABLES).fetchall()
+            kind_of = dict(listed)
+            names, others = _parted([(name,) for name in kind_of], wanted)
+            kinds = [(name, kind_of[name]) for name in names]
             tables = [(name,) for name, kind in kinds if kind == "table"]
             columns, keys, parents = [], [], []
             for (name,) in tables:
@@ -140,6 +170,7 @@ def _sqlite_facts(path: str) -> list[ValueRows]:
                 ]
                 keys += [(name, column) for column, *_, pk in sorted(described, key=lambda each: each[3]) if pk]
                 parents += [(name, *each) for each in connection.execute(_SQLITE_REFERENCES, [name]).fetchall()]
-            return [columns, tables, [(name,) for name, kind in kinds if kind == "view"], keys, parents]
+            views = [(name,) for name, kind in kinds if kind == "view"]
+            return [columns, tables, views, keys, parents, others]
     except sqlite3.Error:
         raise NotOpened from None

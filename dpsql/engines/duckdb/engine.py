@@ -5,29 +5,23 @@ Proved in ``docs/proofs/execution.md``, ``docs/proofs/stability.md`` and ``docs/
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final
 
+from dpsql.engines.data import Data, HeldData
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.in_process_data import LocalData
+from dpsql.engines.duckdb.reading import DuckDBReading, core_sqls, derived_table, started_watchdog
 from dpsql.engines.duckdb.table_locations import csv_of, file_kind, places_of, source_kind, unit_column_of
 from dpsql.engines.duckdb.tables.row_units import unit_type
-from dpsql.engines.engine import DerivedRows
-from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.engines.files.private_folders import most_spilled
 from dpsql.engines.files.table_files import files_of
 from dpsql.engines.source import (
     CoreSql,
-    Data,
-    DataCursor,
     DataSource,
-    DerivedTable,
-    HeldData,
+    EngineDied,
     NotOpened,
     ResourceLimits,
     SourceKind,
@@ -36,14 +30,19 @@ from dpsql.engines.source import (
     UnfitColumn,
     ValueRows,
 )
-from dpsql.errors import Error, ExecutionFailed, InternalError, OperationalError, SchemaError
-from dpsql.errors.deadline import is_over, taken
+from dpsql.errors import (
+    Error,
+    ExecutionFailed,
+    OperationalError,
+    SchemaError,
+    incident_note,
+    statement_incident,
+)
 from dpsql.errors.owners_log import record, swallowed
-from dpsql.planning.plan import CorePlan, Plan, Stage
+from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
 from dpsql.schema import ITS_UNIT, Schema, Table
 from dpsql.schema.validation import apart_in
-from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 from dpsql.sql.emit import Dialect
 from dpsql.sql.emit.duckdb import DUCKDB
 
@@ -82,8 +81,9 @@ class DuckDBEngine:
         """The rows of a table that the schema declares public, in the order of its columns."""
         if not self._schema.tables[table].public:
             raise ExecutionFailed
-        with self._data.hold(opening) as held, swallowed("reading a public table"):
-            return held.public_rows(table)
+        for held in self._holds(opening):
+            with held, swallowed("reading a public table"):
+                return held.public_rows(table)
         raise ExecutionFailed
 
     def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
@@ -109,16 +109,22 @@ class DuckDBEngine:
     def _looked_up(self, sql: str, tables: frozenset[str], opening: Callable[[], None]) -> ValueRows:
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
-        with self._data.hold(opening) as held, swallowed("looking at public tables"):
-            cursor = held.cursor()
-            watchdog = threading.Timer(float(self._schema.engine.seconds), cursor.stop)
-            watchdog.daemon = True
-            watchdog.start()
-            try:
-                return cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
-            finally:
-                cursor.close([], watchdog.cancel)
+        for held in self._holds(opening):
+            with held, swallowed("looking at public tables"):
+                cursor = held.cursor()
+                watchdog = started_watchdog(float(self._schema.engine.seconds), cursor)
+                try:
+                    return cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
+                finally:
+                    cursor.close([], watchdog.cancel)
         raise ExecutionFailed
+
+    def _holds(self, opening: Callable[[], None]) -> Iterator[HeldData]:
+        """The version of now, and once more if its engine has died meanwhile: what is public may be read again."""
+        first = self._data.hold(opening)
+        yield first
+        if not first.alive:
+            yield self._data.hold(opening)
 
     def close(self) -> None:
         """Give the data back, and the empty tables."""
@@ -149,78 +155,6 @@ class DuckDBVersion:
         self.data.__exit__(kind, error, trace)
 
 
-class DuckDBReading:
-    """A charged plan while it is run; the database ``derived`` is one reading's at a time, and empty after it.
-
-    A failure is an ExecutionFailed, always with the same words, whatever the engine said. ``seconds`` is the most that
-    a stage may take; ``own`` is what this holds itself.
-    """
-
-    def __init__(self, plan: Plan, data: HeldData, seconds: float, own: HeldData | None = None) -> None:
-        self._stages, self._seconds, self._own = list(plan.stages), seconds, own
-        self._derived = [table.name for table in plan.derived]
-        self._cursor: DataCursor = data.cursor()
-        self._deriving = data.deriving if self._derived else None
-        self._watchdog: threading.Timer | None = None
-
-    def __enter__(self) -> DuckDBReading:
-        last = time.monotonic() + self._seconds
-        if self._deriving is not None and not taken(self._deriving, lambda: is_over() or time.monotonic() > last):
-            self._deriving = None
-            self._let_go()
-            raise ExecutionFailed
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        with suppress(Exception):
-            self._cursor.close(self._derived, self._let_go)
-
-    def _let_go(self) -> None:
-        """Nothing is read any more: others may derive tables, and the version may end."""
-        if self._watchdog is not None:
-            self._watchdog.cancel()
-        if self._deriving is not None:
-            self._deriving.release()
-        if self._own is not None:
-            self._own.__exit__(None, None, None)
-
-    def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
-        """The exact rows of the cores of the next stage."""
-        if not self._stages:
-            raise InternalError("every stage of this charge was read; a second reading needs a charge of its own")
-        stage = self._stages.pop(0)
-        self._watchdog = watchdog = threading.Timer(self._seconds, self._cursor.stop)
-        watchdog.daemon = True
-        watchdog.start()
-        rows: list[CoreRows] | None = None
-        with swallowed("reading"):
-            rows = self._rows(stage, derived)
-        if rows is None:
-            raise ExecutionFailed  # outside the handler, so that no chain of causes holds what the engine said
-        watchdog.cancel()
-        return ExactRows(rows)
-
-    def interrupt(self) -> None:
-        self._cursor.interrupt()
-
-    def _rows(self, stage: Stage, derived: Sequence[DerivedRows]) -> list[CoreRows]:
-        tables = [derived_table(table) for table in stage.derived]
-        pairs = list(zip(tables, derived, strict=True))
-        return [list(rows) for rows in self._cursor.rows(pairs, core_sqls(stage))]
-
-
-def core_sql(core: CorePlan) -> CoreSql:
-    """What the engine is given of a core."""
-    return CoreSql(core.sql, core.tables, core.derived, len(core.core.keys), len(core.histograms))
-
-
-def core_sqls(stage: Stage) -> list[CoreSql]:
-    """What the engine is given of the stage's cores."""
-    return [core_sql(core) for core in stage.cores]
-
-
 def tables_of(schema: Schema) -> dict[str, dict[str, str]]:
     """The columns of each declared table in the engine's types."""
     tables = {
@@ -231,11 +165,6 @@ def tables_of(schema: Schema) -> dict[str, dict[str, str]]:
     for name in () if units is None else units.links:
         tables[name][ITS_UNIT] = unit_type(DUCKDB.type_name(schema.unit_type))
     return tables
-
-
-def derived_table(table: DerivedQuery) -> DerivedTable:
-    """The table as the engine makes it."""
-    return DerivedTable(table.name, tuple(DUCKDB.type_name(sql_type) for sql_type in table.types))
 
 
 def data_source_of(schema: Schema) -> DataSource:
@@ -280,14 +209,24 @@ def opened(opens: Callable[[DataSource], Data], source: DataSource) -> Data:
 
     OperationalError where it cannot be opened; what the engine said of it reaches nobody.
     """
-    failure: Error = OperationalError("the data of this schema cannot be opened; see that `source` is right")
     try:
         return opens(source)
     except UnfitColumn as error:
-        failure = SchemaError(f"{_place_of(error, source)}: {error.said}")
-    except NotOpened as error:
-        record("opening the data", error)
+        failure: Error = SchemaError(f"{_place_of(error, source)}: {error.said}")
+    except (NotOpened, EngineDied) as error:
+        failure = not_opened(error)
     raise failure
+
+
+def not_opened(error: NotOpened | EngineDied) -> OperationalError:
+    """The error for data that cannot be opened; what the engine said of it goes to the owner's log alone."""
+    with statement_incident() as number:
+        record("opening the data", error)
+    failure = OperationalError(
+        "the data of this schema cannot be opened; see that `source` is right; nothing was charged for it"
+    )
+    failure.add_note(incident_note(number))
+    return failure
 
 
 def _place_of(error: UnfitColumn, source: DataSource) -> str:

@@ -20,7 +20,7 @@ from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.files.held_files import FileState, HeldFiles
 from dpsql.engines.files.private_folders import remove_folder, spill_folder
 from dpsql.engines.files.versions import Copies, Versions
-from dpsql.engines.source import CoreSql, DataChanged, DataSource, DerivedTable, NotOpened, ValueRows
+from dpsql.engines.source import CoreSql, DataChanged, DataSource, DerivedTable, EngineDied, NotOpened, ValueRows
 
 #: Faults of DuckDB's own, after which it answers nobody any more.
 FAULTS = (duckdb.FatalException, duckdb.InternalException)
@@ -118,14 +118,20 @@ class LocalCursor:
         self.interrupt, self.stop = self._cursor.interrupt, self._cursor.interrupt
 
     def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> Sequence[ValueRows]:
-        """The rows of each core; after a fault of DuckDB's own the data are open again before it is told."""
+        """The rows of each core; after a fault of DuckDB's own the data are open again before it is told.
+
+        The fault is an EngineDied in every statement that it ends.
+        """
         try:
             return self._cursor.rows(derived, cores)
-        except (*FAULTS, DataChanged) as error:
+        except Exception as error:
             if isinstance(error, FAULTS):
                 self._opened.end()
-            with suppress(Exception):
-                self._renew()
+            if not self._opened.alive or isinstance(error, DataChanged):
+                with suppress(Exception):
+                    self._renew()
+            if not self._opened.alive:
+                raise EngineDied(type(error).__name__) from None
             raise
 
     def close(self, derived: Sequence[str], then: Callable[[], None] = lambda: None) -> None:

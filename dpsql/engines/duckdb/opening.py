@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 
 from dpsql.engines.duckdb.catalog import CatalogCheck, CatalogReader, declared_catalog, facts
-from dpsql.engines.duckdb.engine import DuckDBEngine, data_source_of
+from dpsql.engines.duckdb.engine import DuckDBEngine, data_source_of, not_opened
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process import confinement
 from dpsql.engines.duckdb.process.client import EngineProcess
@@ -17,6 +17,7 @@ from dpsql.engines.duckdb.process.data import ProcessData, facts_of
 from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.public_bounds import with_public_bounds
 from dpsql.engines.remote.copies import RemoteCopies
+from dpsql.engines.source import EngineDied
 from dpsql.errors import SchemaError
 from dpsql.schema import Schema
 
@@ -52,8 +53,10 @@ def _opened_apart(schema: Schema, copies: RemoteCopies | None) -> tuple[Schema, 
             completed, partial(ProcessData, fits=_fits(schema, completed), process=process, copies=copies)
         )
         return with_public_bounds(completed, engine.public_row), engine
-    except BaseException:
+    except BaseException as error:
         process.end()
+        if isinstance(error, EngineDied):
+            raise not_opened(error) from None
         raise
 
 

@@ -13,11 +13,11 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol
 
-from dpsql.engines.files.held_files import FileState, faults_of, files_version, read_options, source_files, states
-from dpsql.engines.source import DataCursor, DataSource, ValueRows
+from dpsql.engines.files.held_files import faults_of, files_version, read_options, source_files, states
+from dpsql.engines.files.version_hold import O, VersionHold
+from dpsql.engines.source import DataSource, EngineDied
 from dpsql.errors import InterfaceError, OperationalError, incident_number, statement_incident
 from dpsql.errors.deadline import GLANCE, is_over
 from dpsql.errors.owners_log import LOG, record
@@ -53,74 +53,6 @@ class Copies(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-class OpenedVersion(Protocol):
-    """One version of the data, opened, checked and locked down; ``states`` are those of its files."""
-
-    @property
-    def states(self) -> tuple[FileState, ...]: ...
-
-    @property
-    def version(self) -> str: ...
-
-    @property
-    def alive(self) -> bool: ...
-
-    @property
-    def deriving(self) -> threading.Lock:
-        """Who has it has the derived tables to itself."""
-        ...
-
-    def hears(self) -> bool:
-        """Whether it answers now; what does not is not alive any more."""
-        ...
-
-    def cursor(self, renew: Callable[[], object]) -> DataCursor:
-        """Where one charged plan is run; after trouble ``renew`` is called before it is told."""
-        ...
-
-    def public_rows(self, table: str) -> ValueRows: ...
-
-    def end(self) -> None: ...
-
-
-O = TypeVar("O", bound=OpenedVersion)  # noqa: E741 (an opened version)
-
-
-class VersionHold(Generic[O]):
-    """One version of the data, which stays open until this is left."""
-
-    def __init__(self, opened: O, renew: Callable[[], object], let_go: Callable[[O], None]) -> None:
-        self.opened, self._renew, self._let_go = opened, renew, let_go
-
-    @property
-    def version(self) -> str:
-        return self.opened.version
-
-    @property
-    def deriving(self) -> threading.Lock:
-        return self.opened.deriving
-
-    def cursor(self) -> DataCursor:
-        return self.opened.cursor(self._renew)
-
-    def public_rows(self, table: str) -> ValueRows:
-        """The rows of a table that was declared public; after trouble the data are open again before it is told."""
-        try:
-            return self.opened.public_rows(table)
-        except Exception:
-            with suppress(Exception):
-                self._renew()
-            raise
-
-    def __enter__(self) -> VersionHold[O]:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._let_go(self.opened)
 
 
 class Versions(Generic[O]):
@@ -164,7 +96,7 @@ class Versions(Generic[O]):
         if waits:
             opening()
         held = self._current(_nothing if waits else opening)
-        return VersionHold(held, lambda: self.renewed(opening), self._let_go)
+        return VersionHold(held, lambda: self.renewed(opening), self._let_go, lambda: self.hold(opening))
 
     def renewed(self, opening: Callable[[], None] = _nothing) -> O:
         """The version of now, opened where it was not; OperationalError where it cannot be."""
@@ -247,10 +179,14 @@ class Versions(Generic[O]):
 
     def _next(self) -> O:
         """The version of now, opened; OperationalError where it cannot be, with nothing of what the engine said."""
-        failure = OperationalError("the data of this schema cannot be opened any more")
+        failure = OperationalError("the data of this schema cannot be opened any more; nothing was charged for it")
         try:
             if self._copies is not None and self._copies.stale:
                 self._copies.bring()
+            try:
+                return self._opens(self._as_copied())
+            except EngineDied as error:
+                record("opening the data anew, which is tried once more", error)
             return self._opens(self._as_copied())
         except Exception as error:
             record("opening the data anew", error)
@@ -291,7 +227,7 @@ def _awaited(opening: Future[Any]) -> None:
             return
         except TimeoutError:
             if is_over():
-                said = "the statement was ended while the data were opened"
+                said = "the statement was ended while the data were opened; nothing was charged for it"
                 break
         except OperationalError as error:
             said = str(error)

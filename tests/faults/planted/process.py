@@ -7,11 +7,15 @@ from planted.fault import Fault
 PROCESS, BEGIN = "tests/engines/test_process.py", "tests/engines/test_process_begin.py"
 DEATH, END = "tests/engines/test_process_death.py", "tests/engines/test_process_end.py"
 STUCK = "tests/engines/test_process_stuck.py"
+SILENT, AGAIN = "tests/engines/test_process_silent.py", "tests/engines/test_read_again.py"
+STANDS = f"{SILENT}::test_one_that_stands_still_is_ended_and_the_log_says_that_dpsql_ended_it"
 CAREFUL = "tests/engines/test_careful_engine.py"
 CONFINED = "tests/engines/test_confined.py"
 LIMITS = "dpsql/engines/duckdb/process/confinement.py"
 CLIENT = "dpsql/engines/duckdb/process/client.py"
+LAUNCH = "dpsql/engines/duckdb/process/launch.py"
 DATA = "dpsql/engines/duckdb/process/data.py"
+READING = "dpsql/engines/duckdb/reading.py"
 
 FAULTS = (
     Fault(
@@ -58,27 +62,27 @@ FAULTS = (
     ),
     Fault(
         "what the process writes to a terminal is heard",
-        CLIENT,
+        LAUNCH,
         "        stderr=subprocess.DEVNULL,\n",
         "",
         (f"{BEGIN}::test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal",),
     ),
     Fault(
         "the process has dpsql's environment",
-        CLIENT,
+        LAUNCH,
         "        env={name: os.environ[name] for name in _KEPT if name in os.environ},\n",
         "",
         (f"{BEGIN}::test_it_inherits_neither_environment_nor_descriptors_nor_a_terminal",),
     ),
     Fault(
         "a death is told apart from other trouble",
-        "dpsql/engines/duckdb/engine.py",
-        '        with swallowed("reading"):\n            rows = self._rows(stage, derived)\n',
-        "        try:\n            rows = self._rows(stage, derived)\n        except Exception as error:\n"
+        "dpsql/engines/duckdb/reading.py",
+        "        if rows is None:\n",
+        "        if rows is None and not self._data.opened.alive:\n"
         "            from dpsql.errors import StatementError\n\n"
-        "            if type(error).__name__ == 'ProcessDied':\n                raise StatementError('E_EXEC', 'died', "
-        "sqlstate='57P02') from None\n",
-        (f"{DEATH}::test_its_death_is_the_constant_error_and_is_paid_for",),
+        "            raise StatementError('E_EXEC', 'died', sqlstate='57P02')\n"
+        "        if rows is None:\n",
+        (f"{DEATH}::test_its_second_death_is_the_constant_error_and_is_paid_for",),
     ),
     Fault(
         "a new process is begun after the failure was told",
@@ -146,14 +150,14 @@ FAULTS = (
     Fault(
         "the data are open again after the failure was told",
         "dpsql/engines/duckdb/in_process_data.py",
-        "            with suppress(Exception):\n                self._renew()\n            raise\n",
-        "            raise\n",
+        "                with suppress(Exception):\n                    self._renew()\n",
+        "                pass\n",
         ("tests/engines/test_in_process_data.py::test_they_are_open_and_locked_down_before_the_fault_is_told",),
     ),
     Fault(
         "an interrupt leaves the process that was begun",
         CLIENT,
-        "            began.add_done_callback(lambda _: self.kill())\n",
+        '            began.add_done_callback(lambda _: self.kill("Interrupted"))\n',
         "",
         (f"{BEGIN}::test_an_interrupt_while_it_begins_ends_it",),
     ),
@@ -181,9 +185,72 @@ FAULTS = (
     Fault(
         "an engine that stands still is waited for without end",
         CLIENT,
-        "        elif now - self._asked > SILENCE:\n            self.kill()\n",
+        '                self.kill("StoodStill")\n',
+        "                pass\n",
+        (f"{STUCK}::test_a_silent_process_is_ended_long_before_the_time_of_a_stage", STANDS),
+    ),
+    Fault(
+        "an engine that works and says nothing is ended",
+        CLIENT,
+        "self._worked - before < WORK and",
+        "self._worked - before >= 0 and",
+        (f"{SILENT}::test_one_that_works_for_longer_than_it_may_be_silent_is_left_alone",),
+    ),
+    Fault(
+        "an engine of which nothing is known is ended for its silence",
+        CLIENT,
+        "            if before is not None and self._worked is not None and",
+        "            if (before is None or self._worked is None) or",
+        (f"{SILENT}::test_one_of_which_nothing_is_known_is_left_alone",),
+    ),
+    Fault(
+        "whether the engine hears is an answer to the first request",
+        CLIENT,
+        "itertools.count(1), dict[int",
+        "itertools.count(), dict[int",
+        (f"{SILENT}::test_whether_it_hears_is_no_answer_to_the_first_request",),
+    ),
+    Fault(
+        "other data are read under a charge once the engine has died",
+        "dpsql/engines/files/version_hold.py",
+        "        if (again.version, again.opened.states) != (self.version, self.opened.states):\n",
+        "        if False:\n",
+        (f"{AGAIN}::test_other_data_are_not_read_under_the_charge",),
+    ),
+    Fault(
+        "a charge is read again after each death",
+        READING,
+        "        self._is_again = True\n",
         "",
-        (f"{STUCK}::test_a_silent_process_is_ended_long_before_the_time_of_a_stage",),
+        (f"{AGAIN}::test_a_death_in_each_of_two_stages_is_the_end",),
+    ),
+    Fault(
+        "any trouble is read again",
+        READING,
+        "            except EngineDied as error:\n",
+        "            except Exception as error:\n",
+        (f"{AGAIN}::test_trouble_that_is_no_death_is_not_read_again",),
+    ),
+    Fault(
+        "what was derived before is not there when a stage is read again",
+        READING,
+        "[*self._given, *made]",
+        "made",
+        (f"{AGAIN}::test_a_later_stage_has_the_derived_tables_of_those_before",),
+    ),
+    Fault(
+        "a stage that is read again has another time",
+        READING,
+        "        if self._is_again or is_over() or time.monotonic() >= end:\n",
+        "        if self._is_again or is_over():\n",
+        (f"{AGAIN}::test_what_was_ended_for_its_time_is_not_read_again",),
+    ),
+    Fault(
+        "what was ended is read again",
+        READING,
+        "        if self._is_again or is_over() or time.monotonic() >= end:\n",
+        "        if self._is_again or time.monotonic() >= end:\n",
+        (f"{AGAIN}::test_what_was_ended_by_its_analyst_is_not_read_again",),
     ),
     Fault(
         "a file that is not as its footer says is found after the charge",

@@ -143,9 +143,9 @@ FAULTS = (
     ),
     Fault(
         "the engine's words reach the analyst",
-        "dpsql/engines/duckdb/engine.py",
-        '        with swallowed("reading"):\n            rows = self._rows(',
-        "        if True:\n            rows = self._rows(",
+        "dpsql/engines/duckdb/reading.py",
+        '        with swallowed("reading"):\n            try:\n',
+        "        if True:\n            try:\n",
         (f"{ERRORS}::test_the_engine_itself_says_nothing",),
     ),
     Fault(
@@ -164,7 +164,7 @@ FAULTS = (
     ),
     Fault(
         "a reading runs a stage again",
-        "dpsql/engines/duckdb/engine.py",
+        "dpsql/engines/duckdb/reading.py",
         "stage = self._stages.pop(0)",
         "stage = self._stages[0]",
         ("tests/engines/test_types.py::test_an_unpaid_plan_is_not_read",),

@@ -24,6 +24,20 @@ FAULTS = (
         (CHOSEN,),
     ),
     Fault(
+        "what the model fits is no number, and one unit decides the choice",
+        SELECTION,
+        "np.asarray(np.clip(steps, -largest, largest), np.int64)",
+        "np.rint(estimate / step).astype(np.int64)",
+        (f"{MEASURED}_whatever_the_model_makes_one_row_moves_a_score_by_one",),
+    ),
+    Fault(
+        "what the model fits wraps around where many cells are added up",
+        SELECTION,
+        "    largest = MOST_STEPS // len(estimate)\n",
+        "    largest = MOST_STEPS\n",
+        (f"{MEASURED}_whatever_the_model_makes_one_row_moves_a_score_by_one",),
+    ),
+    Fault(
         "the same with Laplace noise",
         PLAN,
         "ExponentialMechanism.priced(2 * moved, ",

@@ -204,8 +204,8 @@ FAULTS = (
     Fault(
         "the time is not begun where a version is opened again in the midst of a reading",
         ALL,
-        "        return VersionHold(held, lambda: self.renewed(opening), self._let_go)\n",
-        "        return VersionHold(held, self.renewed, self._let_go)\n",
+        "        return VersionHold(held, lambda: self.renewed(opening), self._let_go, lambda:",
+        "        return VersionHold(held, self.renewed, self._let_go, lambda:",
         (f"{SLOW}::test_a_version_that_changes_while_it_is_read_is_opened_again_in_the_same_buckets",),
     ),
     Fault(

@@ -54,7 +54,7 @@ def test_the_charge_is_in_the_ledger_before_the_answer_is_kept(
 def test_what_fails_in_the_engine_is_charged_and_not_kept(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     session = database.session("ada")
     with monkeypatch.context() as patch:
-        patch.setattr("dpsql.engines.duckdb.engine.DuckDBReading._rows", lambda *_: 1 / 0)
+        patch.setattr("dpsql.engines.duckdb.reading.DuckDBReading._rows", lambda *_: 1 / 0)
         with pytest.raises(ExecutionFailed):
             session.execute(SEXES)
     assert len(list(database.accountant.ledger.history())) == 1

@@ -68,8 +68,8 @@ class Child:
             except UnfitColumn as error:
                 unfit = {"table": error.table, "column": error.column, "file": error.file, "line": error.line}
                 answer = EngineMessage(error.word, request.number, unfit)
-            except NotOpened:
-                answer = EngineMessage("not opened", request.number)
+            except NotOpened as error:
+                answer = EngineMessage("not opened", request.number, {"kind": error.kind})
             except (duckdb.FatalException, duckdb.InternalException):
                 os._exit(1)  # after a fault of its own DuckDB answers nobody any more
             except Exception as error:
@@ -92,7 +92,8 @@ class Child:
         """Names and types, before the data are open; what they were read of is what is opened."""
         if self._opened is not None:
             raise NotOpened
-        facts = held_facts(request.said["path"], request.said["kind"], csv_heard(request.said["csv"]), self._held)
+        said = request.said
+        facts = held_facts(said["path"], said["kind"], csv_heard(said["csv"]), said["tables"], self._held)
         return EngineMessage("done", request.number, {}, facts)
 
     def _open(self, request: EngineMessage) -> EngineMessage:

@@ -6,47 +6,48 @@ Proved in ``docs/proofs/process.md``.
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import asdict, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, Literal
 from weakref import WeakSet
 
-from dpsql.engines.duckdb.process import start
+from dpsql.engines.duckdb.process.launch import begun, end_of, pipe_to, setup_line
+from dpsql.engines.duckdb.process.processor_time import processor_seconds
 from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
 from dpsql.engines.files.private_folders import remove_folder, spill_folder
-from dpsql.engines.files.table_files import files_of, found_tables, root_of, with_journal
-from dpsql.engines.source import ResourceLimits, ValueRows
+from dpsql.engines.source import EngineDied, ResourceLimits, ValueRows
 from dpsql.errors import OperationalError
 from dpsql.errors.deadline import GLANCE, is_over
+from dpsql.errors.owners_log import LOG
 
 #: Seconds that a process has to end by itself, and to begin.
 PATIENCE, BEGINNING = 5.0, 60.0
-#: Seconds after which a process that was asked whether it hears, and says nothing, is ended; it is asked each second.
-SILENCE, ASKED = 10.0, 1.0
+#: Seconds after which a process that was asked whether it hears, says nothing and does not work either is ended.
+SILENCE = 10.0
+#: A process is asked whether it hears after so many seconds in which it said nothing.
+ASKED = 1.0
+#: Seconds of processor in SILENCE below which a process stands still; one that works gets more on the busiest machine.
+WORK = 0.01
 #: Seconds for which who was ended waits for the engine to hear of it.
 GRACE = 0.5
-#: What the dynamic linker may need to find Python's own libraries; nothing else of the environment is passed on.
-_KEPT = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
+#: Why a process is ended that nobody needs any more.
+CLOSED = "Closed"
 
 _NOT_BEGUN = (
     "the engine's process cannot be begun; see that this Python can start another, or set process = false in the "
-    "schema's [engine]"
+    "schema's [engine]; nothing was charged for it"
 )
 
 _ALL: WeakSet[EngineProcess] = WeakSet()
 
 
-class ProcessDied(Exception):
+class ProcessDied(EngineDied):
     """The engine's process is no more."""
 
 
@@ -67,24 +68,25 @@ class EngineProcess:
     def __init__(
         self, path: str, limits: ResourceLimits, serves: Literal["child", "confinement_probe"] = "child"
     ) -> None:
-        self._numbers, self._waiting = itertools.count(), dict[int, Future[EngineMessage]]()
+        self._numbers, self._waiting = itertools.count(1), dict[int, Future[EngineMessage]]()
         self._lock, self._over, self._inherited = threading.Lock(), False, False
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: MessagePipe | None = None
         self._asked: float | None = None
+        self._worked: float | None = None
         self._looked = 0.0
+        self._looking = threading.Lock()
+        self._why = ""
         began: Future[None] = Future()
         self._folder = spill_folder(limits)
-        first_line = _first_line(path, replace(limits, folder=self._folder), serves)
-        self._attendant = threading.Thread(
-            target=self._attend, args=(first_line, began), name="dpsql engine", daemon=True
-        )
+        setup = setup_line(path, replace(limits, folder=self._folder), serves)
+        self._attendant = threading.Thread(target=self._attend, args=(setup, began), name="dpsql engine", daemon=True)
         self._attendant.start()
         _ALL.add(self)
         try:
             self._begin(began)
         except BaseException:  # an interrupt as well: nobody has it who could end it
-            began.add_done_callback(lambda _: self.kill())
+            began.add_done_callback(lambda _: self.kill("Interrupted"))
             raise
 
     def _begin(self, began: Future[None]) -> None:
@@ -94,7 +96,7 @@ class EngineProcess:
                 return began.result(GLANCE)
             except TimeoutError:
                 if time.monotonic() > last:
-                    self.kill()
+                    self.kill("NotBegun")
                     raise OperationalError(_NOT_BEGUN) from None
 
     @property
@@ -117,7 +119,7 @@ class EngineProcess:
         number = next(self._numbers)
         with self._lock:
             if not self.alive:
-                raise ProcessDied
+                raise ProcessDied(self._why)
             self._waiting[number] = answer
         try:
             assert self._pipe is not None
@@ -125,9 +127,10 @@ class EngineProcess:
         except BaseException as error:
             self._waiting.pop(number, None)
             if self._pipe is not None and self._pipe.torn:
-                self.kill()
+                self.kill("PartOfARequestSent")
             if isinstance(error, OSError):
-                raise ProcessDied from None
+                self._attendant.join(GRACE)  # it finds out what the process died of
+                raise ProcessDied(self._why) from None
             raise
         return answer
 
@@ -155,15 +158,20 @@ class EngineProcess:
                 self._pipe.send_now(EngineMessage("interrupt", 0, {"cursor": cursor}))
 
     def _look(self) -> None:
-        """What each who waits does again and again: GivenUp where it was ended, and a silent process is ended."""
-        self._listen()
+        """What each who waits does again and again: GivenUp where it was ended, and a process that stands still is."""
+        if self._looking.acquire(blocking=False):
+            try:
+                self._listen()
+            finally:
+                self._looking.release()
         if is_over(GRACE):
             raise WaitAbandoned
 
     def _listen(self) -> None:
-        """Ask whether the process hears, and end it where it has said nothing for long after that.
+        """Ask whether the process hears, and end it where it neither says anything nor works for long after that.
 
-        What was said and not taken yet counts as said; so does the time in which nobody here could look.
+        What was said and not taken yet counts as said; so does the time in which nobody here could look. Where the
+        system does not tell whether it works, it is not ended for its silence.
         """
         now, pipe = time.monotonic(), self._pipe
         since = None if pipe is None else pipe.reading_since
@@ -174,22 +182,31 @@ class EngineProcess:
                 with suppress(OSError):
                     pipe.send_now(EngineMessage("hear", 0))
                 self._asked = now
+                self._worked = processor_seconds(self.pid)
         elif now - self._looked > SILENCE / 2:
             self._asked = max(self._asked, now - SILENCE + GRACE)
         elif now - self._asked > SILENCE:
-            self.kill()
+            before = self._worked
+            self._asked = now
+            self._worked = processor_seconds(self.pid)
+            if before is not None and self._worked is not None and self._worked - before < WORK and not pipe.has_come:
+                self.kill("StoodStill")
         self._looked = now
 
-    def kill(self) -> None:
-        """End the process, and with it all that it does."""
+    def kill(self, why: str = "Ended") -> None:
+        """End the process, and with it all that it does; the owner's log has why, in one word."""
         if self.alive and self._process is not None:
+            if not self._why:
+                self._why = why
+                if why != CLOSED:
+                    LOG.warning("the engine's process is ended: %s", why)
             self._process.kill()
 
     def end(self) -> None:
         """End the process if this is the one that began it."""
         if not self._inherited:
             with suppress(OSError):
-                self.kill()
+                self.kill(CLOSED)
             self._attendant.join(PATIENCE)
 
     def leave(self) -> None:
@@ -201,14 +218,18 @@ class EngineProcess:
             with suppress(OSError):
                 self._pipe.drop()
 
-    def _attend(self, first_line: bytes, began: Future[None]) -> None:
-        with suppress(Exception):
-            self._process = _begun()
-            self._pipe = _pipe_to(self._process, first_line, self._look)
+    def _attend(self, setup: bytes, began: Future[None]) -> None:
+        try:
+            self._process = begun()
+            self._pipe = pipe_to(self._process, setup, self._look)
             if self._pipe.receive().word == "ready":
                 began.set_result(None)
             while began.done():
                 self._hear(self._pipe.receive())
+        except (OSError, EOFError):
+            pass
+        except Exception as error:  # what came is no frame
+            self._why = self._why or type(error).__name__
         self._bury()
         if not began.done():
             began.set_exception(OperationalError(_NOT_BEGUN))
@@ -222,7 +243,7 @@ class EngineProcess:
         """Make sure that it is dead, and tell all who wait."""
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            self._why = self._why or end_of(self._process.wait())
         with self._lock:
             self._over = True
             waiting, self._waiting = self._waiting, {}
@@ -230,54 +251,7 @@ class EngineProcess:
             self._pipe.close()
         remove_folder(self._folder)
         for answer in waiting.values():
-            answer.set_exception(ProcessDied())
-
-
-def _begun() -> subprocess.Popen[bytes]:
-    """A fresh interpreter, with nothing of this one: no environment, no descriptor, no terminal, and unheard."""
-    if not sys.executable:
-        raise OSError
-    return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-B", start.__file__],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        bufsize=0,
-        cwd=tempfile.gettempdir(),
-        env={name: os.environ[name] for name in _KEPT if name in os.environ},
-        start_new_session=True,
-    )
-
-
-def _pipe_to(process: subprocess.Popen[bytes], first_line: bytes, waits: Callable[[], None]) -> MessagePipe:
-    """The pipes to and from the process, which has been told its first line; OSError where it is gone already."""
-    assert process.stdin is not None and process.stdout is not None
-    with process.stdin, process.stdout:
-        process.stdin.write(first_line)
-        reads = os.dup(process.stdout.fileno())
-        try:
-            return MessagePipe(reads, os.dup(process.stdin.fileno()), waits)
-        except OSError:
-            os.close(reads)
-            raise
-
-
-def _first_line(source: str, limits: ResourceLimits, serves: str) -> bytes:
-    home = str(Path(start.__file__).parents[3])
-    path = [str(Path(place or ".").absolute()) for place in sys.path]
-    first = {"path": path, "home": home, "parent": os.getpid(), "read": _readable(source), "limits": asdict(limits),
-            "serves": serves}  # fmt: skip
-    return json.dumps(first).encode() + b"\n"
-
-
-def _readable(source: str) -> list[str]:
-    """The source, with its journals where it is a database, and where the links to data files in a folder lead."""
-    place = Path(source)
-    root = root_of(place)
-    if not root.is_dir():
-        return [str(each) for each in with_journal(place)]
-    files = {place, *(file for _, table in found_tables(place) for file in files_of(table)), *files_of(root)}
-    return [str(root), *(str(file.resolve()) for file in files if file.resolve() != file.absolute())]
+            answer.set_exception(ProcessDied(self._why))
 
 
 def _leave_all() -> None:

@@ -9,7 +9,7 @@ import itertools
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import asdict
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from dpsql.engines.duckdb.catalog import CatalogCheck
-from dpsql.engines.duckdb.process.client import EngineProcess, ProcessDied
+from dpsql.engines.duckdb.process.client import EngineProcess
 from dpsql.engines.duckdb.process.protocol import EngineMessage, source_said, stage_said
 from dpsql.engines.files.held_files import FileState
 from dpsql.engines.files.versions import Copies, Versions
@@ -41,9 +41,9 @@ class ProcessFailed(Exception):
 class ProcessData(Versions["ProcessVersion"]):
     """A source that is opened in a process; OperationalError where none can be begun.
 
-    Raises NotOpened, or an UnfitColumn where statements could fail on the data or mean what they must not. What is
-    opened later must have the catalogue that ``fits`` wants. ``process`` is one that was begun for this source, and
-    that ends with this object.
+    Raises NotOpened, EngineDied, or an UnfitColumn where statements could fail on the data or mean what they must not.
+    What is opened later must have the catalogue that ``fits`` wants. ``process`` is one that was begun for this source,
+    and that ends with this object.
     """
 
     def __init__(
@@ -78,8 +78,6 @@ class ProcessVersion:
             if fits is not None and not fits(partial(facts_of, process)):
                 raise NotOpened
             self._open(source)
-        except ProcessDied:
-            raise NotOpened from None
         except BaseException:
             process.end()
             raise
@@ -89,7 +87,7 @@ class ProcessVersion:
         if answer.word in UNFIT:
             raise UNFIT[answer.word](*_known(answer.said, source))
         if answer.word != "done":
-            raise NotOpened
+            raise NotOpened(str(answer.said.get("kind", "")))
         self.version = str(answer.said["version"])
         self.states = tuple(FileState(*each) for each in answer.said["states"])
 
@@ -112,12 +110,18 @@ class ProcessVersion:
         self._finalizer()
 
 
-def facts_of(process: EngineProcess, path: str, kind: str, csv: CsvText) -> Sequence[ValueRows]:
-    """What the catalogue at the path says, read in the process, which has opened nothing yet; NotOpened without one."""
+def facts_of(
+    process: EngineProcess, path: str, kind: str, csv: CsvText, tables: Collection[str] | None
+) -> Sequence[ValueRows]:
+    """What the catalogue at the path says, read in the process, which has opened nothing yet.
+
+    NotOpened without a catalogue, and EngineDied where the process ends meanwhile.
+    """
     try:
-        said = {"path": str(Path(path).absolute()), "kind": kind, "csv": asdict(csv)}
+        wanted = None if tables is None else sorted(tables)
+        said = {"path": str(Path(path).absolute()), "kind": kind, "csv": asdict(csv), "tables": wanted}
         return _done(process, "catalog", said)
-    except (ProcessFailed, ProcessDied):
+    except ProcessFailed:
         raise NotOpened from None
 
 
@@ -167,7 +171,7 @@ class ProcessCursor:
         last = time.monotonic() + seconds
         while not self._over.wait(AGAIN):
             if time.monotonic() > last:
-                self._process.kill()
+                self._process.kill("DidNotHearItsInterrupt")
                 return
             self.interrupt()
 

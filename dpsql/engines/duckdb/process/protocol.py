@@ -106,6 +106,13 @@ class MessagePipe:
         if self._waits is not None:
             self._waits()
 
+    @property
+    def has_come(self) -> bool:
+        """Whether something has come that nobody has taken yet."""
+        poll = select.poll()
+        poll.register(self._reads, select.POLLIN)
+        return bool(poll.poll(0))
+
     def receive(self) -> EngineMessage:
         """The next frame; EOFError at the end, and ValueError or TypeError where what comes is none."""
         whole, header = _LENGTHS.unpack(self._receive(_LENGTHS.size))
