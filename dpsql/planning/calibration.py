@@ -18,6 +18,7 @@ Proved in ``docs/proofs/sensitivity.md`` and, for histograms, in ``docs/proofs/q
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -51,6 +52,8 @@ VALUES_SHARE = Fraction(2, 3)
 COUNT_SHARE = Fraction(1, 20)
 #: It is large enough where a bin beyond all rows is e to this power times less likely to be chosen than the right one.
 CLEAR = 6
+#: A row is evident where noise alone explains at most this part of one.
+EVIDENT_PART = Fraction(1, 2)
 #: Ranks are fractions of rows with denominators of at most this.
 FINEST = 10_000
 
@@ -88,13 +91,29 @@ def tree(
     """The noise of a histogram: its share in equal parts for the levels of its tree.
 
     A count of a level is a sum of bins of one group. So the bound on a unit's part in all bins bounds its part in each
-    level. Counts of public values are the leaves alone.
+    level, whatever bins a leaf holds. Counts of public values are the leaves alone.
     """
     if isinstance(contribution.cell, Frequencies):
         count = len(contribution.cell.values)
         return TreeMechanism(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))
     assert contribution.bins is not None
-    return _tree(contribution, norm, neighbours, epsilon, share, contribution.bins.count)
+    merged = merged_bins(contribution, norm, neighbours, epsilon, share)
+    leaves = contribution.bins.merged(merged).count
+    return replace(_tree(contribution, norm, neighbours, epsilon, share, leaves), merged=merged)
+
+
+def merged_bins(
+    contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction
+) -> int:
+    """How many bins of a histogram a leaf of its tree holds: 1 if the price makes each row evident, else for `coarse`.
+
+    More leaves ask for more levels, and so for more noise on each.
+    """
+    assert contribution.bins is not None
+    finest = _tree(contribution, norm, neighbours, epsilon, share, contribution.bins.count)
+    if finest.explained_by_noise() <= EVIDENT_PART * contribution.fine:
+        return 1
+    return contribution.bins.coarse.width // contribution.bins.width
 
 
 def _tree(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,

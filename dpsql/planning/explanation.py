@@ -138,6 +138,20 @@ def rank_width(histogram: MeasuredHistogram, ranks: Ranks, confidence: float) ->
             assert_never(histogram.mechanism)
 
 
+def bin_width(histogram: MeasuredHistogram) -> str:
+    """How wide the bins are that hold several values, of those that quantiles are read off; empty if none does."""
+    bins, mechanism = histogram.contribution.bins, histogram.mechanism
+    assert bins is not None
+    tree = mechanism.tree if isinstance(mechanism, QuantilesWithFallback) else mechanism
+    widest = bins.merged(tree.merged) if isinstance(tree, TreeMechanism) else bins
+    if widest.are_values:
+        return ""
+    width = widest.width * widest.size
+    unit = "" if widest.axis == "number" else f" {widest.axis}s"
+    where = " in small groups" if widest != bins and not isinstance(mechanism, TreeMechanism) else ""
+    return f"{float(width):,.6g}{unit}{where}"
+
+
 def _tree_width(tree: TreeMechanism, ranks: Ranks, confidence: float) -> float:
     return max(tree.half_width(confidence, float(each), ranks.edge) for each in ranks.fractions)
 

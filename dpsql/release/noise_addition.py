@@ -148,26 +148,27 @@ def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entro
     """What the histogram's mechanism releases of exact bins and their counts; None is a group without any."""
     contribution = histogram.contribution
     assert lists is None or isinstance(lists, tuple | list)
-    bins, counts = lists or ((), ())
+    places, counts = lists or ((), ())
     match histogram.mechanism:
         case TreeMechanism() as tree:
-            noisy = tree.grow(bins, counts, _entropy=entropy)
+            noisy = tree.grow(places, counts, _entropy=entropy)
             if isinstance(contribution.cell, Frequencies):
                 return tuple(count * contribution.step for count in noisy.children(1, 0))
             assert contribution.bins is not None
-            return NoisyDistribution(noisy, contribution.bins, contribution.step, confidence)
+            bins = contribution.bins.merged(tree.merged)
+            return NoisyDistribution(noisy, bins, contribution.step, confidence)
         case QuantileChoices() as ranking:
             assert contribution.bins is not None
-            chosen = ranking.choose(bins, counts, confidence, contribution.fine, _entropy=entropy)
+            chosen = ranking.choose(places, counts, confidence, contribution.fine, _entropy=entropy)
             return ChosenQuantiles(chosen, contribution.bins, confidence)
         case QuantilesWithFallback() as either:
             assert contribution.bins is not None
-            found = either.measure(bins, counts, confidence, contribution.fine, _entropy=entropy)
+            found = either.measure(places, counts, confidence, contribution.fine, _entropy=entropy)
             return quantiles_of(found, contribution.bins, contribution.step, confidence)
         case TopKPeeling() as peeling:
-            return ChosenValues(peeling.choose(bins, counts, _entropy=entropy))
+            return ChosenValues(peeling.choose(places, counts, _entropy=entropy))
         case ClippingBoundSearch() as scan:
-            return ChosenValues((scan.choose(bins, counts, _entropy=entropy),))
+            return ChosenValues((scan.choose(places, counts, _entropy=entropy),))
         case _:
             assert_never(histogram.mechanism)
 

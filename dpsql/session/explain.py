@@ -15,6 +15,7 @@ from dpsql.planning.explanation import (
     explained_cell,
     explained_histogram,
     frequency_width,
+    bin_width,
     rank_width,
 )
 from dpsql.planning.plan import Plan
@@ -138,7 +139,9 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
         case PresenceEstimate(count=count):
             return f"told from {float(2 * halves[count]):.4g} rows on"
         case QuantileEstimate(histogram=place, ranks=ranks):
-            return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank"
+            width = bin_width(core.histograms[place])
+            beside = f"; one bin is {width} wide" if width else ""
+            return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank{beside}"
         case PresentValues(histogram=place, values=values):
             return f"told from {float(least_present(core.histograms[place], len(values))):.4g} rows of a value on"
         case ValueCounts(histogram=place) | TopValues(histogram=place) | ClippingBound(histogram=place):

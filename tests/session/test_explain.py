@@ -19,3 +19,13 @@ def test_groups_are_spoken_of_where_some_are_shown(database: Database) -> None:
     told = str(session.explain("SELECT sex, COUNT(*) FROM patients GROUP BY sex")).splitlines()
     assert any(line.startswith("groups: ") for line in told)
     assert "groups: " not in str(session.explain("SELECT COUNT(*) FROM patients"))
+
+
+def test_the_width_of_a_bin_is_told_where_it_holds_several_values(database: Database) -> None:
+    session = database.session("ada")
+    wide, narrow, chosen = session.explain(
+        "SELECT MIN(cost * 1000) AS wide, MIN(ward) AS narrow, MEDIAN(patient_days) AS chosen FROM "
+        "(SELECT v.cost, p.ward, p.ward * 1000000 AS patient_days FROM visits v JOIN patients p USING (patient)) t"
+    ).said_half_widths
+    assert wide.endswith("rows in rank; one bin is 7.63 wide")
+    assert narrow.endswith("rows in rank") and chosen.endswith("rows in rank")

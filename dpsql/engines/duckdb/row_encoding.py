@@ -37,15 +37,17 @@ def gathered(rows: Iterable[tuple[Any, ...]], keys: int, histograms: int) -> lis
     if not histograms:
         return list(rows)
     groups: list[tuple[Any, ...]] = []
-    found: list[dict[Hashable, tuple[array[int], array[int]]]] = [{} for _ in range(histograms)]
+    found: list[dict[Hashable, array[int]]] = [{} for _ in range(histograms)]
     for row in rows:
-        place, *listed = row[-BEHIND:]
+        place = row[-BEHIND]
         if place is None:
             groups.append(row[:-BEHIND])
             continue
-        bins = found[place].setdefault(_group(row[:keys]), (array("q"), array("q")))
-        for column, number in zip(bins, listed, strict=True):
-            column.append(number)
+        group = row[:keys]
+        pairs = found[place].get(group)
+        if pairs is None:  # a group with a NaN is met under more than one name
+            pairs = found[place][group] = found[place].setdefault(_group(group), array("q"))
+        pairs.extend(row[1 - BEHIND :])
     return [(*row, *(_in_order(each.get(_group(row[:keys]))) for each in found)) for row in groups]
 
 
@@ -54,11 +56,13 @@ def _group(keys: Sequence[Any]) -> tuple[Hashable, ...]:
     return tuple(_NAN if key != key else key for key in keys)
 
 
-def _in_order(bins: BinCounts) -> BinCounts:
-    if bins is None:
+def _in_order(pairs: array[int] | None) -> BinCounts:
+    """The bins in order and their counts, of bins and counts by turns."""
+    if pairs is None:
         return None
-    order = sorted(range(len(bins[0])), key=bins[0].__getitem__)
-    return array("q", map(bins[0].__getitem__, order)), array("q", map(bins[1].__getitem__, order))
+    bins, counts = pairs[::2], pairs[1::2]
+    order = sorted(range(len(bins)), key=bins.__getitem__)
+    return array("q", map(bins.__getitem__, order)), array("q", map(counts.__getitem__, order))
 
 
 #: How a column is written: 64-bit integers; bins of histograms, as 64-bit integers; or JSON in which other values stand

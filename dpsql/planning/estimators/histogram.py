@@ -6,11 +6,11 @@ Proved in ``docs/proofs/frequencies.md`` and ``docs/proofs/quantiles.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from dpsql.planning.calibration import FINEST, peeling, ranking, scan, tree, with_fallback
+from dpsql.planning.calibration import FINEST, merged_bins, peeling, ranking, scan, tree, with_fallback
 from dpsql.planning.estimators.quantiles import NoisyDistribution, QuantileCurve, QuantileCurves, QuantileEstimate
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Laplace
@@ -129,9 +129,16 @@ def measured_histogram(
     contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate], norm: Norm,
     neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
 ) -> MeasuredHistogram:  # fmt: skip
-    """The histogram with the mechanism that is the more exact for all that is asked of it, at the same price."""
+    """The histogram with the mechanism that is the more exact for all that is asked of it, at the same price.
+
+    Its bins are as fine as whole numbers, days and seconds ask for where they are chosen; else as fine as is of use at
+    the price.
+    """
     targets, most = _targets(asked), _most(contribution, asked)
     mechanism: HistogramMechanism
+    if contribution.bins is not None and not (targets and contribution.bins.are_whole_steps):
+        merged = merged_bins(contribution, norm, neighbours, epsilon, share)
+        contribution = replace(contribution, bins=contribution.bins.merged(merged))
     if any(isinstance(each, ClippingBound) for each in asked):
         mechanism = scan(contribution, norm, neighbours, epsilon, share)
     elif len(targets) == 1 and min(targets[0].part, 1 - targets[0].part) >= ENOUGH_BESIDE:
@@ -188,7 +195,7 @@ def quantiles_of(
     """The quantiles that can be read off what a group's histogram released."""
     match found:
         case NoisyTree():
-            return NoisyDistribution(found, bins, step, confidence)
+            return NoisyDistribution(found, bins.merged(found.tree.merged), step, confidence)
         case CountedQuantiles(places=places, cells=cells, counted=counted):
             axis = Bins("number", 0, len(cells) - 2, 1, len(cells) - 1, Fraction(1))
             ranked = NoisyDistribution(counted, axis, step, confidence)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import ceil, floor, sqrt
 from typing import TypeAlias
 
@@ -22,6 +22,10 @@ from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.tree import NoisyTree, edges
 from dpsql.sql.analysis.quantisation import SECONDS, Bins
 from dpsql.sql.ir.core import Ranks
+
+
+#: A count of fewer rows is no evidence of any, however small the noise is.
+LEAST_EVIDENCE = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,23 +215,43 @@ class NoisyDistribution:
         return list(accumulate((count + missing for count in counts), initial=0.0))
 
     def _least(self, sums: list[float], _: RankNoise, level: int) -> int:
-        """The first child before whose end the noise cannot explain the rows."""
-        certain = self._certain(len(sums) - 1, level)
-        return _first(
-            [each - sums[0] - need for each, need in zip(sums[1:], certain, strict=True)], lambda each: each > 0
-        )
+        """The first child that surely has rows, or by whose end there surely are some."""
+        return self._first_evident([after - before for before, after in pairwise(sums)], level)
 
     def _greatest(self, sums: list[float], _: RankNoise, level: int) -> int:
-        certain = self._certain(len(sums) - 1, level)
-        above = [sums[-1] - each - need for each, need in zip(reversed(sums[:-1]), certain, strict=True)]
-        return len(above) - 1 - _first(above, lambda each: each > 0)
+        """The last child that surely has rows, or from whose start on there surely are some."""
+        counts = [after - before for before, after in pairwise(sums)]
+        return len(counts) - 1 - self._first_evident(counts[::-1], level)
 
-    def _certain(self, children: int, level: int) -> list[float]:
-        """What the counts of the first 1, 2, … children may reach by noise alone."""
-        tree = self._noisy.tree
-        each = tree.node.half_width(1 - (1 - self._confidence) / tree.levels) * self._step
-        fixed = 0.0 if level == 1 else 1 / children
-        return [each * max(number * (1 - number * fixed), 0.0) ** 0.5 for number in range(1, children + 1)]
+    def _first_evident(self, counts: list[float], level: int) -> int:
+        """The first child whose own count, or the sum of the counts up to it, is more than noise explains.
+
+        The last child if there is none.
+        """
+        one = self._noisy.tree.explained_by_noise() * self._step
+        sums = accumulate(counts)
+        most = [max(one * each, LEAST_EVIDENCE) for each in _sum_deviations(len(counts), level)]
+        evident = [
+            count > max(one, LEAST_EVIDENCE) or total > explained
+            for count, total, explained in zip(counts, sums, most, strict=True)
+        ]
+        return evident.index(True) if True in evident else len(counts) - 1
+
+
+def _sum_deviations(children: int, level: int) -> list[float]:
+    """At most the deviations of the sums of the first 1, 2, … children of a node, in those of one node's noise.
+
+    The children of the topmost level are independent. Others add up to the count of their parent, whose noise is no
+    more than that of a node.
+
+    >>> _sum_deviations(4, 1), [round(each**2, 4) for each in _sum_deviations(4, 2)]
+    ([1.0, 1.4142135623730951, 1.7320508075688772, 2.0], [0.8125, 1.25, 1.3125, 1.0])
+    """
+    numbers = range(1, children + 1)
+    if level == 1:
+        return [sqrt(number) for number in numbers]
+    parts = [number / children for number in numbers]
+    return [sqrt(number * (1 - part) + part * part) for number, part in zip(numbers, parts, strict=True)]
 
 
 def _monotone(sums: list[float]) -> list[float]:

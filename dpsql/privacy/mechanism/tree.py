@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, chain, islice, pairwise
 from math import sqrt
 
@@ -18,6 +18,8 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: The most levels of a tree.
 MOST_LEVELS = 8
+#: How often MIN or MAX lies in a part of the range, or beyond one, in which only noise was counted.
+PHANTOM_CHANCE = 0.01
 
 
 @dataclass(frozen=True)
@@ -25,13 +27,15 @@ class TreeMechanism:
     """Counts of ``bins`` leaves and of all nodes above them but the root, on ``levels`` levels.
 
     A node of one level has ``branching`` children on the next, fewer at the right edge. ``node`` is the noise of one
-    level: the vector of its counts, over all groups, moves by no more than the node's sensitivity.
+    level: the vector of its counts, over all groups, moves by no more than the node's sensitivity. A leaf holds
+    ``merged`` neighbouring bins of the histogram.
     """
 
     bins: int
     branching: int
     levels: int
     node: Laplace | Gaussian
+    merged: int = field(default=1, repr=False)
 
     def __post_init__(self) -> None:
         if self.branching < 1 or self.branching**self.levels < self.bins:
@@ -64,6 +68,15 @@ class TreeMechanism:
         """At most how many times as far as a node's count such a rank varies."""
         largest = max(fraction, 1 - fraction)
         return sqrt(self.branching * largest**2 + (self.levels - 1) * self.branching / 4)
+
+    def explained_by_noise(self) -> int:
+        """The greatest count of a node that noise alone explains, in grid units.
+
+        On a way down from the root, noise exceeds it in any of the two comparisons that are made of each child with a
+        probability of `PHANTOM_CHANCE` at most.
+        """
+        comparisons = 2 * self.branching * self.levels
+        return self.node.half_width(1 - 2 * PHANTOM_CHANCE / comparisons)
 
     def grow(self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> NoisyTree:
         """The tree over bins and their exact counts; what lies in no bin is not counted."""
@@ -101,8 +114,8 @@ class NoisyTree:
 
     def __init__(self, tree: TreeMechanism, places: Sequence[int], counts: Sequence[int], entropy: Entropy) -> None:
         self.tree = tree
-        pairs = zip(places, counts, strict=True)
-        inside = sorted((place, count) for place, count in pairs if 0 <= place < tree.bins)
+        pairs = ((place // tree.merged, count) for place, count in zip(places, counts, strict=True))
+        inside = sorted((leaf, count) for leaf, count in pairs if 0 <= leaf < tree.bins)
         self._bins = [place for place, _ in inside]
         self._sums = list(accumulate((count for _, count in inside), initial=0))
         self._entropy = entropy
@@ -143,7 +156,8 @@ def exact_levels(tree: TreeMechanism, places: Sequence[int], counts: Sequence[in
         width = tree.width(level)
         nodes: dict[int, int] = {}
         for place, count in zip(places, counts, strict=True):
-            if 0 <= place < tree.bins:
-                nodes[place - place % width] = nodes.get(place - place % width, 0) + count
+            leaf = place // tree.merged
+            if 0 <= leaf < tree.bins:
+                nodes[leaf - leaf % width] = nodes.get(leaf - leaf % width, 0) + count
         found.append(nodes)
     return found

@@ -5,7 +5,7 @@ Proved in ``docs/proofs/quantise.md``, ``docs/proofs/moments.md`` and ``docs/pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from fractions import Fraction
 from math import ceil, floor
@@ -19,6 +19,8 @@ from dpsql.sql.ir.expression import Expression
 DOUBLE_BITS, MOST_BITS = 24, 32
 #: What is added up over one unit's rows alone has steps that doubles still tell apart.
 MOST_BITS_OF_UNIT = 50
+#: A double is cut to this many bits below its largest value where it is counted in bins.
+BIN_BITS = 30
 #: Products of two values on their grids are cut to this many bits.
 PRODUCT_BITS = 28
 #: Where no bounds are declared: the steps of a double, and how many of them a value has at most.
@@ -56,14 +58,14 @@ class Quantum:
         return max(self.high - self.middle, self.middle - self.low)
 
 
-def quantum(expression: Expression, most_bits: int = MOST_BITS) -> Quantum:
+def quantum(expression: Expression, most_bits: int = MOST_BITS, double_bits: int = DOUBLE_BITS) -> Quantum:
     """The grid of an expression with finite bounds: 1 for integers, a power of ten for decimals, of two for doubles.
 
-    Whole numbers and decimals have at most 2 to the ``most_bits`` steps on either side of 0.
+    Whole numbers and decimals have at most 2 to the ``most_bits`` steps on either side of 0, doubles ``double_bits``.
     """
     interval = bounds(expression)
     assert interval.low is not None and interval.high is not None
-    size = _size(expression, max(abs(interval.low), abs(interval.high)), most_bits)
+    size = _size(expression, max(abs(interval.low), abs(interval.high)), most_bits, double_bits)
     factor = float(1 / size)
     if size == 1 and expression.type.kind == "integer":
         return Quantum(size, 1.0, round(interval.low), round(interval.high))
@@ -127,10 +129,15 @@ def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
     return ProductQuantum(first, second, divisor, lifted * divisor + half, lifted, 0, reach)
 
 
-def _size(expression: Expression, magnitude: Fraction, most_bits: int) -> Fraction:
+def bin_grid(expression: Expression) -> Quantum:
+    """The grid on which values are counted in bins."""
+    return quantum(expression, double_bits=BIN_BITS)
+
+
+def _size(expression: Expression, magnitude: Fraction, most_bits: int, double_bits: int) -> Fraction:
     size = expression.type.step
     if size is None:
-        return _power_of_two(magnitude, DOUBLE_BITS)
+        return _power_of_two(magnitude, double_bits)
     while magnitude / size > 2**most_bits:
         size *= 10
     return size
@@ -149,7 +156,9 @@ def _power_of_two(magnitude: Fraction, bits: int) -> Fraction:
 
 
 #: The most bins of one expression; a range of more steps has several of them in each bin.
-MOST_BINS = 2**16
+MOST_BINS = 2**32
+#: The most bins where noise hides more than finer ones would tell.
+COARSE_BINS = 2**16
 SECONDS = 86_400
 
 
@@ -167,6 +176,20 @@ class Bins:
     width: int
     count: int
     size: Fraction
+
+    @property
+    def are_whole_steps(self) -> bool:
+        """Whether values are whole numbers, days or seconds."""
+        return self.size.denominator == 1
+
+    @property
+    def coarse(self) -> Bins:
+        """At most `COARSE_BINS` bins of the same range, each of several of these if they are more."""
+        return self.merged(-(-self.count // COARSE_BINS))
+
+    def merged(self, bins: int) -> Bins:
+        """The bins of so many of these each, fewer in the last."""
+        return replace(self, width=self.width * bins, count=-(-self.count // bins))
 
     @property
     def are_values(self) -> bool:
@@ -197,7 +220,7 @@ def bins(expression: Expression) -> Bins:
             low, high = floor(interval.low * SECONDS), ceil(interval.high * SECONDS)
             return _bins("second", _clamp_to_calendar(low, SECONDS), _clamp_to_calendar(high, SECONDS), Fraction(1))
         case "number":
-            grid = quantum(expression)
+            grid = bin_grid(expression)
             return _bins("number", grid.low, grid.high, grid.size)
         case None:
             raise LookupError(f"values of type {expression.type} have no quantiles")

@@ -15,6 +15,41 @@ SPLIT_TESTS = "tests/privacy/mechanism/test_quantile_recursion.py"
 
 FAULTS = (
     Fault(
+        "MIN and MAX begin where noise first looks like rows",
+        TREE,
+        "comparisons = 2 * self.branching * self.levels",
+        "comparisons = 1",
+        ("tests/planning/estimators/test_ends.py::test_a_part_of_the_range_where_no_row_lies_is_seldom_told",),
+    ),
+    Fault(
+        "any count above 0 is a row for MIN and MAX",
+        "dpsql/planning/estimators/quantiles.py",
+        "LEAST_EVIDENCE = 0.25",
+        "LEAST_EVIDENCE = 0.0",
+        ("tests/planning/estimators/test_ends.py::test_rows_of_few_hundredths_are_no_evidence_however_small_the_noise",),
+    ),
+    Fault(
+        "a leaf that holds several bins has the number of one of them",
+        TREE,
+        "pairs = ((place // tree.merged, count)",
+        "pairs = ((place, count)",
+        ("tests/planning/estimators/test_ends.py::test_a_tree_with_wider_leaves_counts_each_bin_in_its_leaf",),
+    ),
+    Fault(
+        "bins are too fine for the noise of their tree",
+        "dpsql/planning/calibration.py",
+        "if finest.explained_by_noise() <= EVIDENT_PART * contribution.fine:",
+        "if finest.explained_by_noise() <= EVIDENT_PART * 10**6 * contribution.fine:",
+        ("tests/planning/estimators/test_ends.py::test_bins_are_as_fine_as_the_price_makes_rows_evident",),
+    ),
+    Fault(
+        "bins are wide at any price",
+        "dpsql/planning/calibration.py",
+        "    if finest.explained_by_noise() <= EVIDENT_PART * contribution.fine:\n        return 1\n",
+        "",
+        ("tests/planning/estimators/test_ends.py::test_bins_are_as_fine_as_the_price_makes_rows_evident",),
+    ),
+    Fault(
         "a level of a tree is not paid for",
         TREE,
         "sum([self.node.cost] * self.levels, FREE)",

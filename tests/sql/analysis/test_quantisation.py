@@ -12,6 +12,7 @@ from dpsql.schema import SqlType
 from dpsql.sql.analysis.quantisation import (
     DOUBLE_BITS,
     LARGEST_INTEGER,
+    COARSE_BINS,
     MOST_BINS,
     MOST_BITS,
     PRODUCT_BITS,
@@ -110,10 +111,11 @@ DAY = date(2024, 2, 29)
 
 
 @pytest.mark.parametrize(("sql_type", "low", "high", "axis", "count"), [
-    ("integer", -7, 9, "number", 17), ("decimal(9,2)", 0, "1.5", "number", 151), ("double", 0, 1, "number", 65_281),
+    ("integer", -7, 9, "number", 17), ("decimal(9,2)", 0, "1.5", "number", 151), ("double", 0, 1, "number", 2**30 + 1),
     ("date", DAY, date(2024, 3, 2), "day", 3),
     ("timestamp", datetime(2024, 2, 29, 1), datetime(2024, 2, 29, 1, 0, 9), "second", 10),
-    ("integer", 1, MOST_BINS, "number", MOST_BINS), ("integer", 0, MOST_BINS, "number", MOST_BINS // 2 + 1),
+    ("integer", 1, MOST_BINS, "number", MOST_BINS),
+    ("timestamp", datetime(1800, 1, 1), datetime(2000, 1, 1), "second", 3_155_716_801),
 ])  # fmt: skip
 def test_bins_cover_the_bounds(sql_type: str, low: object, high: object, axis: str, count: int) -> None:
     found = bins(column(sql_type, low, high))
@@ -123,14 +125,24 @@ def test_bins_cover_the_bounds(sql_type: str, low: object, high: object, axis: s
 
 
 def test_a_place_in_a_bin_is_a_value_within_the_bounds() -> None:
-    exact, wide = bins(column("decimal(9,1)", "-0.5", 7)), bins(column("integer", 0, 2 * MOST_BINS))
+    exact, wide = bins(column("decimal(9,1)", "-0.5", 7)), bins(column("integer", 0, 2 * COARSE_BINS)).coarse
     assert [exact.value(place) for place in (0, 5, 75)] == [Fraction(-1, 2), 0, 7]
     assert [exact.position(place, Fraction(1, 2)) for place in (0, 5, 75)] == [Fraction(-1, 2), 0, 7]
     assert exact.position(3, Fraction(0)) == Fraction(-1, 4) and exact.position(3, Fraction(1)) == Fraction(-3, 20)
     assert (
         wide.width == 3 and wide.position(0, Fraction(0)) == 0 and wide.position(5, Fraction(1, 3)) == Fraction(31, 2)
     )
-    assert wide.position(wide.count - 1, Fraction(1)) == 2 * MOST_BINS
+    assert wide.position(wide.count - 1, Fraction(1)) == 2 * COARSE_BINS
+
+
+@pytest.mark.parametrize("high", [COARSE_BINS - 1, COARSE_BINS, 3 * COARSE_BINS + 7, 10**9])
+def test_coarse_bins_are_whole_numbers_of_finer_ones_and_few(high: int) -> None:
+    fine = bins(column("integer", 0, high))
+    assert fine.are_values and fine.count == high + 1
+    coarse = fine.coarse
+    assert coarse.count <= COARSE_BINS < 2 * coarse.count or coarse == fine
+    assert coarse.width * (coarse.count - 1) < fine.count <= coarse.width * coarse.count
+    assert (coarse.low, coarse.high, coarse.size) == (fine.low, fine.high, fine.size)
 
 
 def test_moments_beyond_the_calendar_are_its_ends_and_texts_have_no_bins() -> None:

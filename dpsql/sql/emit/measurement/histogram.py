@@ -21,7 +21,7 @@ from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.contribution import Contribution, Norm
-from dpsql.sql.analysis.quantisation import SECONDS, Bins, quantum
+from dpsql.sql.analysis.quantisation import SECONDS, Bins, bin_grid
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect, Width
 from dpsql.sql.emit.measurement import contribution_bounding
@@ -34,7 +34,7 @@ from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Expression, Litera
 def bin_number(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
     """The number of the argument's bin, from 0 to one less than their count; NULL stays NULL."""
     if bins.axis == "number":
-        grid = quantum(argument)
+        grid = bin_grid(argument)
         steps = quantised(dialect, argument, grid, grid.low)
         return steps if bins.width == 1 else _divided_by_width(dialect, steps, bins.width)
     moment = dialect.try_cast(native(dialect, argument), TIMESTAMP)
