@@ -25,14 +25,15 @@ EXAMPLES = (100, 10_000)
 
 def groups_said(plan: Plan) -> tuple[str, ...]:
     """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
-    return tuple(dict.fromkeys(f"groups: {said}{_left_out(core)}" for core, said in _shown_groups(plan)))
+    return tuple(dict.fromkeys(f"groups: {said}{_left_out(core, plan)}" for core, said in _shown_groups(plan)))
 
 
-def _left_out(core: CorePlan) -> str:
+def _left_out(core: CorePlan, plan: Plan) -> str:
     """What is said of rows with keys that cannot be listed, where keys are listed by what the schema declares."""
     if not any(_declared_keys(core)):
         return ""
-    return "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
+    said = "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
+    return f"{said}, nor in their totals" if plan.cubes else said
 
 
 def _declared_keys(core: CorePlan) -> tuple[list[str], list[str]]:

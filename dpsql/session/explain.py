@@ -12,10 +12,10 @@ from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.estimators.typical_errors import errors_in_groups
 from dpsql.planning.explanation import (
+    bin_width,
     explained_cell,
     explained_histogram,
     frequency_width,
-    bin_width,
     rank_width,
 )
 from dpsql.planning.plan import Plan

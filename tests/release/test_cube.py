@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -122,6 +123,39 @@ def test_totals_are_the_sums_of_their_parts(name: str, promise: str, tmp_path: P
     sums = _sums(rows, keys, values)
     for row in rows:
         assert list(row[2 * keys : 2 * keys + 3]) == sums[row[: 2 * keys]], row
+
+
+#: Rows with a value that the schema does not give in each column, and in all of them.
+_BEYOND = (("'Q'", "3", "true", "7.25"), ("'A'", "40", "false", "8.25"), ("'B'", "2", "true", "99999.25"),
+           ("'Q'", "-9", "false", "-7.25"))  # fmt: skip
+
+
+def _world_with_rows_beyond(promise: str) -> World:
+    world = _world(promise)
+    (home,) = world.tables
+    beyond = tuple((str(1_000 + n), *_BEYOND[n % 4], "'x'") for n in range(40))
+    return replace(world, tables=(replace(home, rows=home.rows + beyond),))
+
+
+@pytest.mark.parametrize("promise", ["L1", "L2"])
+@pytest.mark.parametrize("name", [*STATEMENTS, "no finest"])
+def test_all_levels_leave_out_the_rows_that_the_finest_one_does(
+    name: str, promise: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Without noise: each level adds up to one number, and COUNT(DISTINCT unit) to the same, as units have one row."""
+    without_noise(monkeypatch)
+    text = _flags((STATEMENTS | APART)[name]).replace("{}", "COUNT(*) AS n, COUNT(DISTINCT id) AS u")
+    with session_on(_world_with_rows_beyond(promise), tmp_path / "ledger") as (session, engine):
+        rows = session.execute(text).rows
+        everyone = engine.plain("SELECT COUNT(*) FROM people")[0][0]
+    keys = (len(rows[0]) - 2) // 2
+    levels = defaultdict(set)
+    for row in dict.fromkeys(rows):
+        levels[row[keys : 2 * keys]].add(row)
+    totals = {(sum(row[-2] for row in level), sum(row[-1] for row in level)) for level in levels.values()}
+    ((count, units),) = totals
+    assert count == units
+    assert (count < everyone) == (name != "rollup of one")
 
 
 @pytest.mark.parametrize("promise", ["L1", "L2"])

@@ -10,8 +10,10 @@ import pytest
 
 from dpsql.session import Session, open_session
 
-ROWS = """CREATE TABLE t AS SELECT i AS id, (i * 37) % 90 AS age, CAST(((i * 7919) % 100000) / 100.0 AS DECIMAL(8, 2)) AS price,
-DATE '2020-01-01' + (i * 31 % 1500)::INTEGER AS day, TIMESTAMP '2020-01-01' + INTERVAL ((i * 7777) % 40000000) SECOND AS moment,
+ROWS = """CREATE TABLE t AS SELECT i AS id, (i * 37) % 90 AS age,
+CAST(((i * 7919) % 100000) / 100.0 AS DECIMAL(8, 2)) AS price,
+DATE '2020-01-01' + (i * 31 % 1500)::INTEGER AS day,
+TIMESTAMP '2020-01-01' + INTERVAL ((i * 7777) % 40000000) SECOND AS moment,
 (i * 7919 % 100003) / 97.0 AS ratio, (i * i) % 1000003 AS big,
 CASE WHEN i < 1 THEN 'one' WHEN i < 3 THEN 'two' WHEN i < 40 THEN 'few' ELSE 'many' END AS kind FROM range(3000) r(i)"""
 SCHEMA = """

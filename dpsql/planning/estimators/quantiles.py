@@ -1,8 +1,6 @@
 """Quantiles read off a noisy tree of counts: their values and their intervals (``docs/proofs/quantiles.md``).
 
-Everything here is computed from released numbers and from the plan.
-
-Proved in ``docs/proofs/quantiles.md``.
+Everything here is computed from released numbers and from the plan. Proved in ``docs/proofs/quantiles.md``.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.tree import NoisyTree, edges
 from dpsql.sql.analysis.quantisation import SECONDS, Bins
 from dpsql.sql.ir.core import Ranks
-
 
 #: A count of fewer rows is no evidence of any, however small the noise is.
 LEAST_EVIDENCE = 0.25

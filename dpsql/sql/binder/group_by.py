@@ -14,6 +14,7 @@ from dpsql.schema import fold
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces, finest_takes_whole_price, is_additive
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected, with_kept_rows
+from dpsql.sql.analysis.key_domain.restriction import within_domain
 from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
 from dpsql.sql.binder.binding_state import Binding
@@ -155,7 +156,8 @@ def cube(
 ) -> int:
     """Bind the cores of the grouping sets, each set once; returns the number of the cube in the statement.
 
-    ``keeps`` tells that an outer join keeps the public rows that the keys are read from.
+    All of them measure the same rows: those with a key of the domain of all keys together, if there is one. ``keeps``
+    tells that an outer join keeps the public rows that the keys are read from.
     """
     asked = tuple(aggregates) or (Aggregate(COUNT, None, None),)
     different = list(dict.fromkeys(sets))
@@ -168,10 +170,16 @@ def cube(
     alone = together and finest_takes_whole_price(
         _sizes(relation, keys, different, binding.sizes), norm_of(binding.schema.privacy)
     )
-    cores: dict[KeyPlaces, int | None] = {}
-    for places in different:
-        wanted = tuple(each for each in asked if places == finest or not alone or not is_additive(each))
-        cores[places] = _core(relation, keys, places, wanted, domains[places], binding) if wanted else None
+    wanted = {
+        places: tuple(each for each in asked if places == finest or not alone or not is_additive(each))
+        for places in different
+    }
+    if sum(map(bool, wanted.values())) > 1:
+        relation = within_domain(relation, keys, binding.sizes)
+    cores = {
+        places: _core(relation, keys, places, measured, domains[places], binding) if measured else None
+        for places, measured in wanted.items()
+    }
     levels = tuple(GroupingSet(places, cores[places]) for places in sets)
     return binding.cube(Cube(keys, asked, levels, cores[finest] if together else None))
 
@@ -212,7 +220,8 @@ def _domains(
 
 
 def _domain(relation: Relation, keys: tuple[Expression, ...], places: KeyPlaces, public: Fanout) -> KeyDomain | None:
-    return key_domain(relation, tuple(keys[place] for place in places), public) if places else None
+    own = tuple(keys[place] for place in places)
+    return key_domain(relation, own, public, by_output=True) if places else None
 
 
 def _sizes(

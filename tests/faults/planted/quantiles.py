@@ -26,7 +26,9 @@ FAULTS = (
         "dpsql/planning/estimators/quantiles.py",
         "LEAST_EVIDENCE = 0.25",
         "LEAST_EVIDENCE = 0.0",
-        ("tests/planning/estimators/test_ends.py::test_rows_of_few_hundredths_are_no_evidence_however_small_the_noise",),
+        (
+            "tests/planning/estimators/test_ends.py::test_rows_of_few_hundredths_are_no_evidence_however_small_the_noise",
+        ),
     ),
     Fault(
         "a leaf that holds several bins has the number of one of them",

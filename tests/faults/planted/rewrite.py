@@ -285,8 +285,8 @@ FAULTS = (
     Fault(
         "a bin stands with every histogram of its group",
         GATHERED,
-        "        bins = found[place].setdefault(",
-        "        bins = found[0].setdefault(",
+        "        pairs = found[place].get(group)\n",
+        "        pairs = found[0].get(group)\n",
         ("tests/engines/test_gathered.py",),
     ),
     Fault(

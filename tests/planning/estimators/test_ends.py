@@ -20,7 +20,12 @@ from dpsql.sql.ir.expression import INTEGER, Literal
 ENDS = (Ranks((Fraction(0),), edge=True), Ranks((Fraction(1),), edge=True))
 #: One row, and the noise of a node in the same steps: so small that a count is exact, or of several rows.
 ROW = 2048
-NOISES = (Gaussian(1, Fraction(60)), Laplace(1, Fraction(6)), Gaussian(1, Fraction(7 * ROW) ** 2), Laplace(1, Fraction(5 * ROW)))
+NOISES = (
+    Gaussian(1, Fraction(60)),
+    Laplace(1, Fraction(6)),
+    Gaussian(1, Fraction(7 * ROW) ** 2),
+    Laplace(1, Fraction(5 * ROW)),
+)
 
 
 def ends(mechanism: TreeMechanism, places: range, rows: int, seed: int) -> list[Fraction]:

@@ -174,7 +174,7 @@ def test_totals_that_do_not_add_up_are_told_for_themselves(
 ) -> None:
     session, asked = session_of(database), "SELECT place, COUNT(DISTINCT id), SUM(cost) FROM visits GROUP BY {}"
     session.execute(asked.format("place"))
-    session.execute("SELECT COUNT(DISTINCT id) FROM visits")
+    session.execute("SELECT COUNT(DISTINCT id) FROM visits WHERE place IN ('p', 'q', 'r')")
     result = session.execute(asked.format("ROLLUP (place)"))
     assert result.price.stored
     require_same(result.rows, truth.execute(asked.format("ROLLUP (place)")).fetchall())

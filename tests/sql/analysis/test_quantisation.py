@@ -10,9 +10,9 @@ import pytest
 
 from dpsql.schema import SqlType
 from dpsql.sql.analysis.quantisation import (
+    COARSE_BINS,
     DOUBLE_BITS,
     LARGEST_INTEGER,
-    COARSE_BINS,
     MOST_BINS,
     MOST_BITS,
     PRODUCT_BITS,
@@ -115,7 +115,7 @@ DAY = date(2024, 2, 29)
     ("date", DAY, date(2024, 3, 2), "day", 3),
     ("timestamp", datetime(2024, 2, 29, 1), datetime(2024, 2, 29, 1, 0, 9), "second", 10),
     ("integer", 1, MOST_BINS, "number", MOST_BINS),
-    ("timestamp", datetime(1800, 1, 1), datetime(2000, 1, 1), "second", 3_155_716_801),
+    ("timestamp", datetime(1800, 1, 1), datetime(2000, 1, 1), "second", 3_155_673_601),
 ])  # fmt: skip
 def test_bins_cover_the_bounds(sql_type: str, low: object, high: object, axis: str, count: int) -> None:
     found = bins(column(sql_type, low, high))

@@ -59,14 +59,17 @@ def _lists(condition: Expression, key: Expression) -> bool:
     return False
 
 
-def key_domain(relation: Relation, keys: tuple[Expression, ...], sizes: Fanout = NO_SIZES) -> KeyDomain | None:
+def key_domain(
+    relation: Relation, keys: tuple[Expression, ...], sizes: Fanout = NO_SIZES, *, by_output: bool = False
+) -> KeyDomain | None:
     """The public domain of the keys, or None where some key can only come from the data.
 
     A key is public when it is computed from columns of public tables, and from columns or functions of columns whose
     values can be enumerated: declared values, conditions, numbers and moments between close bounds, few values of a
-    public table that a row may lack.
+    public table that a row may lack. With ``by_output`` a key that shares no column with another one is listed by its
+    own values if these are known.
     """
-    found = DomainValues(relation, sizes)
+    found = DomainValues(relation, sizes, by_output)
     read = [_over_released(key, _equal_to_released(relation)) for key in keys]
     reduced = found.keys(read)
     if reduced is None:

@@ -61,11 +61,12 @@ class DomainValues:
     """The values behind the keys of one core while they are found.
 
     ``enumerated`` has what stands for a column or a function of columns, by that expression; the conditions of a CASE
-    are there together, as what chooses a branch.
+    are there as what chooses a branch. With ``by_output`` keys that share no column are listed by their values.
     """
 
     relation: Relation
     sizes: Fanout
+    by_output: bool = False
     enumerated: dict[object, Enumerated] = field(default_factory=dict)
     count: int = 1
 
@@ -82,12 +83,11 @@ class DomainValues:
         Keys that share columns are computed from the columns' values where these are few, so that only combinations
         that occur together are shown, else each from the values of its functions.
         """
-        fine = [self._reduced(key, fine=True) for key in keys]
+        fine = [self._reduced(key, fine=not self._has_own_values(key, keys)) for key in keys]
         reduced: list[Expression] = []
         for key, candidate in zip(keys, fine, strict=True):
-            alike = [
-                each for each in fine if each is not None and candidate is not None and share_relations(each, candidate)
-            ]
+            known = [each for each in fine if each is not None]
+            alike = [each for each in known if candidate is not None and share_relations(each, candidate)]
             few = candidate is not None and self._inputs([candidate, *alike]) <= MAX_KEYS and self._is_short(key)
             chosen = candidate if few else self._reduced(key, fine=False)
             if chosen is None:
@@ -97,6 +97,11 @@ class DomainValues:
         outputs = {key: self._count(original) for key, original in zip(reduced, keys, strict=True)}
         self.count = prod(min(self._inputs(group), prod(outputs[key] for key in group)) for group in groups)
         return reduced if self.count <= MAX_KEYS else None
+
+    def _has_own_values(self, key: Expression, keys: Sequence[Expression]) -> bool:
+        """Whether the key is listed by its own values, which columns beyond their bounds may give, too."""
+        shared = any({*columns(key)} & {*columns(other)} for other in keys if other != key)
+        return self.by_output and not isinstance(key, ColumnRef) and not shared
 
     def tables(self, keys: Sequence[Expression]) -> tuple[Leaf, ...]:
         """The public tables that keys are read from, with those that conditions on public columns alone join to them.
