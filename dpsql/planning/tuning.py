@@ -1,4 +1,4 @@
-"""The plan of a tuning: public ladders of limits and bounds, and what is scanned along which, at one price.
+"""The plan of a tuning: public ladders of limits and bounds, and noisy counts of the units on each step of them.
 
 Proved in ``docs/proofs/tune.md``.
 """
@@ -12,27 +12,28 @@ from math import ceil, floor, log, log10
 from typing import Literal as OneOf
 from typing import TypeAlias
 
-from dpsql.errors import Refused
+from dpsql.planning.calibration import tree
 from dpsql.planning.estimators.histogram import MeasuredHistogram
 from dpsql.planning.explanation import cell_in_words
 from dpsql.planning.ledger_note import noise_note
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.measure import FREE, Cost, NeighbourRelation
-from dpsql.privacy.mechanism import Laplace
-from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
+from dpsql.privacy.mechanism import Gaussian, Laplace
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.schema import SqlType
 from dpsql.schema.table import MAX_LIMIT
-from dpsql.sql.analysis.contribution import contribution
+from dpsql.sql.analysis.contribution import Norm, contribution
 from dpsql.sql.ir.aggregate import CLIP
 from dpsql.sql.ir.core import Aggregate, Core, Frequencies
 
-#: How many rungs a ladder of limits has from 1 to 10, and one of bounds.
-LIMIT_RUNGS, BOUND_RUNGS = 20, 10
+#: Rungs of a ladder from 1 to 10: of limits, and of bounds.
+LIMIT_RUNGS = 10
+BOUND_RUNGS = 20
 #: By this part of the way to the next rung a number may lie above a rung and still be taken for one that does not:
 #: logarithms are doubles, and so 1,000 is not above 1,000.
 SLACK = 0.05
-#: The rungs of bounds from 1 to 10: preferred numbers, each about a quarter larger than the one before.
-PREFERRED = tuple(map(Fraction, ("1", "1.25", "1.6", "2", "2.5", "3.2", "4", "5", "6.3", "8")))
+#: The rungs of bounds from 1 to 10: preferred numbers, each about an eighth larger than the one before.
+PREFERRED = tuple(map(Fraction, "1 1.12 1.25 1.4 1.6 1.8 2 2.24 2.5 2.8 3.15 3.55 4 4.5 5 5.6 6.3 7.1 8 9".split()))
 #: The decades of bounds of a DOUBLE, from its smallest rung on; that of a whole number is 1.
 DOUBLE_DECADES, SMALLEST_DOUBLE = 21, Fraction(1, 10**6)
 #: The decades of bounds of a whole number of 64 bits.
@@ -73,10 +74,10 @@ class Ladder:
 
 
 def of_limits() -> Ladder:
-    """Whole numbers from 1 to the largest limit, twenty from 1 to 10, 10 to 100 and so on.
+    """Whole numbers from 1 to the largest limit, ten from 1 to 10, 10 to 100 and so on; small ones stand there twice.
 
-    >>> [int(rung) for rung in of_limits().rungs[15:30]]
-    [5, 6, 7, 7, 8, 10, 11, 12, 14, 15, 17, 20, 22, 25, 28]
+    >>> [int(rung) for rung in of_limits().rungs[:16]]
+    [1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 31]
     """
     last = ceil(LIMIT_RUNGS * log10(MAX_LIMIT))
     found = [floor(10 ** ((rung + SLACK) / LIMIT_RUNGS)) for rung in range(last)]
@@ -86,8 +87,8 @@ def of_limits() -> Ladder:
 def of_bounds(sql_type: SqlType) -> Ladder:
     """Numbers of a type, from the smallest that a bound may be to the largest: preferred ones, 0, and both signs.
 
-    >>> [str(rung) for rung in of_bounds(SqlType.parse("decimal(3,1)")).rungs[30:41]]
-    ['-1/10', '0', '1/10', '1/5', '1/5', '1/5', '3/10', '2/5', '2/5', '1/2', '7/10']
+    >>> [str(rung) for rung in of_bounds(SqlType.parse("decimal(3,1)")).rungs[60:72]]
+    ['-1/10', '0', '1/10', '1/5', '1/5', '1/5', '1/5', '1/5', '1/5', '3/10', '3/10', '3/10']
     """
     match sql_type.kind:
         case "integer":
@@ -112,24 +113,29 @@ def _rounded_up_to_grid(rung: Fraction, grid: Fraction | None) -> Fraction:
 
 #: What is looked for of a table, or of one of its columns.
 Sought: TypeAlias = OneOf["rows per unit", "groups per unit", "rows per group", "low", "high"]
+#: What the numbers of rows of units get of the price, if something else is looked for too.
+ROWS_SHARE = Fraction(3, 4)
 
 
 @dataclass(frozen=True)
 class Question:
-    """One number that is looked for: of a table, or of a column of it, along a public ladder.
-
-    It is the first rung that few units exceed; of ``rows per group``, which is for averages, the first that at most
-    half of the units exceed.
-    """
+    """One number of a unit, of a table or of a column of it, whose distribution is looked for along a public ladder."""
 
     table: str
     column: str | None
     sought: Sought
     ladder: Ladder
 
-    @property
-    def of_half(self) -> bool:
-        return self.sought == "rows per group"
+
+@dataclass(frozen=True)
+class NoisyCounts:
+    """About how many units have a number above one rung of a question's ladder and not above the next.
+
+    ``deviation`` is the standard deviation of the noise of each count.
+    """
+
+    counts: tuple[float, ...]
+    deviation: float
 
 
 @dataclass(frozen=True)
@@ -142,107 +148,131 @@ class Asked:
     core: CorePlan
     questions: tuple[Question, ...]
 
-    @property
-    def counts_units(self) -> bool:
-        """Whether units are counted, to know what half of them is."""
-        return any(question.of_half for question in self.questions)
-
 
 @dataclass(frozen=True)
 class TuningPlan:
-    """Everything that is read, scanned and counted for one tuning; `cost` is that of all mechanisms together.
+    """Everything that is read and counted for one tuning; `cost` is that of all mechanisms together.
 
-    ``reading`` has a core for the limits of each table, and for each column of it. ``count`` is the noise of a number
-    of units. All of them cost ``each``.
+    ``reading`` has a core for the limits of each table, and for each column of it. ``price`` is the ε of which each
+    question has its part.
     """
 
     reading: Plan
     tables: tuple[Asked, ...]
-    count: Laplace
-    each: Fraction
+    price: Fraction
 
     @property
     def cost(self) -> Cost:
-        """The sum over the scans, and over the counts of units."""
-        scans = [scan.cost for asked in self.tables for scan in scans_of(asked)]
-        return sum([*scans, *(self.count.cost for asked in self.tables if asked.counts_units)], FREE)
+        """The sum over the counts of all questions."""
+        return sum((each.cost for asked in self.tables for each in counts_of(asked)), FREE)
 
     @property
     def plans(self) -> tuple[Plan, ...]:
         """What is read under the one charge."""
         return (self.reading,)
 
+    def deviation(self, sought: Sought) -> float | None:
+        """The standard deviation of a count of units for such questions; None if there are none."""
+        found = [
+            deviation_of(histogram)
+            for asked in self.tables
+            for question, histogram in zip(asked.questions, asked.core.histograms, strict=True)
+            if question.sought == sought
+        ]
+        return max(found, default=None)
 
-def scans_of(asked: Asked) -> list[ClippingBoundSearch]:
-    """The scans of a table's questions, in their order."""
+
+def counts_of(asked: Asked) -> list[TreeMechanism]:
+    """The mechanisms that count the units of a table's questions, in their order."""
     found = [histogram.mechanism for histogram in asked.core.histograms]
-    assert all(isinstance(each, ClippingBoundSearch) for each in found)
+    assert all(isinstance(each, TreeMechanism) for each in found)
     return found  # type: ignore[return-value]
 
 
-def mechanisms(tables: Sequence[Sequence[Question]]) -> int:
-    """How many mechanisms the questions of some tables need, each of which costs the same."""
-    return sum(len(questions) + any(each.of_half for each in questions) for questions in tables)
+def deviation_of(histogram: MeasuredHistogram) -> float:
+    """The standard deviation of the noise of a question's counts, in units."""
+    assert isinstance(histogram.mechanism, TreeMechanism)
+    return histogram.mechanism.node.standard_deviation / histogram.contribution.fine
 
 
-def cost_of(many: int, each: Fraction) -> Cost:
-    """What so many mechanisms of the price ``each`` cost together."""
-    return sum([Laplace.priced(1, each).cost] * many, FREE)
+def parts_of(questions: Sequence[Question]) -> dict[Question, Fraction]:
+    """The part of the price that each question has: the numbers of rows have the most of it together."""
+    rows = [question for question in questions if question.sought == "rows per unit"]
+    others = [question for question in questions if question.sought != "rows per unit"]
+    of_rows = ROWS_SHARE if others else Fraction(1)
+    of_others = 1 - of_rows if rows else Fraction(1)
+    return {each: of_rows / len(rows) for each in rows} | {each: of_others / len(others) for each in others}
+
+
+def cost_of(parts: Sequence[Fraction], price: Fraction, norm: Norm) -> Cost:
+    """What counts with these parts of a price cost together."""
+    if norm == "l1":
+        return sum((Laplace.priced(1, price * part).cost for part in parts), FREE)
+    return sum((Gaussian.for_rho(1, price**2 / 2 * part).cost for part in parts), FREE)
 
 
 def tuning_plan(
-    text: str, drafts: Sequence[tuple[CorePlan, Sequence[Question]]], neighbours: NeighbourRelation, each: Fraction
+    text: str,
+    drafts: Sequence[tuple[CorePlan, Sequence[Question]]],
+    *,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    price: Fraction,
 ) -> TuningPlan:
     """The plan of a tuning.
 
     Args:
         text: What the ledger says of it.
         drafts: Cores in which a unit has one row, whose aggregates read the places of the questions.
+        norm: The norm in which noise is added: Laplace noise for L1, Gaussian noise for L2.
         neighbours: Whether a unit comes and goes, or is replaced by another one.
-        each: The ε of each scan and of each count of units.
+        price: The ε of which each question has its part.
 
     Raises:
         Refused: The price asks for noise that cannot be drawn exactly.
     """
-    try:
-        tables = tuple(Asked(_scanned(core, questions, neighbours, each), tuple(questions))
-                       for core, questions in drafts)  # fmt: skip
-        count = Laplace.priced(1, each)
-    except ValueError:
-        raise Refused("E_BOUNDS", "the noise at this share is beyond exact sampling; spend a larger one") from None
-    return TuningPlan(
-        Plan(text, tuple(asked.core for asked in tables), (), "", (), (), each, 0.95), tables, count, each
-    )
+    parts = parts_of([question for _, questions in drafts for question in questions])
+    tables = []
+    for core, questions in drafts:
+        priced = [(question, parts[question]) for question in questions]
+        tables.append(Asked(_counted(core, priced, norm, neighbours, price), tuple(questions)))
+    reading = Plan(text, tuple(asked.core for asked in tables), (), "", (), (), price, 0.95)
+    return TuningPlan(reading, tuple(tables), price)
 
 
-def _scanned(draft: CorePlan, questions: Sequence[Question], neighbours: NeighbourRelation, each: Fraction) -> CorePlan:
-    """The core with a histogram of places for each question, which a scan reads.
+def _counted(
+    draft: CorePlan,
+    questions: Sequence[tuple[Question, Fraction]],
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    price: Fraction,
+) -> CorePlan:
+    """The core with noisy counts of places for each question, at its part of the price.
 
-    A unit is in one place of each histogram. So one that comes, goes or is replaced moves the number of units above a
-    rung by at most 1, and where it comes or goes all of them one way.
+    A unit is in one place of each histogram.
     """
     histograms, aggregates = [], []
-    for aggregate, question in zip(draft.core.aggregates, questions, strict=True):
+    for aggregate, (question, part) in zip(draft.core.aggregates, questions, strict=True):
         assert aggregate.argument is not None
         places = tuple(range(len(question.ladder.rungs)))
-        bounded = contribution(draft.core, Frequencies(aggregate.argument, places, None, sizes=True), "l1")
-        scan = ClippingBoundSearch(len(places), bounded.limit, each, False, neighbours == "add-remove")
-        histograms.append(MeasuredHistogram(bounded, scan))
+        bounded = contribution(draft.core, Frequencies(aggregate.argument, places, None, sizes=True), norm)
+        histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, part)))
         aggregates.append(Aggregate(CLIP, aggregate.argument, None, values=places))
     core = Core(draft.core.relation, draft.core.unit, (), tuple(aggregates), None)
-    return CorePlan(core, (), tuple(histograms), None, (), "l1", None, draft.dialect)
+    return CorePlan(core, (), tuple(histograms), None, (), norm, None, draft.dialect)
 
 
 def tuning_note(plan: TuningPlan) -> list[dict[str, object]]:
-    """What the ledger notes of a tuning: each scan, and each count of units."""
-    notes: list[dict[str, object]] = []
-    for asked in plan.tables:
-        cells: list[dict[str, object]] = [
-            {"measures": f"{question.sought} of {question.column or question.table}",
-             "of": cell_in_words(histogram.contribution.cell), "epsilon": str(plan.each)}
-            for question, histogram in zip(asked.questions, asked.core.histograms, strict=True)
-        ]  # fmt: skip
-        if asked.counts_units:
-            cells.append({"measures": f"units of {asked.questions[0].table}", **noise_note(plan.count)})
-        notes.append({"cells": cells, "threshold": None})
-    return notes
+    """What the ledger notes of a tuning: the counts of each question with their noise."""
+    return [
+        {
+            "cells": [
+                {"measures": f"{question.sought} of {question.column or question.table}",
+                 "of": cell_in_words(histogram.contribution.cell), **noise_note(counts.node)}
+                for question, histogram, counts in zip(
+                    asked.questions, asked.core.histograms, counts_of(asked), strict=True)
+            ],
+            "threshold": None,
+        }
+        for asked in plan.tables
+    ]  # fmt: skip

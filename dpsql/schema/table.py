@@ -21,6 +21,7 @@ from pydantic import (
 from dpsql.schema.column import Column, list_of_nulls
 from dpsql.schema.differences import Days, differences, ends_of
 from dpsql.schema.names import checked_name, fold, split_reference
+from dpsql.schema.numbers import Probability
 
 
 class CsvFormat(BaseModel):
@@ -134,6 +135,11 @@ class Table(BaseModel):
         default=None, description="The column or columns that are unique together."
     )
     max_rows_per_unit: Limit | None = Field(default=None, description="The most rows of one unit that count.")
+    rows_beyond_limit: Probability | None = Field(
+        default=None,
+        description="The part of the rows that max_rows_per_unit leaves out, as `schema tune` estimated it; answers "
+        "say it.",
+    )
     max_groups_per_unit: Limit | None = Field(default=None, description="The most groups that one unit may touch.")
     max_rows_per_group: Annotated[int | RowsPerGroup | None, PlainValidator(_rows_per_group), Limits] = Field(
         default=None,
@@ -221,6 +227,8 @@ class Table(BaseModel):
             for name in ends_of(between):
                 if name not in self.columns or not self.columns[name].type.is_temporal:
                     raise ValueError(f"bounds_of: `{between}` needs two declared columns of dates or timestamps")
+        if self.rows_beyond_limit is not None and self.max_rows_per_unit is None:
+            raise ValueError("rows_beyond_limit: is what max_rows_per_unit leaves out, which is not declared")
         if self.key is not None and (not self.key or len(set(self.key)) < len(self.key)):
             raise ValueError("key: must name at least one column, and each once")
         for name in (*self.references, *(self.key or ())):

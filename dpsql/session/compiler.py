@@ -13,6 +13,7 @@ from fractions import Fraction
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.rows_beyond import rows_beyond_limits
 from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.answer import DescribedResult
 from dpsql.privacy.accountant import Accountant
@@ -117,6 +118,8 @@ class Compiler:
         cores = plan_cores(query, self._dialect, privacy, price, delta, beside)
         described = sandbox.describe(query, cores)
         whole = query.without_postprocessing()
+        beyond = rows_beyond_limits(cores, sandbox.schema.tables)
+        whole = replace(whole, notices=(*whole.notices, *beyond))
         if synthetic is not None:
             notice = f"these rows are synthetic: they are those of `{synthetic}` (SET dpsql.preview = off shows none)"
             whole = replace(whole, notices=(*whole.notices, notice))

@@ -18,7 +18,7 @@ from dpsql.errors.owners_log import record
 from dpsql.planning.ledger_note import ledger_note
 from dpsql.planning.plan import Plan
 from dpsql.planning.synthetic.plan import SyntheticPlan, marginals_note
-from dpsql.planning.tuning import Question, TuningPlan
+from dpsql.planning.tuning import NoisyCounts, Question, TuningPlan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import PostProcessor
 from dpsql.privacy.accountant import Accountant, Charge, divided
@@ -26,7 +26,7 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.marginal_selection import Admitted, Approximate, MeasuredMarginal, measure
 from dpsql.release.noise_addition import Release, release
 from dpsql.release.released_tables import NOTHING, Released
-from dpsql.release.tuning_scans import scan
+from dpsql.release.tuning_counts import count
 from dpsql.session.answer_store import AnswerStore, PaidRelease, PartAnswer, ViewAnswer
 from dpsql.session.cancel_scope import CancelScope
 from dpsql.session.public_sizes import require_few_candidates
@@ -138,15 +138,15 @@ class Execution:
 
     def scanned(
         self, plan: TuningPlan, text: str, note: str, scope: CancelScope
-    ) -> tuple[dict[Question, Fraction], int]:
-        """Charge a tuning, read the exact places of units on its ladders, and release the rungs that are found.
+    ) -> tuple[dict[Question, NoisyCounts], int]:
+        """Charge a tuning, read the exact places of units on its ladders, and release noisy counts of them.
 
         The result has the number of the ledger entry.
         """
-        rungs, charge, _ = self._read_once(
-            plan, text, note, scope, lambda exact: scan(exact, plan, _entropy=self.entropy)
+        counts, charge, _ = self._read_once(
+            plan, text, note, scope, lambda exact: count(exact, plan, _entropy=self.entropy)
         )
-        return rungs, charge.entry
+        return counts, charge.entry
 
     def _read_once(
         self, plan: PricedReadingT, text: str, note: str, scope: CancelScope, release: Release[T]

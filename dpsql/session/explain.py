@@ -20,6 +20,7 @@ from dpsql.planning.explanation import (
 )
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
+from dpsql.planning.rows_beyond import rows_beyond_said
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import shown
@@ -96,7 +97,7 @@ def explain(
         reached,
         tuple(_within(each) for each in ranges(plan)),
         groups_said(plan) if rest is None else (),
-        (*taken_as_given(plan), *rows_of_nobody(plan)),
+        (*taken_as_given(plan), *rows_of_nobody(plan), *rows_beyond_said(plan)),
         unit,
         made_of,
         any(core.selection is not None and core.selection.weights is not None for core in plan.cores),

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -60,11 +61,15 @@ def test_what_is_found_is_written_and_statements_use_it(dpsql: Dpsql, loose: Pat
     assert 50 <= low <= 160 and 160 <= high <= 630
     added = [line for line in loose.read_text().splitlines() if line not in before.splitlines()]
     known = "max_rows_per_unit = 1  # a unit has one row, as its column is the key"
-    assert len(added) == 8 and all(line == known or FOUND.search(line) for line in added)
+    assert len(added) == 9 and all(line == known or FOUND.search(line) for line in added)
     assert [line for line in before.splitlines() if line.startswith("#")] == [
         line for line in loose.read_text().splitlines() if line.startswith("#")
     ]
     assert f"[tables.labs] max_rows_per_unit = {labs.max_rows_per_unit}\n" in run.out
+    assert labs.rows_beyond_limit is not None and labs.rows_beyond_limit < Fraction(1, 10)
+    assert f"[tables.labs] rows_beyond_limit = {float(labs.rows_beyond_limit):g}\n" in run.out
+    assert re.search(r"\nlabs: about \d+ ± \d+ units have more than \d+ rows; the limit leaves out about", run.out)
+    assert re.search(r"Rows of units are counted to about ± \d+ units on each step of a ladder\.\n", run.err)
     assert "  COUNT(*) FROM labs: refused -> ± " in run.out
     assert "  AVG(value) FROM labs in a group of 1,000 rows: refused -> ± " in run.out
     (entry,) = open_accountant(schema).ledger.history()
@@ -99,7 +104,7 @@ def test_it_charges_each_time_and_says_so_before(dpsql: Dpsql, loose: Path) -> N
     again = dpsql(*arguments, stdin="y\n")
     assert again.code == 0 and "It was done before, on " in again.err and "(entry 1), which stays charged" in again.err
     assert [entry.seq for entry in entries(loose)] == [1, 2]
-    assert loose.read_text().count("found privately") == 3
+    assert loose.read_text().count("found privately") == 4
 
 
 def test_what_the_key_tells_is_free_and_then_nothing_is_open(dpsql: Dpsql, checkout: Path) -> None:
@@ -119,7 +124,7 @@ def test_a_failure_after_the_charge_is_the_constant_error_and_says_what_stays(
     dpsql: Dpsql, loose: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = loose.read_text()
-    monkeypatch.setattr("dpsql.session.execution.scan", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("dpsql.session.execution.count", lambda *_, **__: 1 / 0)
     run = dpsql("schema", "tune", NAFLD, "--yes")
     assert run.code == 1 and "division" not in run.err and str(ExecutionFailed())[:6] in run.err
     assert STAYS in run.err
@@ -130,7 +135,7 @@ def test_ctrl_c_after_the_charge_says_what_stays(dpsql: Dpsql, loose: Path, monk
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpsql.session.execution.scan", interrupted)
+    monkeypatch.setattr("dpsql.session.execution.count", interrupted)
     run = dpsql("schema", "tune", NAFLD, "--yes")
     assert run.code == 1 and STAYS in run.err
     assert len(entries(loose)) == 1

@@ -1,4 +1,4 @@
-"""Ladders are public, a unit has one place on each, and a tuning costs what its mechanisms do."""
+"""Ladders are public, a unit has one place on each, and a tuning costs what its noisy counts do."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 from dpsql.errors import BudgetExhausted
-from dpsql.planning.tuning import Ladder, TuningPlan, mechanisms, of_bounds, of_limits, scans_of
-from dpsql.privacy.mechanism import AboveThreshold, Laplace
+from dpsql.planning.tuning import ROWS_SHARE, Ladder, TuningPlan, counts_of, of_bounds, of_limits, parts_of
+from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.schema import SqlType
 from dpsql.schema.authoring.missing_limits import MissingLimits, missing_limits
 from dpsql.schema.table import MAX_LIMIT
@@ -81,7 +81,7 @@ source = "shop.duckdb"
 [privacy]
 unit = "people.id"
 epsilon = 10
-delta = 1e-6
+delta = {delta}
 query_epsilon = 0.1
 {neighbours}
 [tables.people]
@@ -123,12 +123,12 @@ def filled(place: Path) -> None:
         )
 
 
-def opened(folder: Path, neighbours: str = "") -> tuple[Session, MissingLimits]:
+def opened(folder: Path, neighbours: str = "", delta: str = "1e-6") -> tuple[Session, MissingLimits]:
     folder.mkdir(exist_ok=True)
     if not (folder / "shop.duckdb").exists():
         filled(folder / "shop.duckdb")
     file = folder / "shop.toml"
-    file.write_text(SCHEMA.format(neighbours=neighbours))
+    file.write_text(SCHEMA.format(neighbours=neighbours, delta=delta))
     wanted = missing_limits(file)
     return open_session(wanted.unlimited, OWNER, folder / "shop.ledger"), wanted
 
@@ -164,7 +164,7 @@ def test_a_table_of_many_columns_without_limits_is_asked(tmp_path: Path) -> None
         connection.execute(
             f"CREATE TABLE lines AS SELECT i % 300 AS person, i % 2 = 0 AS paid, {values} FROM range(900) t(i)"
         )
-    head, _, _ = SCHEMA.format(neighbours="").partition("key = ")
+    head, _, _ = SCHEMA.format(neighbours="", delta="1e-6").partition("key = ")
     (tmp_path / "shop.toml").write_text(
         f'{head}[tables.people.columns]\nid = {{ type = "integer" }}\n[tables.lines]\n'
         'references = { person = "people.id" }\n[tables.lines.columns]\nperson = { type = "integer" }\n'
@@ -173,50 +173,70 @@ def test_a_table_of_many_columns_without_limits_is_asked(tmp_path: Path) -> None
     wanted = missing_limits(tmp_path / "shop.toml")
     with closing(open_session(wanted.unlimited, OWNER, tmp_path / "shop.ledger")) as session:
         plan = session.tuner.plan(wanted, Fraction(1, 2))
-        found = session.tuner.find(plan).rungs
+        found = session.tuner.find(plan).counts
     assert {question.column for question in found if question.table == "lines"} == {None, *columns}
     assert len(plan.tables) == 1 + 1 + len(columns)
 
 
-def test_it_costs_the_sum_of_its_mechanisms_and_no_more_than_its_share(shop: tuple[Session, MissingLimits]) -> None:
-    session, wanted = shop
+@pytest.mark.parametrize("delta", ["1e-6", "0"])
+def test_it_costs_the_sum_of_its_counts_and_no_more_than_its_share(tmp_path: Path, delta: str) -> None:
+    session, wanted = opened(tmp_path / "shop", delta=delta)
     budget, privacy = session.accountant.budget, wanted.schema.privacy
     for share in (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)):
         plan = session.tuner.plan(wanted, share)
-        each = plan.each
-        assert mechanisms([table.questions for table in plan.tables]) == 12
-        scans = [scan for table in plan.tables for scan in scans_of(table)]
-        assert len(scans) == 10
-        alone = [AboveThreshold(scan.moved, each).cost for scan in scans] + [Laplace.priced(1, each).cost] * 2
-        assert plan.cost == sum(alone[1:], alone[0])
+        counts = [each for table in plan.tables for each in counts_of(table)]
+        assert len(counts) == 10 and all(
+            isinstance(each.node, Laplace if delta == "0" else Gaussian) for each in counts
+        )
+        assert plan.cost == sum([each.node.cost for each in counts[1:]], counts[0].node.cost)
         assert share * Fraction(99, 100) < taken(budget, privacy, plan.cost) <= share
+    session.close()
 
 
-def above(counts: dict[int, int], rungs: int) -> list[int]:
-    return [sum(count for place, count in counts.items() if place > rung) for rung in range(rungs)]
+def test_the_numbers_of_rows_have_the_most_of_the_price(shop: tuple[Session, MissingLimits]) -> None:
+    session, wanted = shop
+    plan = session.tuner.plan(wanted, Fraction(1, 10))
+    questions = [question for table in plan.tables for question in table.questions]
+    parts = parts_of(questions)
+    assert sum(parts.values()) == 1
+    assert sum(part for question, part in parts.items() if question.sought == "rows per unit") == ROWS_SHARE
+    assert len({part for question, part in parts.items() if question.sought != "rows per unit"}) == 1
+    assert {parts_of([question])[question] for question in questions} == {1}
+    rows, bounds = plan.deviation("rows per unit"), plan.deviation("high")
+    assert rows is not None and bounds is not None
+    assert bounds**2 / rows**2 == pytest.approx(float(ROWS_SHARE / 2 / ((1 - ROWS_SHARE) / 8)), rel=1e-3)
 
 
 def exact(plan: TuningPlan, connection: duckdb.DuckDBPyConnection) -> list[list[int]]:
-    """For each question the exact number of units above each rung, in the steps of its histogram."""
+    """For each question the exact number of units in each place, in the steps of its histogram."""
     found = []
     for table in plan.tables:
-        histograms: list[dict[int, int]] = [{} for _ in table.questions]
-        for place, rung, count in connection.execute(table.core.sql).fetchall():
-            if place is not None:
-                histograms[place][rung] = count
-        found += [
-            above(own, len(question.ladder.rungs)) for own, question in zip(histograms, table.questions, strict=True)
-        ]
+        histograms = [[0] * len(question.ladder.rungs) for question in table.questions]
+        for number, place, count in connection.execute(table.core.sql).fetchall():
+            if number is not None:
+                histograms[number][place] = count
+        found += histograms
     return found
 
 
+def moved(one: list[int], other: list[int], noise: Laplace | Gaussian) -> Fraction:
+    """How far apart two vectors of counts are, as a part of what the noise is made for."""
+    apart = [abs(left - right) for left, right in zip(one, other, strict=True)]
+    if isinstance(noise, Laplace):
+        return Fraction(sum(apart), noise.l1)
+    return Fraction(sum(each**2 for each in apart), noise.l2_squared)
+
+
+@pytest.mark.parametrize("delta", ["1e-6", "0"])
 @pytest.mark.parametrize("neighbours", ["", 'neighbours = "replace"'])
-def test_a_unit_moves_each_query_by_at_most_one_and_all_one_way_where_it_comes(tmp_path: Path, neighbours: str) -> None:
-    session, wanted = opened(tmp_path / "whole", neighbours)
+def test_a_unit_moves_the_counts_by_no_more_than_the_noise_is_made_for(
+    tmp_path: Path, neighbours: str, delta: str
+) -> None:
+    """One that comes or goes moves one count, by all that the claim allows; one that is replaced moves two."""
+    session, wanted = opened(tmp_path / "whole", neighbours, delta)
     plan = session.tuner.plan(wanted, Fraction(1, 10))
     session.close()
-    scans = [scan for table in plan.tables for scan in scans_of(table)]
-    assert all(scan.monotone == (not neighbours) for scan in scans)
+    noises = [each.node for table in plan.tables for each in counts_of(table)]
     with duckdb.connect(str(tmp_path / "whole" / "shop.duckdb")) as connection:
         connection.execute("ATTACH ':memory:' AS source")
         for name in ("people", "orders", "lines"):
@@ -230,15 +250,14 @@ def test_a_unit_moves_each_query_by_at_most_one_and_all_one_way_where_it_comes(t
             connection.execute(f"DELETE FROM source.main.people WHERE id = {unit}")
             without.append(exact(plan, connection))
             connection.execute("ROLLBACK")
-    for lacking in without:
-        for scan, left, right in zip(scans, whole, lacking, strict=True):
-            assert all(0 <= one - other <= scan.moved for one, other in zip(left, right, strict=True))
+    largest = Fraction(0)
+    pairs = [(whole, lacking) for lacking in without]
     if neighbours:  # a neighbour lacks one unit and has another in its place: both of these lack one of the whole
-        for one_lacks in without:
-            for other_lacks in without:
-                for scan, left, right in zip(scans, one_lacks, other_lacks, strict=True):
-                    assert all(abs(one - other) <= scan.moved for one, other in zip(left, right, strict=True))
-    assert any(left != right for left, right in zip(whole, without[0], strict=True))
+        pairs = [(one_lacks, other_lacks) for one_lacks in without for other_lacks in without]
+    for one, other in pairs:
+        for noise, left, right in zip(noises, one, other, strict=True):
+            largest = max(largest, moved(left, right, noise))
+    assert largest == (Fraction(1, 2) if neighbours and delta != "0" else 1)
 
 
 def test_a_tuning_is_charged_once_before_it_reads(shop: tuple[Session, MissingLimits]) -> None:
@@ -251,7 +270,7 @@ def test_a_tuning_is_charged_once_before_it_reads(shop: tuple[Session, MissingLi
     assert (entry.seq, entry.analyst, entry.cost) == (found.entry, OWNER, plan.cost.rounded_up())
     assert entry.statement.startswith("dpsql schema tune: bounds of people.income") or "max_rows" in entry.statement
     assert session.tuner.before()[-1][0] == entry.seq
-    assert {question.table for question in found.rungs} == {"people", "orders", "lines"}
+    assert {question.table for question in found.counts} == {"people", "orders", "lines"}
 
 
 def test_a_budget_that_does_not_hold_it_refuses_and_charges_nothing(tmp_path: Path) -> None:

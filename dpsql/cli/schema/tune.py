@@ -6,6 +6,7 @@ import os
 import tempfile
 from datetime import UTC, datetime
 from fractions import Fraction
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ import click
 from dpsql.cli.options import SCHEMA
 
 if TYPE_CHECKING:
-    from dpsql.planning.tuning import TuningPlan
+    from dpsql.planning.tuning import Sought, TuningPlan
     from dpsql.schema.authoring.missing_limits import MissingLimits
     from dpsql.schema.authoring.write_limits import Tuned
     from dpsql.session import Session
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: The part of the budget that is spent unless the owner says another.
 SHARE = "1/10"
+#: What is told of counts before they are charged.
+COUNTED: dict[Sought, str] = {"rows per unit": "Rows of units are", "high": "Values of units are"}
 #: What is said of the limit of a table whose key is the unit's column.
 ALONE = "a unit has one row, as its column is the key"
 
@@ -80,7 +83,6 @@ def tune(schema: Path, share: Fraction, tables: tuple[str, ...], only: str | Non
 def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: Fraction) -> None:
     """What is looked for, and what it takes of the budget."""
     from dpsql.schema.authoring.missing_limits import ROWS
-    from dpsql.session.tuning.tuner import units_above
 
     for name in wanted.tables:
         limits, bounds = wanted.limits[name], wanted.bounds[name]
@@ -93,7 +95,10 @@ def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: 
     many = 0 if after is None else answers.left - session.tuner.answers(after).left
     as_many = f"as much as {many} answer{'s' * (many > 1)}; " if many else ""
     _tell(f"This takes {share} of the budget, once: {as_many}{answers.said('')}.")
-    _tell(f"What is found is the least that about {units_above(plan):,} units exceed; these are counted in part.")
+    for sought, what in COUNTED.items():
+        deviation = plan.deviation(sought)
+        if deviation is not None:
+            _tell(f"{what} counted to about ± {ceil(2 * deviation):,} units on each step of a ladder.")
     for entry, day in session.tuner.before():
         _tell(f"It was done before, on {day} (entry {entry}), which stays charged. This charges anew.")
 
@@ -114,8 +119,8 @@ def _write(schema: Path, wanted: MissingLimits, found: Found, share: Fraction) -
     """Print what was found, write it, and tell how exact answers are now."""
     from dpsql.session.tuning.results import compared, tuned
 
-    fields, left = tuned(wanted, found.rungs)
-    many = "" if fields.count == 1 else f", with {fields.count - 1} more,"
+    fields, left = tuned(wanted, found.counts)
+    many = "" if fields.count <= 1 else f", with {fields.count - 1} more,"
     said = f"found privately on {datetime.now(UTC):%Y-%m-%d}{many} for {share} of the budget"
     _write_fields(schema, [(_alone(wanted), ALONE), (fields, said)])
     for line in left:
@@ -167,12 +172,14 @@ def _schema_of(schema: Path, text: str | None = None) -> MissingLimits:
 
 def _require_writable(schema: Path, wanted: MissingLimits) -> None:
     """Refuse a file that could not be written, or edited, before anything is charged."""
+    from dpsql.schema.authoring.missing_limits import ROWS
     from dpsql.schema.authoring.write_limits import Tuned, with_found
     from dpsql.schema.load import read_text
 
     limits = {name: dict.fromkeys(wanted.limits[name], 1) for name in wanted.tables}
     bounds = {name: dict.fromkeys(wanted.bounds[name], (Fraction(0), Fraction(1))) for name in wanted.tables}
-    _schema_of(schema, with_found(read_text(schema), Tuned(limits, bounds), "tried"))
+    beyond = {name: Fraction(1, 2) for name in wanted.tables if ROWS in wanted.limits[name]}
+    _schema_of(schema, with_found(read_text(schema), Tuned(limits, bounds, beyond), "tried"))
     if not os.access(schema, os.W_OK) or not os.access(schema.resolve().parent, os.W_OK):
         raise click.UsageError(f"{schema} cannot be written; allow that first, or tune a copy of it")
 

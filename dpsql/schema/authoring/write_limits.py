@@ -6,12 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
 from dpsql.errors import SchemaError
 from dpsql.schema.authoring.missing_limits import ROWS, ROWS_PER_GROUP, LimitName
 from dpsql.schema.load import parsed
 
+#: The field beside a limit of rows that says what it leaves out.
+BEYOND: Final = "rows_beyond_limit"
 #: The line of a draft that a found limit answers, and what a draft says behind a column without bounds.
 _OPEN_LIMIT = re.compile(r"^# max_rows_per_unit = .*# FILL IN.*\n", re.MULTILINE)
 _OPEN_BOUNDS = ("# bounds = [", "# bounds found ")
@@ -19,10 +21,14 @@ _OPEN_BOUNDS = ("# bounds = [", "# bounds found ")
 
 @dataclass(frozen=True)
 class Tuned:
-    """What was found: limits by table, bounds by table and column; that of `ROWS_PER_GROUP` is for averages."""
+    """What was found: limits by table, bounds by table and column; that of `ROWS_PER_GROUP` is for averages.
+
+    ``beyond`` is the part of the rows of a table that its limit of rows leaves out.
+    """
 
     limits: Mapping[str, Mapping[LimitName, int]] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[str, tuple[Fraction, Fraction]]] = field(default_factory=dict)
+    beyond: Mapping[str, Fraction] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -64,6 +70,8 @@ def _edited(text: str, tuned: Tuned, said: str) -> str:
         for limit, most in limits.items():
             value = _averaged(table.get(ROWS_PER_GROUP), most) if limit == ROWS_PER_GROUP else str(most)
             _put(table, limit, tomlkit.value(value), said)
+            if limit == ROWS and name in tuned.beyond:
+                _put(table, BEYOND, tomlkit.value(literal(tuned.beyond[name])), said)
     for name, bounds in tuned.bounds.items():
         for column, (low, high) in bounds.items():
             columns: Any = document["tables"][name]["columns"]
@@ -85,7 +93,9 @@ def _holds(text: str, tuned: Tuned) -> bool:
         for name, own in tuned.bounds.items()
         for column, ends in own.items()
     ]
-    return all((held.get("avg") if isinstance(held, dict) else held) == found for held, found in (*limits, *bounds))
+    beyond = [(tables[name].get(BEYOND), part) for name, part in tuned.beyond.items()]
+    held = (*limits, *bounds, *beyond)
+    return all((value.get("avg") if isinstance(value, dict) else value) == found for value, found in held)
 
 
 def lines(tuned: Tuned) -> list[str]:
@@ -95,12 +105,13 @@ def lines(tuned: Tuned) -> list[str]:
         for name, own in tuned.limits.items()
         for limit, most in own.items()
     ]
+    beyond = [f"[tables.{name}] {BEYOND} = {literal(part)}" for name, part in tuned.beyond.items()]
     bounds = [
         f"[tables.{name}.columns] {column}: bounds = [{literal(low)}, {literal(high)}]"
         for name, own in tuned.bounds.items()
         for column, (low, high) in own.items()
     ]
-    return [*limits, *bounds]
+    return [*limits, *beyond, *bounds]
 
 
 def literal(number: Fraction) -> str:

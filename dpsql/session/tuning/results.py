@@ -1,61 +1,99 @@
 """What a tuning found, as fields of the schema, and how exact answers are with them and were before.
 
-All of it is computed of released rungs and of the schema: post-processing.
+All of it is computed of released counts and of the schema: post-processing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from math import ceil
+from typing import TypeAlias
 
-from dpsql.planning.tuning import Question, Sought
+from dpsql.planning.rows_beyond import percent
+from dpsql.planning.tuning import NoisyCounts, Question, Sought
 from dpsql.schema import Privacy, Schema, Table
 from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
 from dpsql.schema.authoring.write_limits import Tuned
-from dpsql.session.pricing.expected_errors import AVERAGE_SHARE, error_in_groups
+from dpsql.session.pricing.expected_errors import AVERAGE_SHARE, count_error, error_in_groups
+from dpsql.session.tuning.noisy_ladders import RowLimit, covering, middle, row_limit
 
 #: An average is said of a group of so many rows.
 GROUP = 1000
 #: Of how many columns of a table the errors are said at most.
 MOST_COLUMNS = 3
+#: A part of the rows is said to be at most this.
+MOST_BEYOND = Fraction(99, 100)
+#: The rungs of a question with its counts.
+Ladders: TypeAlias = tuple[Sequence[Fraction], NoisyCounts]
 
 
-def tuned(missing: MissingLimits, rungs: Mapping[Question, Fraction]) -> tuple[Tuned, list[str]]:
-    """The fields that were found, and what is said of numbers that are not written.
+def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tuple[Tuned, list[str]]:
+    """The fields that noisy counts tell, and what is said of limits of rows and of numbers that are not written.
 
     Groups, and rows in one of them for averages, are limits only where they are fewer than the rows.
     """
-    found = {(each.table, each.column, each.sought): rung for each, rung in rungs.items()}
+    asked = {(each.table, each.column, each.sought): (each.ladder.rungs, own) for each, own in counts.items()}
     limits: dict[str, dict[LimitName, int]] = {}
     bounds: dict[str, dict[str, tuple[Fraction, Fraction]]] = {}
+    beyond: dict[str, Fraction] = {}
     said: list[str] = []
     for name in missing.tables:
-        own, left = _limits(missing, name, found)
+        rows = None
+        if ROWS in missing.limits[name]:
+            rows = row_limit(*asked[name, None, "rows per unit"], count_error(missing.schema.privacy, 1) / 2)
+            said.append(_of_rows(name, rows))
+        own, left = _limits(missing, name, asked, rows)
         if own:
             limits[name] = own
+        if rows is not None:
+            beyond[name] = min(Fraction(round(rows.beyond, 3)).limit_denominator(1000), MOST_BEYOND)
         said += left
         for column in missing.bounds[name]:
-            low, high = -found[name, column, "low"], found[name, column, "high"]
-            if low < high:
-                bounds.setdefault(name, {})[column] = (low, high)
-            else:
+            ends = _ends(*(covering(*asked[name, column, sought]) for sought in ("low", "high")))
+            if ends is None:
                 said.append(f"{name}.{column}: no bounds were found: too few units have different values in it")
-    return Tuned(limits, bounds), said
+            else:
+                bounds.setdefault(name, {})[column] = ends
+    return Tuned(limits, bounds, beyond), said
+
+
+def _of_rows(name: str, rows: RowLimit | None) -> str:
+    """What is said of a limit of rows: how much it leaves out, and what does not show."""
+    if rows is None:
+        return f"{name}: no limit was found: too few units have rows; declare max_rows_per_unit yourself"
+    units = f"about {max(round(rows.units), 0):,} ± {ceil(rows.units_error):,} units have more than {rows.most:,} rows"
+    part = (
+        f"the limit leaves out about {percent(rows.beyond)} of all rows (at most about {percent(rows.beyond_at_most)})"
+    )
+    return f"{name}: {units}; {part}"
+
+
+def _ends(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction] | None:
+    """The bounds of a column, of which ``low`` is of minus its values; None if they are none."""
+    if low is None or high is None or -low >= high:
+        return None
+    return -low, high
 
 
 def _limits(
-    missing: MissingLimits, name: str, found: Mapping[tuple[str, str | None, Sought], Fraction]
+    missing: MissingLimits, name: str, asked: Mapping[tuple[str, str | None, Sought], Ladders], found: RowLimit | None
 ) -> tuple[dict[LimitName, int], list[str]]:
-    asked = missing.limits[name]
+    wanted = missing.limits[name]
     declared = missing.schema.tables[name].max_rows_per_unit
-    rows = int(found[name, None, "rows per unit"]) if ROWS in asked else declared
-    own: dict[LimitName, int] = {} if ROWS not in asked or rows is None else {ROWS: rows}
+    rows = None if found is None else found.most
+    own: dict[LimitName, int] = {} if rows is None else {ROWS: rows}
+    rows = declared if ROWS not in wanted else rows
     said = []
-    wanted: tuple[tuple[LimitName, Sought], ...] = ((GROUPS, "groups per unit"), (ROWS_PER_GROUP, "rows per group"))
-    for limit, sought in wanted:
-        if limit not in asked:
+    others: tuple[tuple[LimitName, Fraction | None], ...] = (
+        (GROUPS, covering(*asked[name, None, "groups per unit"]) if GROUPS in wanted else None),
+        (ROWS_PER_GROUP, middle(*asked[name, None, "rows per group"]) if ROWS_PER_GROUP in wanted else None),
+    )
+    for limit, rung in others:
+        if rung is None:
+            said += [f"{name}: {limit} is not written: too few units show"] if limit in wanted else []
             continue
-        most = int(found[name, None, sought])
+        most = int(rung)
         if limit == GROUPS:
             most = min(most, _shown(missing.schema.tables[name], missing.keys[name]) or most)
         if rows is None or most < rows:

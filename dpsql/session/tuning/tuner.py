@@ -1,4 +1,4 @@
-"""What a tuning asks of each table; plans it at a share of the budget, charges it once, and finds what it looks for.
+"""What a tuning asks of each table; plans it at a share of the budget, charges it once, and counts units.
 
 Proved in ``docs/proofs/tune.md``.
 """
@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.planning.tuning import (
+    NoisyCounts,
     Question,
     Sought,
     TuningPlan,
     cost_of,
-    mechanisms,
     of_bounds,
     of_limits,
-    scans_of,
+    parts_of,
     tuning_note,
     tuning_plan,
 )
@@ -118,15 +118,15 @@ def _rows(schema: Schema, name: str) -> tuple[str, str]:
 
 #: In whose name a tuning is charged, and how the statement of its line in the ledger begins.
 OWNER, STATEMENT = "owner", "dpsql schema tune"
-#: The ε of a scan is a number of so many binary digits, or of one more.
+#: The ε of a tuning is a number of so many binary digits, or of one more.
 DIGITS = 12
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a tuning found: the rung of each question, and the number of the ledger's line that paid for it."""
+    """What a tuning found: noisy counts for each question, and the number of the ledger's line that paid for them."""
 
-    rungs: Mapping[Question, Fraction]
+    counts: Mapping[Question, NoisyCounts]
     entry: int
 
 
@@ -150,16 +150,18 @@ class Tuner:
         privacy = self._privacy
         settings = StatementSettings(privacy.query_epsilon, empty_groups="show")
         drafts = [(self._compiler.plan(each.statement, (), settings).cores[0], each.questions) for each in asked]
-        many = mechanisms([each.questions for each in asked])
-        each = price_of_each(self._accountant.budget, privacy, share, many)
-        return tuning_plan(described(missing), drafts, privacy.neighbours, each)
+        parts = parts_of([question for each in asked for question in each.questions])
+        price = price_of(self._accountant.budget, privacy, share, list(parts.values()))
+        return tuning_plan(
+            described(missing), drafts, norm=norm_of(privacy), neighbours=privacy.neighbours, price=price
+        )
 
     def require_affordable(self, plan: TuningPlan) -> None:
         """Refuse a plan that the budget, as it is now, does not admit."""
         self._accountant.remaining(OWNER).require(plan.cost.rounded_up())
 
     def find(self, plan: TuningPlan) -> Found:
-        """Charge the plan, durably, then read, then scan.
+        """Charge the plan, durably, then read, then count.
 
         Raises:
             BudgetExhausted: The budget does not admit it; nothing is charged.
@@ -167,8 +169,8 @@ class Tuner:
         """
         note = json.dumps(tuning_note(plan))
         with self._scopes.scope() as scope:
-            rungs, entry = self._execution.scanned(plan, plan.reading.text, note, scope)
-        return Found(rungs, entry)
+            counts, entry = self._execution.scanned(plan, plan.reading.text, note, scope)
+        return Found(counts, entry)
 
     def answers(self, left: RemainingBudget) -> AnswersLeft:
         """How many ordinary answers a budget has left."""
@@ -187,9 +189,8 @@ def described(missing: MissingLimits) -> str:
     return f"{STATEMENT}: {', '.join([*limits, *bounds])}"
 
 
-def price_of_each(budget: Budget, privacy: Privacy, share: Fraction, many: int) -> Fraction:
-    """The largest ε of each of so many mechanisms at which all together take no more than a share of the whole budget,
-    which admits them.
+def price_of(budget: Budget, privacy: Privacy, share: Fraction, parts: Sequence[Fraction]) -> Fraction:
+    """The largest ε of which counts with these parts take no more than a share of the whole budget, which admits them.
 
     Of a budget in which Gaussian noise is added up in ρ it is a share of that, and of any other one of what its rule
     adds up.
@@ -197,7 +198,7 @@ def price_of_each(budget: Budget, privacy: Privacy, share: Fraction, many: int) 
     low, high = Fraction(0), budget.epsilon
     for _ in range(60):
         middle = (low + high) / 2
-        cost = cost_of(many, middle)
+        cost = cost_of(parts, middle, norm_of(privacy))
         if admits(budget, FREE, cost.rounded_up()) and taken(budget, privacy, cost) <= share:
             low = middle
         else:
@@ -218,10 +219,3 @@ def _shortened(number: Fraction) -> Fraction:
     shift = DIGITS - (number.numerator.bit_length() - number.denominator.bit_length())
     scale = Fraction(2) ** shift
     return Fraction(number * scale // 1) / scale
-
-
-def units_above(plan: TuningPlan) -> int:
-    """How many units a found limit leaves above it, but for noise."""
-    scans = [(scan, histogram.contribution.fine) for asked in plan.tables
-             for scan, histogram in zip(scans_of(asked), asked.core.histograms, strict=True)]  # fmt: skip
-    return max(scan.left // fine for scan, fine in scans)

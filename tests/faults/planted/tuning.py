@@ -11,9 +11,11 @@ CORE = "dpsql/sql/emit/measurement/core.py"
 PLAN, TUNER = "dpsql/planning/tuning.py", "dpsql/session/tuning/tuner.py"
 AVERAGES = "tests/planning/test_averaged_limits.py"
 CLAIMS = (f"{AVERAGES}::test_a_unit_changes_each_cell_by_no_more_than_its_own_limit",)
-TUNING, SCANS = "tests/planning/test_tuning_plan.py", "tests/release/test_tuning_scans.py"
-COST = (f"{TUNING}::test_it_costs_the_sum_of_its_mechanisms_and_no_more_than_its_share",)
-QUERIES = (f"{TUNING}::test_a_unit_moves_each_query_by_at_most_one_and_all_one_way_where_it_comes",)
+TUNING, COUNTS = "tests/planning/test_tuning_plan.py", "tests/release/test_tuning_counts.py"
+COST = (f"{TUNING}::test_it_costs_the_sum_of_its_counts_and_no_more_than_its_share",)
+MOVED = (f"{TUNING}::test_a_unit_moves_the_counts_by_no_more_than_the_noise_is_made_for",)
+LADDERS, NOISY = "tests/session/tuning/test_noisy_ladders.py", "dpsql/session/tuning/noisy_ladders.py"
+BEYOND = "tests/session/test_rows_beyond.py"
 LIMITS = (f"{AVERAGES}::test_each_aggregate_has_the_limit_that_is_declared_for_it",)
 
 FAULTS = (
@@ -74,52 +76,88 @@ FAULTS = (
         (f"{AVERAGES}::test_an_average_is_made_of_totals_of_one_weight",),
     ),
     Fault(
-        "a tuning may spend its share for each of its mechanisms",
+        "a tuning may spend its share for each of its questions",
         TUNER,
-        "cost = cost_of(many, middle)\n",
-        "cost = cost_of(1, middle)\n",
-        COST,
-    ),
-    Fault(
-        "the count of units of a tuning is not charged",
-        PLAN,
-        "return sum([*scans, *(self.count.cost for asked in self.tables if asked.counts_units)], FREE)",
-        "return sum(scans, FREE)",
+        "cost = cost_of(parts, middle, norm_of(privacy))",
+        "cost = cost_of(parts[:1], middle, norm_of(privacy))",
         COST,
     ),
     Fault(
         "of a tuning each table is charged once",
         PLAN,
-        "scans = [scan.cost for asked in self.tables for scan in scans_of(asked)]",
-        "scans = [scans_of(asked)[0].cost for asked in self.tables]",
+        "return sum((each.cost for asked in self.tables for each in counts_of(asked)), FREE)",
+        "return sum((counts_of(asked)[0].cost for asked in self.tables), FREE)",
         COST,
     ),
     Fault(
-        "a tuning takes replaced units for monotone ones",
+        "each question of a tuning has the whole price",
         PLAN,
-        'False, neighbours == "add-remove")',
-        "False, True)",
-        QUERIES,
+        "tree(bounded, norm, neighbours, price, part)",
+        "tree(bounded, norm, neighbours, price, Fraction(1))",
+        (f"{COUNTS}::test_each_count_has_the_noise_that_is_charged", *COST),
     ),
     Fault(
-        "a scan has less noise than a unit moves its queries",
+        "a tuning takes replaced units for ones that come and go",
         PLAN,
-        "ClippingBoundSearch(len(places), bounded.limit, each,",
-        "ClippingBoundSearch(len(places), bounded.limit // 2, each,",
-        QUERIES,
+        "tree(bounded, norm, neighbours, price, part)",
+        'tree(bounded, norm, "add-remove", price, part)',
+        MOVED,
     ),
     Fault(
-        "the number of units is read without noise",
-        "dpsql/release/tuning_scans.py",
-        "(units,) = plan.count.perturb([sum(counts[place].values()) // fine], _entropy=entropy)",
-        "units = sum(counts[place].values()) // fine",
-        (f"{SCANS}::test_the_number_of_units_is_read_with_noise",),
+        "counts of a tuning have less noise than a unit moves them",
+        PLAN,
+        "Frequencies(aggregate.argument, places, None, sizes=True), norm)",
+        "Frequencies(aggregate.argument, places, None, sizes=True), norm)\n"
+        "        bounded = replace(bounded, limit=bounded.limit // 2)",
+        MOVED,
     ),
     Fault(
-        "a rung is read off exact counts",
-        "dpsql/release/tuning_scans.py",
-        "place = scan.each.draw(_negated_counts_above(counts, scan.sizes), -left, _entropy=entropy)",
-        "place = next((at for at, n in enumerate(_negated_counts_above(counts, scan.sizes)) if n >= -left), None)",
-        (f"{SCANS}::test_rungs_are_drawn_with_noise",),
+        "counts of a tuning are released as they are",
+        "dpsql/release/tuning_counts.py",
+        "noisy = mechanism.node.perturb(counts, _entropy=_entropy)",
+        "noisy = counts",
+        (f"{COUNTS}::test_every_count_has_noise_of_its_own",),
+    ),
+    Fault(
+        "counts of a tuning without units have no noise",
+        "dpsql/release/tuning_counts.py",
+        "noisy = mechanism.node.perturb(counts, _entropy=_entropy)",
+        "noisy = [each and mechanism.node.perturb([each], _entropy=_entropy)[0] for each in counts]",
+        (f"{COUNTS}::test_a_table_without_rows_has_noise_alone", f"{COUNTS}::test_every_count_has_noise_of_its_own"),
+    ),
+    Fault(
+        "a limit is chosen by its noise alone",
+        NOISY,
+        "return hypot(cut + DOUBT * spread, error_of_one * limits[step])",
+        "return error_of_one * limits[step]",
+        (f"{LADDERS}::test_counts_and_sums_are_within_a_tenth_though_tails_are_heavy",),
+    ),
+    Fault(
+        "a limit is chosen by what it cuts alone",
+        NOISY,
+        "return hypot(cut + DOUBT * spread, error_of_one * limits[step])",
+        "return cut + DOUBT * spread",
+        (f"{LADDERS}::test_a_larger_price_of_statements_takes_a_larger_limit",),
+    ),
+    Fault(
+        "what is cut is that of the units which show",
+        NOISY,
+        "units = [count if step <= last else more for",
+        "units = [count if step <= last else 0.0 * more for",
+        (f"{LADDERS}::test_the_limit_has_nearly_the_least_error_and_what_is_beyond_is_said_right",),
+    ),
+    Fault(
+        "an answer says nothing of what limits leave out",
+        "dpsql/session/compiler.py",
+        "notices=(*whole.notices, *beyond)",
+        "notices=whole.notices",
+        (f"{BEYOND}::test_what_limits_leave_out_is_said",),
+    ),
+    Fault(
+        "what limits leave out is said of subqueries per unit",
+        "dpsql/planning/rows_beyond.py",
+        "            case _:\n                pass\n",
+        "            case _:\n                yield from _limited_scans(source.child)\n",
+        (f"{BEYOND}::test_what_limits_leave_out_is_said",),
     ),
 )

@@ -88,6 +88,20 @@ def test_the_file_declares_what_was_found() -> None:
     assert "max_rows_per_unit = 9  # found now\n" in again and again.count("found before") == 6
 
 
+def test_what_a_limit_leaves_out_stands_beside_it() -> None:
+    beyond = Tuned({"buys": {ROWS: 60, GROUPS: 7}}, {}, {"buys": Fraction(31, 1000)})
+    after = with_found(OPEN, beyond, "found")
+    assert changed(OPEN, after) == [
+        "+ max_rows_per_unit = 60  # found",
+        "+ rows_beyond_limit = 0.031  # found",
+        "+ max_groups_per_unit = 7  # found",
+    ]
+    assert loads(with_found(after, FOUND, "again")).tables["buys"].rows_beyond_limit == Fraction(31, 1000)
+    nothing = with_found(after, Tuned({"buys": {ROWS: 90}}, {}, {"buys": Fraction(0)}), "now")
+    assert "max_rows_per_unit = 90  # now\n" in nothing and "rows_beyond_limit = 0  # now\n" in nothing
+    assert lines(beyond)[2] == "[tables.buys] rows_beyond_limit = 0.031"
+
+
 def test_a_dotted_table_and_a_file_without_an_end_are_written() -> None:
     text = 'tables.buys.columns.x = { type = "integer" }'
     found = with_found(text, Tuned({"buys": {ROWS: 2}}, {"buys": {"x": (Fraction(0), Fraction(9))}}), "found")

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from dpsql.planning.tuning import Question, cost_of, of_limits
+from dpsql.planning.tuning import NoisyCounts, Question, cost_of, of_bounds, of_limits
 from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import admits
 from dpsql.privacy.measure import FREE
-from dpsql.schema import Schema
+from dpsql.schema import Schema, SqlType
 from dpsql.schema.authoring.missing_limits import MissingLimits
 from dpsql.schema.authoring.write_limits import Tuned
 from dpsql.session.pricing.expected_errors import AVERAGE_SHARE
-from dpsql.session.tuning import results, tuner
+from dpsql.session.tuning import results
 from dpsql.session.tuning.results import compared, tuned
-from dpsql.session.tuning.tuner import _shortened, described, price_of_each, questions_of, taken
+from dpsql.session.tuning.tuner import _shortened, described, price_of, questions_of, taken
+from dpsql.sql.analysis.contribution import norm_of
 
 ROWS, GROUPS, PER_GROUP = "max_rows_per_unit", "max_groups_per_unit", "max_rows_per_group"
 ALL = (ROWS, GROUPS, PER_GROUP)
@@ -59,52 +60,91 @@ def missing(
     )
 
 
-def rungs(**found: int | tuple[int, int]) -> Mapping[Question, Fraction]:
-    """The rungs of limits by their names, and of columns as ``low`` and ``high``; that of low is of minus the value."""
+def counts(units: int = 1000, **found: int | tuple[int, int]) -> Mapping[Question, NoisyCounts]:
+    """Counts of units that all have a number: of limits by their names, and of columns as least and largest values."""
     sought: dict[str, Any] = {ROWS: "rows per unit", GROUPS: "groups per unit", PER_GROUP: "rows per group"}
-    made: dict[Question, Fraction] = {}
+    ends = of_bounds(SqlType.parse("integer"))
+    made: dict[Question, NoisyCounts] = {}
     for name, number in found.items():
         if isinstance(number, tuple):
             for side, end in zip(("low", "high"), number, strict=True):
-                made[Question("orders", name, side, of_limits())] = Fraction(end)  # type: ignore[arg-type]
+                made[Question("orders", name, side, ends)] = _at(ends.rungs, end, units)  # type: ignore[arg-type]
         else:
-            made[Question("orders", None, sought[name], of_limits())] = Fraction(number)
+            made[Question("orders", None, sought[name], of_limits())] = _at(of_limits().rungs, number, units)
     return made
+
+
+def _at(rungs: Sequence[Fraction], number: int, units: int) -> NoisyCounts:
+    place = next(place for place, rung in enumerate(rungs) if number <= rung)
+    return NoisyCounts(tuple(float(units * (step == place)) for step in range(len(rungs))), 1.0)
 
 
 @pytest.mark.parametrize(
     ("keys", "found", "written", "said"),
     [
-        (("kind",), (60, 20, 5), (60, 3, 5), []),  # at most a, b and NULL are shown
-        (("paid",), (60, 20, 5), (60, 2, 5), []),
-        (("kind", "paid"), (60, 20, 5), (60, 6, 5), []),
-        (("note",), (60, 20, 5), (60, 20, 5), []),
-        (("note", "kind"), (60, 20, 5), (60, 20, 5), []),
+        (("kind",), (63, 20, 5), (63, 3, 5), []),  # at most a, b and NULL are shown
+        (("paid",), (63, 20, 5), (63, 2, 5), []),
+        (("kind", "paid"), (63, 20, 5), (63, 6, 5), []),
+        (("note",), (63, 20, 5), (63, 25, 5), []),  # of groups the rung after the last with units
+        (("note", "kind"), (63, 20, 5), (63, 25, 5), []),
         (("kind",), (3, 20, 2), (3, None, 2), [(GROUPS, 3, 3)]),
         (("kind",), (4, 20, 4), (4, 3, None), [(PER_GROUP, 4, 4)]),
-        (("note",), (4, 5, 6), (4, None, None), [(GROUPS, 5, 4), (PER_GROUP, 6, 4)]),
+        (("note",), (4, 4, 6), (4, None, None), [(GROUPS, 5, 4), (PER_GROUP, 6, 4)]),
     ],
 )
 def test_a_limit_is_written_where_it_is_less_than_the_rows_of_a_unit(
     keys: tuple[str, ...], found: tuple[int, ...], written: tuple[int | None, ...], said: list[tuple[str, int, int]]
 ) -> None:
-    told, lines = tuned(missing(keys=keys), rungs(**dict(zip(ALL, found, strict=True))))
+    told, lines = tuned(missing(keys=keys), counts(**dict(zip(ALL, found, strict=True))))
     assert told.limits == {"orders": {name: most for name, most in zip(ALL, written, strict=True) if most is not None}}
-    assert lines == [
+    assert told.beyond == {"orders": 0}
+    of_rows, *others = lines
+    assert of_rows.startswith("orders: about 0 ± ") and "the limit leaves out about 0 % of all rows (at most" in of_rows
+    assert others == [
         f"orders: {name} is not written, as {most} found is no less than the {rows} rows of a unit"
         for name, most, rows in said
     ]
 
 
 def test_only_what_was_asked_is_written_and_declared_rows_count() -> None:
-    told, lines = tuned(missing((PER_GROUP,)), rungs(**{PER_GROUP: 2**20 - 1}))
-    assert (told.limits, lines) == ({"orders": {PER_GROUP: 2**20 - 1}}, [])
+    told, lines = tuned(missing((PER_GROUP,)), counts(**{PER_GROUP: 2**19}))
+    assert told.limits == {"orders": {PER_GROUP: int(next(rung for rung in of_limits().rungs if rung >= 2**19))}}
+    assert (told.beyond, lines) == ({}, [])
     assert tuned(missing(()), {})[0] == Tuned({}, {})
 
 
+def test_what_a_limit_leaves_out_is_written_and_said() -> None:
+    """Half of the units have 100 rows, one in fifty 800: at a price where noise is large these are cut."""
+    rungs = of_limits().rungs
+    some, many = _at(rungs, 100, 500), _at(rungs, 800, 10)
+    noisy = NoisyCounts(tuple(map(sum, zip(some.counts, many.counts, strict=True))), 0.5)
+    question = Question("orders", None, "rows per unit", of_limits())
+    told, (line,) = tuned(missing((ROWS,), keys=()), {question: noisy})
+    most = told.limits["orders"][ROWS]
+    assert most == 803, "noise of one row a unit is 3 rows: 10 units with 800 are worth it"
+    loud = missing((ROWS,), keys=())
+    loud = replace(loud, schema=loud.schema.model_copy(
+        update={"privacy": loud.schema.privacy.model_copy(update={"query_epsilon": Fraction(1, 50)})}))  # fmt: skip
+    told, (line,) = tuned(loud, {question: noisy})
+    assert told.limits["orders"][ROWS] == 101
+    assert 0.10 <= told.beyond["orders"] <= 0.13 and told.beyond["orders"].denominator <= 1000
+    assert line.startswith("orders: about 10 ± ") and " units have more than 101 rows; " in line
+    assert "leaves out about 1" in line
+
+
+def test_nothing_is_written_of_what_noise_hides() -> None:
+    told, lines = tuned(missing(), counts(2, **dict(zip(ALL, (63, 20, 5), strict=True))))
+    assert told == Tuned({}, {}, {})
+    assert lines == [
+        "orders: no limit was found: too few units have rows; declare max_rows_per_unit yourself",
+        f"orders: {GROUPS} is not written: too few units show",
+        f"orders: {PER_GROUP} is not written: too few units show",
+    ]
+
+
 def test_bounds_are_written_where_two_ends_were_found() -> None:
-    told, lines = tuned(missing((), bounds=("age", "price")), rungs(age=(-18, 99), price=(-5, 5)))
-    assert told.bounds == {"orders": {"age": (18, 99)}}
+    told, lines = tuned(missing((), bounds=("age", "price")), counts(age=(-18, 99), price=(-5, -6)))
+    assert told.bounds == {"orders": {"age": (16, 112)}}
     assert lines == ["orders.price: no bounds were found: too few units have different values in it"]
 
 
@@ -134,20 +174,22 @@ def test_errors_are_compared_before_and_after(monkeypatch: pytest.MonkeyPatch) -
     assert [each[0] for each in compared(alone, now, Tuned({}, {}))] == ["COUNT(*) FROM people"]
 
 
-@pytest.mark.parametrize("many", [1, 7])
+@pytest.mark.parametrize("parts", [(1,), (3, 1), (1, 1, 1, 1, 1, 1, 1)])
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 @pytest.mark.parametrize("share", [Fraction(1, 20), Fraction(1)])
-def test_each_mechanism_gets_as_much_as_the_share_admits(many: int, mechanism: str, share: Fraction) -> None:
-    """To the twelfth binary digit: a thousandth more for each takes more than the share of the whole budget."""
+def test_all_counts_get_as_much_as_the_share_admits(parts: tuple[int, ...], mechanism: str, share: Fraction) -> None:
+    """To the twelfth binary digit: a thousandth more takes more than the share of the whole budget."""
     budget = Budget(Fraction(3), Fraction(1, 10**6))
     privacy = shop().privacy.model_copy(update={"delta": Fraction(1, 10**6), "mechanism": mechanism})
-    each = price_of_each(budget, privacy, share, many)
-    assert each.denominator & (each.denominator - 1) == 0 and each.numerator < 2**13
-    cost, more = cost_of(many, each), cost_of(many, each * Fraction(1001, 1000))
+    shares = [Fraction(part, sum(parts)) for part in parts]
+    price = price_of(budget, privacy, share, shares)
+    assert price.denominator & (price.denominator - 1) == 0 and price.numerator < 2**13
+    norm = norm_of(privacy)
+    cost, more = cost_of(shares, price, norm), cost_of(shares, price * Fraction(1001, 1000), norm)
     assert taken(budget, privacy, cost) <= share and admits(budget, FREE, cost.rounded_up())
     assert taken(budget, privacy, more) > share or not admits(budget, FREE, more.rounded_up())
-    if many == 1 and mechanism == "laplace":
-        assert each <= share * 3 <= each * (1 + Fraction(1, 2**11))
+    if len(parts) == 1 and mechanism == "laplace":
+        assert price <= share * 3 <= price * (1 + Fraction(1, 2**11))
 
 
 @pytest.mark.parametrize(
@@ -172,17 +214,3 @@ def test_the_ledger_says_what_is_looked_for() -> None:
         (None, "rows per unit"), (None, "groups per unit"), ("age", "low"), ("age", "high"),
     ]  # fmt: skip
     assert [each.statement.count("SUM(CAST(GREATEST(LEAST(") for each in (limits, column)] == [2, 2]
-
-
-def test_a_found_limit_leaves_as_many_units_above_as_the_scan_that_leaves_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a scan leaves is in the fine steps of its histogram."""
-    asked: Any = [[(7, 2), (5, 1)], [(9, 4)]]
-
-    def plan(scans: list[tuple[int, int]]) -> Any:
-        histograms = [SimpleNamespace(contribution=SimpleNamespace(fine=fine)) for _, fine in scans]
-        return SimpleNamespace(core=SimpleNamespace(histograms=histograms), left=[left for left, _ in scans])
-
-    monkeypatch.setattr(tuner, "scans_of", lambda each: [SimpleNamespace(left=left) for left in each.left])
-    tables: Any = SimpleNamespace(tables=[plan(each) for each in asked])
-    assert tuner.units_above(tables) == 5
-    assert tuner.units_above(SimpleNamespace(tables=[plan([(7, 2)])])) == 3  # type: ignore[arg-type]

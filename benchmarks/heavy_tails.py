@@ -1,0 +1,161 @@
+"""What `dpsql schema tune` finds for a tenth of ε = 3 on tables with heavy tails, and how far off statements then are.
+
+Run ``python benchmarks/heavy_tails.py``, or with ``--rounds 10``. One database has several tables of people with a few
+or very many rows each: of a geometric law, of log-normal ones, of Pareto ones and of awards as ball players have them.
+Each is tuned alone, and all of them together, in which case they share the tenth. Errors are relative to the plain
+answer, at the ordinary price of 0.1: the median and the largest of all rounds. `left out` is what the limit leaves out,
+and what the schema says of it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+import duckdb
+import numpy as np
+from click.testing import CliRunner
+from numpy.typing import NDArray
+
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT)]
+
+from dpsql.cli import commands  # noqa: E402
+from dpsql.schema import load  # noqa: E402
+from dpsql.session import open_session  # noqa: E402
+
+SCHEMA = """\
+name = "tails"
+source = "{source}"
+ledger = "{ledger}"
+[privacy]
+unit = "people.id"
+epsilon = 3
+delta = 1e-6
+keep_answers = false
+[tables.people]
+key = "id"
+max_rows_per_unit = 1
+[tables.people.columns]
+id = {{ type = "integer" }}
+"""
+TABLE = """\
+[tables.{name}]
+references = {{ person = "people.id" }}
+[tables.{name}.columns]
+person = {{ type = "integer" }}
+year = {{ type = "integer" }}
+points = {{ type = "integer" }}
+"""
+UNITS = {"small": 1_500, "large": 10_000}
+
+
+def rows_of_units(units: int, random: np.random.Generator) -> dict[str, NDArray[np.int64]]:
+    """How many rows each unit has, by table."""
+    players = random.random(units) < 0.3  # of them the rest has one award or two
+    laws = {
+        "geometric": random.geometric(1 / 8, units),
+        "lognormal": np.round(random.lognormal(0.9, 1.0, units)),
+        "pareto": np.floor((1 - random.random(units)) ** (-1 / 2)),
+        "heavier": np.floor((1 - random.random(units)) ** (-1 / 1.5)),
+        "awards": np.where(players, np.round(random.lognormal(2.2, 0.8, units)), random.integers(1, 3, units)),
+        "constant": np.full(units, 5),
+    }
+    return {name: np.maximum(rows, 1).astype(np.int64) for name, rows in laws.items()}
+
+
+def fill(folder: Path, units: int) -> list[str]:
+    """Write the database; the names of its tables of rows."""
+    random = np.random.default_rng(units)
+    tables = rows_of_units(units, random)
+    with duckdb.connect(str(folder / "tails.duckdb")) as connection:
+        connection.execute(f"CREATE TABLE people AS SELECT i AS id FROM range({units}) t(i)")
+        for name, rows in tables.items():
+            person = np.repeat(np.arange(units), rows)
+            year = 1871 + (144 * np.sqrt(random.random(len(person)))).astype(np.int64)
+            points = np.round(random.lognormal(3, 1, len(person))).astype(np.int64)
+            rows = {"person": person, "year": year, "points": points}
+            connection.execute(f"CREATE TABLE {name} AS FROM rows")
+    return list(tables)
+
+
+def tuned(folder: Path, tables: list[str], number: int) -> tuple[Path, str]:
+    """The schema file of a new database over these tables with what is found, and what was said."""
+    own = folder / f"{tables[0]}{len(tables)}_{number}"
+    own.mkdir()
+    path = own / "tails.toml"
+    shutil.copy(folder / "tails.duckdb", own)  # a database of its own, which nothing was charged to before
+    declared = SCHEMA.format(source=own / "tails.duckdb", ledger=path.with_suffix(".ledger"))
+    path.write_text(declared + "".join(TABLE.format(name=name) for name in tables))
+    run = CliRunner().invoke(commands, ["schema", "tune", str(path), "--yes"])
+    if run.exit_code:
+        raise SystemExit(run.output)
+    return path, run.output
+
+
+def measured(folder: Path, path: Path, table: str) -> Iterator[tuple[str, float]]:
+    """Errors of statements over a table, relative to the plain answers, and what its limit leaves out."""
+    declared = load(path).tables[table]
+    if declared.max_rows_per_unit is None:
+        yield "no limit", 1.0
+        return
+    with duckdb.connect(str(folder / "tails.duckdb"), read_only=True) as connection:
+        counts = f"SELECT COUNT(*) AS n FROM {table} GROUP BY person"
+        (cut,) = connection.execute(
+            f"SELECT SUM(GREATEST(n - {declared.max_rows_per_unit}, 0)) / SUM(n) FROM ({counts})"
+        ).fetchone() or (0,)
+        plain = connection.execute(f"SELECT COUNT(*), SUM(points), MAX(year) FROM {table}").fetchone() or ()
+    yield "limit", float(declared.max_rows_per_unit)
+    yield "left out", float(cut)
+    yield "said", float(declared.rows_beyond_limit or 0)
+    path.write_text(re.sub("epsilon = 3\n", "epsilon = 1000000\nmechanism = 'gaussian'\n", path.read_text(), count=1))
+    session = open_session(path)
+    try:
+        for column, exact in zip(("COUNT(*)", "SUM(points)", "MAX(year)"), plain, strict=True):
+            if column != "COUNT(*)" and declared.columns[column[4:-1]].bounds is None:
+                yield f"{column} without bounds", 1.0
+                continue
+            (value,) = session.execute(f"SELECT {column} FROM {table}").rows[0]
+            error = abs(float(value) - float(exact))
+            yield column, error if column == "MAX(year)" else error / float(exact)
+    finally:
+        session.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    for size, units in UNITS.items():
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            tables = fill(folder, units)
+            for together in (False, True):
+                print(f"{size}: {units:,} units, {'all tables together' if together else 'each table alone'}")
+                found: dict[str, dict[str, list[float]]] = {name: {} for name in tables}
+                for number in range(arguments.rounds):
+                    for names in [tables] if together else [[name] for name in tables]:
+                        path, _ = tuned(folder, names, number)
+                        for name in names:
+                            for what, value in measured(folder, path, name):
+                                found[name].setdefault(what, []).append(value)
+                for name, columns in found.items():
+                    print(f"  {name:<10}", "; ".join(map(_said, columns, columns.values())))
+
+
+def _said(what: str, values: list[float]) -> str:
+    if what in ("limit", "MAX(year)"):
+        return f"{what} {median(values):.0f} ({min(values):.0f} to {max(values):.0f})"
+    if "no" in what.split() or "without" in what:
+        return f"{what}: {len(values)} times"
+    return f"{what} {median(values):.1%} (at most {max(values):.1%})"
+
+
+if __name__ == "__main__":
+    main()

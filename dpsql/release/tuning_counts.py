@@ -1,0 +1,37 @@
+"""Exact places of units on ladders → noisy counts of units on each, which are released.
+
+Proved in ``docs/proofs/tune.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpsql.engines.exact_rows import CoreRows, ExactRows
+from dpsql.planning.tuning import Asked, NoisyCounts, Question, TuningPlan, counts_of, deviation_of
+from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+
+
+def count(exact: ExactRows, plan: TuningPlan, *, _entropy: Entropy = OPERATING_SYSTEM) -> dict[Question, NoisyCounts]:
+    """The noisy counts of each question of the plan; all of them are released: public from here on."""
+    released = dict[Question, NoisyCounts]()
+    for asked, rows in zip(plan.tables, exact.reveal(), strict=True):
+        for question, histogram, mechanism, counts in zip(
+            asked.questions, asked.core.histograms, counts_of(asked), _exact(asked, rows), strict=True
+        ):
+            noisy = mechanism.node.perturb(counts, _entropy=_entropy)
+            fine = histogram.contribution.fine
+            released[question] = NoisyCounts(tuple(each / fine for each in noisy), deviation_of(histogram))
+    return released
+
+
+def _exact(asked: Asked, rows: CoreRows) -> Iterator[list[int]]:
+    """For each question the exact number of units in each place, in the steps of its histogram."""
+    (lists,) = rows
+    for question, own in zip(asked.questions, lists, strict=True):
+        assert own is None or isinstance(own, tuple | list)
+        places, counts = own or ((), ())
+        exact = [0] * len(question.ladder.rungs)
+        for place, number in zip(places, counts, strict=True):
+            exact[min(max(int(place), 0), len(exact) - 1)] += int(number)
+        yield exact
