@@ -5,7 +5,6 @@ Proved in ``docs/proofs/stability.md`` and, for conditions, in ``docs/proofs/exp
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
@@ -14,7 +13,7 @@ from typing import TypeAlias, assert_never
 from dpsql.schema import Bound, SqlType
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.datetimes import is_ordinary
-from dpsql.sql.functions.interval_rules import length_interval, round_interval, span
+from dpsql.sql.functions.interval_rules import floor_interval, length_interval, round_interval, span
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, as_number
@@ -177,7 +176,7 @@ def cast_interval(interval: Interval, source: SqlType, target: SqlType) -> Inter
         places = Fraction(target.scale or 0)
         return round_interval(interval, Interval(places, places))
     if target.kind == "date" and source.kind == "timestamp":
-        return interval.monotone(math.floor)
+        return floor_interval(interval)
     return interval
 
 

@@ -20,8 +20,10 @@ from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.per_row_evaluation import flat, reads_flat
 from dpsql.sql.emit.table import first_characters, without_sign
+from dpsql.sql.emit.whole_numbers import Whole, narrow, whole_number
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
+from dpsql.sql.functions.whole_numbers import is_large, is_whole
 from dpsql.sql.ir.expression import (
     DATE,
     DOUBLE,
@@ -140,6 +142,8 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
             return without_sign(column) if sql_type.kind == "double" and relation in OUTER.get() else column
         case Literal():
             return literal_node(dialect, expression)
+        case Call() | Case() if is_whole(expression):
+            return _whole(dialect, expression, places).tree
         case Call(function=function) if function in _CONDITIONS:
             return _condition(dialect, expression, places)
         case Call(function=function, arguments=arguments) if function in _CHOICES:
@@ -184,6 +188,18 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     return dialect.try_cast(whole, DATE) if keeps_date else whole
 
 
+def _whole(dialect: Dialect, expression: Expression, places: Places | None) -> Whole:
+    return whole_number(dialect, expression, lambda part: native(dialect, part, places))
+
+
+def _bigint(dialect: Dialect, expression: Expression, places: Places | None) -> exp.Expr:
+    """A whole number in 64 bits, NULL if it has more."""
+    if is_whole(expression):
+        return narrow(dialect, _whole(dialect, expression, places)).tree
+    emitted = native(dialect, expression, places)
+    return dialect.try_cast(emitted, INTEGER) if is_double(expression) else dialect.cast(emitted, INTEGER)
+
+
 def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """The first argument in its own type, NULL where it equals the second."""
     first, second = call.arguments
@@ -200,8 +216,7 @@ def _argument(dialect: Dialect, argument: Expression, kind: str, jumps: bool, pl
         case "number":
             return nearest(dialect, argument, places) if jumps else double(dialect, argument, places)
         case "integer":
-            emitted = native(dialect, argument, places)
-            return dialect.try_cast(emitted, INTEGER) if is_double(argument) else dialect.cast(emitted, INTEGER)
+            return _bigint(dialect, argument, places)
         case _:
             return native(dialect, argument, places)
 
@@ -230,9 +245,16 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
         else:
             rounded = nearest(dialect, argument, places)
         return dialect.try_cast(rounded if computed else native(dialect, argument, places), target)
+    if is_whole(argument) and target.kind == "integer":
+        return _bigint(dialect, argument, places)
     value = (double if argument.type.kind == "decimal" else native)(dialect, argument, places)
     whole = (target.precision or 0) - (target.scale or 0)
-    if argument.type.kind != "integer" or is_double(argument) or target.kind != "decimal" or whole > _INTEGER_DIGITS:
+    if (
+        argument.type.kind != "integer"
+        or is_double(argument)
+        or target.kind != "decimal"
+        or (whole > _INTEGER_DIGITS and not is_whole(argument))
+    ):
         return dialect.try_cast(value, target)
     ends = ((exp.GT, -(10**whole)), (exp.LT, 10**whole))
     fits = node.balanced([node.compare(kind, value.copy(), node.integer(end)) for kind, end in ends], exp.And)
@@ -259,7 +281,10 @@ def double(dialect: Dialect, expression: Expression, places: Places | None = Non
 def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A comparison of one family: whole numbers and columns of one type as they are, so that units compare exactly;
     other numbers as DOUBLE, dates as timestamps."""
-    whole = all(part.type.kind == "integer" and not is_double(part) for part in call.arguments)
+    integers = all(part.type.kind == "integer" for part in call.arguments)
+    whole = integers and not any(map(is_double, call.arguments))
+    if integers and not whole and any(map(is_large, call.arguments)):
+        return dialect.total_form(call.function, *(_whole(dialect, part, places).tree for part in call.arguments))
     exact = whole or all(isinstance(part, ColumnRef) and part.type == call.arguments[0].type for part in call.arguments)
     if exact:
         parts = [native(dialect, part, places) for part in call.arguments]
@@ -295,6 +320,8 @@ def key(dialect: Dialect, expression: Expression, places: Places | None = None) 
         return node.case((inside, emitted.copy()), default=None)
     if expression.type.kind == "double":
         return node.plus(double(dialect, expression, places), number(0.0))
+    if is_whole(expression):
+        return _bigint(dialect, expression, places)
     if expression.type.is_numeric:
         return dialect.try_cast(emitted, expression.type)
     return emitted

@@ -17,6 +17,7 @@ from dpsql.schema import Scalar, SqlType
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.like_patterns import liked
 from dpsql.sql.functions.signature import common_type
+from dpsql.sql.functions.whole_numbers import is_whole
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.expression import (
     BOOLEAN,
@@ -230,9 +231,9 @@ def is_double(expression: Expression) -> bool:
             return isinstance(value, float | Decimal)
         case Call(function=function, type=sql_type):
             entry = FUNCTIONS[function]
-            return sql_type.is_numeric and not entry.whole
+            return sql_type.is_numeric and not entry.whole and not is_whole(expression)
         case Case(type=sql_type):
-            return sql_type.is_numeric
+            return sql_type.is_numeric and not is_whole(expression)
         case Cast(type=sql_type):
             return sql_type.kind == "double"
         case ColumnRef() | Subquery():

@@ -40,6 +40,19 @@ def abs_interval(argument: Interval) -> Interval:
     return Interval(Fraction(0), argument.magnitude)
 
 
+def floor_interval(argument: Interval) -> Interval:
+    """⌊x⌋, exactly."""
+    return Interval(
+        None if argument.low is None else Fraction(math.floor(argument.low)),
+        None if argument.high is None else Fraction(math.floor(argument.high)),
+    )
+
+
+def ceil_interval(argument: Interval) -> Interval:
+    """⌈x⌉, exactly."""
+    return -floor_interval(-argument)
+
+
 def sign_interval(argument: Interval) -> Interval:
     """−1, 0 or 1, as far as the argument can have that sign."""
     low, high = (None if end is None else (end > 0) - (end < 0) for end in (argument.low, argument.high))
@@ -152,7 +165,7 @@ def shift_interval(argument: Interval, places: Interval, direction: int) -> Inte
     scaled = argument * Interval(
         Fraction(2) ** (direction * int(places.low)), Fraction(2) ** (direction * int(places.low))
     )
-    return scaled.monotone(math.floor)
+    return floor_interval(scaled)
 
 
 # -- texts --------------------------------------------------------------------------------------------------------

@@ -16,9 +16,11 @@ from typing import TypeAlias
 from dpsql.sql.functions.interval_rules import (
     abs_interval,
     and_interval,
+    ceil_interval,
     constant,
     cosh_interval,
     even_interval,
+    floor_interval,
     floored_modulo_interval,
     modulo_interval,
     or_interval,
@@ -108,7 +110,7 @@ ARITHMETIC: dict[str, Function] = {
     "fdiv": Function(
         _TWO,
         always(DOUBLE),
-        lambda x, y: (x / y).monotone(math.floor),
+        lambda x, y: floor_interval(x / y),
         fallible=by_zero,
         jumps=True,
         examples=("FDIV(i, 2)",),
@@ -139,7 +141,7 @@ ARITHMETIC: dict[str, Function] = {
     "floor": Function(
         ("number",),
         whole,
-        lambda x: x.monotone(math.floor),
+        floor_interval,
         jumps=True,
         examples=("FLOOR(x)", "FLOOR(m)"),
         cost=CallCost.ONE_LOOK,
@@ -147,7 +149,7 @@ ARITHMETIC: dict[str, Function] = {
     "ceil": Function(
         ("number",),
         whole,
-        lambda x: x.monotone(math.ceil),
+        ceil_interval,
         jumps=True,
         examples=("CEIL(x)", "CEILING(m)"),
         cost=CallCost.ONE_LOOK,

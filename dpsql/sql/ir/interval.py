@@ -12,6 +12,8 @@ from dpsql.schema import Bound
 
 #: Numbers whose size is above this are as good as unbounded: no double holds their sum.
 _HUGE = Fraction(10) ** 300
+#: Up to this size a double that is a whole number has not been rounded to one.
+_EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ def _outward(function: Callable[[float], float], end: Fraction | None, direction
     if not math.isfinite(value):
         return None
     exact = Fraction(value)
-    return exact if exact.denominator == 1 else exact + direction * abs(exact) / 2**40
+    is_exact = exact.denominator == 1 and abs(exact) <= _EXACT and float(end) == end
+    return exact if is_exact else exact + direction * abs(exact) / 2**40
 
 
 def _tame(low: Fraction | None, high: Fraction | None) -> Interval:

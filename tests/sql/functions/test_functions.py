@@ -110,7 +110,7 @@ def test_the_values_of_an_example_have_its_type_and_lie_in_its_interval(
         ).fetchall()
     }
     wanted = "DOUBLE" if is_double(expression) else DUCKDB.type_name(expression.type).upper()
-    small = expression.type.kind == "integer" and types <= {"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}
+    small = expression.type.kind == "integer" and types <= {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
     assert types == {wanted} or (small and not is_double(expression)), (types, wanted)
     keyed = connection.execute(
         f"SELECT DISTINCT typeof({key(DUCKDB, expression).sql(dialect='duckdb')}) FROM t"

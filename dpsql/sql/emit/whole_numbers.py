@@ -1,0 +1,155 @@
+"""Arithmetic and choices of whole numbers, computed in whole numbers of 64 or 128 bits.
+
+Which of the two follows from the types of what is computed: from how large its value may be whatever the rows hold.
+What may be beyond 127 bits is computed of operands of 64 bits, NULL where they have more. Proved in
+``docs/proofs/expression.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dpsql.sql.emit import node
+from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.per_row_evaluation import flat, reads_flat
+from dpsql.sql.functions.whole_numbers import (
+    BIGINT,
+    LEAST,
+    MOST,
+    WIDE,
+    is_arithmetic,
+    is_own_integer,
+    leaf_reach,
+    operands,
+    result_reach,
+)  # fmt: skip
+from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
+from dpsql.sql.ir.interval import Interval
+
+#: Emits an expression in the engine's own type.
+Emit: TypeAlias = Callable[[Expression], exp.Expr]
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An emitted whole number and the interval in which it lies on every row; of 64 bits if that lies within these."""
+
+    tree: exp.Expr
+    reach: Interval
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the engine has it as a number of 128 bits."""
+        return not _within(self.reach, BIGINT)
+
+
+def whole_number(dialect: Dialect, expression: Expression, emit: Emit) -> Whole:
+    """The expression as a whole number, whether or not it would be exact as a DOUBLE."""
+    match expression:
+        case Call() if is_arithmetic(expression):
+            values = [whole_number(dialect, operand, emit) for operand in operands(expression)]
+            return _computed(dialect, expression, values)
+        case Case() if is_arithmetic(expression):
+            conditions = [emit(condition) for condition, _ in expression.branches]
+            values = [whole_number(dialect, operand, emit) for operand in operands(expression)]
+            reach = result_reach(expression, *(value.reach for value in values))
+            trees = _alike(dialect, reach, values)
+            default = None if expression.default is None else trees[-1]
+            return Whole(node.case(*zip(conditions, trees, strict=False), default=default), reach)
+        case Literal():
+            return Whole(dialect.cast(emit(expression), INTEGER), leaf_reach(expression))
+        case ColumnRef() | Subquery() | Call() | Case():
+            tree = emit(expression)
+            own = is_own_integer(expression)
+            convert = dialect.cast if own and isinstance(expression, Call) else dialect.try_cast
+            return Whole(convert(tree, INTEGER), leaf_reach(expression))
+        case Cast():
+            return Whole(emit(expression), leaf_reach(expression))
+
+
+def narrow(dialect: Dialect, value: Whole) -> Whole:
+    """The number in 64 bits; NULL where it has more."""
+    if not value.is_wide:
+        return value
+    low, high = (dialect.cast(node.integer(end), "wide") for end in (LEAST, MOST))
+    fits = exp.Between(this=node.operand(value.tree), low=low, high=high)
+    return Whole(
+        node.case((fits, dialect.try_cast(value.tree.copy(), INTEGER))),
+        value.reach.within(BIGINT.low, BIGINT.high),
+    )
+
+
+def _computed(dialect: Dialect, call: Call, values: list[Whole]) -> Whole:
+    if call.function not in dialect.total_forms:
+        dialect.lacks(call.function.upper())
+    if call.function in ("//", "%", "round decimal", "trunc decimal"):
+        values = [narrow(dialect, value) for value in values]
+    reach = result_reach(call, *(value.reach for value in values))
+    if not _within(reach, WIDE):
+        values = [narrow(dialect, value) for value in values]
+        reach = result_reach(call, *(value.reach for value in values))
+    match call.function:
+        case "//" | "%":
+            return Whole(_divided(dialect, call, *_read(dialect, call, values)), reach)
+        case "round decimal" | "trunc decimal":
+            value = Whole(_read(dialect, call, values)[0], values[0].reach)
+            return Whole(_rounded(dialect, call, value, reach), reach)
+        case _:
+            wide = _alike(dialect, reach, values)
+            trees = _read(dialect, call, [Whole(tree, reach) for tree in wide])
+            result = dialect.total_form(call.function, *trees)
+            return Whole(result, reach)
+
+
+def _read(dialect: Dialect, call: Call, values: list[Whole]) -> list[exp.Expr]:
+    """The operands as the function reads them: flat if it is slow, or one of many."""
+    trees = [value.tree for value in values]
+    if call.function == "coalesce" or not reads_flat(dialect, call.function):
+        return trees
+    return [flat(dialect, tree, operand) for tree, operand in zip(trees, operands(call), strict=True)]
+
+
+def _alike(dialect: Dialect, reach: Interval, values: list[Whole]) -> list[exp.Expr]:
+    """The numbers in one width, in which the result fits too."""
+    if _within(reach, BIGINT) and not any(value.is_wide for value in values):
+        return [value.tree for value in values]
+    return [value.tree if value.is_wide else dialect.cast(value.tree, "wide") for value in values]
+
+
+def _divided(dialect: Dialect, call: Call, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
+    """The quotient or the remainder in 64 bits; NULL if the divisor is 0, or the quotient has more."""
+    known = exp.Nullif(this=divisor, expression=node.integer(0))
+    if call.function == "%":
+        return exp.Mod(this=node.operand(dividend), expression=known)
+    if not isinstance(call.arguments[1], Literal) or call.arguments[1].value == -1:
+        usual = node.compare(exp.NEQ, divisor.copy(), node.integer(-1))
+        least = dialect.cast(node.integer(LEAST), INTEGER)
+        dividend = node.case((usual, dividend), default=exp.Nullif(this=dividend.copy(), expression=least))
+    return dialect.quotient(node.operand(dividend), known)
+
+
+def _rounded(dialect: Dialect, call: Call, value: Whole, reach: Interval) -> exp.Expr:
+    """A multiple of a power of ten: the number less its rest, and a step further off if that is a half or more."""
+    digits = call.arguments[2]
+    assert isinstance(digits, Literal) and isinstance(digits.value, int)
+    power, half = 10**-digits.value, 10**-digits.value // 2
+    rest = exp.Mod(this=node.operand(value.tree), expression=dialect.cast(node.integer(power), INTEGER))
+    cut: exp.Expr = exp.Sub(this=node.operand(value.tree.copy()), expression=node.paren(rest))
+    if call.function == "trunc decimal" or power == 1:
+        return cut
+    up = node.compare(exp.GTE, rest.copy(), node.integer(half))
+    down = node.compare(exp.LTE, rest.copy(), node.integer(-half))
+    step = node.case((up, node.integer(power)), (down, node.integer(-power)), default=node.integer(0))
+    if _within(reach, BIGINT):
+        return node.plus(cut, dialect.cast(step, INTEGER))
+    return node.plus(dialect.cast(cut, "wide"), dialect.cast(step, "wide"))
+
+
+def _within(inner: Interval, outer: Interval) -> bool:
+    if inner.low is None or inner.high is None or outer.low is None or outer.high is None:
+        return False
+    return outer.low <= inner.low and inner.high <= outer.high

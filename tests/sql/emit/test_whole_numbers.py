@@ -1,0 +1,139 @@
+"""Arithmetic of whole numbers is exact up to 63 bits: DuckDB's value wherever DuckDB has one, and it never fails."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+from ordinary import read
+
+from dpsql.schema import SqlType
+from dpsql.sql.emit.duckdb import DUCKDB
+from dpsql.sql.emit.scalar import double, key, native
+from dpsql.sql.functions.whole_numbers import BIGINT, WIDE, is_whole
+from dpsql.sql.ir.expression import ColumnRef
+
+#: Ends of the types, both sides of 2^53, of products that have 64, 127 and more bits, and small numbers.
+NUMBERS = (
+    2**63 - 1, -(2**63), -(2**63) + 1, 2**62, 2**53, 2**53 + 1, -(2**53) - 1, 3_037_000_500, 1_852_673_427_797_059_126,
+    999_999_999_999_999_999, 5_000_000_000_000_000_000, 2**32, 2**31, 10, 7, 5, 3, 2, 1, 0, -1, -2, -5, -7, -15,
+)  # fmt: skip
+COLUMNS = {
+    name: ColumnRef("t", name, SqlType("integer"), True, None) for name in ("big", "other", "small", "least")
+} | {"x": ColumnRef("t", "x", SqlType("double"), True, None)}
+
+
+@pytest.fixture(name="connection", scope="module")
+def _connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE t (n INTEGER, big BIGINT, other BIGINT, small INTEGER, least TINYINT, x DOUBLE)"
+        )
+        generator = random.Random(7)
+        for place in range(400):
+            small = generator.choice([value for value in NUMBERS if abs(value) < 2**31])
+            least = generator.choice([value for value in NUMBERS if abs(value) < 2**7])
+            row = [place, generator.choice(NUMBERS), generator.choice(NUMBERS), small, least, float(small)]
+            if place % 40 == 0:
+                row[1 + place // 40 % 4] = None
+            connection.execute("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", row)
+        yield connection
+
+
+class Draws:
+    """Draws of expressions of whole numbers, and of conditions on them."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def number(self, depth: int) -> str:
+        """An expression of whole numbers."""
+        if depth == 0 or self._random.random() < 0.15:
+            constant = self._random.choice([value for value in NUMBERS if abs(value) < 2**63])
+            return self._random.choice(["big", "big", "other", "small", "least", f"({constant})"])
+        left, right = self.number(depth - 1), self.number(depth - 1)
+        return self._random.choice([
+            f"({left} + {right})", f"({left} - {right})", f"({left} * {right})", f"({left} // {right})",
+            f"({left} % {right})", f"(-{left})", f"ABS({left})", f"COALESCE({left}, {right})",
+            f"GREATEST({left}, {right})", f"LEAST({left}, {right})", f"NULLIF({left}, {right})",
+            f"CASE WHEN {self.condition(depth - 1)} THEN {left} ELSE {right} END",
+            f"CASE WHEN {self.condition(depth - 1)} THEN {left} END", f"ROUND({left}, -1)", f"ROUND({left}, -4)",
+            f"TRUNC({left}, -3)", f"MOD({left}, 10)", f"({left} // 1000000)", f"({left} & {right})", f"XOR({left}, 5)",
+            f"CAST({left} AS BIGINT)", f"ROUND({left})", f"({left} * CASE WHEN x > 1 THEN 1 ELSE 2 END)",
+            f"(SIGN({left}) + {right})",
+        ])  # fmt: skip
+
+    def condition(self, depth: int) -> str:
+        """A comparison of whole numbers."""
+        left, right = self.number(depth), self.number(depth)
+        operator = self._random.choice(["=", "<", "<=", ">", ">=", "<>"])
+        return self._random.choice([f"{left} {operator} {right}", f"{left} IN (1, 7, {right})", f"{left} IS NULL"])
+
+
+def _plain(connection: duckdb.DuckDBPyConnection, text: str) -> dict[int, object] | None:
+    """DuckDB's values by row, without rows for which it fails; None if it does not know the expression."""
+    try:
+        rows = connection.execute(f"SELECT n, {text} FROM t").fetchall()
+        return dict(rows)
+    except duckdb.BinderException:
+        return None
+    except duckdb.Error:
+        pass
+    values: dict[int, object] = {}
+    for place in range(400):
+        try:
+            values[place] = connection.execute(f"SELECT {text} FROM t WHERE n = {place}").fetchall()[0][0]
+        except duckdb.Error:
+            continue
+    return values
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_whole_numbers_are_those_of_duckdb(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+    draws = Draws(seed)
+    for _ in range(6):
+        text = draws.number(2)
+        theirs = _plain(connection, text)
+        if theirs is None:
+            continue
+        expression = read(text, COLUMNS)
+        emitted = [build(DUCKDB, expression).sql(dialect="duckdb") for build in (native, key, double)]
+        mine = connection.execute(f"SELECT n, {', '.join(emitted)} FROM t").fetchall()
+        for place, exact, keyed, _double in mine:
+            if place in theirs and abs(theirs[place] or 0) < 2**63:  # type: ignore[arg-type]
+                value = theirs[place]
+                assert (exact, keyed) == (value, value), (text, place, value, emitted[0])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_whole_numbers_are_compared_exactly(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
+    draws = Draws(1_000 + seed)
+    for _ in range(6):
+        text = draws.condition(1)
+        theirs = _plain(connection, text)
+        if theirs is None:
+            continue
+        emitted = native(DUCKDB, read(text, COLUMNS)).sql(dialect="duckdb")
+        mine = dict(connection.execute(f"SELECT n, {emitted} FROM t").fetchall())
+        assert {place: mine[place] for place in theirs} == theirs, text
+
+
+def test_what_a_double_has_exactly_is_computed_as_one() -> None:
+    assert not is_whole(read("CASE WHEN small > 3 THEN 1 ELSE 0 END", COLUMNS))
+    assert not is_whole(read("EXTRACT(YEAR FROM DATE '2020-01-01') * 100", COLUMNS))
+    assert is_whole(read("big % 2", COLUMNS))
+    assert is_whole(read("small + 1", COLUMNS))  # the declared bounds of a column need not hold
+
+
+def test_a_product_of_many_columns_is_null_beyond_64_bits(connection: duckdb.DuckDBPyConnection) -> None:
+    product = " * ".join(["big"] * 8)
+    emitted = native(DUCKDB, read(product, COLUMNS)).sql(dialect="duckdb")
+    for value, result in connection.execute(f"SELECT big, {emitted} FROM t WHERE big IS NOT NULL").fetchall():
+        assert result in (None, value**8), value
+        assert result is not None or abs(value**7) >= 2**63, value
+
+
+def test_the_widths_are_those_of_the_engine() -> None:
+    assert (BIGINT.low, BIGINT.high, WIDE.high) == (-(2**63), 2**63 - 1, 2**127 - 1)
