@@ -167,7 +167,7 @@ def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) 
         case "constant":
             fits = type(value) is int and abs(value) <= 1_000_000
         case "amount":
-            fits = type(value) is int and abs(value) <= 10**12
+            fits = type(value) is int and abs(value) < 2**63
         case "words":
             fits = isinstance(value, str)
         case "size":

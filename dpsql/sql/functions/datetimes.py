@@ -16,7 +16,7 @@ from dpsql.sql.functions.signature import CallCost, Function, always, same
 from dpsql.sql.ir.expression import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP
 from dpsql.sql.ir.interval import EVERYTHING, Interval
 
-__all__ = ["DATES", "PARTS", "SHIFTS", "UNITS"]
+__all__ = ["DATES", "FARTHEST", "MICROSECONDS", "PARTS", "SHIFTS", "UNITS"]
 
 #: How long the units are, from the shortest to the longest of each, in days.
 UNITS: dict[str, tuple[Fraction, Fraction]] = {
@@ -34,6 +34,10 @@ UNITS: dict[str, tuple[Fraction, Fraction]] = {
     "millisecond": (Fraction(1, 86_400_000), Fraction(1, 86_400_000)),
     "microsecond": (Fraction(1, 86_400_000_000), Fraction(1, 86_400_000_000)),
 }
+#: How many microseconds the units of a day have.
+MICROSECONDS = {
+    "microsecond": 1, "millisecond": 1_000, "second": 10**6, "minute": 60 * 10**6, "hour": 3_600 * 10**6
+}  # fmt: skip
 SHIFTS = ("year", "month", "day", "hour", "minute", "second", "microsecond")
 #: The parts that EXTRACT takes of an AGE.
 AGES = ("year", "month", "day")
@@ -173,7 +177,7 @@ def _shift(unit: str) -> Function:
     """A moment and a constant number of units, NULL where that is beyond all moments."""
 
     return Function(
-        ("temporal", "amount" if unit == "microsecond" else "constant"), shifted_type(unit),
+        ("temporal", "amount"), shifted_type(unit),
         lambda moment, amount: moment + moved(unit, amount),
         fallible=lambda moment, amount: _extraordinary(moment, moment + moved(unit, amount)),
         examples=(f"ts + INTERVAL 3 {unit.upper()}", f"ts - INTERVAL '3' {unit.upper()}"), cost=CallCost.ONE_LOOK,
@@ -186,24 +190,28 @@ def shifted_type(unit: str) -> Callable[..., SqlType]:
 
 
 def farthest_shift(unit: str) -> int:
-    """The largest number of units by which a column may move a moment."""
-    return 280_000 if unit == "year" else 1_000_000
+    """The largest number of units by which a column may move a moment: beyond it no engine has a moment."""
+    match unit:
+        case "year" | "month":
+            return FARTHEST // 365 * (1 if unit == "year" else 12)
+        case _:
+            return int(FARTHEST / UNITS[unit][1])
 
 
 def _shift_by(unit: str) -> Function:
     """A moment and a number of units that each row has for itself."""
 
-    far = float(farthest_shift(unit))
+    far = Fraction(farthest_shift(unit))
 
     def interval(moment: Interval, amount: Interval) -> Interval:
-        return moment + moved(unit, amount.within(Fraction(-far), Fraction(far)))
+        return moment + moved(unit, amount.within(-far, far))
 
     def may_fail(moment: Interval, amount: Interval) -> bool:
         near = amount.magnitude is not None and amount.magnitude <= far
         return not near or _extraordinary(moment, interval(moment, amount))
 
     return Function(
-        ("temporal", "number"), shifted_type(unit), interval, fallible=may_fail,
+        ("temporal", "integer"), shifted_type(unit), interval, fallible=may_fail,
         examples=(f"ts + i * INTERVAL '1' {unit.upper()}", f"ts + INTERVAL (i) {unit.upper()}"), cost=CallCost.ONE_LOOK,
     )  # fmt: skip
 

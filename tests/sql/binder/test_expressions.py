@@ -72,6 +72,13 @@ ALIKE = (
      "ts + INTERVAL '2 decades'",
     "EXTRACT(DAY FROM d - 3)", "EXTRACT(EPOCH FROM ts - d)", "EXTRACT(DAY FROM d - ts)",
      "CAST(NULL AS DATE) + INTERVAL 1 DAY",
+    "d + x * INTERVAL '1' DAY", "d + i * INTERVAL '1 month 2 days'", "d + INTERVAL (i) DECADE",
+    "ts + i * INTERVAL '1 year 1 hour 5 milliseconds'", "ts - x * INTERVAL '1' HOUR", "ts + INTERVAL 40000 DAY",
+    "ts + m * INTERVAL '1' SECOND", "ts + INTERVAL (i * 100000000) SECOND", "ts + TO_SECONDS(i * 1000000)",
+    "d + TO_DAYS(i)", "d - TO_WEEKS(i)", "ts + TO_MILLISECONDS(i)", "d + INTERVAL 3000000 SECOND",
+    "EPOCH_MS(i2 * 86400000)", "MAKE_TIMESTAMP(i2 * 1000001)", "MAKE_TIMESTAMP_MS(i2 * 1001)",
+    "EXTRACT(YEAR FROM EPOCH_MS(i2 * 86400000000))",
+    "DATE_TRUNC('month', TIMESTAMP '1970-01-01' + i2 * INTERVAL 1 WEEK)",
     "TIME_BUCKET(INTERVAL '3 days', d, DATE '2020-01-05')", "d - INTERVAL (i + 2) MONTH", "ts + INTERVAL (i) HOUR",
     *(f"ts + INTERVAL '2 {unit}'" for unit in (
         "microsecond millisecond second minute hour day week month quarter year decade century millennium "
@@ -120,12 +127,15 @@ REFUSED = {
         "d + 1.5", "ts + 1", "d + d"),
     ("E_TYPE", "- needs a number, and this is date"): ("1 - d",),
     ("E_TYPE", "an interval is added to dates and timestamps only"): ("i + INTERVAL 1 DAY", "s - INTERVAL 1 DAY"),
-    ("E_TYPE", "an interval is a constant, or a whole number of one unit: n * INTERVAL '1' DAY"): (
-        "d + INTERVAL (x) DAY", "d + x * INTERVAL '1' DAY", "d + i * INTERVAL '1 month 2 days'",
-        "d + INTERVAL (i) DECADE"),
+    ("E_TYPE", "months and years are moved by whole numbers: n * INTERVAL '1' MONTH"): (
+        "d + x * INTERVAL '1' YEAR", "d + x * INTERVAL '1 month 2 days'",
+        "d + s * INTERVAL '1' DAY"),
+    ("E_TYPE", "an interval is a constant, or a number of constant ones: n * INTERVAL '1' DAY"): (
+        "d + i * (i * INTERVAL '1' DAY)",),
+    ("E_TYPE", "only a whole number of days is added here; write x * INTERVAL '1' DAY"): ("d + INTERVAL (x) DAY",),
     ("E_TYPE", "this interval is not read; write whole units, such as INTERVAL '1 year 2 months' or"): (
         "ts + INTERVAL '2 days ago'", "ts + INTERVAL '2 days 3'", "ts + INTERVAL 'x 2 days'",
-        "d + INTERVAL 'x days'", "d + INTERVAL ''", "d + INTERVAL 1000001 DAY", "d + INTERVAL 83334 YEAR"),
+        "d + INTERVAL 'x days'", "d + INTERVAL ''", "d + INTERVAL 102200001 DAY", "d + INTERVAL 300000 YEAR"),
     ("E_FUNC", "TIME_BUCKET takes a constant positive width of one unit, such as INTERVAL '7 days'"): (
         "TIME_BUCKET(INTERVAL '0 days', d)", "TIME_BUCKET(INTERVAL '-1 days', d)",
         "TIME_BUCKET(INTERVAL '1 day 2 hours', ts)", "TIME_BUCKET(INTERVAL (i) DAY, ts)"),
@@ -184,8 +194,10 @@ REFUSED = {
     ("E_FUNC", "TRY_STRPTIME takes a text and a format"): ("TRY_STRPTIME(s)",),
     ("E_FUNC", "TO_CHAR takes a constant template of YYYY, MM, DD, HH24, MI, SS, Mon, Dy, IYYY, IW and signs"): (
         "TO_CHAR(ts, 'Q')", "TO_CHAR(ts, s)", "TO_CHAR(ts, '')"),
-    ("E_FUNC", "TO_TIMESTAMP is not in the list of functions; it depends on a time zone; write TIMESTAMP"): (
-        "TO_TIMESTAMP(i)",),
+    ("E_FUNC", "TO_TIMESTAMP is not in the list of functions; it takes a number of seconds here, or a text and"): (
+        "TO_TIMESTAMP(s)", "TO_TIMESTAMP(d)"),
+    ("E_FUNC", "EPOCH_MS is not in the list of functions; it takes a number of milliseconds here; of a moment"): (
+        "EPOCH_MS(ts)", "EPOCH_MS(x)"),
     ("E_FUNC", "TO_DATE is not in the list of functions; write CAST(TRY_STRPTIME(x, '%Y-%m-%d') AS DATE)"): (
         "TO_DATE(d, 'YYYY')",),
     ("E_TYPE", "ROUND takes a constant number of digits"): ("ROUND(x, i)", "ROUND(x, 31)", "ROUND(x, 1.5)"),

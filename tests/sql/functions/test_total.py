@@ -159,7 +159,7 @@ def _run(connection: duckdb.DuckDBPyConnection, expression: Expression) -> None:
     assert len(types) == 1 and types[0][1] == engine
     wanted = {"DOUBLE"} if is_double(expression) else {engine}
     if expression.type.kind == "integer" and not is_double(expression):
-        wanted |= {"TINYINT", "SMALLINT", "INTEGER"}
+        wanted |= {"TINYINT", "SMALLINT", "INTEGER", "HUGEINT"}
     assert types[0][0] in wanted, (types, wanted)
     measured = double(DUCKDB, expression).sql(dialect="duckdb") if expression.type.is_numeric else value
     connection.execute(f"SELECT max({keyed}), count({measured}) FROM {source} WHERE ({value}) IS NOT NULL").fetchall()

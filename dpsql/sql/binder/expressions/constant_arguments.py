@@ -12,16 +12,13 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from dpsql.sql.functions.datetimes import FARTHEST, MICROSECONDS
 from dpsql.sql.functions.regular_expression.syntax import parsed
 from dpsql.sql.ir.expression import TEXT, Expression, Literal
 from dpsql.sql.ir.refusal import only, refuse
 
-_FARTHEST = 1_000_000
 _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1_200, "millennium": 12_000}
 _DAYS = {"day": 1, "week": 7}
-_MICROSECONDS = {
-    "microsecond": 1, "millisecond": 1_000, "second": 10**6, "minute": 60 * 10**6, "hour": 3_600 * 10**6
-}  # fmt: skip
 _SHORT = {
     "centuries": "century", "mon": "month", "mons": "month", "yr": "year", "yrs": "year", "hr": "hour", "hrs": "hour",
     "min": "minute", "mins": "minute", "sec": "second", "secs": "second", "ms": "millisecond", "us": "microsecond",
@@ -56,8 +53,8 @@ class Span:
         if self.days:
             found.append(("day", self.days))
         for unit in ("hour", "minute", "second", "microsecond"):
-            if self.microseconds and self.microseconds % _MICROSECONDS[unit] == 0:
-                return (*found, (unit, self.microseconds // _MICROSECONDS[unit]))
+            if self.microseconds and self.microseconds % MICROSECONDS[unit] == 0:
+                return (*found, (unit, self.microseconds // MICROSECONDS[unit]))
         return tuple(found)
 
     @property
@@ -106,7 +103,8 @@ def _parsed_interval(text: str, unit: exp.Expr | None, node: exp.Expr) -> Span:
         if piece is None:
             _refuse_interval(node)
         whole, place = whole + _piece(piece, node), piece.end()
-    if max(abs(whole.months), abs(whole.days), abs(whole.microseconds) // 10**6) > _FARTHEST or not text.strip():
+    days = (abs(whole.months) * 31, abs(whole.days), abs(whole.microseconds) // (86_400 * 10**6))
+    if max(days) > FARTHEST or not text.strip():
         _refuse_interval(node)
     return whole
 
@@ -117,7 +115,7 @@ def _piece(piece: re.Match[str], node: exp.Expr) -> Span:
         moved = (int(hours) * 3600 + int(minutes) * 60) * 10**6 + int(Fraction(seconds or "0") * 10**6)
         return Span(microseconds=-moved if sign == "-" else moved)
     unit, amount = unit_word(word), Fraction(number)
-    for table, name in ((_MONTHS, "months"), (_DAYS, "days"), (_MICROSECONDS, "microseconds")):
+    for table, name in ((_MONTHS, "months"), (_DAYS, "days"), (MICROSECONDS, "microseconds")):
         if unit in table:
             exact = amount * table[unit]
             if exact.denominator == 1:

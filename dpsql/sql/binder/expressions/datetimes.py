@@ -8,16 +8,15 @@ from sqlglot import exp
 
 from dpsql.schema import SqlType
 from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span, unit_word
+from dpsql.sql.binder.expressions.intervals import is_interval, moved, moved_by, shifted
 from dpsql.sql.functions.call import ReadNode, beside, call, read_call, resolved
-from dpsql.sql.functions.datetimes import BUCKETS, PARTS, SHIFTS, UNITS
+from dpsql.sql.functions.datetimes import BUCKETS, PARTS, UNITS
 from dpsql.sql.functions.spellings import PART_NAMES, SPELLING
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Call, Cast, Expression, Literal
+from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Cast, Expression, Literal
 from dpsql.sql.ir.literal import STARTING, starts
 from dpsql.sql.ir.refusal import called, only, refuse
 
-#: Units that are whole numbers of another.
-_MULTIPLES = {"quarter": ("month", 3), "week": ("day", 7)}
 #: Parts of an interval between two timestamps: the unit that is counted, and of how many it is the remainder.
 _ELAPSED = {"day": ("day", None), "hour": ("hour", 24), "minute": ("minute", 60), "second": ("second", 60)}
 
@@ -109,10 +108,10 @@ def additive(read: ReadNode, node: exp.Expr) -> Expression:
     only(node, "this", "expression", *SPELLING)
     left, right = node.this, node.expression
     back = isinstance(node, exp.Sub)
-    if not back and _is_interval(left):
+    if not back and is_interval(left):
         left, right = right, left
-    if _is_interval(right):
-        return _moved(read, left, right, back, node)
+    if is_interval(right):
+        return moved_by(read, left, right, back, node)
     first, second = read(left), read(right)
     if back:
         first, second = beside([first, second])
@@ -131,73 +130,6 @@ def additive(read: ReadNode, node: exp.Expr) -> Expression:
             "E_TYPE", "only a whole number of days is added to a date; write + INTERVAL '1' HOUR for a timestamp", node
         )
     return call("-" if back else "+", [first, second], node)
-
-
-def _is_interval(node: exp.Expr) -> bool:
-    """Whether the node is an interval, perhaps negated or multiplied."""
-    inner = node.unnest()
-    if isinstance(inner, exp.Neg):
-        return _is_interval(inner.this)
-    if isinstance(inner, exp.Mul):
-        return _is_interval(inner.this) or _is_interval(inner.expression)
-    return isinstance(inner, exp.Interval)
-
-
-def _moved(read: ReadNode, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr) -> Expression:
-    span = constant_span(interval)
-    value = read(moment)
-    if not value.type.is_temporal:
-        refuse("E_TYPE", "an interval is added to dates and timestamps only", node)
-    if span is not None:
-        return moved(value, span.times(-1) if back else span, node)
-    unit, amount = _variable(read, interval.unnest(), node)
-    return shifted(value, unit, call("negate", [amount], node) if back else amount, node)
-
-
-def _variable(read: ReadNode, interval: exp.Expr, node: exp.Expr) -> tuple[str, Expression]:
-    """An interval of as many units as a row says: the unit and how many."""
-    unit, amount = "", None
-    if isinstance(interval, exp.Mul):
-        sides = (interval.this, interval.expression)
-        number, inner = sides if _is_interval(sides[1]) else sides[::-1]
-        steps = (constant_span(inner) or Span()).steps
-        if len(steps) == 1:
-            unit, amount = steps[0][0], call("*", [_whole(read(number)), Literal(steps[0][1], INTEGER)], node)
-    elif isinstance(interval, exp.Interval) and interval.args.get("unit") is not None:
-        unit, amount = unit_word(interval.args["unit"].name), _whole(read(interval.this))
-        if unit in _MULTIPLES:
-            unit, times = _MULTIPLES[unit]
-            amount = call("*", [amount, Literal(times, INTEGER)], node)
-    if amount is None or unit not in SHIFTS or amount.type.kind != "integer":
-        refuse("E_TYPE", "an interval is a constant, or a whole number of one unit: n * INTERVAL '1' DAY", node)
-    return unit, amount
-
-
-def _whole(number: Expression) -> Expression:
-    """A rounded number as the integer that it is."""
-    match number:
-        case Call(function="floor" | "ceil" | "trunc" | "round", arguments=(_,)):
-            return Cast(number, INTEGER)
-        case _:
-            return number
-
-
-def moved(moment: Expression, span: Span, node: exp.Expr) -> Expression:
-    """The moment moved by months, then days, then microseconds."""
-    for unit, amount in span.steps:
-        moment = shifted(moment, unit, Literal(amount, INTEGER), node)
-    return moment
-
-
-def shifted(moment: Expression, unit: str, amount: Expression, node: exp.Expr) -> Expression:
-    """The moment moved by so many units."""
-    if not isinstance(amount, Literal):
-        return call(f"date_add {unit} by", [moment, amount], node)
-    if type(amount.value) is not int:
-        refuse("E_TYPE", "only a whole number of units is added to a date", node)
-    if isinstance(moment, Literal) and moment.value is not None:
-        return literal.shifted(moment, unit, amount.value, node)
-    return call(f"date_add {unit}", [moment, amount], node)
 
 
 def bucket(read: ReadNode, node: exp.Expr) -> Expression:

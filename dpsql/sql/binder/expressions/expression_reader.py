@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
-from dpsql.sql.binder.expressions import conditions, datetimes, numbers, texts
+from dpsql.sql.binder.expressions import conditions, datetimes, intervals, numbers, texts
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import ReadNode, call, read_call, read_condition
@@ -147,6 +147,7 @@ _NAMED_SPECIAL: dict[str, Callable[[ReadNode, exp.Expr], Expression]] = {
     "date_sub": datetimes.subtracted,
     "datesub": datetimes.subtracted,
     "isfinite": datetimes.is_finite,
+    "make_timestamp_ms": intervals.of_milliseconds,
     "to_date": texts.of_template,
     "try_strptime": texts.tried,
 }

@@ -7,6 +7,7 @@ import re
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions.constant_arguments import require_format, require_pattern, template_format
+from dpsql.sql.binder.expressions.intervals import of_number
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions.call import ReadNode, call, read_call
 from dpsql.sql.functions.like_patterns import matched
@@ -202,10 +203,12 @@ def tried(read: ReadNode, node: exp.Expr) -> Expression:
 
 
 def of_template(read: ReadNode, node: exp.Expr) -> Expression:
-    """TO_TIMESTAMP and TO_DATE of a text and of PostgreSQL's template for it."""
+    """TO_TIMESTAMP and TO_DATE of a text and of PostgreSQL's template for it, or TO_TIMESTAMP of a number."""
     template = node.args.get("scale")
+    if isinstance(node, exp.UnixToTime) and (template is None or not template.is_string):
+        return of_number(read, node)
     arguments = node.expressions if isinstance(node, exp.Anonymous) else [node.this, template]
-    if len(arguments) != 2 or arguments[1] is None or (isinstance(template, exp.Literal) and not template.is_string):
+    if len(arguments) != 2:
         refuse_unlisted(node)
     text, pattern = map(read, arguments)
     if text.type != TEXT:

@@ -13,8 +13,8 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.sql.binder.expressions.constant_arguments import Span, constant_span
-from dpsql.sql.binder.expressions.datetimes import moved
 from dpsql.sql.binder.expressions.expression_reader import Reader
+from dpsql.sql.binder.expressions.intervals import moved
 from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.functions.call import beside
 from dpsql.sql.ir import literal

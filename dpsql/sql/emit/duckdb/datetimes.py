@@ -10,7 +10,6 @@ from typing import Final
 from sqlglot import exp
 
 from dpsql.sql.emit.duckdb.guarded_calls import attempt, attempted, cast
-from dpsql.sql.emit.node import number
 from dpsql.sql.emit.total_form import Node, TotalForm, both, call, case, compare
 from dpsql.sql.functions.datetimes import AGES, BUCKETS, FARTHEST, PARTS, SHIFTS, UNITS, farthest_shift, moved
 from dpsql.sql.functions.interval_rules import span
@@ -76,12 +75,13 @@ def _shift(unit: str) -> TotalForm:
 
 
 def _shift_by(unit: str) -> TotalForm:
-    """A moment and a number of units that each row has for itself."""
-    far = float(farthest_shift(unit))
+    """A moment and a number of units that each row has for itself, NULL beyond all moments."""
+    far = farthest_shift(unit)
 
     def build(moment: Node, amount: Node) -> Node:
-        near = both(compare(exp.GTE, amount, number(-far)), compare(exp.LTE, amount.copy(), number(far)))
-        count = exp.TryCast(this=case(near, amount.copy()), to=exp.DataType.build("integer"))
+        count: Node = case(_within(amount, -far, far), amount)
+        if unit in ("year", "month", "day"):
+            count = exp.TryCast(this=count, to=exp.DataType.build("integer"))
         return attempt(exp.Add(this=exp.Paren(this=ordinary(moment)), expression=call(f"TO_{unit.upper()}S")(count)))
 
     return build
@@ -111,10 +111,10 @@ def _made(year: Node, month: Node, day: Node) -> Node:
     return case(in_a_month, case(is_there, made(day.copy())))
 
 
-def _within(number: Node, low: int, high: int) -> Node:
+def _within(value: Node, low: int, high: int) -> Node:
     ends = exp.Literal.number(abs(low)), exp.Literal.number(high)
     least = exp.Neg(this=ends[0]) if low < 0 else ends[0]
-    return both(compare(exp.GTE, number.copy(), least), compare(exp.LTE, number.copy(), ends[1]))
+    return both(compare(exp.GTE, value.copy(), least), compare(exp.LTE, value.copy(), ends[1]))
 
 
 DATES: Final[dict[str, TotalForm]] = {
