@@ -99,6 +99,11 @@ class Column(BaseModel):
         return self._reading
 
     @property
+    def may_be_null(self) -> bool:
+        """Whether a value may be NULL: as declared, or because NaN, which is read as NULL, may be stored."""
+        return self.nullable or self.type.kind == "double" or self.reading == "its whole number"
+
+    @property
     def automatic(self) -> bool:
         """Whether each sum finds the norm to which units are clipped, as nobody knows bounds."""
         return self._automatic and self.bounds is None

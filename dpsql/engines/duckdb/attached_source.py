@@ -234,12 +234,12 @@ def lock_down(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: ValueRows) -> None:
-    """The rows as a table of the database ``derived``, in the types that the plan has for it."""
+    """The rows as a table of the database ``derived``, in the types that the plan has for it; NaN is NULL."""
     columns = ", ".join(f"c{place} {sql_type}" for place, sql_type in enumerate(table.types))
     cursor.execute(f'CREATE OR REPLACE TABLE derived.main."{table.name}" ({columns})')
     if rows:
         parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in table.types)
-        values = [list(column) for column in zip(*rows, strict=True)]
+        values = [[None if value != value else value for value in column] for column in zip(*rows, strict=True)]
         cursor.execute(f'INSERT INTO derived.main."{table.name}" SELECT {parts}', values)
 
 

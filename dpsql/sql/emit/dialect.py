@@ -103,6 +103,10 @@ class Dialect(Syntax, ABC):
         """The value as another type, NULL where it has no form there. Doubles become the nearest whole number."""
 
     @abstractmethod
+    def unless_nan(self, value: exp.Expr) -> exp.Expr:
+        """The DOUBLE, NULL if it is NaN."""
+
+    @abstractmethod
     def greatest(self, *values: exp.Expr) -> exp.Expr:
         """The greatest of values that are not NULL; NaN is above every number."""
 

@@ -14,15 +14,16 @@ from typing import Final, TypeAlias, assert_never
 
 from sqlglot import exp
 
-from dpsql.errors import StatementError
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
+from dpsql.sql.emit.node_count import limited, require
 from dpsql.sql.emit.per_row_evaluation import flat, reads_flat
 from dpsql.sql.emit.table import first_characters, without_sign
 from dpsql.sql.emit.whole_numbers import Whole, narrow, whole_number
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
+from dpsql.sql.functions.not_a_number import CARRIERS, may_be_nan
 from dpsql.sql.functions.whole_numbers import is_large, is_whole
 from dpsql.sql.ir.expression import (
     DATE,
@@ -38,8 +39,6 @@ from dpsql.sql.ir.expression import (
     Subquery,
 )
 
-#: DuckDB plans an expression, or a statement, of so many nodes in seconds.
-MOST_NODES: Final = 50_000
 #: From so many characters on a column is cut as it is read (`dpsql.sql.analysis.work`), and made flat afterwards.
 LONG: Final = 1_000
 #: The relations outside of the subquery that is emitted, whose columns it reads. An engine may ask it once for all rows
@@ -47,46 +46,6 @@ LONG: Final = 1_000
 OUTER: Final[ContextVar[frozenset[str]]] = ContextVar("outer", default=frozenset())
 #: Every whole number of 64 bits fits into a decimal that has more digits than these before its point.
 _INTEGER_DIGITS: Final = 18
-#: Where a tree keeps its size, so that what is built around it need not count it again.
-_KEPT: Final = "nodes"
-
-
-def limited(tree: exp.Expr) -> exp.Expr:
-    """The tree, which knows its size from now on; StatementError (E_LIMITS) where that is beyond `MOST_NODES`."""
-    tree.meta[_KEPT] = nodes = _nodes(tree)
-    require(nodes)
-    return tree
-
-
-def require(nodes: int) -> None:
-    """StatementError (E_LIMITS) where so many are more than an engine plans in seconds."""
-    if nodes > MOST_NODES:
-        raise StatementError("E_LIMITS", f"it becomes more than {MOST_NODES:,} parts of engine SQL; nest fewer "
-                                         "functions, ask for fewer columns, or use shorter texts")  # fmt: skip
-
-
-def _nodes(tree: exp.Expr) -> int:
-    """The number of nodes, in which what stands in NULLIF counts twice: the engine makes a CASE of it that repeats it.
-
-    >>> _nodes(exp.column("a")), _nodes(exp.Nullif(this=exp.column("a"), expression=exp.column("b")))
-    (1, 4)
-    """
-    total, pending = 0, [(tree, 1)]
-    while pending:
-        each, times = pending.pop()
-        if each._meta is not None and _KEPT in each._meta:
-            total += each._meta[_KEPT] * times
-            continue
-        total += times
-        if isinstance(each, exp.Column):
-            continue
-        for name, value in each.args.items():
-            twice = 2 * times if name == "this" and isinstance(each, exp.Nullif) else times
-            pending += [(part, twice) for part in (value if isinstance(value, list) else [value])
-                        if isinstance(part, exp.Expr)]  # fmt: skip
-    return total
-
-
 #: Where a column is found when it is not under its relation's own alias.
 Places: TypeAlias = Mapping[ColumnRef, tuple[str, str]]
 
@@ -131,8 +90,10 @@ def _text(dialect: Dialect, value: str) -> exp.Expr:
 
 
 def native(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
-    """The expression in the engine's own type; StatementError (E_LIMITS) where it is more than an engine plans."""
-    return limited(_native(dialect, expression, places))
+    """The expression in the engine's own type, NULL if it is NaN; StatementError (E_LIMITS) where it is more than an
+    engine plans."""
+    tree = _native(dialect, expression, places)
+    return limited(dialect.unless_nan(tree) if may_be_nan(expression) else tree)
 
 
 def _native(dialect: Dialect, expression: Expression, places: Places | None) -> exp.Expr:
@@ -178,7 +139,9 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
         case _:
             entry = FUNCTIONS[call.function]
     emitted = [
-        _argument(dialect, argument, kind, entry.jumps, places)
+        _carried(dialect, argument, places)
+        if call.function in CARRIERS and may_be_nan(argument)
+        else _argument(dialect, argument, kind, entry.jumps, places)
         for argument, kind in zip(call.arguments, entry.kinds(len(call.arguments)), strict=True)
     ]
     if reads_flat(dialect, call.function):
@@ -209,6 +172,11 @@ def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     parts = [flat(dialect, each, part) for each, part in zip(values, call.arguments, strict=True)]
     whole = dialect.total_form("nullif", *parts)
     return dialect.try_cast(whole, DATE) if first.type.kind == "date" != second.type.kind else whole
+
+
+def _carried(dialect: Dialect, argument: Expression, places: Places | None) -> exp.Expr:
+    """A DOUBLE that may be NaN, which arithmetic makes of it again."""
+    return limited(_native(dialect, argument, places))
 
 
 def _argument(dialect: Dialect, argument: Expression, kind: str, jumps: bool, places: Places | None) -> exp.Expr:

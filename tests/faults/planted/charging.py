@@ -62,7 +62,7 @@ FAULTS = (
     ),
     Fault(
         "expressions may grow without end",
-        "dpsql/sql/emit/scalar.py",
+        "dpsql/sql/emit/node_count.py",
         "    if nodes > MOST_NODES:\n",
         "    if nodes > MOST_NODES * 10**9:\n",
         (f"{TEXT}::test_what_an_engine_makes_larger_is_counted_as_it_will_be",),

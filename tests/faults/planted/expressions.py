@@ -7,7 +7,66 @@ from planted.finders import GOLDEN, PRODUCTS, REFUSED, STATISTICS, TOGETHER, UNI
 
 PUBLIC = "tests/engines/test_public_bounds.py"
 
+WHOLE = "tests/sql/emit/test_whole_numbers.py"
+NAN = "tests/sql/functions/test_not_a_number.py"
+
 FAULTS = (
+    Fault(
+        "whole numbers beyond 2^53 are computed as doubles",
+        "dpsql/sql/functions/whole_numbers.py",
+        "return is_arithmetic(expression) and is_large(expression)",
+        "return False",
+        (f"{WHOLE}::test_whole_numbers_are_those_of_duckdb",),
+    ),
+    Fault(
+        "a sum of 65 bits is added in 64, so that a row fails the statement",
+        "dpsql/sql/emit/whole_numbers.py",
+        "    if _within(reach, BIGINT) and not any(value.is_wide for value in values):",
+        "    if not any(value.is_wide for value in values):",
+        (f"{WHOLE}::test_whole_numbers_are_those_of_duckdb",),
+    ),
+    Fault(
+        "a product of 190 bits is computed in 128, so that a row fails the statement",
+        "dpsql/sql/emit/whole_numbers.py",
+        "    if not _within(reach, WIDE):",
+        "    if False:",
+        (f"{WHOLE}::test_a_product_of_many_columns_is_null_beyond_64_bits",),
+    ),
+    Fault(
+        "the least number of 64 bits is divided by −1",
+        "dpsql/sql/emit/whole_numbers.py",
+        "default=exp.Nullif(this=dividend.copy(), expression=least))",
+        "default=dividend.copy())",
+        (f"{WHOLE}::test_the_least_number_is_not_divided_by_minus_one",),
+    ),
+    Fault(
+        "a moment is moved farther than the engine has one",
+        "dpsql/sql/emit/duckdb/datetimes.py",
+        "count: Node = case(_within(amount, -far, far), amount)",
+        "count: Node = amount",
+        ("tests/sql/emit/test_moved_moments.py::test_no_number_is_tried_that_moves_a_moment_too_far",),
+    ),
+    Fault(
+        "a stored NaN counts as the upper bound",
+        "dpsql/engines/duckdb/tables/texts.py",
+        "if engine_type == WITH_NAN else value",
+        "if False else value",
+        (f"{NAN}::test_nan_is_left_out_like_null_in_every_source",),
+    ),
+    Fault(
+        "a column that is declared without NULL has no NaN",
+        "dpsql/schema/column.py",
+        'return self.nullable or self.type.kind == "double" or',
+        "return self.nullable or",
+        (f"{NAN}::test_nan_is_left_out_like_null_in_every_source",),
+    ),
+    Fault(
+        "NaN of infinite numbers counts as the upper bound",
+        "dpsql/sql/emit/scalar.py",
+        "dialect.unless_nan(tree) if may_be_nan(expression) else tree",
+        "tree",
+        (f"{NAN}::test_no_expression_is_nan",),
+    ),
     Fault(
         "the time between columns of two rows has the bounds of that within one",
         "dpsql/sql/analysis/bounds.py",

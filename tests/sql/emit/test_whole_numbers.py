@@ -135,5 +135,13 @@ def test_a_product_of_many_columns_is_null_beyond_64_bits(connection: duckdb.Duc
         assert result is not None or abs(value**7) >= 2**63, value
 
 
+def test_the_least_number_is_not_divided_by_minus_one(connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute("CREATE OR REPLACE TEMP TABLE u AS SELECT (-9223372036854775808)::BIGINT AS big, -1 AS small")
+    for text in ("big // small", "big // (-1)", "big % small", "ABS(big)", "-big"):
+        emitted = native(DUCKDB, read(text, COLUMNS)).sql(dialect="duckdb")
+        ((value,),) = connection.execute(f"SELECT {emitted} FROM u AS t").fetchall()
+        assert value == {"big % small": 0, "ABS(big)": 2**63, "-big": 2**63}.get(text), text
+
+
 def test_the_widths_are_those_of_the_engine() -> None:
     assert (BIGINT.low, BIGINT.high, WIDE.high) == (-(2**63), 2**63 - 1, 2**127 - 1)

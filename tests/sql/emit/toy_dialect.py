@@ -66,6 +66,9 @@ class Toy(Dialect):
             self.lacks(f"a conversion to {to}")
         return call("NEAREST_WHOLE")(value)
 
+    def unless_nan(self, value: exp.Expr) -> exp.Expr:
+        return value  # SQLite has none
+
     def greatest(self, *values: exp.Expr) -> exp.Expr:
         return call("MAX")(*values)
 

@@ -19,7 +19,7 @@ from typing import Final
 
 import duckdb
 
-from dpsql.engines.duckdb.tables.texts import folded, identifier, quoted, value_of_text
+from dpsql.engines.duckdb.tables.texts import folded, identifier, quoted, value_of_text, without_nan
 from dpsql.engines.source import (
     LONGEST_LINE,
     CsvText,
@@ -162,7 +162,8 @@ def _copy(connection: duckdb.DuckDBPyConnection, source: DataSource, table: str,
         for (column, *_), state in zip(columns, found or (), strict=True):
             if state:
                 raise (NotOfType if state == 1 else NotApart)(table, column.name)
-    values = ", ".join(f"{value} AS {identifier(column.name)}" for column, _, value in columns)
+    kept = [f"{without_nan(value, column.type)} AS {identifier(column.name)}" for column, _, value in columns]
+    values = ", ".join(kept)
     connection.execute(f"CREATE TABLE {place} AS SELECT {values or '1 AS one'} FROM ({rows}) AS texts")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import string
+from typing import Final
 
 from dpsql.engines.source import RFC_4180, CsvText
 
@@ -71,6 +72,19 @@ def value_of_text(text: str, engine_type: str, csv: CsvText = RFC_4180) -> str:
             return f"CAST(try_strptime({text}, {quoted(csv.timestamp_format)}) AS timestamp)"
         return _value_if_matches(text, _MOMENT, f"TRY_CAST({text} AS timestamp)")
     return text if engine_type == "varchar" else f"TRY_CAST({text} AS {engine_type})"
+
+
+#: The type of the numbers among which NaN is.
+WITH_NAN: Final = "double"
+
+
+def without_nan(value: str, engine_type: str) -> str:
+    """The SQL of the value, NULL if it is NaN: no DOUBLE that is read is NaN, and no analysis need think of it.
+
+    >>> print(without_nan('"c"', "double"), without_nan('"c"', "bigint"))
+    CASE WHEN NOT isnan("c") THEN "c" END "c"
+    """
+    return f"CASE WHEN NOT isnan({value}) THEN {value} END" if engine_type == WITH_NAN else value
 
 
 def _value_if_matches(text: str, pattern: str, value: str) -> str:

@@ -11,7 +11,7 @@ import duckdb
 
 from dpsql.engines.duckdb.tables.copies import copy_csv, copy_sqlite
 from dpsql.engines.duckdb.tables.row_units import BARE, add_units
-from dpsql.engines.duckdb.tables.texts import folded, identifier, quoted, value_of_text
+from dpsql.engines.duckdb.tables.texts import WITH_NAN, folded, identifier, quoted, value_of_text, without_nan
 from dpsql.engines.files.held_files import located
 from dpsql.engines.source import DataSource, StoredColumn, StoredTable, TableFile
 
@@ -71,7 +71,7 @@ def file_name(source: DataSource) -> str | None:
 def _is_as_declared(name: str, table: StoredTable) -> bool:
     """Whether statements may read the table itself."""
     return table.place == name and all(
-        column.path == (column.name,) and column.reading is None for column in table.columns
+        column.path == (column.name,) and column.reading is None and column.type != WITH_NAN for column in table.columns
     )
 
 
@@ -94,7 +94,7 @@ def _columns(columns: Iterable[StoredColumn], partition: Mapping[str, str | None
         else:
             value = stored_value(column)
             value = value if column.reading is None else _SQL[column.reading].format(value)
-        found.append(f"{value} AS {identifier(column.name)}")
+        found.append(f"{without_nan(value, column.type)} AS {identifier(column.name)}")
     return ", ".join(found) or "1 AS one"
 
 

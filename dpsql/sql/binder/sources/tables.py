@@ -37,7 +37,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
             relation,
             column_name,
             declared.type,
-            declared.nullable,
+            declared.may_be_null,
             declared.bounds,
             domain if domain is None or not declared.nullable else (*domain, None),
             schema.identifies(of, column_name),

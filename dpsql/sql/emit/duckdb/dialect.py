@@ -15,10 +15,10 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect, Path, Width
 from dpsql.sql.emit.duckdb.conditions import CHOICES, CONDITIONS
 from dpsql.sql.emit.duckdb.datetimes import DATES, ordinary
-from dpsql.sql.emit.duckdb.guarded_calls import attempted
+from dpsql.sql.emit.duckdb.guarded_calls import attempted, cast
 from dpsql.sql.emit.duckdb.numbers import ARITHMETIC, MATHEMATICS
 from dpsql.sql.emit.duckdb.texts import TEXTS
-from dpsql.sql.emit.total_form import TotalForm, call
+from dpsql.sql.emit.total_form import TotalForm, call, unless
 
 _WIDTHS: Final[dict[Width, str]] = {"narrow": "int", "wide": "hugeint"}
 
@@ -42,6 +42,9 @@ class DuckDB(Dialect):
 
     def try_cast(self, value: exp.Expr, to: SqlType) -> exp.Expr:
         return exp.TryCast(this=value, to=self.data_type(self.type_name(to)))
+
+    def unless_nan(self, value: exp.Expr) -> exp.Expr:
+        return unless(value, cast(exp.Literal.string("NaN"), "double"))
 
     def greatest(self, *values: exp.Expr) -> exp.Expr:
         return call("GREATEST")(*values)

@@ -23,11 +23,12 @@ from functools import cached_property
 from sqlglot import exp
 
 from dpsql.sql.analysis.contribution import Contribution, Norm
-from dpsql.sql.emit import node, scalar
+from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.measurement import contribution_bounding, histogram, unit_norms
 from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.emit.measurement.row_values import row_size, row_value
+from dpsql.sql.emit.node_count import limited
 from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_opaque_ones
 from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.relation import from_clause, owned
@@ -52,7 +53,7 @@ def core_sql(
     units are weighed and not counted, and that is the weight of a unit of one group. StatementError
     (E_LIMITS) where it comes to more than an engine plans in seconds.
     """
-    tree = scalar.limited(_Emission(dialect, core, contributions, histograms, norm, groups, whole).tree())
+    tree = limited(_Emission(dialect, core, contributions, histograms, norm, groups, whole).tree())
     return dialect.write(tree, copy=False)
 
 
