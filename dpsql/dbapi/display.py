@@ -99,7 +99,8 @@ def _places(half: float, value: int | float | Decimal) -> int:
 
 
 def _rounded(number: int | float | Decimal, places: int) -> str:
-    return f"{number:,.{places}f}".replace("-", "−")
+    written = f"{number:,}" if isinstance(number, int) else f"{number:,.{places}f}"
+    return written.replace("-", "−")
 
 
 #: Rows that are shown.

@@ -92,17 +92,22 @@ def _jsonable(value: object) -> object:
             return str(value)
 
 
+#: Types that DuckDB writes to Parquet as doubles, and those that keep their digits.
+_IN_PARQUET: Final = {"HUGEINT": "DECIMAL(38,0)"}
+
+
 def write_parquet(rows: OutputRows, file: Path) -> None:
     """Write the rows as a Parquet file with the SQL types of their columns."""
     import duckdb
 
-    columns = ", ".join(f"{_quoted(name)} {kind}" for name, kind in zip(rows.names, rows.types, strict=True))
+    types = [_IN_PARQUET.get(kind, kind) for kind in rows.types]
+    columns = ", ".join(f"{_quoted(name)} {kind}" for name, kind in zip(rows.names, types, strict=True))
     target = str(file).replace("'", "''")
     try:
         with duckdb.connect(":memory:") as connection:
             connection.execute(f"CREATE TABLE rows ({columns})")
             if rows.rows:
-                parts = ", ".join(f"unnest(?::{kind}[])" for kind in rows.types)
+                parts = ", ".join(f"unnest(?::{kind}[])" for kind in types)
                 values = [list(each) for each in zip(*rows.rows, strict=True)]
                 connection.execute(f"INSERT INTO rows SELECT {parts}", values)
             connection.execute(f"COPY rows TO '{target}' (FORMAT parquet)")

@@ -16,6 +16,7 @@ from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate
 from dpsql.planning.estimators.moments import moment
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.schema import SqlType
+from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.analysis.contribution import Norm, averages_differ
 from dpsql.sql.analysis.quantisation import norm_grid, quantum
 from dpsql.sql.emit.syntax import SANDBOX
@@ -239,7 +240,7 @@ def aggregate_type(aggregate: Aggregate) -> str:
         case ResultRule.DOUBLE:
             return "DOUBLE"
         case ResultRule.SUM:
-            return sum_type(_argument(aggregate).type)
+            return sum_type(_argument(aggregate))
         case ResultRule.QUANTILES:
             assert aggregate.ranks is not None
             value = quantile_type(_argument(aggregate).type, aggregate.ranks.continuous)
@@ -264,11 +265,17 @@ def quantile_type(sql_type: SqlType, continuous: bool) -> str:
     return (midpoint or sql_type.engine_name).upper()
 
 
-def sum_type(sql_type: SqlType) -> str:
-    """The type of a sum over values of the type."""
+#: Of values up to this size two thousand million rows add up to 63 bits.
+_SUMMED_IN_BIGINT = 2**32
+
+
+def sum_type(argument: Expression) -> str:
+    """The type of a sum over values of the expression; of whole numbers by their bounds, never by data."""
+    sql_type = argument.type
     match sql_type.kind:
         case "integer":
-            return "BIGINT"
+            largest = bounds(argument).magnitude
+            return "BIGINT" if largest is not None and largest <= _SUMMED_IN_BIGINT else "HUGEINT"
         case "decimal":
             return f"DECIMAL(38,{sql_type.scale})"
         case _:

@@ -236,5 +236,6 @@ def _readable_columns(real: CatalogTable) -> dict[str, Column]:
         except ValueError:
             continue  # a public column that dpsql cannot name or read does not exist for it
         if not column.computed and column.type and real.typed:
-            columns[name] = Column(type=stored.type, nullable=column.nullable).as_stored(stored.reading)
+            read = Column(type=stored.type, nullable=True) if column.nullable else Column(type=stored.type)
+            columns[name] = read.as_stored(stored.reading)
     return columns

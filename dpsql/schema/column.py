@@ -100,8 +100,10 @@ class Column(BaseModel):
 
     @property
     def may_be_null(self) -> bool:
-        """Whether a value may be NULL: as declared, or because NaN, which is read as NULL, may be stored."""
-        return self.nullable or self.type.kind == "double" or self.reading == "its whole number"
+        """Whether a value may be NULL: as declared or, if nothing is declared, because NaN is read as NULL."""
+        if "nullable" in self.model_fields_set:
+            return self.nullable
+        return self.type.kind == "double" or self.reading == "its whole number"
 
     @property
     def automatic(self) -> bool:

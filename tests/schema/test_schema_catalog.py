@@ -143,7 +143,7 @@ max_rows_per_unit = 1
 id = { type = "integer" }
 lab_0 = { type = "integer", bounds = [0, 1] }
 [tables.labs.patterns]
-"lab_1?" = { type = "double", bounds = [0, 50] }
+"lab_1?" = { type = "double", bounds = [0, 50], nullable = false }
 "lab_*" = { type = "double", bounds = [0, 100], nullable = true }
 """
 

@@ -133,7 +133,9 @@ def columns(rows: Sequence[tuple[Any, ...]], width: int) -> tuple[Sequence[Any],
 
 #: The values that a BIGINT holds; released numbers beyond are kept at its ends, after the noise.
 INT64 = 2**63
-#: The digits that a DECIMAL(38, s) holds.
+#: The types of whole numbers that are released.
+WHOLE_NUMBERS = ("BIGINT", "HUGEINT")
+#: The digits that a DECIMAL(38, s) holds; a HUGEINT is kept within them, since a later stage reads it as a decimal.
 DIGITS = 10**38 - 1
 #: Integers below this are exact as doubles, so that a quotient of two is the nearest double to the true one.
 EXACT = 2**53
@@ -143,8 +145,8 @@ _CONTEXT = Context(prec=40)
 def as_type(number: Fraction | None, sql_type: str) -> bool | int | float | Decimal | None:
     """A released number in its column's type, NULL as it is.
 
-    >>> as_type(Fraction(5, 2), "BIGINT"), as_type(Fraction(1, 3), "DECIMAL(38,2)")
-    (2, Decimal('0.33'))
+    >>> as_type(Fraction(5, 2), "BIGINT"), as_type(Fraction(1, 3), "DECIMAL(38,2)"), as_type(Fraction(2**63), "HUGEINT")
+    (2, Decimal('0.33'), 9223372036854775808)
     """
     if number is None:
         return None
@@ -152,6 +154,8 @@ def as_type(number: Fraction | None, sql_type: str) -> bool | int | float | Deci
         return number == 1
     if sql_type == "BIGINT":
         return max(-INT64, min(INT64 - 1, round(number)))
+    if sql_type == "HUGEINT":
+        return max(-DIGITS, min(DIGITS, round(number)))
     if sql_type == "DOUBLE":
         return float(number)
     scale = scale_of(sql_type)
@@ -166,7 +170,7 @@ def quotients_as_type(numerators: NDArray[np.int64], denominator: int, sql_type:
     if sql_type == "DOUBLE":
         doubles: list[float] = (numerators / denominator).tolist()
         return doubles
-    if sql_type == "BIGINT":
+    if sql_type in WHOLE_NUMBERS:
         return _nearest(numerators, denominator)
     if not sql_type.startswith("DECIMAL"):
         return None

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.planning.cell_choice import aggregate_type
-from dpsql.planning.estimators.columnar_rows import as_type
+from dpsql.planning.estimators.columnar_rows import WHOLE_NUMBERS, as_type
 from dpsql.planning.estimators.estimate import CentredSum, SingleCell, value
 from dpsql.planning.estimators.least_squares import (
     DENSE,
@@ -211,7 +211,7 @@ def carried(numbers: Sequence[Fraction], sql_type: str) -> list[Any]:
     """
     if sql_type == "DOUBLE":
         return [float(number) for number in numbers]
-    steps = 1 if sql_type == "BIGINT" else 10 ** int(sql_type.rstrip(")").split(",")[1])
+    steps = 1 if sql_type in WHOLE_NUMBERS else 10 ** int(sql_type.rstrip(")").split(",")[1])
     found: list[Any] = []
     whole, before = Fraction(0), 0
     for number in numbers:
