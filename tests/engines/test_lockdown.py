@@ -79,7 +79,8 @@ def test_settings_files_and_extensions_are_out_of_reach(engine: DuckDBEngine, st
 def test_a_file_is_attached_read_only(tmp_path: Path, statement: str) -> None:
     schema = load(clinic(tmp_path))
     engine = DuckDBEngine(schema)
-    assert (name := file_name(data_source_of(schema))) == "stored"  # behind views, in which NaN is NULL
+    name = file_name(data_source_of(schema))
+    assert name == "stored"  # behind views, in which NaN is NULL
     with pytest.raises(duckdb.Error, match="read-only"):
         engine._data.connection.cursor().execute(statement.replace("source.main", f"{name}.main"))
     with pytest.raises(duckdb.Error):

@@ -43,7 +43,7 @@ def part_of(read: ReadNode, part: exp.Expr, moment: exp.Expr, node: exp.Expr) ->
         if name not in ("year", "month", "day") or len(moment.expressions) != 2:
             refuse("E_FUNC", "EXTRACT reads YEAR, MONTH and DAY of AGE(end, start)", node)
         return read_call(read, f"age {name}", moment.expressions, node)
-    if isinstance(moment, exp.Sub):
+    if isinstance(moment, exp.Sub) and not is_interval(moment.expression):
         ends = beside([read(moment.this), read(moment.expression)])
         if any(end.type.kind == "timestamp" for end in ends) and all(end.type.is_temporal for end in ends):
             return _elapsed(name, ends[1], ends[0], node)
