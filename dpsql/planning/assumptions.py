@@ -12,6 +12,7 @@ from dpsql.planning.cell_choice import EVIDENCE_SHARE
 from dpsql.planning.estimators.estimate import SingleCell
 from dpsql.planning.plan import CorePlan, GroupPresence, Plan
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
+from dpsql.sql.analysis.contribution import Contribution
 from dpsql.sql.analysis.stability import conditions_of, joined_partners, limits, sources
 from dpsql.sql.ir.aggregate import NORM_CLIPPED_SUM
 from dpsql.sql.ir.core import Core, UnitCount, UnitNorms
@@ -53,6 +54,11 @@ def groups_left_out(plan: Plan) -> tuple[str, ...]:
         several = any(selection.weights is not None for selection in selections)
         more = "; more are needed if its units are in several groups" if several else ""
         sentences.append(f"groups of fewer than about {fewest:,} units are missing{more}")
+    evidences = [_least_evidence(core) for core in plan.cores if core.presence is not None]
+    if evidences:
+        least, what = max(evidences)
+        sentences.append(f"groups of fewer than about {least:,} {what} may be missing; SET dpsql.empty_groups = show "
+                         "shows all, with rows or without")  # fmt: skip
     with_values = dict[str, None]()
     with_bounds = dict[str, None]()
     for core in plan.cores:
@@ -65,6 +71,19 @@ def groups_left_out(plan: Plan) -> tuple[str, ...]:
     if with_bounds:
         sentences.append(f"rows with {_listed([*with_bounds])} beyond the schema's bounds are in no group")
     return tuple(sentences)
+
+
+def _least_evidence(core: CorePlan) -> tuple[int, str]:
+    """How many rows, or units, show a group by their noisy count alone."""
+    presence, domain = core.presence, core.core.domain
+    assert presence is not None
+    cell = core.cells[presence.cell].contribution
+    candidates = EXAMPLES[0] if domain is None or domain.count is None else domain.count
+    return round(presence.threshold(candidates) * cell.step), _counted_things(cell)
+
+
+def _counted_things(cell: Contribution) -> str:
+    return "units" if isinstance(cell.cell, UnitCount) else "rows"
 
 
 def norms_said(plan: Plan) -> tuple[str, ...]:
@@ -141,7 +160,7 @@ def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
 
 def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:
     cell, chance = core.cells[presence.cell].contribution, float(100 * presence.chance)
-    what = "units" if isinstance(cell.cell, UnitCount) else "rows"
+    what = _counted_things(cell)
     most = [f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
             for each in (EXAMPLES if count is None else (count,))]  # fmt: skip
     together = "all" if count is None else f"all {count:,}"

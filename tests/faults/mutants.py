@@ -3,8 +3,8 @@ minute of two cores: ``python tests/faults/mutants.py [--seed N] [--count N] [--
 
 With files, or parts of their paths, it changes these alone; with ``--since`` the lines alone that were written after a
 commit, so that the tests of a change are asked. The seed decides which mutants are made, so that two runs on one tree
-try the same ones. A mutant that no test finds is either a line that its room's tests do not try, or a change that nobody
-can see; the script prints each for its reader.
+try the same ones. A mutant that no test finds is either a line that its room's tests do not try, or a change that no
+one can see; the script prints each for its reader.
 """
 
 from __future__ import annotations

@@ -393,7 +393,8 @@ def test_an_answer_without_rows_says_why(session: Session) -> None:
     assert said.startswith("no row is shown; groups are shown where the noisy count of rows (cell 0) is ")
     session.set("dpsql.reuse", "off")
     assert session.execute("SELECT day, COUNT(*) FROM people GROUP BY day LIMIT 0").notices == ()
-    assert session.execute("SELECT kind, COUNT(*) AS n FROM people GROUP BY kind HAVING n < -1000000").notices == ()
+    hidden = session.execute("SELECT kind, COUNT(*) AS n FROM people GROUP BY kind HAVING n < -1000000").notices
+    assert "no row is shown" not in str(hidden)
 
 
 def test_the_setting_is_set_shown_and_refused(session: Session) -> None:

@@ -1,0 +1,60 @@
+"""What is said under an answer of rows that are in none of its groups."""
+
+from __future__ import annotations
+
+import pytest
+from untouched import planning_session
+
+from dpsql.planning.assumptions import groups_left_out
+from dpsql.session import Session
+
+EVIDENT = "; SET dpsql.empty_groups = show shows all, with rows or without"
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    return planning_session("nafld", tmp_path_factory.mktemp("left_out") / "ledger")
+
+
+def said(session: Session, text: str) -> tuple[str, ...]:
+    return groups_left_out(session.plan(text))
+
+
+def test_all_rows_are_in_what_has_no_keys_or_truth_values(session: Session) -> None:
+    for keys in ("", " GROUP BY male", " GROUP BY male, died"):
+        assert said(session, f"SELECT COUNT(*) FROM patients{keys}") == ()
+    assert said(session, "SELECT chapter, COUNT(*) FROM conditions GROUP BY chapter") == ()
+
+
+def test_rows_with_other_values_are_in_no_group(session: Session) -> None:
+    assert said(session, "SELECT test, COUNT(*) FROM labs GROUP BY test")[0] == (
+        "rows with other values of test than the schema lists are in no group"
+    )
+    both = said(session, "WITH t AS (SELECT test, male, COUNT(*) AS n FROM labs JOIN patients USING (patient_id) GROUP "
+                "BY 1, 2) SELECT MAX(n) FROM t")  # fmt: skip
+    assert both[-1:] == ("rows with other values of test than the schema lists are in no group",)
+
+
+def test_rows_beyond_bounds_are_in_no_group(session: Session) -> None:
+    (evidence, beyond) = said(session, "SELECT age // 10, COUNT(*) FROM patients GROUP BY 1")
+    assert beyond == "rows with age beyond the schema's bounds are in no group"
+    assert evidence.startswith("groups of fewer than about ") and evidence.endswith(f" rows may be missing{EVIDENT}")
+
+
+def test_small_groups_of_undeclared_keys_are_missing(session: Session) -> None:
+    text = "SELECT value, COUNT(*) FROM labs GROUP BY value"
+    (selection,) = [core.selection for core in session.plan(text).cores]
+    assert selection is not None
+    (sentence,) = said(session, text)
+    assert sentence.startswith(
+        f"groups of fewer than about {selection.units_needed():,} units are missing; more are needed"
+    )
+
+
+def test_the_threshold_is_that_of_the_number_of_groups(session: Session) -> None:
+    """Ten decades need less evidence than 83 years."""
+    least = [
+        int(said(session, f"SELECT {key}, COUNT(*) FROM patients GROUP BY 1")[0].split()[5])
+        for key in ("age // 10", "age")
+    ]
+    assert least[0] < least[1] < 3 * least[0]
