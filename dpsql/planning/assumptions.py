@@ -147,15 +147,27 @@ def nothing_seen(plan: Plan) -> tuple[str, ...]:
 
 def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
     """What is said of the groups of each core with public keys."""
-    first = 0
-    for core in plan.cores:
+    first, of_null = 0, _cores_of_null(plan)
+    for number, core in enumerate(plan.cores):
         if core.core.domain is not None:
             count = core.core.domain.count
             if core.presence is None:
                 yield core, f"{'all' if count is None else f'all {count:,}'} are shown, with rows or without"
             else:
-                yield core, _said(core, core.presence, count, first + core.presence.cell)
+                said = _said(core, core.presence, count, first + core.presence.cell)
+                yield core, f"shown with rows or without, but those of NULL are {said}" if number in of_null else said
         first += len(core.cells) + len(core.histograms)
+
+
+def _cores_of_null(plan: Plan) -> frozenset[int]:
+    """The cores of which only groups of NULL need evidence."""
+    found = dict(plan.evident.nulls).keys() | {
+        level.core
+        for cube, levels in zip(plan.cubes, plan.evident.levels, strict=False)
+        for level in cube.levels
+        if level.core is not None and dict(levels).get(level.keys)
+    }
+    return frozenset(found)
 
 
 def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:

@@ -223,14 +223,15 @@ class PostProcessor:
         """
         for name in plan.public:
             self._sandbox.fill_public(name)
+        evident, nulls = plan.evident.cores, dict(plan.evident.nulls)
         whole = [table.read_by(core) for table, core in zip(released.tables, plan.cores, strict=False)]
         tables: dict[str, ReleasedTable | CubeTable] = {
-            f"core{number}": table.present(plan.confidence) if number in plan.evident.cores else table
+            f"core{number}": table if number not in evident else table.present(plan.confidence, nulls.get(number))
             for number, table in enumerate(whole)
         }
         for number, cube in enumerate(plan.cubes):
             if cube.last_core < len(whole):
-                tables[f"cube{number}"] = cube_table(cube, whole, plan.confidence, plan.evident.levels[number])
+                tables[f"cube{number}"] = cube_table(cube, whole, plan.confidence, dict(plan.evident.levels[number]))
         ends = [each for each in plan.ends if each.table in tables]
         found = end_values(self._sandbox, ends, tables, plan.confidence)
         for name, table in tables.items():

@@ -63,15 +63,20 @@ class CombinedTable(ReleasedTable):
             return frozenset()
         return frozenset(range(len(self.keys))).difference(self._shown(0.0).places)
 
-    def present(self, confidence: float) -> ReleasedTable:
-        """The table without the rows of absent groups; intervals of the others allow for the choice."""
+    def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
+        """The table without the rows of absent groups; intervals of the others allow for the choice.
+
+        If places of keys are given, only groups with NULL at one of these need evidence.
+        """
         if self.plan.presence is None or not self.evidence:
             return self
         halves = [self.noise.half_width(weights, confidence) for _, weights in self.evidence]
         found = self._shown(MOST_SLACK * max(halves))
-        table = self.at(found.places)
+        without_null = self.without_null(nulls)
+        places = sorted(without_null.union(found.places))
+        table = self.at(places)
         cell = SingleCell(self.plan.presence.cell)
-        near = [row for row, place in enumerate(found.places)
+        near = [row for row, place in enumerate(places) if place not in without_null
                 if found.slacks.get(place, inf) < MOST_SLACK * halves[place]]  # fmt: skip
         if not near or cell not in self.plan.estimates:
             return table

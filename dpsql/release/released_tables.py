@@ -93,16 +93,26 @@ class ReleasedTable:
         places, _ = core_evidence(self.plan, self.keys, self._counts(presence.cell), _ANY_CONFIDENCE)
         return frozenset(range(len(self.keys))).difference(places)
 
-    def present(self, confidence: float) -> ReleasedTable:
-        """The table without the rows of absent groups; intervals of the others allow for the choice."""
+    def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
+        """The table without the rows of absent groups; intervals of the others allow for the choice.
+
+        If places of keys are given, only groups with NULL at one of these need evidence.
+        """
         presence = self.plan.presence
         if presence is None or presence.released:
             return self
         places, ends = core_evidence(self.plan, self.keys, self._counts(presence.cell), confidence)
+        without_null = self.without_null(nulls)
+        places = tuple(sorted(without_null.union(places)))
         shown = self if len(places) == len(self.keys) else self.at(places)
-        return shown.with_lower_ends(
-            {row: ends[place] for row, place in enumerate(places) if place in ends}, confidence
-        )
+        chosen = {row: place for row, place in enumerate(places) if place not in without_null}
+        return shown.with_lower_ends({row: ends[place] for row, place in chosen.items() if place in ends}, confidence)
+
+    def without_null(self, nulls: tuple[int, ...] | None) -> frozenset[int]:
+        """The rows without NULL at these places of keys, which need no evidence; none if no places are given."""
+        if nulls is None:
+            return frozenset()
+        return frozenset(row for row, key in enumerate(self.keys) if all(key[place] is not None for place in nulls))
 
     def _counts(self, place: int) -> Sequence[int]:
         """A cell's noisy counts, in steps."""

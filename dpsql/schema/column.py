@@ -76,6 +76,11 @@ class Column(BaseModel):
         default=None, description="The public key domain: the only keys that are shown, each of them always."
     )
     nullable: bool = Field(default=False, strict=True, description="Whether the column may hold NULL.")
+    null_group: bool = Field(
+        default=False,
+        strict=True,
+        description="Whether NULL is one of the listed values: its group is shown with rows or without, as theirs are.",
+    )
     column: Annotated[tuple[str, ...] | None, Names] = Field(
         default=None,
         description="What the source calls it where that is no plain name, or is another one; a list of names leads to "
@@ -184,6 +189,12 @@ class Column(BaseModel):
         for text in self.nulls or ():
             if text in (self.values or ()):
                 raise ValueError(f"nulls: {text!r} is one of `values`; take it from one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _null_is_one_of_the_values(self) -> Self:
+        if self.null_group and not (self.nullable and (self.values is not None or self.type.kind == "boolean")):
+            raise ValueError("null_group: is for a column that is `nullable` and has `values`, or is a boolean")
         return self
 
     @model_validator(mode="after")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,24 +32,34 @@ from dpsql.release.grouping_sets.totals import CombinedSums, GroupKey, LevelGrou
 from dpsql.release.noise_addition import sort_key
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
+from dpsql.sql.binder.empty_groups import NullPlaces
+
+#: No set needs evidence.
+NOTHING: Mapping[KeyPlaces, NullPlaces] = MappingProxyType({})
 
 
 def present_groups(
     cube: Cube,
     tables: Sequence[ReleasedTable],
     made: Mapping[KeyPlaces, list[LevelGroup]],
-    evident: frozenset[KeyPlaces],
+    evident: Mapping[KeyPlaces, NullPlaces],
 ) -> dict[KeyPlaces, list[LevelGroup]]:
     """The groups of each set without the absent ones of those sets that need evidence.
 
-    A group is present where its own count says so, or where a part of it is present.
+    A group is present where its own count says so, or where a part of it is present. Of a set with places of keys
+    groups without NULL at these are all there.
     """
     found: dict[KeyPlaces, set[Any]] = {}
     for keys in sorted(made, key=len, reverse=True):
-        own = _with_evidence(cube, tables, keys) if keys in evident else set(map(_identity, made[keys]))
+        own = {_identity(group) for group in made[keys] if not _needs_evidence(group.keys, evident.get(keys, ()))}
+        own |= _with_evidence(cube, tables, keys) if keys in evident else set()
         parts = [(finer, names) for finer, names in found.items() if keys in evident and set(keys) < set(finer)]
         found[keys] = own.union(*({_projected(name, finer, keys) for name in names} for finer, names in parts))
     return {keys: [group for group in groups if _identity(group) in found[keys]] for keys, groups in made.items()}
+
+
+def _needs_evidence(keys: GroupKey, nulls: NullPlaces) -> bool:
+    return nulls is None or any(keys[place] is None for place in nulls)
 
 
 def _with_evidence(cube: Cube, tables: Sequence[ReleasedTable], keys: KeyPlaces) -> set[Any]:
@@ -174,7 +185,7 @@ class CubeTable:
 
 
 def cube_table(
-    cube: Cube, tables: Sequence[ReleasedTable], confidence: float, evident: frozenset[KeyPlaces] = frozenset()
+    cube: Cube, tables: Sequence[ReleasedTable], confidence: float, evident: Mapping[KeyPlaces, NullPlaces] = NOTHING
 ) -> CubeTable:
     """The rows of all levels of the cube, as often as each was asked for; of ``evident`` ones the present groups."""
     made = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}

@@ -19,6 +19,10 @@ from dpsql.sql.ir.core import Core, KeyDomain
 EmptyGroups: TypeAlias = Literal["auto", "show", "hide"]
 
 
+#: Places of keys of which one is NULL in a group that needs evidence; None if all groups need it.
+NullPlaces: TypeAlias = tuple[int, ...] | None
+
+
 @dataclass(frozen=True, slots=True)
 class Evident:
     """Which groups need evidence that they have rows before they are shown.
@@ -26,14 +30,16 @@ class Evident:
     Of each core in ``cores`` only groups with evidence are read. Of a core in ``released`` no other group is released
     either, since no part of the statement shows one. ``levels`` holds, for each cube, the grouping sets whose groups
     need evidence. ``counted`` are the cores that measure a count for this alone, and ``asked`` all cores whose counts
-    are read.
+    are read. Of a core in ``nulls``, and of a set with places of keys, only those groups need evidence in which one of
+    the keys at these places is NULL.
     """
 
     cores: frozenset[int] = frozenset()
     released: frozenset[int] = frozenset()
-    levels: tuple[frozenset[KeyPlaces], ...] = ()
+    levels: tuple[tuple[tuple[KeyPlaces, NullPlaces], ...], ...] = ()
     counted: frozenset[int] = frozenset()
     asked: frozenset[int] = frozenset()
+    nulls: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
 
 #: No group needs evidence.
@@ -43,12 +49,16 @@ NOTHING_EVIDENT = Evident()
 def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str], choice: EmptyGroups) -> Evident:
     """The groups that need evidence; the tables that are ``plain`` are only read row by row (`passed_on`)."""
     if choice == "show":
-        return Evident(levels=(frozenset(),) * len(cubes))
+        return Evident(levels=((),) * len(cubes))
 
     def needs_evidence(domain: KeyDomain | None, table: str) -> bool:
         if domain is None or (domain.kept and choice == "auto"):
             return False
         return choice == "hide" or not all(domain.declared) or table not in plain
+
+    def nulls_of(domain: KeyDomain | None) -> tuple[int, ...]:
+        """The places of keys whose NULL needs evidence by itself."""
+        return () if domain is None else tuple(place for place, unlisted in enumerate(domain.nulls) if unlisted)
 
     in_cubes = {level.core for cube in cubes for level in cube.levels if level.core is not None}
     own = {
@@ -57,11 +67,21 @@ def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str],
         if place not in in_cubes or f"core{place}" in plain
         if needs_evidence(core.domain, f"core{place}")
     }
-    levels, counted, asked = [], set(own), set(own)
+    nulls = {
+        place: nulls_of(core.domain)
+        for place, core in enumerate(cores)
+        if (place not in in_cubes or f"core{place}" in plain) and place not in own and nulls_of(core.domain)
+    }
+    levels, counted, asked = [], own | nulls.keys(), own | nulls.keys()
     for number, cube in enumerate(cubes):
         domains = {level.keys: _domain(level, cube, cores) for level in cube.levels if level.keys}
-        found = {keys for keys, domain in domains.items() if needs_evidence(domain, f"cube{number}")}
-        levels.append(frozenset(found))
+        found: dict[KeyPlaces, NullPlaces] = {}
+        for keys, domain in domains.items():
+            if needs_evidence(domain, f"cube{number}"):
+                found[keys] = None
+            elif nulls_of(domain):
+                found[keys] = nulls_of(domain)
+        levels.append(tuple(found.items()))
         if found and cube.finest is not None:
             counted.add(cube.finest)
             asked |= {level.core for level in cube.levels if level.core is not None and level.keys}
@@ -74,7 +94,14 @@ def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str],
         for place in own - in_cubes
         if choice == "hide" or ((domain := cores[place].domain) is not None and not all(domain.declared))
     }
-    return Evident(frozenset(own), frozenset(always), tuple(levels), frozenset(counted), frozenset(asked))
+    return Evident(
+        frozenset(own | nulls.keys()),
+        frozenset(always),
+        tuple(levels),
+        frozenset(counted),
+        frozenset(asked),
+        tuple(nulls.items()),
+    )
 
 
 def _domain(level: GroupingSet, cube: Cube, cores: Sequence[Core]) -> KeyDomain | None:
@@ -84,7 +111,12 @@ def _domain(level: GroupingSet, cube: Cube, cores: Sequence[Core]) -> KeyDomain 
     assert cube.finest is not None
     whole, finest = max((each.keys for each in cube.levels), key=len), cores[cube.finest].domain
     assert finest is not None
-    return replace(finest, declared=tuple(finest.declared[whole.index(key)] for key in level.keys))
+    places = [whole.index(key) for key in level.keys]
+    return replace(
+        finest,
+        declared=tuple(finest.declared[place] for place in places),
+        nulls=tuple(finest.nulls[place] for place in places),
+    )
 
 
 def passed_on(postprocessing: exp.Query, read_again: frozenset[str]) -> frozenset[str]:

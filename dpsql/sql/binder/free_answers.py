@@ -34,6 +34,11 @@ from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Literal, Scalar
 from dpsql.sql.ir.refusal import only
 
+#: Said of a list of keys.
+NULL_LEFT_OUT = (
+    "this list is free, and NULL is left out of it: whether rows have none of the values is shown beside a COUNT(*)"
+)
+
 
 def is_probe(select: exp.Select | exp.SetOperation) -> bool:
     """Whether the query has no row whatever the data: LIMIT 0, or a WHERE before any group that is false as written.
@@ -157,6 +162,13 @@ def listed_keys(core: Core, binding: Binding) -> exp.Subquery | None:
         binding.public.add(table.name)
         table.set("db", node.name("public"))
         table.set("catalog", None)
+    if binding.empty_groups != "show":
+        unlisted = [place for place, may_be_null in enumerate(core.domain.nulls) if may_be_null]
+        known = node.conjoined([node.not_null(node.bare(f"k{place}")) for place in unlisted])
+        columns = [node.bare(f"k{place}") for place, _ in enumerate(core.keys)]
+        if known is not None:
+            select = node.select(columns, node.subquery(select, "listed"), where=known)
+            binding.notices.append(NULL_LEFT_OUT)
     order = [exp.Ordered(this=node.name(f"k{place}"), nulls_first=False) for place, _ in enumerate(core.keys)]
     select.set("order", exp.Order(expressions=order))
     return node.subquery(select, "keys")

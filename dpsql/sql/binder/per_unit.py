@@ -110,7 +110,8 @@ class _Grouping:
         name = f"k{rest.index(expression)}"
         if isinstance(expression, ColumnRef):
             return ColumnRef(self._alias, name, expression.type, expression.nullable, expression.bounds,
-                          expression.domain, expression.identifies, False)  # fmt: skip
+                          expression.domain, expression.identifies, False,
+                          null_group=expression.null_group)  # fmt: skip
         return self._column(name, expression.type, bounds(expression), is_nullable(expression))
 
     def _repeated(self, node: exp.Expr) -> Expression | None:

@@ -94,6 +94,7 @@ class KeyDomain:
     ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables`` alone; ``conditions``,
     over the same, narrow them. ``count`` is the most keys that there can be, None where it depends on public tables.
     ``declared`` tells of each key whether the owner or the statement lists its values, so that each value is a group.
+    ``nulls`` tells of each whether its NULL needs evidence all the same, because nobody lists that.
     ``kept`` tells that an outer join keeps the public rows that all keys are read from, so that SQL shows each group
     too.
     """
@@ -105,6 +106,7 @@ class KeyDomain:
     count: int | None
     declared: tuple[bool, ...] = ()
     kept: bool = False
+    nulls: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ class ColumnRef:
     to is public, and ``released`` where that table is derived from released rows. ``domain`` lists the public key
     domain where there is one. ``differences`` are the columns of the same row from which the time to this one has
     bounds, each with the least and the greatest number of days. ``automatic`` tells that sums of the column are clipped
-    to a norm that is found.
+    to a norm that is found. ``null_group`` tells that the owner lists NULL among the values.
     """
 
     relation: str
@@ -42,6 +42,7 @@ class ColumnRef:
     released: bool = False
     differences: tuple[tuple[str, Fraction, Fraction], ...] = ()
     automatic: bool = False
+    null_group: bool = False
 
 
 @dataclass(frozen=True, slots=True)

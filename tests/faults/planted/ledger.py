@@ -286,4 +286,11 @@ FAULTS = (
         "            except psycopg.Error:\n                self.disconnect()\n",
         (f"{LEDGER}_stuck.py::test_a_commit_that_was_given_up_counts_as_spent",),
     ),
+    Fault(
+        "another branch of equal length is the same history",
+        "dpsql/privacy/ledger/restoring.py",
+        "last.seq < newest.seq or",
+        "last.seq <= newest.seq or",
+        (f"{LEDGER}_restoring.py::test_a_branch_pays_for_all_that_was_whatever_its_length",),
+    ),
 )

@@ -21,6 +21,8 @@ SHOWN_GROUPS = "dpsql/release/shown_groups.py"
 BLOCK_TESTS = "tests/release/test_block_evidence.py::test"
 EMPTY_ANSWER = f"{BLOCK_TESTS}_an_answer_without_any_row_is_empty_in_nineteen_of_twenty"
 
+NULLS = "tests/release/test_null_groups.py::test"
+
 FAULTS = (
     Fault(
         "each level of blocks has the whole chance",
@@ -169,5 +171,40 @@ FAULTS = (
         "    return core if core.presence is not None and core.presence.released else replace(core, presence=None)",
         "    return replace(core, presence=None)",
         (f"{TESTS}_a_release_without_absent_groups_is_not_taken_for_one_with_them",),
+    ),
+    Fault(
+        "a nullable column lists NULL",
+        "dpsql/sql/analysis/key_domain/domain.py",
+        "return found.narrow(key).nullable and not key.null_group",
+        "return False",
+        (f"{NULLS}_null_is_shown_by_evidence_and_values_always",),
+    ),
+    Fault(
+        "NULL needs evidence that the owner lists",
+        "dpsql/sql/analysis/key_domain/domain.py",
+        "return found.narrow(key).nullable and not key.null_group",
+        "return found.narrow(key).nullable",
+        (f"{NULLS}_null_is_shown_by_evidence_and_values_always",),
+    ),
+    Fault(
+        "small groups go with the NULL group that has no rows",
+        "dpsql/release/released_tables.py",
+        "        if nulls is None:\n            return frozenset()\n",
+        "        return frozenset()\n",
+        (f"{NULLS}_null_is_shown_by_evidence_and_values_always",),
+    ),
+    Fault(
+        "totals over NULL are shown without evidence",
+        "dpsql/release/grouping_sets/released_table.py",
+        "    return nulls is None or any(keys[place] is None for place in nulls)\n",
+        "    return nulls is None\n",
+        (f"{NULLS}_totals_are_by_evidence_of_their_nulls",),
+    ),
+    Fault(
+        "a free list of keys has NULL",
+        "dpsql/sql/binder/free_answers.py",
+        "for place, may_be_null in enumerate(core.domain.nulls) if may_be_null]",
+        "for place, may_be_null in enumerate(core.domain.nulls) if place < 0]",
+        (f"{NULLS}_a_free_list_of_keys_has_no_null_and_says_so",),
     ),
 )

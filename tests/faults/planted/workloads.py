@@ -292,4 +292,11 @@ FAULTS = (
         "    return Cost(epsilon, pure_rho(epsilon))\n",
         (f"{OFFERS}::test_prices_are_those_of_the_theorems",),
     ),
+    Fault(
+        "moments are compared by their day",
+        DISJOINT,
+        "        case datetime():\n            return None\n",
+        "",
+        ("tests/planning/workload/test_parallel.py::test_units_that_may_meet_both_conditions_are_not_parted",),
+    ),
 )

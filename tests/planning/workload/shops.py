@@ -31,6 +31,8 @@ id = {{ type = "integer" }}
 age = {{ type = "integer", bounds = [0, 100], nullable = true }}
 city = {{ type = "text", values = ["Rome", "Oslo", "Bern"], nullable = true }}
 member = {{ type = "boolean", nullable = true }}
+born = {{ type = "date", bounds = [1930-01-01, 2020-12-31], nullable = true }}
+joined = {{ type = "timestamp", bounds = [2024-01-01T00:00:00, 2024-12-31T23:59:59], nullable = true }}
 [tables.visits]
 references = {{ person = "people.id" }}
 max_rows_per_unit = 6
@@ -45,6 +47,8 @@ PEOPLE = [
     (4, 55, "rome", True),
     (5, 12, "Rôme", False), (6, 99, None, True), (7, 31, "Parisian", None), (8, 70, "Bern", False),
 ]  # fmt: skip
+#: Everybody was born on one day and joined on another, in the morning.
+BORN, JOINED = "DATE '1990-06-01'", "TIMESTAMP '2024-03-05 09:30:00'"
 MICRO = Fraction("1e-6")
 LAPLACE = 'mechanism = "laplace"'
 #: Statements about the people, and about the visits of the people, for whom a condition holds.
@@ -59,9 +63,12 @@ def shop(folder: Path, privacy: str = "", key: str = 'key = "id"', name: str = "
     source = folder / "shop.duckdb"
     if not source.exists():
         with duckdb.connect(str(source)) as data:
-            data.execute("CREATE TABLE people (id INTEGER, age INTEGER, city VARCHAR, member BOOLEAN)")
+            data.execute(
+                "CREATE TABLE people (id INTEGER, age INTEGER, city VARCHAR, member BOOLEAN, born DATE, "
+                "joined TIMESTAMP)"
+            )
             data.execute("CREATE TABLE visits (person INTEGER, shop VARCHAR, paid INTEGER)")
-            data.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", PEOPLE)
+            data.executemany(f"INSERT INTO people VALUES (?, ?, ?, ?, {BORN}, {JOINED})", PEOPLE)
             data.executemany("INSERT INTO visits VALUES (?, ?, ?)", VISITS)
     file = folder / f"{name}.toml"
     file.write_text(SCHEMA.format(privacy=privacy, key=key), "utf-8")

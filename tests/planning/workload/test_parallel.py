@@ -26,6 +26,9 @@ DISJOINT = [
     ("city = 'Rome'", "city IN ('Oslo', 'Bern')", "city IS NULL"),
     ("id < 4", "id >= 4"),
     ("30 > age AND member", "age > 30 OR age = 30"),
+    ("born < DATE '1990-06-01'", "born >= DATE '1990-06-01'"),
+    ("born BETWEEN DATE '1990-01-01' AND DATE '1990-12-31'", "born > DATE '1990-12-31'", "born IS NULL"),
+    ("born = DATE '1990-06-01'", "born IN (DATE '1990-06-02', DATE '1990-06-03')"),
 ]
 
 
@@ -41,6 +44,13 @@ MEETING = [
     ("NOT (age > 30)", "NOT (age < 30)"),
     ("age % 2 = 0", "age % 2 = 1"),
     ("age < 30 OR member", "age >= 30"),
+    ("born <= DATE '1990-06-01'", "born >= DATE '1990-06-01'"),
+    ("born < DATE '1990-06-02'", "born > DATE '1990-05-31'"),
+    ("joined < TIMESTAMP '2024-03-05 12:00:00'", "joined >= TIMESTAMP '2024-03-05 08:00:00'"),
+    ("joined = TIMESTAMP '2024-03-05 09:30:00'", "joined > TIMESTAMP '2024-03-05 09:00:00'"),
+    ("joined < TIMESTAMP '2024-03-05 12:00:00'", "joined > TIMESTAMP '2024-03-05 00:00:00'"),
+    ("joined < TIMESTAMP '2024-03-05 12:00:00'", "joined >= DATE '2024-03-05'"),
+    ("born < TIMESTAMP '1990-06-01 12:00:00'", "born >= DATE '1990-06-01'"),
 ]
 
 
@@ -99,7 +109,7 @@ def test_columns_of_the_units_table_need_a_key_that_was_checked(tmp_path: Path) 
     import duckdb
 
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as data:
-        data.execute("INSERT INTO people VALUES (0, 60, 'Oslo', false)")
+        data.execute("INSERT INTO people (id, age, city, member) VALUES (0, 60, 'Oslo', false)")
     with pytest.raises(dpsql.Error, match="not unique"):
         opened(tmp_path, LAPLACE)
 

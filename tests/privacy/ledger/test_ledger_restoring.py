@@ -153,6 +153,24 @@ def test_a_branch_that_was_never_remembered_pays_for_all_that_was(place: Place) 
     assert reopen(place).totals()[0] == sum([TENTH] * 6, TENTH)
 
 
+@pytest.mark.parametrize("entries", [2, 3])
+def test_a_branch_pays_for_all_that_was_whatever_its_length(place: Place, entries: int) -> None:
+    """One that is as long as what is remembered holds other entries all the same."""
+    ledger = reopen(place)
+    charge(ledger, "ada", TENTH)
+    before = place.state()
+    charge(ledger, "ada", TENTH, TENTH)
+    ledger.close()
+    place.put_back(before)
+    forked = elsewhere(place)
+    charge(forked, "ada", *[FREE] * (entries - 1), GAUSSIAN)
+    held, _ = forked.totals()
+    forked.close()
+    put_back(place, None)
+    spent, _ = reopen(place).totals()
+    assert spent.rho >= held.rho + (TENTH + TENTH).rho
+
+
 def test_the_ledger_that_was_given_up_does_not_come_back(place: Place, tmp_path: Path) -> None:
     ledger = reopen(place)
     charge(ledger, "ada", TENTH)

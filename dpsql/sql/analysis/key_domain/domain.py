@@ -75,6 +75,7 @@ def key_domain(
     if reduced is None:
         return None
     declared = tuple(is_listed(key, relation) for key in read)
+    nulls = tuple(_may_be_an_unlisted_null(key, found) for key in read)
     tables = found.tables(reduced)
     used = {column for key in reduced for column in columns(key)}
     enumerated = tuple(each for each in found.enumerated.values() if each.column in used)
@@ -82,7 +83,21 @@ def key_domain(
     known = [each for each in map(found.substituted, found.conditions) if each is not None]
     known = [each for each in known if relations_of(each) and relations_of(each) <= within]
     count = None if tables else found.count
-    return KeyDomain(tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated), count, declared)
+    return KeyDomain(
+        tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated), count, declared, nulls=nulls
+    )
+
+
+def _may_be_an_unlisted_null(key: Expression, found: DomainValues) -> bool:
+    """Whether the key may be NULL of a column of private rows whose listed values are others.
+
+    That a column is nullable says that it may hold NULL, and not that a group of it has rows.
+    """
+    if isinstance(key, Cast):
+        return _may_be_an_unlisted_null(key.argument, found)
+    if not isinstance(key, ColumnRef) or key.relation in found.public:
+        return False
+    return found.narrow(key).nullable and not key.null_group
 
 
 def with_kept_rows(domain: KeyDomain | None, keeps: bool) -> KeyDomain | None:
@@ -109,6 +124,7 @@ def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
         tuple(condition for condition in domain.conditions if condition in kept),
         None,
         tuple(domain.declared[place] for place in places),
+        nulls=tuple(domain.nulls[place] for place in places),
     )
 
 

@@ -44,6 +44,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
             table.public,
             differences=schema.tables[of].differences_to(column_name),
             automatic=declared.automatic,
+            null_group=declared.null_group,
         )
 
     def unit(relation: str, of: str, column_name: str) -> ColumnRef:
