@@ -200,3 +200,13 @@ SELECT c.diagnosis, AVG(CASE WHEN d.day > 3 THEN 1 ELSE 0 END) FROM conditions c
 SELECT c.diagnosis, SUM(COALESCE(d.day, 1)) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis
 -- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 73)
 -- answered: SELECT c.diagnosis, SUM(COALESCE(d.day, 0)) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis GROUP BY c.diagnosis
+
+-- schema: nafld
+SELECT COUNT(*) FILTER (WHERE c.diagnosis IN (d.diagnosis, 'asthma')) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 99)
+-- answered: SELECT COUNT(*) FILTER (WHERE d.diagnosis IN (c.diagnosis, 'asthma')) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
+
+-- schema: nafld
+SELECT COUNT(*) FILTER (WHERE NOT (c.diagnosis IN ('asthma', d.diagnosis) AND d.day = 3)) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
+-- says: an outer join that keeps the rows of a public table leaves rows without a unit, which something here would count; measure columns of the private table alone, as in COUNT(column) or COUNT(*) FILTER (WHERE column > 0), or join the other way round (line 1, column 119)
+-- answered: SELECT COUNT(*) FILTER (WHERE NOT (d.diagnosis IN ('asthma', c.diagnosis))) FROM conditions c LEFT JOIN diagnoses d ON c.diagnosis = d.diagnosis
