@@ -26,7 +26,7 @@ from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import StatementSettings
 from dpsql.session.request.statement_settings import allowed_price, budget_row
 from dpsql.sql.analysis.contribution import norm_of
-from dpsql.sql.analysis.work.rows import Fanout
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
 from dpsql.sql.binder.bind import Query, bind
 from dpsql.sql.binder.binding_state import FrontendOptions

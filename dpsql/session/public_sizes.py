@@ -10,6 +10,7 @@ from contextlib import suppress
 from math import prod
 from typing import Protocol, TypeAlias
 
+from dpsql.errors import ExecutionFailed, StatementError
 from dpsql.planning.plan import Plan
 from dpsql.release.released_tables import Released
 from dpsql.schema import SqlType
@@ -17,7 +18,9 @@ from dpsql.schema.types import value_of
 from dpsql.sql.analysis.key_domain.enumeration import MAX_RANGE
 from dpsql.sql.emit import Dialect
 from dpsql.sql.emit.measurement.key_domain import counting, many_keys, require_few_keys
-from dpsql.sql.ir.expression import ColumnRef, Scalar
+from dpsql.sql.emit.measurement.public_partners import partners_sql
+from dpsql.sql.ir.expression import ColumnRef, Expression, Scalar
+from dpsql.sql.ir.relation import Constants, PublicRange, Scan
 
 #: The number that SQL over public tables gives.
 PublicCount: TypeAlias = Callable[[str, frozenset[str]], int]
@@ -52,6 +55,7 @@ class PublicSizes:
         self._counts, self._synthetic = counts, synthetic
         self._known: dict[tuple[str, tuple[str, ...], bool], int] = {}
         self._values: dict[tuple[str, str], tuple[Scalar, ...] | None] = {}
+        self._partners: dict[str, int | None] = {}
         self._version: str | None = None
 
     @property
@@ -80,6 +84,30 @@ class PublicSizes:
             self._values[asked] = self._listed(table, column.name, column.type)
         return self._values[asked]
 
+    def partners(
+        self,
+        source: Scan | Constants,
+        equal: tuple[str, ...],
+        conditions: tuple[Expression, ...],
+        between: PublicRange | None,
+    ) -> int | None:
+        """The most rows of a public source that fulfil the conditions, have equal values in these columns, and whose
+        ranges have a point in common; None of a synthetic table, and if the engine does not count them in time."""
+        if isinstance(source, Scan) and self._synthetic(source.table) is not None:
+            return None
+        self._forget_other_versions()
+        with suppress(StatementError):
+            sql = partners_sql(self._counts.dialect, source, equal, conditions, between)
+            if sql not in self._partners:
+                self._partners[sql] = self._counted(sql, source)
+            return self._partners[sql]
+        return None
+
+    def _counted(self, sql: str, source: Scan | Constants) -> int | None:
+        with suppress(ExecutionFailed):
+            return self._counts.public_count(sql, frozenset({source.table} if isinstance(source, Scan) else ()))
+        return None
+
     def _listed(self, table: str, column: str, sql_type: SqlType) -> tuple[Scalar, ...] | None:
         if sql_type.kind not in _LISTED or self(table, ()) > MOST_ROWS:
             return None
@@ -94,6 +122,7 @@ class PublicSizes:
         version = self.version
         if version is None or version != self._version:
             self._known, self._values, self._version = {}, {}, version
+            self._partners = {}
 
 
 def fanout_sql(dialect: Dialect, table: str, columns: tuple[str, ...]) -> str:

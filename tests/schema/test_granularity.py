@@ -23,7 +23,7 @@ from dpsql.planning.plan import CorePlan
 from dpsql.postprocessing import PostProcessor
 from dpsql.privacy.mechanism import Gaussian
 from dpsql.schema import Schema, load, loads
-from dpsql.sql.analysis.work.rows import Fanout, UnknownSizes
+from dpsql.sql.analysis.work.fanout import Fanout, UnknownSizes
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 

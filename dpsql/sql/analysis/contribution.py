@@ -113,12 +113,15 @@ def counted_once(norm: Norm) -> Contribution:
 def held_rows(core: Core, norm: Norm, averaged: bool = False) -> int | None:
     """How many rows of a unit count in full, in whatever groups they are; None where the limits leave that open.
 
-    ``averaged`` asks what averages count in full.
+    ``averaged`` asks what averages count in full. Where rows meet several public rows, it is what a unit within the
+    limits of its tables may have, which is spread over groups as these are.
     """
     declared, groups = limits(core.relation), groups_by(core.relation, list(core.keys))
     per_group = rows_per_group(core.relation, list(core.keys))
     if declared.rows is None and (groups is None or per_group is None):
         return None
+    if is_multiplied(core.relation):
+        return _rows(core, "l1", averaged)
     rows = _rows(core, norm, averaged)
     return rows if norm == "l1" else isqrt(rows)
 

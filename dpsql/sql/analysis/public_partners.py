@@ -5,17 +5,20 @@ Proved in ``docs/proofs/stability.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from math import prod
 from typing import TypeAlias, TypeVar, assert_never
 
 from dpsql.errors import Refused
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
-from dpsql.sql.analysis.work.rows import Fanout, UnitWork
+from dpsql.sql.analysis.work.row_cost import has_pattern_of_data, matches
+from dpsql.sql.analysis.work.rows import UnitWork
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import Call, ColumnRef, Expression, Literal
+from dpsql.sql.ir.expression import Call, ColumnRef, Expression, Literal, columns, subqueries
 from dpsql.sql.ir.relation import (
     Branch,
     Compound,
@@ -26,6 +29,7 @@ from dpsql.sql.ir.relation import (
     Leaf,
     Partners,
     PerUnit,
+    PublicRange,
     Relation,
     Scan,
     unit_of,
@@ -33,6 +37,10 @@ from dpsql.sql.ir.relation import (
 
 #: The sets of columns of each source that keys read.
 _KeyColumns: TypeAlias = Mapping[str, frozenset[tuple[ColumnRef, ...]]]
+#: An end of a range, the value that is compared with it, and whether the end is left out.
+_End: TypeAlias = tuple[Expression, Expression, bool]
+#: The types of the ends of ranges.
+_ORDERED = frozenset({"date", "timestamp", "integer", "decimal"})
 _Value = TypeVar("_Value", Relation, Leaf)
 
 
@@ -55,8 +63,8 @@ def with_partners(relation: Relation, keys: Iterable[Iterable[Expression]], fano
         for key in listed:
             if isinstance(key, ColumnRef):
                 by_source.setdefault(key.relation, {})[key.name] = key
-        for alias, columns in by_source.items():
-            found.setdefault(alias, set()).add(tuple(columns[name] for name in sorted(columns)))
+        for alias, read in by_source.items():
+            found.setdefault(alias, set()).add(tuple(read[name] for name in sorted(read)))
     return _with_partners(relation, {alias: frozenset(sets) for alias, sets in found.items()}, fanout)
 
 
@@ -95,8 +103,8 @@ def _replaced(relation: _Value, partners: Mapping[str, Partners], keys: _KeyColu
 
 def _branch(branch: Branch, asked: frozenset[tuple[ColumnRef, ...]], fanout: Fanout) -> Branch:
     """A branch whose columns are the keys that are read of the compound by number."""
-    keys = [[branch.columns[int(column.name[1:])] for column in columns if column.name[1:].isdigit()]
-            for columns in asked]  # fmt: skip
+    keys = [[branch.columns[int(column.name[1:])] for column in listed if column.name[1:].isdigit()]
+            for listed in asked]  # fmt: skip
     return replace(branch, relation=with_partners(branch.relation, keys, fanout))
 
 
@@ -125,15 +133,82 @@ def _of_step(
         for own, other in equalities(conditions)
         if own.relation == source.alias and other.relation in before and other.relation in public
     }
-    rows = work.public_source(source, constant).rows
+    counting = _Counting(source, work, fanout, conditions)
+    rows = counting.most(constant, ranges=False)
     groups = []
-    for columns in sorted(keys, key=lambda listed: [column.name for column in listed]):
-        names = {column.name for column in columns}
-        most = _at_least_one(work.public_source(source, given | names).rows, step)
-        different = prod(_number_of_values(source, column, rows, fanout) for column in columns)
+    for listed in sorted(keys, key=lambda each: [column.name for column in each]):
+        names = {column.name for column in listed}
+        most = _at_least_one(counting.most(given | names), step)
+        different = prod(_number_of_values(source, column, rows, fanout) for column in listed)
         groups.append(GroupPartners(tuple(sorted(names)), most, _with_padding(min(rows, different), step)))
-    most = _at_least_one(work.public_source(source, given).rows, step)
+    most = _at_least_one(counting.most(given), step)
     return Partners(most, _with_padding(rows, step), tuple(sorted(through)), tuple(groups))
+
+
+class _Counting:
+    """The rows of one public source while they are counted, by the conditions of its join.
+
+    Conditions that match patterns do not narrow them: whether a pattern is allowed is not known yet.
+    """
+
+    def __init__(self, source: Leaf, work: UnitWork, fanout: Fanout, conditions: Sequence[Expression]) -> None:
+        self._source = source
+        self._work = work
+        self._fanout = fanout
+        self._conditions = tuple(each for each in conditions if _is_of(source, each) and not _has_pattern(each))
+        self._ranges = list(_ranges(source, conditions))
+
+    def most(self, equal: set[str], ranges: bool = True) -> int:
+        """The most rows with equal values in these columns that one row meets; those of a range where it asks for
+        ``ranges``."""
+        numbers = [self._work.public_source(self._source, equal).rows]
+        source = self._source
+        if numbers[0] > 1 and (isinstance(source, Constants) or (isinstance(source, Scan) and not source.derived)):
+            asked: list[PublicRange | None] = [*self._ranges] if ranges else []
+            if self._conditions and not asked:
+                asked = [None]
+            for between in asked:
+                number = self._fanout.partners(source, tuple(sorted(equal)), self._conditions, between)
+                numbers += [] if number is None else [number]
+        return min(numbers)
+
+
+def _is_of(source: Leaf, condition: Expression) -> bool:
+    """Whether the condition reads the source alone."""
+    return {column.relation for column in columns(condition)} == {source.alias} and not any(subqueries(condition))
+
+
+def _has_pattern(condition: Expression) -> bool:
+    return any(True for _ in matches([condition])) or has_pattern_of_data([condition])
+
+
+def _ranges(source: Leaf, conditions: Iterable[Expression]) -> Iterator[PublicRange]:
+    """The ranges of the source's rows in which one value of the rows before it has to lie."""
+    lows: list[_End] = []
+    highs: list[_End] = []
+    for condition in conditions:
+        match condition:
+            case Call(function="<" | "<=" | ">" | ">=" as operator, arguments=(left, right)):
+                strict = operator in ("<", ">")
+                low, high = (left, right) if operator in ("<", "<=") else (right, left)
+                if _is_end(source, low) and not _reads(source, high):
+                    lows.append((low, high, strict))
+                if _is_end(source, high) and not _reads(source, low):
+                    highs.append((high, low, strict))
+            case _:
+                pass
+    for (low, value, opens), (high, other, closes) in product(lows, highs):
+        if value == other and low.type == high.type:
+            yield PublicRange(low, high, not (opens or closes))
+
+
+def _is_end(source: Leaf, expression: Expression) -> bool:
+    """Whether the expression is of the source alone, in a type that has one order."""
+    return _is_of(source, expression) and expression.type.kind in _ORDERED
+
+
+def _reads(source: Leaf, expression: Expression) -> bool:
+    return any(column.relation == source.alias for column in columns(expression))
 
 
 def _constant(source: Leaf, conditions: Iterable[Expression]) -> Iterator[ColumnRef]:

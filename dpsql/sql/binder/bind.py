@@ -11,9 +11,9 @@ from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, with_cores
 from dpsql.sql.analysis.key_domain.domain import shown_notices
 from dpsql.sql.analysis.public_partners import with_partners_of_cores
+from dpsql.sql.analysis.work.fanout import NO_SIZES, Fanout
 from dpsql.sql.analysis.work.join_elimination import without_unread_joins
 from dpsql.sql.analysis.work.limits import with_bounded_work
-from dpsql.sql.analysis.work.rows import NO_SIZES, Fanout
 from dpsql.sql.binder.binding_state import PEOPLE, FrontendOptions
 from dpsql.sql.binder.collected.debias import debiased, read_as_reports
 from dpsql.sql.binder.collected.sources import require_public_keys

@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
-from dpsql.sql.analysis.work.rows import Fanout
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.binder.empty_groups import EmptyGroups
 from dpsql.sql.binder.scope import Ctes, Outside, Scope
 from dpsql.sql.binder.sources.joins import From

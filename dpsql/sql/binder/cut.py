@@ -8,7 +8,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.schema import Schema, fold
-from dpsql.sql.analysis.work.rows import Fanout
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.binding_state import Binding, FrontendOptions
 from dpsql.sql.binder.correlated_subqueries import correlated

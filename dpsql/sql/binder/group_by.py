@@ -15,7 +15,7 @@ from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces, finest_takes_whole_price, is_additive
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected, with_kept_rows
 from dpsql.sql.analysis.key_domain.restriction import within_domain
-from dpsql.sql.analysis.work.rows import Fanout
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.sources.joins import From

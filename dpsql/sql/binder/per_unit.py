@@ -16,7 +16,7 @@ from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable
 from dpsql.sql.analysis.public_partners import with_partners
 from dpsql.sql.analysis.stability import limits, partners_in_group
 from dpsql.sql.analysis.summand import summand
-from dpsql.sql.analysis.work.rows import Fanout
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, split, statistic
 from dpsql.sql.binder.aggregates.repeated_values import repeated_value
 from dpsql.sql.binder.binding_state import Binding

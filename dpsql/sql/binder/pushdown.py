@@ -14,7 +14,7 @@ from dpsql.errors import DatabaseError
 from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.analysis.key_domain.domain import key_domain
-from dpsql.sql.analysis.work.rows import Fanout
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.query_columns import output_columns, renamed, select_of, source_of, sources
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery

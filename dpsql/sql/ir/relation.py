@@ -89,6 +89,18 @@ class DerivedSize:
 
 
 @dataclass(frozen=True, slots=True)
+class PublicRange:
+    """A range of values that each row of a public source has, in which a value of a private row has to lie.
+
+    ``closed`` tells that both ends belong to it.
+    """
+
+    low: Expression
+    high: Expression
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class GroupPartners:
     """What these ``columns`` of a public source leave of it, where a row meets several of its rows.
 

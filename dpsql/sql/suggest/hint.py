@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 from dpsql.errors import DatabaseError, Position, Refused, StatementError
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import shapes
-from dpsql.sql.analysis.work.rows import NO_SIZES, Fanout
+from dpsql.sql.analysis.work.fanout import NO_SIZES, Fanout
 from dpsql.sql.binder.bind import bind
 from dpsql.sql.binder.sources.derived_tables import Describe
 from dpsql.sql.ir.refusal import place

@@ -11,7 +11,7 @@ from math import prod
 
 from dpsql.sql.analysis.key_domain.values import MAX_KEYS, DomainValues
 from dpsql.sql.analysis.stability import conditions_of, sources
-from dpsql.sql.analysis.work.rows import NO_SIZES, Fanout
+from dpsql.sql.analysis.work.fanout import NO_SIZES, Fanout
 from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.core import Core, Enumerated, KeyDomain
 from dpsql.sql.ir.expression import (

@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from typing import cast
 
 from dpsql.sql.analysis.key_domain.values import DomainValues
-from dpsql.sql.analysis.work.rows import NO_SIZES, Fanout
+from dpsql.sql.analysis.work.fanout import NO_SIZES, Fanout
 from dpsql.sql.ir.core import Days
 from dpsql.sql.ir.expression import (
     BOOLEAN,

@@ -21,7 +21,7 @@ from dpsql.sql.analysis.key_domain.enumeration import (
     values,
 )
 from dpsql.sql.analysis.stability import conditions_of, sources
-from dpsql.sql.analysis.work.rows import Fanout
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.functions.call import is_double
 from dpsql.sql.ir.aggregate_properties import UnitFunction
 from dpsql.sql.ir.core import Days, Enumerated

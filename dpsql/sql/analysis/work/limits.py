@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from dpsql.sql.analysis.bounds import Known
 from dpsql.sql.analysis.limit_arithmetic import row_limit
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.analysis.work.kept_texts import AddedCharacters
 from dpsql.sql.analysis.work.public_texts import PublicTexts
 from dpsql.sql.analysis.work.row_cost import (
@@ -30,7 +31,7 @@ from dpsql.sql.analysis.work.row_cost import (
     steps_of_order,
     texts_made,
 )
-from dpsql.sql.analysis.work.rows import Fanout, UnitWork, unit_work
+from dpsql.sql.analysis.work.rows import UnitWork, unit_work
 from dpsql.sql.analysis.work.truncation import NOT_CUT, TextLengths, held
 from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, most_states
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind

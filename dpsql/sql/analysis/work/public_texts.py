@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 
 from dpsql.sql.analysis.bounds import Known, bounds
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.analysis.work.row_cost import UNDECLARED
-from dpsql.sql.analysis.work.rows import Fanout
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Expression, columns, subqueries
 from dpsql.sql.ir.interval import Interval

@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Final, Protocol, assert_never
+from typing import assert_never
 
 from dpsql.errors import Refused
 from dpsql.sql.analysis.limit_arithmetic import row_limit
+from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
-from dpsql.sql.analysis.work.row_cost import UNDECLARED
 from dpsql.sql.ir.core import Core
-from dpsql.sql.ir.expression import ColumnRef, Expression, Scalar, Subquery, columns, subqueries
+from dpsql.sql.ir.expression import ColumnRef, Expression, Subquery, columns, subqueries
 from dpsql.sql.ir.references import expressions_of, outer_columns
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import (
@@ -31,34 +31,6 @@ from dpsql.sql.ir.relation import (
     UnitAggregate,
     unit_of,
 )
-
-
-class Fanout(Protocol):
-    """The most rows of a public table that have equal values in these columns, all of its rows where there are none; or
-    the most ``characters`` that the one column has. ``values`` are those of a column but NULL, None if too many."""
-
-    def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int: ...
-
-    def values(self, table: str, column: ColumnRef) -> tuple[Scalar, ...] | None: ...
-
-
-class UnknownSizes:
-    """The sizes of public tables where nobody knows them: a statement that depends on one is refused.
-
-    Texts count as short ones, for a statement that is bound to be shown and not to be answered.
-    """
-
-    def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
-        if characters:
-            return UNDECLARED
-        refuse("E_JOIN", f"rows are joined with each of {table}, and how many these are is not known")
-
-    def values(self, table: str, column: ColumnRef) -> tuple[Scalar, ...] | None:
-        return None
-
-
-NO_SIZES: Final = UnknownSizes()
-
 
 #: More rows than any statement is allowed: those of a table whose schema does not limit them.
 _UNLIMITED = 10**18
