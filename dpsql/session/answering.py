@@ -51,10 +51,10 @@ class PlanAnswering:
                 paid = self._execution.paid(plan.written(), scope, self._execution.charged, reuse=reuse)
             return self.shown(plan, paid, scope), paid.released
 
-    def of_views(self, plan: Plan) -> ViewAnswer | None:
-        """The release of the plan's cores as earlier answers tell it, if they do."""
+    def of_views(self, plan: Plan, refine: bool = False) -> ViewAnswer | None:
+        """The release of the plan's cores as earlier answers tell it, if they do; to ``refine``, by all of them."""
         with self._scopes.sandbox() as postprocessor:
-            return self._execution.of_views(plan, postprocessor)
+            return self._execution.of_views(plan, postprocessor, refine)
 
     def part_of_views(self, plan: Plan) -> PartAnswer | None:
         """What earlier answers tell of the plan's cores, if that is a part of them."""
@@ -66,16 +66,18 @@ class PlanAnswering:
 
         The plan is that of what is bought.
         """
-        known = self.of_views(plan)
+        known = self.of_views(plan, refine=True)
         missing = Fraction(1) if known is None else known.missing
         if known is not None and not missing:
+            known = self._execution.refined(plan, scope) or known
             said = "as exact as its price buys: nothing was bought"
             return plan, PaidRelease(known.released, True, None, (*known.notices, said))
         bought = plan.at(plan.price * missing).written()
         paid = self._execution.paid(bought, scope, self._execution.charged)
-        both = None if known is None else self.of_views(plan)
+        both = None if known is None else self.of_views(plan, refine=True)
         if both is None or both.ratio > 1 / missing:  # what was bought is no view: its own noise is that of its price
             return bought, paid
+        both = self._execution.refined(plan, scope) or both
         return bought, PaidRelease(both.released, paid.stored, None, both.notices)
 
     def shown(self, plan: Plan, paid: PaidRelease, scope: CancelScope, charged: Fraction | None = None) -> Result:

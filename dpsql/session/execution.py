@@ -187,9 +187,23 @@ class Execution:
         with held:
             yield held
 
-    def of_views(self, plan: Plan, postprocessor: PostProcessor) -> ViewAnswer | None:
-        """The release of the plan's cores as other answers tell it, if they do."""
-        return None if self.answers is None else self.answers.of_views(plan, postprocessor.evaluated)
+    def of_views(self, plan: Plan, postprocessor: PostProcessor, refine: bool = False) -> ViewAnswer | None:
+        """The release of the plan's cores as other answers tell it, if they do.
+
+        It is the one that was given before, if there is one; to ``refine``, it is what all answers tell by now.
+        """
+        if self.answers is None:
+            return None
+        found = None if refine else self.answers.given(plan, postprocessor.evaluated)
+        return found or self.answers.of_views(plan, postprocessor.evaluated)
+
+    def refined(self, plan: Plan, scope: CancelScope) -> ViewAnswer | None:
+        """What all answers tell of the plan's cores by now, which is given from then on."""
+        with scope.sandbox() as postprocessor:
+            found = self.of_views(plan, postprocessor, refine=True)
+            if found is None or self.answers is None:
+                return found
+            return self.answers.give(plan, found, postprocessor.evaluated)
 
     def part_of_views(self, plan: Plan, postprocessor: PostProcessor, version: str | None) -> PartAnswer | None:
         """What other answers on a version of the data tell of the plan's cores, if that is a part of them.
@@ -211,7 +225,9 @@ class Execution:
         """
         if held is not None:
             return self._made(plan, scope, pay, held)
-        kept = None if self.answers is None else self.answers.kept(plan)
+        kept = self._given(plan, scope) if reuse else None
+        if kept is None and self.answers is not None:
+            kept = self.answers.kept(plan)
         if kept is None and reuse:
             kept = self._of_views(plan, scope)
         if kept is not None:
@@ -220,10 +236,21 @@ class Execution:
             part = self._part(plan, scope, own) if reuse else None
             return self._made(plan, scope, pay, own) if part is None else self._completed(part, scope, pay, own)
 
+    def _given(self, plan: Plan, scope: CancelScope) -> PaidRelease | None:
+        """What was given before, if it was made of other answers or refined."""
+        if self.answers is None or not self.answers.was_given(plan):
+            return None
+        with scope.sandbox() as postprocessor:
+            found = self.answers.given(plan, postprocessor.evaluated)
+        return None if found is None else PaidRelease(found.released, True, None, found.notices)
+
     def _of_views(self, plan: Plan, scope: CancelScope) -> PaidRelease | None:
         with scope.sandbox() as postprocessor:
             found = self.of_views(plan, postprocessor)
-        return None if found is None else PaidRelease(found.released, True, None, found.notices)
+            if found is None or self.answers is None:
+                return None
+            found = self.answers.give(plan, found, postprocessor.evaluated)
+        return PaidRelease(found.released, True, None, found.notices)
 
     def _part(self, plan: Plan, scope: CancelScope, held: EngineVersion) -> PartAnswer | None:
         with scope.sandbox() as postprocessor:
@@ -233,7 +260,8 @@ class Execution:
         """The release of a plan of which a part is known: the rest is charged by ``pay`` and made."""
         rest = part.rest.written()
         paid = self._made(rest, scope, pay, held)
-        found = part.with_bought(paid.released)
+        assert self.answers is not None
+        found = self.answers.completed(part, paid, held.version)
         return PaidRelease(found.released, paid.stored, None, found.notices, rest)
 
     def _made(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion) -> PaidRelease:

@@ -259,7 +259,7 @@ class Session(StatementPlanner):
         unit = str(self._schema.privacy.unit)
         stored, notes, part = self._execution.is_paid(plan), tuple[str, ...](), None
         if not stored and self._reuses(plan):
-            if (found := self._answering.of_views(plan)) is not None:
+            if (found := self._answering.of_views(plan, refine)) is not None:
                 stored, notes = not (refine and found.missing), found.said_before(refine)
                 plan = plan.at(plan.price * found.missing) if refine and found.missing else plan
             elif not refine and (part := self._answering.part_of_views(plan)) is not None:

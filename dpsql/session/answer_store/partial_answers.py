@@ -18,6 +18,7 @@ from dpsql.privacy.measure import Cost, shown
 from dpsql.release.linear_estimates import LinearEstimate, NoiseColumn, Part
 from dpsql.release.noise_addition import sort_key
 from dpsql.release.released_tables import Released, ReleasedTable
+from dpsql.session.answer_store.given_answers import CellSources, ViewName
 from dpsql.session.answer_store.view_answers import (
     LESS_EXACT,
     FoundCore,
@@ -68,6 +69,13 @@ class PartOfCore:
         core = replace(self.plan.core, aggregates=())
         return replace(self.plan, core=core, cells=cells, estimates=(), presence=None)
 
+    def sources(self, rest: ViewName) -> tuple[CellSources, ...]:
+        """The views by which each cell is told, the ``rest`` among them."""
+        known = {} if self.estimated is None else self.estimated.sources
+        places = range(len(self.plan.cells))
+        bought = places if self.estimated is None else self.bought
+        return tuple(CellSources(False, (rest,)) if place in bought else known[place] for place in places)
+
     def with_bought(self, number: int, table: ReleasedTable | None) -> FoundCore | ReleasedTable:
         """All that is known of the core once the rest was released, as the core of this number among those bought."""
         if self.estimated is None:
@@ -89,14 +97,16 @@ class PartAnswer:
     rest: Plan
     parts: tuple[PartOfCore, ...]
 
-    def with_bought(self, released: Released) -> ViewAnswer:
-        """The plan's release, from what views tell and from the release of the rest."""
+    def with_bought(self, released: Released, key: str) -> ViewAnswer:
+        """The plan's release, from what views tell and from the release of the rest, which is kept under a key."""
         tables, found, number = list(released.tables), list[FoundCore | ReleasedTable](), 0
+        sources = list[tuple[CellSources, ...]]()
         for part in self.parts:
             bought = part.rest is not None
             found.append(part.with_bought(number, tables[number] if bought else None))
+            sources.append(part.sources((key, number)))
             number += bought
-        return assembled(self.plan, found, self._bought)
+        return assembled(self.plan, found, tuple(sources), self._bought)
 
     @property
     def said_before(self) -> tuple[str, ...]:

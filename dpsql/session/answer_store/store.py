@@ -18,6 +18,7 @@ from dpsql.planning.plan import Plan
 from dpsql.postprocessing import Price, Result
 from dpsql.privacy.ledger import Ledger
 from dpsql.release.released_tables import Released
+from dpsql.session.answer_store.given_answers import GivenAnswers, Sources
 from dpsql.session.answer_store.partial_answers import PartAnswer, part_of_views
 from dpsql.session.answer_store.serialization import answer_key, kin_key, read, written
 from dpsql.session.answer_store.view_answers import ViewAnswer, answer_of_views
@@ -67,7 +68,7 @@ class AnswerStore:
         keeps_results: bool = False,
     ) -> None:  # fmt: skip
         self._ledger, self._version, self.keeps_results = ledger, version, keeps_results
-        self._views = ViewIndex(ledger, pinned)
+        self._views, self._given = ViewIndex(ledger, pinned), GivenAnswers(ledger)
         self._released = LRUCache[str, Released](CELLS, _released_cells)
         self._results = LRUCache[int, tuple[Plan, str, Result]](CELLS, lambda kept: _result_cells(kept[2]))
 
@@ -119,9 +120,50 @@ class AnswerStore:
         version = self._version()
         return None if version is None else answer_of_views(plan, self._views, version, evaluate)
 
+    def was_given(self, plan: Plan) -> bool:
+        """Whether an answer that was made of others, or refined, is the plan's answer on the data as they are now."""
+        version = self._version()
+        return bool(version and plan.cores) and self._given.find(answer_key(plan, str(version))).sources is not None
+
+    def given(self, plan: Plan, evaluate: Evaluate) -> ViewAnswer | None:
+        """The release of the plan's cores as it was given before, made of others, on the data as they are now.
+
+        None if none was, if the plan was bought since, or if nothing of what it was made of is kept any more.
+        """
+        version = self._version()
+        sources = None if version is None else self._given.find(answer_key(plan, version)).sources
+        if sources is None or version is None:
+            return None
+        found = answer_of_views(plan, self._views, version, evaluate, sources)
+        present = None if found is None else answer_of_views(plan, self._views, version, evaluate)
+        return found if found is None or present is None else found.given_before(present)
+
+    def give(self, plan: Plan, found: ViewAnswer, evaluate: Evaluate) -> ViewAnswer:
+        """Keep what an answer is made of, so that it is given from then on; one that was kept first is given."""
+        version = self._version()
+        if found.was_given or version is None:
+            return found
+        kept = self._keep_sources(answer_key(plan, version), found)
+        if kept is None or kept == found.cell_sources:
+            return found
+        return answer_of_views(plan, self._views, version, evaluate, kept) or found
+
+    def _keep_sources(self, key: str, found: ViewAnswer) -> Sources | None:
+        last = self._given.find(key)
+        if last.sources == found.cell_sources:
+            return last.sources
+        return self._given.keep(key, last.number, found.last_entry, found.cell_sources)
+
     def part_of_views(self, plan: Plan, version: str | None, evaluate: Evaluate) -> PartAnswer | None:
         """What other answers on this version of the data tell of the plan's cores, if that is a part of them."""
         return None if version is None else part_of_views(plan, self._views, version, evaluate)
+
+    def completed(self, part: PartAnswer, rest: PaidRelease, version: str | None) -> ViewAnswer:
+        """The answer of which a part was known and the ``rest`` is released; it is given from then on."""
+        found = part.with_bought(rest.released, "" if version is None else answer_key(part.rest.written(), version))
+        if rest.version is not None and version is not None:
+            self._keep_sources(answer_key(part.plan, version), found)
+        return found
 
     def stale(self, plan: Plan) -> tuple[str, ...]:
         """What is said where what stays under a name might tell the plan, and was made of other data."""
@@ -192,6 +234,9 @@ class AnswerStore:
         kept = read(answer, plan.cores)
         self._released.keep(key, kept)
         with suppress(LedgerError):
+            given = self._given.find(key)
+            if given.sources is not None:  # what was bought is given from then on
+                self._given.keep(key, given.number, entry, None)
             self._note_price(plan, entry, version)
             self._views.note(plan, released, key, entry, version)
         return PaidRelease(kept, False, version)
@@ -199,7 +244,7 @@ class AnswerStore:
     def result(self, plan: Plan, version: str) -> Result | None:
         """The result that this plan object gave on this version of the data, if it is in memory."""
         kept = self._results.find(id(plan))
-        if kept is None or kept[0] is not plan or kept[1] != version:
+        if kept is None or kept[0] is not plan or kept[1] != version or self.was_given(plan):
             return None
         return replace(kept[2], rows=list(kept[2].rows), intervals=list(kept[2].intervals))
 

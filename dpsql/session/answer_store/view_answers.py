@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -18,6 +18,7 @@ from dpsql.planning.view_matching import is_asked_of_views
 from dpsql.release.combined_tables import combined_table
 from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, added, shared_noise
 from dpsql.release.released_tables import Released, ReleasedTable
+from dpsql.session.answer_store.given_answers import Sources
 from dpsql.session.answer_store.view_estimates import EstimatedCore, Estimates, Evaluate, GroupKey
 from dpsql.session.answer_store.view_index import ViewIndex
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces
@@ -34,7 +35,9 @@ class ViewAnswer:
     """A released plan that is made of earlier answers, of which ledger entries, and how much less exact it is.
 
     ``ratio`` is the largest standard deviation of a cell as a multiple of that which the plan's price would buy.
-    ``bought`` are the cells that were bought because no earlier answer tells them, in words.
+    ``bought`` are the cells that were bought because no earlier answer tells them, in words. ``cell_sources`` tell by
+    which views each cell is told, and ``last_entry`` is the last of their entries. An answer that ``was_given`` is the
+    one that was given before; the ``offer`` is said if answers by now tell it more exactly.
     """
 
     released: Released
@@ -42,6 +45,10 @@ class ViewAnswer:
     ratio: float
     may_clip: bool
     bought: tuple[str, ...] = ()
+    cell_sources: Sources = ()
+    last_entry: int = 0
+    was_given: bool = False
+    offer: tuple[str, ...] = ()
 
     @property
     def missing(self) -> Fraction:
@@ -64,7 +71,7 @@ class ViewAnswer:
         if refine and self.missing:
             return (f"what is missing is bought and combined with what is {self.sources}",)
         exact = f"errors below are those of a new answer; its own are up to {self.ratio:.2g} times as large"
-        return f"free, as it is {self.sources}", exact
+        return f"free, as it is {self.sources}", exact, *self.offer
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -75,7 +82,18 @@ class ViewAnswer:
         if self.ratio > LESS_EXACT:
             found.append(f"its noise is {self.ratio:.2g} times what the price of a new answer buys; REFINE before the "
                          "statement buys the difference")  # fmt: skip
-        return tuple(found)
+        return (*found, *self.offer)
+
+    def given_before(self, present: ViewAnswer) -> ViewAnswer:
+        """The answer as one that was given before, with an offer if the answers at present tell it more exactly."""
+        if self.ratio <= NEARLY_AS_EXACT * present.ratio:
+            return replace(self, was_given=True)
+        what = "buys what is missing to it" if present.missing else "gives it for nothing"
+        said = (
+            "this is the answer that was given before; by later ones it is told with "
+            f"{present.ratio / self.ratio:.2g} times its noise: REFINE before the statement {what}"
+        )
+        return replace(self, was_given=True, offer=(said,))
 
 
 @dataclass(frozen=True)
@@ -93,15 +111,23 @@ class FoundCore:
         return None if presence is None else self.cells[presence.cell]
 
 
-def answer_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate) -> ViewAnswer | None:
-    """The plan's release as views tell it; None where some cell of it is told by none."""
+def answer_of_views(
+    plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate, given: Sources | None = None
+) -> ViewAnswer | None:
+    """The plan's release as views tell it; None where some cell of it is told by none.
+
+    With ``given`` it is told by these views, as far as they are still kept.
+    """
     if plan.derived or not plan.cores:
         return None
     found: list[FoundCore] = []
-    for core in plan.cores:
+    if given is not None and len(given) != len(plan.cores):
+        return None
+    for number, core in enumerate(plan.cores):
         if not is_asked_of_views(core):
             return None
-        asked = EstimatedCore(core, index.views(core, version), index, evaluate)
+        known = None if given is None else given[number]
+        asked = EstimatedCore(core, index.views(core, version), index, evaluate, known)
         cells = asked.cells() if asked.views else [None]
         told = tuple(each for each in cells if each is not None)
         if len(told) < len(cells):
@@ -111,7 +137,8 @@ def answer_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evalua
         for level in cube.levels:
             if cube.finest is not None and level.core is not None and level.core != cube.finest:
                 found[level.core] = _summed(found[level.core], found[cube.finest], _places(cube, level.keys))
-    return assembled(plan, found)
+    sources = tuple(tuple(each.core.sources[place] for place in range(len(each.cells))) for each in found)
+    return assembled(plan, found, sources)
 
 
 def _places(cube: Cube, keys: KeyPlaces) -> tuple[int, ...]:
@@ -136,7 +163,9 @@ def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> Fo
     return FoundCore(coarse.core, tuple(cells), groups)
 
 
-def assembled(plan: Plan, found: Sequence[FoundCore | ReleasedTable], bought: tuple[str, ...] = ()) -> ViewAnswer:
+def assembled(
+    plan: Plan, found: Sequence[FoundCore | ReleasedTable], sources: Sources, bought: tuple[str, ...] = ()
+) -> ViewAnswer:
     """The tables of all cores, whose noise is told in parts that they share; those that were bought whole as they are.
 
     ``bought`` are the cells that no view told, in words.
@@ -165,7 +194,9 @@ def assembled(plan: Plan, found: Sequence[FoundCore | ReleasedTable], bought: tu
     made_of = iter(tables)
     whole = tuple(next(made_of) if isinstance(each, FoundCore) else each for each in found)
     may_clip = any(not each.core.normal.unit_has_one_row for each in made)
-    return ViewAnswer(Released(whole), entries_said([each.core for each in made]), ratio, may_clip, bought)
+    said = entries_said([each.core for each in made])
+    last = max((view.entry for each in made for view in each.core.used), default=0)
+    return ViewAnswer(Released(whole), said, ratio, may_clip, bought, sources, last)
 
 
 def _ratio(core: CorePlan, cells: Sequence[Sequence[LinearEstimate]]) -> float:

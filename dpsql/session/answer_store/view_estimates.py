@@ -15,6 +15,7 @@ from dpsql.planning.plan import CorePlan
 from dpsql.planning.view_matching import CellMatch, StoredView, match
 from dpsql.release.linear_estimates import NO_ROWS, LinearEstimate, NoiseColumn, Part, best
 from dpsql.release.noise_addition import sort_key
+from dpsql.session.answer_store.given_answers import CellSources, name_of
 from dpsql.session.answer_store.view_index import ViewGroups, ViewIndex
 from dpsql.sql.analysis.bounds import is_nullable
 from dpsql.sql.analysis.normal_expressions import negated
@@ -33,15 +34,22 @@ Estimates: TypeAlias = Mapping[Any, LinearEstimate]
 
 @dataclass
 class EstimatedCore:
-    """One core while it is answered of views: ``used`` are those that tell it, ``groups`` the keys of its groups."""
+    """One core while it is answered of views: ``used`` are those that tell it, ``groups`` the keys of its groups.
+
+    With ``given`` each cell is told by the views by which it was told before, and by no others. ``sources`` are those
+    of each cell that was told.
+    """
 
     plan: CorePlan
     views: Sequence[StoredView]
     index: ViewIndex
     evaluate: Evaluate
+    given: Sequence[CellSources] | None = None
     normal: NormalCore = field(init=False)
     used: dict[StoredView, None] = field(default_factory=dict)
     groups: dict[Any, GroupKey] = field(default_factory=dict)
+    sources: dict[int, CellSources] = field(default_factory=dict)
+    _read: list[StoredView] = field(default_factory=list)
     _placed: dict[object, list[GroupKey | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -54,19 +62,30 @@ class EstimatedCore:
 
         A count that tells groups with rows from others, and nothing else, may be one of rows.
         """
-        found = [self._cell(each.contribution.cell, each.contribution.rows) for each in self.plan.cells]
+        cells = [each.contribution for each in self.plan.cells]
+        found = [self._cell(place, each.cell, each.rows) for place, each in enumerate(cells)]
         presence = self.plan.presence
         if presence is not None and found[presence.cell] is None and not self._shows_units:
-            found[presence.cell] = self._cell(RowCount(None, None), 1)
+            found[presence.cell] = self._cell(presence.cell, RowCount(None, None), 1)
         return found
 
     @property
     def _shows_units(self) -> bool:
         return any(each.function is UNITS and each.condition is None for each in self.plan.core.aggregates)
 
-    def _cell(self, asked: Any, rows: int) -> Estimates | None:
+    def _cell(self, place: int, asked: Any, rows: int) -> Estimates | None:
         cell = normal_cell(self.normal, asked)
-        return None if cell is None else self._estimates(cell, rows, derived=True)
+        if cell is None:
+            return None
+        known = None if self.given is None else self.given[place]
+        self._read = [each for each in self.views if known is None or name_of(each) in known.views]
+        before = dict(self.used)
+        self.used.clear()
+        combined = known is None or known.combined
+        found = self._estimates(cell, rows, derived=combined)
+        self.sources[place] = CellSources(combined, tuple(sorted(map(name_of, self.used))))
+        self.used = before | self.used
+        return found
 
     def _estimates(self, cell: NormalCell, rows: int, derived: bool) -> Estimates | None:
         """The best combination of all that tells of a cell; ``derived`` allows differences and shifted sums."""
@@ -81,7 +100,7 @@ class EstimatedCore:
         return {name: best([each[name] for each in found if name in each]) for name in names}
 
     def _of_views(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
-        for view in self.views:
+        for view in self._read:
             matched = match(self.normal, cell, rows, view)
             groups = None if matched is None else self.index.groups(view)
             if matched is not None and groups is not None:

@@ -11,6 +11,34 @@ PARTS = "tests/session/answer_store/test_partial_answers.py"
 
 FAULTS = (
     Fault(
+        "an answer drifts as others are bought",
+        "dpsql/session/answer_store/store.py",
+        "sources = None if version is None else self._given.find(answer_key(plan, version)).sources",
+        "sources = None",
+        ("tests/session/answer_store/test_given_answers.py::test_what_was_given_stays_as_others_are_bought",),
+    ),
+    Fault(
+        "what was bought with an answer is combined with what else tells it",
+        "dpsql/session/answer_store/partial_answers.py",
+        "CellSources(False, (rest,))",
+        "CellSources(True, (rest,))",
+        ("tests/session/answer_store/test_given_answers.py::test_what_was_given_stays_as_others_are_bought",),
+    ),
+    Fault(
+        "two processes give a statement two answers",
+        "dpsql/session/answer_store/given_answers.py",
+        "return sources if kept is None else _read(kept)",
+        "return sources",
+        ("tests/session/answer_store/test_given_answers.py::test_the_first_of_two_processes_counts",),
+    ),
+    Fault(
+        "a statement that is bought anew is given as it was before",
+        "dpsql/session/answer_store/store.py",
+        "self._given.keep(key, given.number, entry, None)",
+        "pass",
+        ("tests/session/answer_store/test_given_answers.py::test_a_new_answer_that_is_bought_is_given_from_then_on",),
+    ),
+    Fault(
         "totals of grouping sets have the noise of one of their parts",
         "dpsql/release/grouping_sets/totals.py",
         "for leaf in leaves:\n            for atom, weight",

@@ -237,7 +237,8 @@ def test_several_answers_are_weighed_by_how_exact_they_are(noisy: Session) -> No
     noisy.execute(COUNTS)
     first = noisy.execute(total)
     noisy.execute("SELECT y, COUNT(*) FROM people GROUP BY y")
-    both = noisy.execute(total)
+    assert noisy.execute(total).rows == first.rows, "what was given stays"
+    both = noisy.execute("SELECT SUM(1) FROM people")
     assert first.price.stored and both.price.stored and first.rows != both.rows
     shorter, longer = (each.intervals[0][0] for each in (both, first))
     assert shorter is not None and longer is not None
