@@ -15,6 +15,33 @@ SPLIT_TESTS = "tests/privacy/mechanism/test_quantile_recursion.py"
 
 FAULTS = (
     Fault(
+        "small groups are answered by choices where a tree is meant",
+        "dpsql/planning/calibration.py",
+        "least = max(CLEAR /",
+        "least = min(CLEAR /",
+        (
+            "tests/privacy/mechanism/test_quantile_recursion.py::test_groups_have_enough_rows_beside_each_quantile_or_are_read_off_a_tree",
+        ),
+    ),
+    Fault(
+        "the rows on the fuller side of a quantile count as beside it",
+        "dpsql/planning/calibration.py",
+        "min(target.part - low, high - target.part)",
+        "max(target.part - low, high - target.part)",
+        (
+            "tests/privacy/mechanism/test_quantile_recursion.py::test_groups_have_enough_rows_beside_each_quantile_or_are_read_off_a_tree",
+        ),
+    ),
+    Fault(
+        "the rows on the fuller side of one quantile count as beside it",
+        "dpsql/planning/calibration.py",
+        "min(each.target.part, 1 - each.target.part)",
+        "max(each.target.part, 1 - each.target.part)",
+        (
+            "tests/privacy/mechanism/test_quantile_recursion.py::test_groups_have_enough_rows_beside_each_quantile_or_are_read_off_a_tree",
+        ),
+    ),
+    Fault(
         "MIN and MAX begin where noise first looks like rows",
         TREE,
         "comparisons = 2 * self.branching * self.levels",

@@ -10,6 +10,20 @@ COLUMNS = ("tests/planning/estimators/test_estimate_columns.py",)
 
 FAULTS = (
     Fault(
+        "the noise of a level's groups counts as that of one",
+        "dpsql/release/grouping_sets/totals.py",
+        "(len(set(level.group[leaves].tolist())) * level.variance)",
+        "level.variance",
+        ("tests/release/test_cube_spreads.py",),
+    ),
+    Fault(
+        "the noise of all finest groups counts as that of one",
+        "dpsql/release/grouping_sets/totals.py",
+        "1 / (len(leaves) * self._variances[place])",
+        "1 / self._variances[place]",
+        ("tests/release/test_cube_spreads.py",),
+    ),
+    Fault(
         "totals count rows that no group has",
         "dpsql/sql/binder/group_by.py",
         "        relation = within_domain(relation, keys, binding.sizes)\n",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square
 
-from dpsql.planning.calibration import COUNT_SHARE, VALUES_SHARE, with_fallback
+from dpsql.planning.calibration import CLEAR, COUNT_SHARE, VALUES_SHARE, with_fallback
 from dpsql.planning.estimators.histogram import quantiles_of
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism
 from dpsql.privacy.mechanism.quantile_choice import RankTarget
@@ -190,3 +190,19 @@ def test_each_interval_holds_its_quantile(norm):
             wide += (high - low) / bins / len(parts) / draws
     assert all(each / draws > 0.9 - 5 * (0.09 / draws) ** 0.5 for each in held)
     assert wide < 0.25
+
+
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+@pytest.mark.parametrize("parts", [(1,), (99,), (1, 50), (1, 50, 99), (5, 10, 50)], ids=str)
+def test_groups_have_enough_rows_beside_each_quantile_or_are_read_off_a_tree(parts: Sequence[int], norm: Norm) -> None:
+    """The least count is what the quantile with the fewest rows beside it asks for, and one row less is too few."""
+    made = planned([Fraction(each, 100) for each in parts], norm, bins=600)
+    if isinstance(made.choices, QuantileRecursion):
+        choices = [(each.value, each.rank, each.beside) for level in made.choices.first.levels for each in level]
+        targets = sorted([Fraction(0), *(Fraction(each, 100) for each in parts), Fraction(1)])
+        assert min(beside for *_, beside in choices) == min(b - a for a, b in pairwise(targets))
+    else:
+        choices = [(each.value, each.target, Fraction(1, 100)) for each in made.choices.quantiles]
+    clear = [value.rate * rank.part.denominator * beside for value, rank, beside in choices]
+    assert all(made.least * each >= CLEAR for each in clear)
+    assert any((made.least - 1) * each < CLEAR for each in clear)

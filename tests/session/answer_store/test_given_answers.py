@@ -16,14 +16,14 @@ from dpsql.session.database import Database
 
 NOISY = SCHEMA.replace("1e20", "1000").replace("1e8", "0.5")
 COUNTS = "SELECT kind, flag, COUNT(*) AS n, SUM(w) FROM people GROUP BY kind, flag"
+EARLY = "day < DATE '2024-02-02'"
 #: Statements that COUNTS tells, wholly or in part.
 TOLD = (
     "SELECT COUNT(*) FROM people",
     "SELECT flag, COUNT(*), SUM(w) FROM people GROUP BY flag",
     "SELECT kind, COUNT(*) FROM people GROUP BY ROLLUP (kind)",
     "SELECT COUNT(*), SUM(y) FROM people WHERE flag",
-    "SELECT COUNT(*), COUNT_IF(w > 3), COUNT_IF(w > 3 AND day < DATE '2024-02-02'), "
-    + "COUNT_IF(w > 3 AND NOT day < DATE '2024-02-02') FROM people",
+    f"SELECT COUNT(*), COUNT_IF(w > 3), COUNT_IF(w > 3 AND {EARLY}), COUNT_IF(w > 3 AND NOT {EARLY}) FROM people",
 )
 #: Statements that tell some of these as well.
 LATER = (
