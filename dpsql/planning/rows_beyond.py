@@ -16,15 +16,16 @@ from dpsql.sql.ir.relation import Compound, Relation, Scan
 
 #: From this part of the rows on an answer says what the limits leave out.
 LEAST_BEYOND = 0.01
-#: How what is said of them begins.
-LIMITS = "limits leave out"
+#: From this part on an answer says what limits may leave out, though no part is known.
+LEAST_POSSIBLE = 0.2
+#: How what is said of them begins: where a part is known, and where it may be.
+LEAVE, MAY_LEAVE = "limits leave out", "limits may leave out"
 #: What is measured of rows, so that a limit of rows leaves something out.
 LIMITED_BY_ROWS = (RowCount, ClampedSum, ProductSum, Histogram, Frequencies)
 
 
 def rows_beyond_limits(cores: Sequence[CorePlan], tables: Mapping[str, Table]) -> tuple[str, ...]:
     """One sentence for each table of which limits leave out rows of an answer, as far as the schema tells it."""
-    parts = {name: float(table.rows_beyond_limit or 0) for name, table in tables.items()}
     said = dict[str, None]()
     for core in cores:
         if not _is_limited_by_rows(core):
@@ -32,10 +33,19 @@ def rows_beyond_limits(cores: Sequence[CorePlan], tables: Mapping[str, Table]) -
         relation = core.core.relation
         most = "" if isinstance(relation, Scan) and not core.core.keys else "up to "
         for scan in _limited_scans(relation):
-            part = parts.get(scan.table, 0)
-            if part >= LEAST_BEYOND:
-                said[f"{LIMITS} {most}about {percent(part)} of the rows of {scan.table}"] = None
+            table = tables.get(scan.table)
+            if table is not None:
+                said |= dict.fromkeys(_said(table, f"{most}about", f"of the rows of {scan.table}"))
     return tuple(said)
+
+
+def _said(table: Table, about: str, of_rows: str) -> Iterator[str]:
+    """What is said of one table, if its limit leaves out or may leave out much."""
+    part, at_most = float(table.rows_beyond_limit or 0), float(table.rows_beyond_limit_at_most or 0)
+    if part >= LEAST_BEYOND:
+        yield f"{LEAVE} {about} {percent(part)} {of_rows}" + (f" (at most {percent(at_most)})" if at_most else "")
+    elif at_most >= LEAST_POSSIBLE:
+        yield f"{MAY_LEAVE} up to about {percent(at_most)} {of_rows}: so much would not have shown when it was found"
 
 
 def _limited_scans(relation: Relation) -> Iterator[Scan]:
@@ -53,7 +63,7 @@ def _limited_scans(relation: Relation) -> Iterator[Scan]:
 
 def rows_beyond_said(plan: Plan) -> tuple[str, ...]:
     """What the notices of a plan say of limits that leave out rows."""
-    return tuple(notice for notice in plan.notices if notice.startswith(LIMITS))
+    return tuple(notice for notice in plan.notices if notice.startswith((LEAVE, MAY_LEAVE)))
 
 
 def _is_limited_by_rows(core: CorePlan) -> bool:

@@ -127,15 +127,23 @@ class Question:
     ladder: Ladder
 
 
+#: One count in so many reaches a threshold by noise: next to steps with units, and anywhere on the longest ladders.
+NEAR_ONE_IN = 6_000
+FAR_ONE_IN = 10**9
+
+
 @dataclass(frozen=True)
 class NoisyCounts:
     """About how many units have a number above one rung of a question's ladder and not above the next.
 
-    ``deviation`` is the standard deviation of the noise of each count.
+    ``deviation`` is the standard deviation of the noise of each count. Noise alone reaches ``near`` in one of
+    `NEAR_ONE_IN` counts, and ``far`` in one of `FAR_ONE_IN`.
     """
 
     counts: tuple[float, ...]
     deviation: float
+    near: float
+    far: float
 
 
 @dataclass(frozen=True)
@@ -187,6 +195,14 @@ def counts_of(asked: Asked) -> list[TreeMechanism]:
     found = [histogram.mechanism for histogram in asked.core.histograms]
     assert all(isinstance(each, TreeMechanism) for each in found)
     return found  # type: ignore[return-value]
+
+
+def noisy_counts(histogram: MeasuredHistogram, counts: Sequence[int]) -> NoisyCounts:
+    """Released counts, in the steps of their histogram, as numbers of units."""
+    assert isinstance(histogram.mechanism, TreeMechanism)
+    noise, fine = histogram.mechanism.node, histogram.contribution.fine
+    near, far = (noise.half_width(1 - 2 / chances) / fine for chances in (NEAR_ONE_IN, FAR_ONE_IN))
+    return NoisyCounts(tuple(count / fine for count in counts), deviation_of(histogram), near, far)
 
 
 def deviation_of(histogram: MeasuredHistogram) -> float:

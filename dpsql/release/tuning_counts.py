@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsql.engines.exact_rows import CoreRows, ExactRows
-from dpsql.planning.tuning import Asked, NoisyCounts, Question, TuningPlan, counts_of, deviation_of
+from dpsql.planning.tuning import Asked, NoisyCounts, Question, TuningPlan, counts_of, noisy_counts
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 
@@ -20,8 +20,7 @@ def count(exact: ExactRows, plan: TuningPlan, *, _entropy: Entropy = OPERATING_S
             asked.questions, asked.core.histograms, counts_of(asked), _exact(asked, rows), strict=True
         ):
             noisy = mechanism.node.perturb(counts, _entropy=_entropy)
-            fine = histogram.contribution.fine
-            released[question] = NoisyCounts(tuple(each / fine for each in noisy), deviation_of(histogram))
+            released[question] = noisy_counts(histogram, noisy)
     return released
 
 

@@ -140,6 +140,9 @@ class Table(BaseModel):
         description="The part of the rows that max_rows_per_unit leaves out, as `schema tune` estimated it; answers "
         "say it.",
     )
+    rows_beyond_limit_at_most: Probability | None = Field(
+        default=None, description="The most that rows_beyond_limit may be, as far as `schema tune` could see."
+    )
     max_groups_per_unit: Limit | None = Field(default=None, description="The most groups that one unit may touch.")
     max_rows_per_group: Annotated[int | RowsPerGroup | None, PlainValidator(_rows_per_group), Limits] = Field(
         default=None,
@@ -229,6 +232,10 @@ class Table(BaseModel):
                     raise ValueError(f"bounds_of: `{between}` needs two declared columns of dates or timestamps")
         if self.rows_beyond_limit is not None and self.max_rows_per_unit is None:
             raise ValueError("rows_beyond_limit: is what max_rows_per_unit leaves out, which is not declared")
+        if self.rows_beyond_limit_at_most is not None and self.rows_beyond_limit_at_most < (
+            self.rows_beyond_limit or 1
+        ):
+            raise ValueError("rows_beyond_limit_at_most: is the most that rows_beyond_limit may be; declare both")
         if self.key is not None and (not self.key or len(set(self.key)) < len(self.key)):
             raise ValueError("key: must name at least one column, and each once")
         for name in (*self.references, *(self.key or ())):

@@ -47,6 +47,7 @@ def run(script: str, *arguments: str) -> str:
             ("p of times", "answers/s"),
         ),
         ("tune.py", ("--events", "20000", "--answers", "1"), ("median relative error", "careful guess", "found for 1")),
+        ("heavy_tails.py", ("--rounds", "1", "--units", "1000"), ("each table alone", "all tables together", "pareto")),
         ("dashboard.py", ("--customers", "300", "--clicks", "4"), ("NAFLD: 12 charts", "from the store", "TPC-H")),
         ("engine.py", ("--repetitions", "1"), ("connect", "100,000 groups")),
         ("row_cost.py", ("--step", "1e6"), ("0 functions and conversions", "tries")),

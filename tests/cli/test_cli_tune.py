@@ -61,7 +61,7 @@ def test_what_is_found_is_written_and_statements_use_it(dpsql: Dpsql, loose: Pat
     assert 50 <= low <= 160 and 160 <= high <= 630
     added = [line for line in loose.read_text().splitlines() if line not in before.splitlines()]
     known = "max_rows_per_unit = 1  # a unit has one row, as its column is the key"
-    assert len(added) == 9 and all(line == known or FOUND.search(line) for line in added)
+    assert len(added) == 10 and all(line == known or FOUND.search(line) for line in added)
     assert [line for line in before.splitlines() if line.startswith("#")] == [
         line for line in loose.read_text().splitlines() if line.startswith("#")
     ]
@@ -104,7 +104,7 @@ def test_it_charges_each_time_and_says_so_before(dpsql: Dpsql, loose: Path) -> N
     again = dpsql(*arguments, stdin="y\n")
     assert again.code == 0 and "It was done before, on " in again.err and "(entry 1), which stays charged" in again.err
     assert [entry.seq for entry in entries(loose)] == [1, 2]
-    assert loose.read_text().count("found privately") == 4
+    assert loose.read_text().count("found privately") == 5
 
 
 def test_what_the_key_tells_is_free_and_then_nothing_is_open(dpsql: Dpsql, checkout: Path) -> None:
@@ -165,6 +165,17 @@ def test_the_file_keeps_its_rights_and_leaves_no_other(dpsql: Dpsql, loose: Path
     run = dpsql("schema", "tune", NAFLD, "--yes", "--only", "bounds", "--table", "patients", "--share", "0.01")
     assert run.code == 0 and stat.S_IMODE(loose.stat().st_mode) == 0o640
     assert {place.name for place in loose.parent.iterdir()} == beside
+
+
+def test_one_column_is_found_by_itself(dpsql: Dpsql, loose: Path) -> None:
+    run = dpsql("schema", "tune", NAFLD, "--column", "patients.height", "--share", "0.02", "--yes")
+    assert run.code == 0, run.err
+    (entry,) = entries(loose)
+    assert entry.statement == "dpsql schema tune: bounds of patients.height"
+    assert loose.read_text().count("found privately") == 1 and "Rows of units are" not in run.err
+    assert "Values of units are counted to about ± " in run.err
+    refused = dpsql("schema", "tune", NAFLD, "--column", "labs.value", "--table", "labs", "--yes")
+    assert refused.code == 2 and "give it without --table and --only" in refused.err
 
 
 def test_parts_of_a_budget_and_tables(dpsql: Dpsql, loose: Path) -> None:

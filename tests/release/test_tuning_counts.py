@@ -71,6 +71,18 @@ def test_each_count_has_the_noise_that_is_charged(norm: Norm, neighbours: str) -
         assert abs(fmean(draws[question])) < wanted / 7
 
 
+@pytest.mark.parametrize("norm", ["l1", "l2"])
+def test_thresholds_are_what_noise_alone_seldom_reaches(norm: Norm) -> None:
+    """They are those of the law: Laplace noise reaches far more deviations than Gaussian noise."""
+    plan = planned(Fraction(1, 2), norm)
+    found = released(plan, [1] * 10, 1)[ROWS]
+    noise = counts_of(plan.tables[0])[0].node
+    fine = plan.tables[0].core.histograms[0].contribution.fine
+    assert noise.above(int(found.near * fine) + 1) == pytest.approx(1 / 6_000, rel=0.01)
+    assert noise.above(int(found.far * fine) + 1) == pytest.approx(1e-9, rel=0.05)
+    assert found.far > (13 if norm == "l1" else 5.9) * found.deviation
+
+
 def test_every_count_has_noise_of_its_own() -> None:
     plan = planned(Fraction(1, 10))
     found = released(plan, [5] * 100, 3)

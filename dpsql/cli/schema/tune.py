@@ -46,10 +46,20 @@ def share_of(ctx: click.Context, param: click.Parameter, value: str) -> Fraction
               help="The part of the whole budget that is spent, such as 1/20 or 0.05.")  # fmt: skip
 @click.option("--table", "tables", multiple=True, metavar="NAME",
               help="Only this table, and all of its limits, declared or not; can be given again.")  # fmt: skip
+@click.option("--column", "columns", multiple=True, metavar="TABLE.COLUMN",
+              help="Only the bounds of this column; can be given again.")  # fmt: skip
 @click.option("--only", type=click.Choice(["limits", "bounds"]), help="Look for limits, or for bounds, alone.")
 @click.option("--dry-run", is_flag=True, help="Tell what is looked for and what it takes; nothing is charged.")
 @click.option("--yes", is_flag=True, help="Spend it without asking.")
-def tune(schema: Path, share: Fraction, tables: tuple[str, ...], only: str | None, dry_run: bool, yes: bool) -> None:
+def tune(
+    schema: Path,
+    share: Fraction,
+    tables: tuple[str, ...],
+    columns: tuple[str, ...],
+    only: str | None,
+    dry_run: bool,
+    yes: bool,
+) -> None:
     """Find limits and bounds that SCHEMA leaves open, privately, and write them into it.
 
     It spends a part of the budget once. What was found is public from then on, and free ever after.
@@ -58,7 +68,9 @@ def tune(schema: Path, share: Fraction, tables: tuple[str, ...], only: str | Non
     from dpsql.session import open_session
     from dpsql.session.tuning.tuner import OWNER
 
-    wanted = missing_limits(schema, tables, limits=only != "bounds", bounds=only != "limits")
+    if columns and (tables or only):
+        raise click.UsageError("--column says all that is looked for; give it without --table and --only")
+    wanted = missing_limits(schema, tables, limits=only != "bounds", bounds=only != "limits", columns=columns)
     if not wanted.tables and not wanted.alone:
         click.echo("nothing is left open in it; --table NAME looks for the limits of a table again")
         return
@@ -178,7 +190,7 @@ def _require_writable(schema: Path, wanted: MissingLimits) -> None:
 
     limits = {name: dict.fromkeys(wanted.limits[name], 1) for name in wanted.tables}
     bounds = {name: dict.fromkeys(wanted.bounds[name], (Fraction(0), Fraction(1))) for name in wanted.tables}
-    beyond = {name: Fraction(1, 2) for name in wanted.tables if ROWS in wanted.limits[name]}
+    beyond = {name: (Fraction(1, 4), Fraction(1, 2)) for name in wanted.tables if ROWS in wanted.limits[name]}
     _schema_of(schema, with_found(read_text(schema), Tuned(limits, bounds, beyond), "tried"))
     if not os.access(schema, os.W_OK) or not os.access(schema.resolve().parent, os.W_OK):
         raise click.UsageError(f"{schema} cannot be written; allow that first, or tune a copy of it")

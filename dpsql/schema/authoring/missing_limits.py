@@ -54,13 +54,20 @@ class MissingLimits:
 
 
 def missing_limits(
-    file: Path, named: Collection[str] = (), *, limits: bool = True, bounds: bool = True, text: str | None = None
+    file: Path,
+    named: Collection[str] = (),
+    *,
+    limits: bool = True,
+    bounds: bool = True,
+    columns: Collection[str] = (),
+    text: str | None = None,
 ) -> MissingLimits:
     """What a schema file leaves open; SchemaError where it is wrong, or has no such private table.
 
     Args:
         named: Tables whose limits are all looked for, those that are declared too, and no other table's.
         limits, bounds: Whether limits, and bounds, are looked for.
+        columns: Columns as ``table.column`` whose bounds are looked for, and nothing else.
         text: The text of the file, where it was read before.
     """
     document = parsed(read_text(file) if text is None else text, str(file))
@@ -70,17 +77,31 @@ def missing_limits(
         if name not in schema.tables or schema.tables[name].public:
             private = ", ".join(each for each, table in schema.tables.items() if not table.public)
             raise SchemaError(f"{file}: there is no private table {name}; private are {private}")
+    chosen = _of_columns(schema, file, columns)
+    named = named or chosen
+    limits = limits and not chosen
     asked = [name for name, table in schema.tables.items() if not table.public and (not named or name in named)]
     alone = tuple(name for name in asked if name in lacking and _has_one_row(schema, name))
     keys = {name: tuple(_ordinary_keys(schema, name)) for name in asked}
     return MissingLimits(
         schema,
         {name: _limits(schema, name, keys[name], name in lacking, name in named) if limits else () for name in asked},
-        {name: tuple(_unbounded(schema, name)) if bounds else () for name in asked},
+        {name: chosen.get(name, tuple(_unbounded(schema, name)) if bounds else ()) for name in asked},
         keys,
         frozenset(lacking),
         alone if limits else (),
     )
+
+
+def _of_columns(schema: Schema, file: Path, columns: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """The named columns by their tables; SchemaError for one of which bounds cannot be looked for."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in dict.fromkeys(columns):
+        name, _, column = path.partition(".")
+        if name not in schema.tables or schema.tables[name].public or column not in _unbounded(schema, name):
+            raise SchemaError(f"{file}: {path} is no column of numbers without bounds in a private table")
+        found[name] = (*found.get(name, ()), column)
+    return found
 
 
 def _with_limits(document: dict[str, Any]) -> set[str]:

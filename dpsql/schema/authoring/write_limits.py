@@ -12,8 +12,8 @@ from dpsql.errors import SchemaError
 from dpsql.schema.authoring.missing_limits import ROWS, ROWS_PER_GROUP, LimitName
 from dpsql.schema.load import parsed
 
-#: The field beside a limit of rows that says what it leaves out.
-BEYOND: Final = "rows_beyond_limit"
+#: The fields beside a limit of rows that say what it leaves out, about and at most.
+BEYOND: Final = ("rows_beyond_limit", "rows_beyond_limit_at_most")
 #: The line of a draft that a found limit answers, and what a draft says behind a column without bounds.
 _OPEN_LIMIT = re.compile(r"^# max_rows_per_unit = .*# FILL IN.*\n", re.MULTILINE)
 _OPEN_BOUNDS = ("# bounds = [", "# bounds found ")
@@ -23,12 +23,12 @@ _OPEN_BOUNDS = ("# bounds = [", "# bounds found ")
 class Tuned:
     """What was found: limits by table, bounds by table and column; that of `ROWS_PER_GROUP` is for averages.
 
-    ``beyond`` is the part of the rows of a table that its limit of rows leaves out.
+    ``beyond`` is the part of the rows of a table that its limit of rows leaves out, about and at most.
     """
 
     limits: Mapping[str, Mapping[LimitName, int]] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[str, tuple[Fraction, Fraction]]] = field(default_factory=dict)
-    beyond: Mapping[str, Fraction] = field(default_factory=dict)
+    beyond: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -71,7 +71,8 @@ def _edited(text: str, tuned: Tuned, said: str) -> str:
             value = _averaged(table.get(ROWS_PER_GROUP), most) if limit == ROWS_PER_GROUP else str(most)
             _put(table, limit, tomlkit.value(value), said)
             if limit == ROWS and name in tuned.beyond:
-                _put(table, BEYOND, tomlkit.value(literal(tuned.beyond[name])), said)
+                for beyond, part in zip(BEYOND, tuned.beyond[name], strict=True):
+                    _put(table, beyond, tomlkit.value(literal(part)), said)
     for name, bounds in tuned.bounds.items():
         for column, (low, high) in bounds.items():
             columns: Any = document["tables"][name]["columns"]
@@ -93,7 +94,11 @@ def _holds(text: str, tuned: Tuned) -> bool:
         for name, own in tuned.bounds.items()
         for column, ends in own.items()
     ]
-    beyond = [(tables[name].get(BEYOND), part) for name, part in tuned.beyond.items()]
+    beyond = [
+        (tables[name].get(field), part)
+        for name, parts in tuned.beyond.items()
+        for field, part in zip(BEYOND, parts, strict=True)
+    ]
     held = (*limits, *bounds, *beyond)
     return all((value.get("avg") if isinstance(value, dict) else value) == found for value, found in held)
 
@@ -105,7 +110,11 @@ def lines(tuned: Tuned) -> list[str]:
         for name, own in tuned.limits.items()
         for limit, most in own.items()
     ]
-    beyond = [f"[tables.{name}] {BEYOND} = {literal(part)}" for name, part in tuned.beyond.items()]
+    beyond = [
+        f"[tables.{name}] {field} = {literal(part)}"
+        for name, parts in tuned.beyond.items()
+        for field, part in zip(BEYOND, parts, strict=True)
+    ]
     bounds = [
         f"[tables.{name}.columns] {column}: bounds = [{literal(low)}, {literal(high)}]"
         for name, own in tuned.bounds.items()

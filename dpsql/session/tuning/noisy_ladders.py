@@ -14,9 +14,6 @@ from math import hypot, log, sqrt
 from dpsql.planning.tuning import NoisyCounts
 from dpsql.session.tuning.tail_fit import hidden_tail
 
-#: A count, or a sum of neighbouring ones, is no noise if it is so many standard deviations above 0: next to steps
-#: where units are, and further away from them.
-NEAR, FAR = 3.6, 5.0
 #: So many steps without units may lie between two that have some and are near one another.
 GAP = 2
 #: How many neighbouring counts are added up.
@@ -33,10 +30,12 @@ DOUBT = 0.25
 SAID = 2.0
 
 
-def last_step(counts: Sequence[float], deviation: float) -> int | None:
+def last_step(counts: Sequence[float], near: float, far: float) -> int | None:
     """The last step of a ladder that has units; None if noise may be all that there is.
 
-    >>> last_step([300, 500, 200, 4, -3, 40, 2], 10.0), last_step([4, -3, 12], 10.0)
+    A count has units above ``far``, or above ``near`` next to steps that have some; a sum of w counts above √w as much.
+
+    >>> last_step([300, 500, 200, 4, -3, 40, 2], 36.0, 60.0), last_step([4, -3, 12], 36.0, 60.0)
     (5, None)
     """
     sums = [0.0, *accumulate(counts)]
@@ -45,8 +44,8 @@ def last_step(counts: Sequence[float], deviation: float) -> int | None:
         for window in WINDOWS:
             start = max(step + 1 - window, 0 if last is None else last + 1)
             is_near = last is not None and start <= last + 1 + GAP
-            spread = deviation * sqrt(step + 1 - start)
-            if start <= step and sums[step + 1] - sums[start] > (NEAR if is_near else FAR) * spread:
+            least = (near if is_near else far) * sqrt(max(step + 1 - start, 1))
+            if start <= step and sums[step + 1] - sums[start] > least:
                 last = step
                 break
     return last
@@ -78,7 +77,7 @@ def row_limit(rungs: Sequence[Fraction], noisy: NoisyCounts, error_of_one: float
     steps = [step for step, rung in enumerate(rungs) if step == 0 or rung > rungs[step - 1]]
     limits = [int(rungs[step]) for step in steps]
     counts = [noisy.counts[step] for step in steps]
-    last = last_step(counts, noisy.deviation)
+    last = last_step(counts, noisy.near, noisy.far)
     if last is None:
         return None
     rows = _rows_of_a_unit(limits)
@@ -125,7 +124,7 @@ def _part(rows: float, total: float) -> float:
 
 def covering(rungs: Sequence[Fraction], noisy: NoisyCounts) -> Fraction | None:
     """A rung that hardly any unit exceeds, one beyond the last with units but not beyond 0; None if no unit shows."""
-    last = last_step(noisy.counts, noisy.deviation)
+    last = last_step(noisy.counts, noisy.near, noisy.far)
     if last is None:
         return None
     further = rungs[min(last + BEYOND_BOUNDS, len(rungs) - 1)]
@@ -134,7 +133,7 @@ def covering(rungs: Sequence[Fraction], noisy: NoisyCounts) -> Fraction | None:
 
 def middle(rungs: Sequence[Fraction], noisy: NoisyCounts) -> Fraction | None:
     """The first rung that at most half of the units exceed; None if no unit shows."""
-    last = last_step(noisy.counts, noisy.deviation)
+    last = last_step(noisy.counts, noisy.near, noisy.far)
     if last is None:
         return None
     up_to = list(accumulate(noisy.counts[: last + 1]))

@@ -36,7 +36,7 @@ def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tup
     asked = {(each.table, each.column, each.sought): (each.ladder.rungs, own) for each, own in counts.items()}
     limits: dict[str, dict[LimitName, int]] = {}
     bounds: dict[str, dict[str, tuple[Fraction, Fraction]]] = {}
-    beyond: dict[str, Fraction] = {}
+    beyond: dict[str, tuple[Fraction, Fraction]] = {}
     said: list[str] = []
     for name in missing.tables:
         rows = None
@@ -47,7 +47,7 @@ def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tup
         if own:
             limits[name] = own
         if rows is not None:
-            beyond[name] = min(Fraction(round(rows.beyond, 3)).limit_denominator(1000), MOST_BEYOND)
+            beyond[name] = (_part(rows.beyond), _part(rows.beyond_at_most))
         said += left
         for column in missing.bounds[name]:
             ends = _ends(*(covering(*asked[name, column, sought]) for sought in ("low", "high")))
@@ -56,6 +56,11 @@ def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tup
             else:
                 bounds.setdefault(name, {})[column] = ends
     return Tuned(limits, bounds, beyond), said
+
+
+def _part(part: float) -> Fraction:
+    """A part of the rows to three digits, as the schema has it."""
+    return min(Fraction(round(1000 * part), 1000), MOST_BEYOND)
 
 
 def _of_rows(name: str, rows: RowLimit | None) -> str:

@@ -121,3 +121,23 @@ def test_a_table_whose_key_is_the_unit_has_one_row_of_each(tmp_path: Path) -> No
 def test_only_private_tables_can_be_named(tmp_path: Path, named: str) -> None:
     with pytest.raises(SchemaError, match=f"there is no private table {named}; private are people, orders"):
         missing(tmp_path, named=(named,))
+
+
+def test_columns_can_be_named_and_nothing_else_is_looked_for_then(tmp_path: Path) -> None:
+    missing(tmp_path, people="", column='price = { type = "double" }\nweight = { type = "double" }')
+    file = tmp_path / "shop.toml"
+    found = missing_limits(file, columns=("orders.price", "people.age", "orders.price"))
+    assert found.bounds == {"people": ("age",), "orders": ("price",)} and found.tables == ["people", "orders"]
+    assert set(found.limits.values()) == {()} and found.alone == ()
+    one = missing_limits(file, columns=("orders.weight",))
+    assert one.bounds == {"orders": ("weight",)} and one.tables == ["orders"]
+    assert set(missing_limits(file).limits.values()) != {()}
+
+
+@pytest.mark.parametrize(
+    "named", ["age", "people.height", "people.id", "people.nothing", "nobody.age", "places.name", "orders.place"]
+)
+def test_only_numbers_without_bounds_can_be_named(tmp_path: Path, named: str) -> None:
+    missing(tmp_path)
+    with pytest.raises(SchemaError, match=f"{named} is no column of numbers without bounds in a private table"):
+        missing_limits(tmp_path / "shop.toml", columns=(named,))

@@ -89,17 +89,21 @@ def test_the_file_declares_what_was_found() -> None:
 
 
 def test_what_a_limit_leaves_out_stands_beside_it() -> None:
-    beyond = Tuned({"buys": {ROWS: 60, GROUPS: 7}}, {}, {"buys": Fraction(31, 1000)})
+    beyond = Tuned({"buys": {ROWS: 60, GROUPS: 7}}, {}, {"buys": (Fraction(31, 1000), Fraction(1, 4))})
     after = with_found(OPEN, beyond, "found")
     assert changed(OPEN, after) == [
         "+ max_rows_per_unit = 60  # found",
         "+ rows_beyond_limit = 0.031  # found",
+        "+ rows_beyond_limit_at_most = 0.25  # found",
         "+ max_groups_per_unit = 7  # found",
     ]
     assert loads(with_found(after, FOUND, "again")).tables["buys"].rows_beyond_limit == Fraction(31, 1000)
-    nothing = with_found(after, Tuned({"buys": {ROWS: 90}}, {}, {"buys": Fraction(0)}), "now")
+    nothing = with_found(after, Tuned({"buys": {ROWS: 90}}, {}, {"buys": (Fraction(0), Fraction(1, 8))}), "now")
     assert "max_rows_per_unit = 90  # now\n" in nothing and "rows_beyond_limit = 0  # now\n" in nothing
-    assert lines(beyond)[2] == "[tables.buys] rows_beyond_limit = 0.031"
+    assert "rows_beyond_limit_at_most = 0.125  # now\n" in nothing
+    assert lines(beyond)[2:] == [
+        "[tables.buys] rows_beyond_limit = 0.031", "[tables.buys] rows_beyond_limit_at_most = 0.25",
+    ]  # fmt: skip
 
 
 def test_a_dotted_table_and_a_file_without_an_end_are_written() -> None:

@@ -23,11 +23,16 @@ ERROR = 10.0
 Numbers = NDArray[np.float64]
 
 
+def noisy(counts: Numbers, deviation: float) -> NoisyCounts:
+    """Counts with Gaussian noise."""
+    return NoisyCounts(tuple(counts), deviation, 3.59 * deviation, 6.0 * deviation)
+
+
 def counted(
     numbers: Numbers, deviation: float, random: np.random.Generator, rungs: NDArray[np.int64] = LIMITS
 ) -> NoisyCounts:
     exact = np.bincount(np.searchsorted(rungs, numbers), minlength=len(rungs))
-    return NoisyCounts(tuple(exact + random.normal(0, deviation, len(rungs))), deviation)
+    return noisy(exact + random.normal(0, deviation, len(rungs)), deviation)
 
 
 def laws(units: int) -> dict[str, Numbers]:
@@ -92,12 +97,12 @@ def test_a_larger_price_of_statements_takes_a_larger_limit() -> None:
 
 
 def test_noise_alone_is_no_limit_and_no_bound() -> None:
-    """In 300 ladders of noise; far from all units one count in a million passes."""
+    """In 300 ladders of noise; far from all units one count in a billion passes."""
     random = np.random.default_rng(2)
-    ladders = [NoisyCounts(tuple(random.normal(0, 7.0, len(RUNGS))), 7.0) for _ in range(300)]
+    ladders = [noisy(random.normal(0, 7.0, len(RUNGS)), 7.0) for _ in range(300)]
     assert all(row_limit(RUNGS, each, ERROR) is None for each in ladders)
     assert all(covering(RUNGS, each) is None and middle(RUNGS, each) is None for each in ladders)
-    zero = NoisyCounts((0.0,) * len(RUNGS), 7.0)
+    zero = noisy(np.zeros(len(RUNGS)), 7.0)
     assert row_limit(RUNGS, zero, ERROR) is None
 
 
@@ -117,8 +122,8 @@ def test_noise_alone_is_no_limit_and_no_bound() -> None:
     ],
 )
 def test_the_last_step_with_units(counts: list[float], last: int | None) -> None:
-    """A count shows at five deviations, next to others at 3.6, and so does a sum of neighbours."""
-    assert last_step(counts, 10.0) == last
+    """A count shows above 50, next to others above 36, and so does a sum of neighbours."""
+    assert last_step(counts, 36.0, 50.0) == last
 
 
 def test_bounds_reach_one_step_beyond_the_last_value_but_not_beyond_0() -> None:

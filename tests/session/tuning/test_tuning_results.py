@@ -76,7 +76,7 @@ def counts(units: int = 1000, **found: int | tuple[int, int]) -> Mapping[Questio
 
 def _at(rungs: Sequence[Fraction], number: int, units: int) -> NoisyCounts:
     place = next(place for place, rung in enumerate(rungs) if number <= rung)
-    return NoisyCounts(tuple(float(units * (step == place)) for step in range(len(rungs))), 1.0)
+    return NoisyCounts(tuple(float(units * (step == place)) for step in range(len(rungs))), 1.0, 3.6, 6.0)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,8 @@ def test_a_limit_is_written_where_it_is_less_than_the_rows_of_a_unit(
 ) -> None:
     told, lines = tuned(missing(keys=keys), counts(**dict(zip(ALL, found, strict=True))))
     assert told.limits == {"orders": {name: most for name, most in zip(ALL, written, strict=True) if most is not None}}
-    assert told.beyond == {"orders": 0}
+    about, at_most = told.beyond["orders"]
+    assert about == 0 and 0 < at_most < Fraction(1, 10)
     of_rows, *others = lines
     assert of_rows.startswith("orders: about 0 ± ") and "the limit leaves out about 0 % of all rows (at most" in of_rows
     assert others == [
@@ -117,7 +118,7 @@ def test_what_a_limit_leaves_out_is_written_and_said() -> None:
     """Half of the units have 100 rows, one in fifty 800: at a price where noise is large these are cut."""
     rungs = of_limits().rungs
     some, many = _at(rungs, 100, 500), _at(rungs, 800, 10)
-    noisy = NoisyCounts(tuple(map(sum, zip(some.counts, many.counts, strict=True))), 0.5)
+    noisy = NoisyCounts(tuple(map(sum, zip(some.counts, many.counts, strict=True))), 0.5, 1.8, 3.0)
     question = Question("orders", None, "rows per unit", of_limits())
     told, (line,) = tuned(missing((ROWS,), keys=()), {question: noisy})
     most = told.limits["orders"][ROWS]
@@ -127,7 +128,8 @@ def test_what_a_limit_leaves_out_is_written_and_said() -> None:
         update={"privacy": loud.schema.privacy.model_copy(update={"query_epsilon": Fraction(1, 50)})}))  # fmt: skip
     told, (line,) = tuned(loud, {question: noisy})
     assert told.limits["orders"][ROWS] == 101
-    assert 0.10 <= told.beyond["orders"] <= 0.13 and told.beyond["orders"].denominator <= 1000
+    about, at_most = told.beyond["orders"]
+    assert 0.10 <= about <= 0.13 and about < at_most < 1 and 1000 % about.denominator == 1000 % at_most.denominator == 0
     assert line.startswith("orders: about 10 ± ") and " units have more than 101 rows; " in line
     assert "leaves out about 1" in line
 
