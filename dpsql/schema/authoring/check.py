@@ -129,6 +129,12 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
             f"is {table.max_rows_per_unit}, but a unit has one row here, as {unit[1]} is the key; 1 means less noise",
         )
     yield from _rows_of_nobody(schema, name)
+    doubles = [
+        column for column, its in table.columns.items() if its.may_be_null and "nullable" not in its.model_fields_set
+    ]
+    if doubles:
+        said = f"NaN in {', '.join(doubles)} is read as NULL; write nullable = false in columns that hold neither"
+        yield Finding("note", f"table {name}", said)
     identifiers, unbounded = identifiers_of(schema, name), numbers_without_bounds(schema, name)
     thresholded = "refused, since delta is 0" if schema.privacy.delta == 0 else "shown only for groups of many units"
     for column_name, column in table.columns.items():

@@ -39,6 +39,7 @@ TIMES = """note: privacy, time_bucket: is off: how long an answer takes tells of
 most statements take, such as 0.25"""
 ROWS = """loose: table people, max_rows_per_unit: is 2, but a unit has one row here, as id is the key; 1 means less \
 noise"""
+NAN = "note: table people: NaN in size is read as NULL; write nullable = false in columns that hold neither"
 BOUNDS = """loose: table people, column size: has no bounds, so SUM and AVG of it are refused; \
 add bounds = [low, high], or have dpsql schema tune find them"""
 VALUES = """note: table people, column note: has no values, so its keys are refused, since delta is 0; \
@@ -59,9 +60,10 @@ much of people whose data stay; dpsql budget shows the sum"""
         ({"privacy": ""}, [PURE, TIMES]),
         ({"privacy": 'time_bucket = 1\nrefresh = "monthly"'}, [WINDOWS, PURE]),
         ({"rows": 2}, [PURE, ROWS]),
-        ({"column": 'size = { type = "double" }'}, [PURE, BOUNDS]),
-        ({"column": 'size = { type = "double", bounds = "auto" }'}, [PURE]),
-        ({"column": 'size = { type = "double", bounds = [0, 1] }'}, [PURE]),
+        ({"column": 'size = { type = "double" }'}, [PURE, NAN, BOUNDS]),
+        ({"column": 'size = { type = "double", bounds = "auto" }'}, [PURE, NAN]),
+        ({"column": 'size = { type = "double", bounds = [0, 1] }'}, [PURE, NAN]),
+        ({"column": 'size = { type = "double", bounds = [0, 1], nullable = false }'}, [PURE]),
         ({"column": 'note = { type = "text" }'}, [PURE, VALUES]),
     ],
 )
