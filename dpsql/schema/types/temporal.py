@@ -26,8 +26,15 @@ def _timestamp(_: NamedType, value: object) -> datetime:
     return value
 
 
+def _is_epoch(text: str) -> bool:
+    """Whether the text is the word for the beginning of Unix time."""
+    return text.strip().lower() == "epoch"
+
+
 def _date_constant(sql_type: NamedType, value: Scalar) -> date:
     if isinstance(value, str):
+        if _is_epoch(value):
+            return date(1970, 1, 1)
         with suppress(ValueError):
             return date.fromisoformat(value.strip())
         return datetime.fromisoformat(value.strip()).date()
@@ -38,6 +45,8 @@ def _date_constant(sql_type: NamedType, value: Scalar) -> date:
 
 def _timestamp_constant(sql_type: NamedType, value: Scalar) -> datetime:
     if isinstance(value, str):
+        if _is_epoch(value):
+            return datetime(1970, 1, 1)
         moment = datetime.fromisoformat(value.strip())
         if not moment.utcoffset():  # none, or that of UTC, in which the data's moments stand
             return moment.replace(tzinfo=None)

@@ -24,7 +24,7 @@ from dpsql.sql.emit.whole_numbers import Whole, narrow, whole_number
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
 from dpsql.sql.functions.not_a_number import CARRIERS, may_be_nan
-from dpsql.sql.functions.whole_numbers import is_large, is_whole
+from dpsql.sql.functions.whole_numbers import is_large, is_whole, whole_comparison
 from dpsql.sql.ir.expression import (
     DATE,
     DOUBLE,
@@ -249,6 +249,7 @@ def double(dialect: Dialect, expression: Expression, places: Places | None = Non
 def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A comparison of one family: whole numbers and columns of one type as they are, so that units compare exactly;
     other numbers as DOUBLE, dates as timestamps."""
+    call = whole_comparison(call)
     integers = all(part.type.kind == "integer" for part in call.arguments)
     whole = integers and not any(map(is_double, call.arguments))
     if integers and not whole and any(map(is_large, call.arguments)):

@@ -8,12 +8,14 @@ bounds that the schema declares. Proved in ``docs/proofs/expression.md``.
 from __future__ import annotations
 
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
+from math import ceil, floor
 from typing import Final
 
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.interval_rules import abs_interval, round_interval, span, trunc_interval, union
-from dpsql.sql.ir.expression import Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
+from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
 from dpsql.sql.ir.interval import UNIT_INTERVAL, ZERO, Interval
 
 #: The whole numbers of the engine's own columns.
@@ -61,6 +63,33 @@ def is_large(expression: Expression) -> bool:
     A whole number that is computed of decimals or doubles does not count: it is a DOUBLE already.
     """
     return _sizes(expression)[1] > LARGEST_EXACT
+
+
+#: How a bound with a fraction is rounded beside a whole number, so that the same whole numbers fulfil the comparison.
+_ROUNDED = {"<": ceil, ">=": ceil, "<=": floor, ">": floor}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def whole_comparison(call: Call) -> Call:
+    """A comparison of a large whole number with a decimal constant, as one with a whole number, which is exact.
+
+    >>> from dpsql.schema import SqlType
+    >>> x, half = ColumnRef("t", "x", INTEGER), Literal(Decimal("7.5"), SqlType("decimal", 18, 1))
+    >>> rewritten = whole_comparison(Call(">", (x, half), SqlType("boolean")))
+    >>> rewritten.function, rewritten.arguments[1].value
+    ('>', 7)
+    """
+    if len(call.arguments) != 2:
+        return call
+    places = (0, 1) if isinstance(call.arguments[1], Literal) else (1, 0)
+    number, constant = (call.arguments[place] for place in places)
+    if not isinstance(constant, Literal) or not isinstance(constant.value, Decimal) or not is_large(number):
+        return call
+    function = call.function if places == (0, 1) else _TURNED.get(call.function, call.function)
+    if constant.value % 1 and function not in _ROUNDED:
+        return call
+    whole = _ROUNDED.get(function, floor)(constant.value)
+    return Call(function, (number, Literal(whole, INTEGER)), call.type)
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:

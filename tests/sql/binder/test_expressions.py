@@ -75,7 +75,7 @@ ALIKE = (
     "d + x * INTERVAL '1' DAY", "d + i * INTERVAL '1 month 2 days'", "d + INTERVAL (i) DECADE",
     "ts + i * INTERVAL '1 year 1 hour 5 milliseconds'", "ts - x * INTERVAL '1' HOUR", "ts + INTERVAL 40000 DAY",
     "ts + m * INTERVAL '1' SECOND", "ts + INTERVAL (i * 100000000) SECOND", "ts + TO_SECONDS(i * 1000000)",
-    "d + TO_DAYS(i)", "d - TO_WEEKS(i)",
+    "TIMESTAMP 'epoch' + i2 * INTERVAL '1 day'", "DATE 'epoch' + i", "d + TO_DAYS(i)", "d - TO_WEEKS(i)",
     "EXTRACT(HOUR FROM ts - INTERVAL 5 HOUR)", "EXTRACT(HOUR FROM ts - i * INTERVAL 1 HOUR)",
     "ts + TO_MILLISECONDS(i)", "d + INTERVAL 3000000 SECOND",
     "EPOCH_MS(i2 * 86400000)", "MAKE_TIMESTAMP(i2 * 1000001)", "MAKE_TIMESTAMP_MS(i2 * 1001)",

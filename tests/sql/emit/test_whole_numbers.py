@@ -20,6 +20,7 @@ NUMBERS = (
     2**63 - 1, -(2**63), -(2**63) + 1, 2**62, 2**53, 2**53 + 1, -(2**53) - 1, 3_037_000_500, 1_852_673_427_797_059_126,
     999_999_999_999_999_999, 5_000_000_000_000_000_000, 2**32, 2**31, 10, 7, 5, 3, 2, 1, 0, -1, -2, -5, -7, -15,
 )  # fmt: skip
+DECIMALS = ("9007199254740993.0", "9007199254740994.5", "-9007199254740993.5", "7.5", "-0.5")
 COLUMNS = {
     name: ColumnRef("t", name, SqlType("integer"), True, None) for name in ("big", "other", "small", "least")
 } | {"x": ColumnRef("t", "x", SqlType("double"), True, None)}
@@ -68,8 +69,14 @@ class Draws:
     def condition(self, depth: int) -> str:
         """A comparison of whole numbers."""
         left, right = self.number(depth), self.number(depth)
+        if self._random.random() < 0.3:
+            right = self._random.choice(
+                ["9007199254740993.0", "9007199254740994.5", "-9007199254740993.5", "7.5", "-0.5"]
+            )
         operator = self._random.choice(["=", "<", "<=", ">", ">=", "<>"])
-        return self._random.choice([f"{left} {operator} {right}", f"{left} IN (1, 7, {right})", f"{left} IS NULL"])
+        return self._random.choice(
+            [f"{left} {operator} {right}", f"{right} {operator} {left}", f"{left} IN (1, 7, big)", f"{left} IS NULL"]
+        )
 
 
 def _plain(connection: duckdb.DuckDBPyConnection, text: str) -> dict[int, object] | None:
