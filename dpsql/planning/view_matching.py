@@ -14,6 +14,7 @@ from functools import lru_cache
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.schema import SqlType
+from dpsql.sql.analysis.key_domain.restriction import may_be_beyond
 from dpsql.sql.analysis.normal_expressions import implied, negated
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, normal_cell, normal_core
 from dpsql.sql.ir.canonical import digest
@@ -57,6 +58,7 @@ class StoredView:
     """A released core: the ledger entry that paid for it, and its groups, of which none was left out.
 
     ``answer`` is the key of the answer that has its rows, ``core`` its place there. ``said`` tells people its keys.
+    ``beyond`` has the name of each key with which rows may be in no group, and an empty text for the others.
     """
 
     answer: str
@@ -66,6 +68,7 @@ class StoredView:
     keys: tuple[str, ...]
     groups: int
     cells: tuple[ViewCell, ...]
+    beyond: tuple[str, ...]
 
 
 def family_digest(core: Core) -> str:
@@ -93,7 +96,8 @@ def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> 
             cells.append(ViewCell(place, cell.kind, tuple(map(_expression_digest, cell.arguments)), conditions_of(cell),
                                   bounded.rows, bounded.step, measured.mechanism))  # fmt: skip
     keys = tuple(map(_expression_digest, found.keys))
-    return StoredView(answer, core, entry, _said(plan.core), keys, groups, tuple(cells))
+    beyond = tuple(_key_name(key) if may_be_beyond(plan.core.relation, key) else "" for key in plan.core.keys)
+    return StoredView(answer, core, entry, _said(plan.core), keys, groups, tuple(cells), beyond)
 
 
 def conditions_of(cell: NormalCell) -> frozenset[str]:
@@ -102,8 +106,11 @@ def conditions_of(cell: NormalCell) -> frozenset[str]:
 
 
 def _said(core: Core) -> str:
-    names = [key.name if isinstance(key, ColumnRef) else "an expression" for key in core.keys]
-    return ", ".join(names) if names else "no key"
+    return ", ".join(map(_key_name, core.keys)) if core.keys else "no key"
+
+
+def _key_name(key: Expression) -> str:
+    return key.name if isinstance(key, ColumnRef) else "an expression"
 
 
 #: The name of the view in conditions over its keys.
@@ -123,6 +130,13 @@ class CellMatch:
     cell: ViewCell
     conditions: tuple[Expression, ...]
     keys: tuple[Expression, ...]
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The names of keys with which rows may be in no group of the view, while the asked groups count them."""
+        listed = {each.arguments[0] for each in self.conditions if isinstance(each, Call) and each.function == "in"}
+        shown = _shown(self) | {each.name for each in listed if isinstance(each, ColumnRef)}
+        return frozenset(name for place, name in enumerate(self.view.beyond) if name and f"k{place}" not in shown)
 
 
 def is_asked_of_views(plan: CorePlan) -> bool:
@@ -193,6 +207,12 @@ def _key(name: str, sql_type: SqlType) -> ColumnRef:
 
 def _is_one_group(found: CellMatch) -> bool:
     """Whether each asked group is one group of the view: the asked keys, with what the conditions fix, are its keys."""
+    shown = _shown(found)
+    return all(f"k{place}" in shown for place in range(len(found.view.keys)))
+
+
+def _shown(found: CellMatch) -> set[str]:
+    """The keys of the view that are asked keys, or that a condition fixes."""
     shown = {key.name for key in found.keys if isinstance(key, ColumnRef)}
     for each in found.conditions:
         match each:
@@ -200,7 +220,7 @@ def _is_one_group(found: CellMatch) -> bool:
                 shown.add(name)
             case _ if (fixed := _fixed(each)) is not None:
                 shown.add(fixed)
-    return all(f"k{place}" in shown for place in range(len(found.view.keys)))
+    return shown
 
 
 def _fixed(condition: Expression) -> str | None:

@@ -255,14 +255,15 @@ def written_view(view: StoredView) -> bytes:
     """The view as JSON."""
     cells = [[each.place, each.kind, list(each.arguments), sorted(each.conditions), each.rows, str(each.step),
               _written_noise(each.noise)] for each in view.cells]  # fmt: skip
-    whole = [view.answer, view.core, view.entry, view.said, list(view.keys), view.groups, cells]
+    whole = [view.answer, view.core, view.entry, view.said, list(view.keys), view.groups, cells, list(view.beyond)]
     return json.dumps(whole, separators=(",", ":")).encode("ascii")
 
 
 def read_view(text: bytes) -> StoredView:
     """The view that was written; ValueError, TypeError or KeyError where the text is none."""
-    answer, core, entry, said, keys, groups, cells = json.loads(text)
-    return StoredView(answer, core, entry, said, tuple(keys), groups, tuple(_read_cell(*each) for each in cells))
+    answer, core, entry, said, keys, groups, cells, beyond = json.loads(text)
+    read = tuple(_read_cell(*each) for each in cells)
+    return StoredView(answer, core, entry, said, tuple(keys), groups, read, tuple(beyond))
 
 
 def _read_cell(

@@ -47,6 +47,7 @@ class ViewAnswer:
     bought: tuple[str, ...] = ()
     cell_sources: Sources = ()
     last_entry: int = 0
+    left_out: frozenset[str] = frozenset()
     was_given: bool = False
     offer: tuple[str, ...] = ()
 
@@ -77,6 +78,12 @@ class ViewAnswer:
     def notices(self) -> tuple[str, ...]:
         """What people are told: of which answers it is made, how exact it is, and what buys a better one."""
         found = [f"{self.sources}; bought: {', '.join(self.bought)}" if self.bought else self.sources]
+        if self.left_out:
+            keys = " and ".join(sorted(self.left_out))
+            found.append(
+                f"rows with values of {keys} that the schema does not give, if there are any, are in no group that is "
+                "added up; SET dpsql.reuse = off before the statement buys an answer that counts them"
+            )
         if self.may_clip:
             found.append("units above the limits of the schema are clipped as in these answers")
         if self.ratio > LESS_EXACT:
@@ -196,7 +203,8 @@ def assembled(
     may_clip = any(not each.core.normal.unit_has_one_row for each in made)
     said = entries_said([each.core for each in made])
     last = max((view.entry for each in made for view in each.core.used), default=0)
-    return ViewAnswer(Released(whole), said, ratio, may_clip, bought, sources, last)
+    left_out = frozenset(name for each in made for name in each.core.left_out)
+    return ViewAnswer(Released(whole), said, ratio, may_clip, bought, sources, last, left_out)
 
 
 def _ratio(core: CorePlan, cells: Sequence[Sequence[LinearEstimate]]) -> float:

@@ -37,7 +37,7 @@ class EstimatedCore:
     """One core while it is answered of views: ``used`` are those that tell it, ``groups`` the keys of its groups.
 
     With ``given`` each cell is told by the views by which it was told before, and by no others. ``sources`` are those
-    of each cell that was told.
+    of each cell that was told, and ``left_out`` names keys of views with which rows may be in no group of these.
     """
 
     plan: CorePlan
@@ -49,6 +49,7 @@ class EstimatedCore:
     used: dict[StoredView, None] = field(default_factory=dict)
     groups: dict[Any, GroupKey] = field(default_factory=dict)
     sources: dict[int, CellSources] = field(default_factory=dict)
+    left_out: set[str] = field(default_factory=set)
     _read: list[StoredView] = field(default_factory=list)
     _placed: dict[object, list[GroupKey | None]] = field(default_factory=dict)
 
@@ -90,10 +91,12 @@ class EstimatedCore:
     def _estimates(self, cell: NormalCell, rows: int, derived: bool) -> Estimates | None:
         """The best combination of all that tells of a cell; ``derived`` allows differences and shifted sums."""
         found = list(self._of_views(cell, rows))
+        left_out = set(self.left_out) if found else None  # differences leave out the same rows twice
         if derived and cell.kind in ("sum", "centred sum"):
             found += self._shifted(cell, rows)
         if derived and cell.is_additive:
             found += self._rest(cell, rows)
+        self.left_out = self.left_out if left_out is None else left_out
         if not found:
             return None
         names = {name for each in found for name in each}
@@ -105,6 +108,7 @@ class EstimatedCore:
             groups = None if matched is None else self.index.groups(view)
             if matched is not None and groups is not None:
                 self.used[view] = None
+                self.left_out |= matched.left_out
                 yield self._summed(matched, groups)
 
     def _shifted(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:

@@ -11,6 +11,13 @@ PARTS = "tests/session/answer_store/test_partial_answers.py"
 
 FAULTS = (
     Fault(
+        "a total of groups does not say which rows are in none",
+        "dpsql/session/answer_store/view_estimates.py",
+        "                self.left_out |= matched.left_out\n",
+        "",
+        ("tests/session/answer_store/test_rows_beyond.py",),
+    ),
+    Fault(
         "an answer drifts as others are bought",
         "dpsql/session/answer_store/store.py",
         "sources = None if version is None else self._given.find(answer_key(plan, version)).sources",

@@ -10,6 +10,7 @@ from datetime import date, datetime, timedelta
 from typing import cast
 
 from dpsql.sql.analysis.key_domain.values import DomainValues
+from dpsql.sql.analysis.stability import conditions_of
 from dpsql.sql.analysis.work.fanout import NO_SIZES, Fanout
 from dpsql.sql.ir.core import Days
 from dpsql.sql.ir.expression import (
@@ -21,6 +22,7 @@ from dpsql.sql.ir.expression import (
     Scalar,
     columns,
     conjunction,
+    conjuncts,
 )
 from dpsql.sql.ir.relation import Filter, Relation
 
@@ -43,6 +45,14 @@ def within_domain(relation: Relation, keys: Sequence[Expression], sizes: Fanout 
     ]
     condition = conjunction(conditions)
     return relation if condition is None else Filter(relation, condition)
+
+
+def may_be_beyond(relation: Relation, key: Expression) -> bool:
+    """Whether rows of the relation may have a key that is none of its domain."""
+    narrowed = within_domain(relation, [key])
+    if narrowed is relation or not isinstance(narrowed, Filter):
+        return False
+    return not set(conjuncts(narrowed.condition)) <= set(conditions_of(relation))
 
 
 def _expression(name: object) -> Expression:
