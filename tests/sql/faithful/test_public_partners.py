@@ -112,31 +112,6 @@ def differences(session: Session, engine: WorldEngine, text: str) -> list[object
     ]
 
 
-@pytest.mark.parametrize("promise", PROMISES)
-@pytest.mark.parametrize("seed", range(3))
-def test_units_within_their_limits_count_in_full(promise: str, seed: int, opened: Opened) -> None:
-    session, engine = opened[f"{promise} rows"]
-    different = {text: differences(session, engine, text) for text in statements(seed)}
-    assert {text: rows for text, rows in different.items() if rows} == {}
-
-
-@pytest.mark.parametrize("promise", PROMISES)
-def test_so_they_do_where_groups_and_rows_in_each_are_limited(promise: str, opened: Opened) -> None:
-    session, engine = opened[f"{promise} groups"]
-    asked = [
-        "SELECT COUNT(*) FROM months m JOIN stays p ON m.month BETWEEN p.came AND p.went",
-        "SELECT month, COUNT(*), SUM(price) FROM months JOIN stays ON month BETWEEN came AND went GROUP BY 1",
-        "SELECT q.code, COUNT(*), AVG(price) FROM stays CROSS JOIN places q GROUP BY 1",
-    ]
-    for text in asked:
-        assert differences(session, engine, text) == [], text
-
-
-@pytest.mark.parametrize("promise", PROMISES)
-def test_the_claims_hold(promise: str) -> None:
-    assert faults(public_world(promise), list(statements(10))) == []
-
-
 #: The norm of a unit's counts of rows under L1, and its square under L2.
 NORMS = {
     "SELECT COUNT(*) FROM people CROSS JOIN places": (5, 25),
@@ -199,6 +174,31 @@ def test_explain_names_the_public_rows_that_a_row_meets(text: str) -> None:
         met, rows = SAID[text]
         counts = f"a unit counts with up to {rows} rows of the join"
         assert said == (f"join: each row meets up to {met}, and counts as often; {counts}",)
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+@pytest.mark.parametrize("seed", range(3))
+def test_units_within_their_limits_count_in_full(promise: str, seed: int, opened: Opened) -> None:
+    session, engine = opened[f"{promise} rows"]
+    different = {text: differences(session, engine, text) for text in statements(seed)}
+    assert {text: rows for text, rows in different.items() if rows} == {}
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_so_they_do_where_groups_and_rows_in_each_are_limited(promise: str, opened: Opened) -> None:
+    session, engine = opened[f"{promise} groups"]
+    asked = [
+        "SELECT COUNT(*) FROM months m JOIN stays p ON m.month BETWEEN p.came AND p.went",
+        "SELECT month, COUNT(*), SUM(price) FROM months JOIN stays ON month BETWEEN came AND went GROUP BY 1",
+        "SELECT q.code, COUNT(*), AVG(price) FROM stays CROSS JOIN places q GROUP BY 1",
+    ]
+    for text in asked:
+        assert differences(session, engine, text) == [], text
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_the_claims_hold(promise: str) -> None:
+    assert faults(public_world(promise), list(statements(10))) == []
 
 
 #: Statements whose limits follow from something that the sources above do not have.
