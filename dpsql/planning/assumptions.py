@@ -18,7 +18,7 @@ from dpsql.sql.ir.aggregate import NORM_CLIPPED_SUM
 from dpsql.sql.ir.core import Core, UnitCount, UnitNorms
 from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, columns
 from dpsql.sql.ir.references import everything_in
-from dpsql.sql.ir.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan
+from dpsql.sql.ir.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan, groups_in
 
 #: For how many keys the threshold is told where only public tables know their number.
 EXAMPLES = (100, 10_000)
@@ -218,6 +218,18 @@ def rows_of_nobody(plan: Plan) -> tuple[str, ...]:
     return tuple(
         f'left out: rows whose {name} is NULL, which belong to no unit; the owner may count them: orphans = "each"'
         for name in found
+    )
+
+
+def changed_groups(plan: Plan) -> tuple[str, ...]:
+    """One sentence for each subquery whose groups have rows of several units: how many of them one unit changes."""
+    found = [each for each in (groups_in(core.core.relation) for core in plan.cores) if each is not None]
+    return tuple(
+        dict.fromkeys(
+            f"groups of {', '.join(each.names)} are not released: one unit counts in, and can change, up to "
+            f"{each.touched:,} of them"
+            for each in found
+        )
     )
 
 

@@ -20,6 +20,7 @@ from dpsql.sql.analysis.contribution import Contribution, Norm, contribution, ke
 from dpsql.sql.binder.bind import Query
 from dpsql.sql.emit import Dialect
 from dpsql.sql.ir.core import Cell, Core, UnitCount
+from dpsql.sql.ir.relation import groups_in
 
 #: The part of a thresholded core's price that chooses its keys. Where its count of units is asked for, it is an
 #: aggregate like others, and gets no less than a cell.
@@ -153,6 +154,8 @@ def _evidence(core: Core, norm: Norm) -> tuple[Cell, ...]:
     One of rows is none where one of units, for its part of the price, has noise that is so many times smaller; where
     all keys are declared it is good enough, so that those who read the groups together share a release with others.
     """
+    if groups_in(core.relation) is not None:
+        return COUNTS[:1]
     if core.domain is not None and all(core.domain.declared):
         return COUNTS
     rows, units = (_moved(contribution(core, cell, norm), norm) for cell in (COUNTS[0], COUNTS[-1]))

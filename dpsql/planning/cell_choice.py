@@ -93,7 +93,7 @@ class CellChoice:
 
 
 def choose_cells(core: Core, norm: Norm, evidence: tuple[Cell, ...] = ()) -> CellChoice:
-    """The cells that the aggregates need, each bought once; where none of ``evidence`` is needed, units as well.
+    """The cells that the aggregates need, each bought once; where none of ``evidence`` is needed, its last as well.
 
     Averages, and statistics of moments, have cells of their own where they have limits of their own.
     """
@@ -119,7 +119,7 @@ class _Chooser:
         estimates = tuple(SingleCell(len(cells)) if each is None else each for each in found)
         evidence = bool(wanted) and not any(each in wanted for each in cells)
         if evidence:
-            cells.append(UnitCount(None))
+            cells.append(wanted[-1])
         counts = tuple(place for place, each in enumerate(cells) if each in COUNTS)
         return CellChoice(tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence)
 

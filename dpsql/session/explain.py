@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from dpsql.planning.assumptions import groups_said, joins_said, norms_said, rows_of_nobody, taken_as_given
+from dpsql.planning.assumptions import (
+    changed_groups,
+    groups_said,
+    joins_said,
+    norms_said,
+    rows_of_nobody,
+    taken_as_given,
+)
 from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
 from dpsql.planning.estimators.moments import MomentEstimate
@@ -97,7 +104,7 @@ def explain(
         reached,
         tuple(_within(each) for each in ranges(plan)),
         groups_said(plan) if rest is None else (),
-        (*taken_as_given(plan), *rows_of_nobody(plan), *rows_beyond_said(plan)),
+        (*taken_as_given(plan), *changed_groups(plan), *rows_of_nobody(plan), *rows_beyond_said(plan)),
         unit,
         made_of,
         any(core.selection is not None and core.selection.weights is not None for core in plan.cores),

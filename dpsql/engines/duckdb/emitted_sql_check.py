@@ -18,9 +18,9 @@ from dpsql.errors import ExecutionFailed
 _EMITTED_FUNCTIONS = frozenset(
     "!~~ % & * ** + - / // << >> abs acos acosh age ascii asin asinh atan atan2 atanh bit_count cbrt ceil century "
     "chr coalesce contains cos cosh cot count count_star date_diff date_part date_sub date_trunc day dayname "
-    "dayofweek dayofyear decade degrees epoch era even exp floor greatest hash hour ilike_escape isfinite isinf "
-    "isnan isodow isoyear last_day least left length like_escape list list_extract list_value ln log10 log2 lower "
-    "lpad ltrim make_date max microsecond millennium millisecond min minute month monthname nullif power quarter "
+    "dayofweek dayofyear decade degrees dense_rank epoch era even exp floor greatest hash hour ilike_escape isfinite "
+    "isinf isnan isodow isoyear last_day least left length like_escape list list_extract list_value ln log10 log2 "
+    "lower lpad ltrim make_date max microsecond millennium millisecond min minute month monthname nullif power quarter "
     "radians random regexp_extract regexp_full_match regexp_matches regexp_replace replace reverse right round "
     "row_number rpad rtrim second sign sin sinh split_part sqrt starts_with strftime strlen strpos substring "
     "suffix sum tan tanh time_bucket to_days to_hours to_microseconds to_minutes to_months to_quarters to_seconds "

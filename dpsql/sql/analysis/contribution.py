@@ -32,6 +32,7 @@ from dpsql.sql.ir.core import (
     UnitNorms,
 )
 from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.ir.relation import groups_in
 
 #: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.
 FINE_BITS = 11
@@ -72,14 +73,16 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
     """The tightest bound that the limits of the core's tables allow for the cell."""
     declared = limits(core.relation)
     groups = groups_by(core.relation, list(core.keys))
-    rows = partial(_rows, core, norm)
+    rows, is_of_groups = partial(_rows, core, norm), groups_in(core.relation) is not None
     match cell:
         case RowCount(averaged=averaged):
             return _made(cell, None, 1, rows(averaged), norm)
         case ClampedSum(argument=argument, centred=centred, averaged=averaged):
             grid = quantum(argument)
-            largest = max(grid.reach if centred else grid.largest, 1)
+            largest = max(_largest(grid, centred, is_of_groups), 1)
             return _made(cell, grid, largest, rows(averaged), norm)
+        case _ if is_of_groups and not isinstance(cell, RowCount):
+            raise AssertionError("of groups of several units' rows nothing is measured but counts and sums")
         case ProductSum(left=left, right=right, averaged=averaged):
             products = product_quantum(left, right)
             return _made(cell, products, max(products.reach, 1), rows(averaged), norm)
@@ -98,6 +101,12 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             return Contribution(cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs=pairs)
         case _:
             assert_never(cell)
+
+
+def _largest(grid: Quantum, centred: bool, is_of_groups: bool) -> int:
+    """The size of the largest value in steps; of a group also the largest change, as it may have another value."""
+    size = grid.reach if centred else grid.largest
+    return max(size, grid.high - grid.low) if is_of_groups else size
 
 
 def averages_differ(core: Core, norm: Norm) -> bool:

@@ -10,7 +10,7 @@ from operator import eq, ge, gt, le, lt, ne
 from typing import Any, assert_never
 
 from dpsql.sql.ir.expression import Call, Case, Expression, Literal, Subquery, subqueries
-from dpsql.sql.ir.relation import Compound, Constants, Filter, Join, PerUnit, Relation, Scan
+from dpsql.sql.ir.relation import Compound, Constants, Filter, Groups, Join, PerUnit, Relation, Scan
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 #: What no value is to itself; NaN equals NaN.
@@ -33,7 +33,7 @@ def has_no_rows(relation: Relation) -> bool:
             return has_no_rows(left)
         case Join(left=left, right=right):
             return has_no_rows(left) and has_no_rows(right)
-        case PerUnit(child=child):
+        case PerUnit(child=child) | Groups(child=child):
             return has_no_rows(child)
         case Compound(operator=operator, branches=branches):
             empty = [has_no_rows(branch.relation) for branch in branches]

@@ -14,7 +14,7 @@ from sqlglot import exp
 from dpsql.sql.analysis.stability import conditions_of, sources, sources_of_every_row
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.ir.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan, unit_of
+from dpsql.sql.ir.relation import Compound, Constants, Groups, Leaf, PerUnit, Relation, Scan, unit_of
 
 #: The row around a subquery, as a source among the others.
 _OUTSIDE = ""
@@ -90,7 +90,7 @@ def _is_tied_inside(part: Leaf, outside: frozenset[str]) -> bool:
             return is_tied(child, outside)
         case Compound(branches=branches):
             return all(is_tied(branch.relation, outside) for branch in branches)
-        case Scan() | Constants():
+        case Scan() | Groups() | Constants():
             return False
         case _:
             assert_never(part)

@@ -25,6 +25,7 @@ from dpsql.sql.ir.relation import (
     Constants,
     Filter,
     GroupPartners,
+    Groups,
     Join,
     Leaf,
     Partners,
@@ -88,7 +89,7 @@ def _replaced(relation: _Value, partners: Mapping[str, Partners], keys: _KeyColu
             return replace(relation, child=_replaced(child, partners, keys, fanout))
         case Scan() | Constants() if unit_of(relation) is None:
             return replace(relation, partners=partners.get(relation.alias))
-        case Scan() | Constants():
+        case Scan() | Constants() | Groups():
             return relation
         case PerUnit() | Compound() if unit_of(relation) is None:
             return replace(relation, partners=partners.get(relation.alias))

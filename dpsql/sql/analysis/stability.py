@@ -26,6 +26,7 @@ from dpsql.sql.ir.relation import (
     Constants,
     ContributionLimits,
     Filter,
+    Groups,
     Join,
     Leaf,
     Partners,
@@ -89,6 +90,9 @@ def _private_limits(relation: Relation, averaged: bool) -> ContributionLimits:
             return of(child)
         case PerUnit(child=child):
             return ContributionLimits(groups_by(child, [key for _, key in relation.further_keys]))
+        case Groups(touched=touched):
+            # one unit moves so many rows, each from one group to another at most
+            return ContributionLimits(2 * touched, 2, touched)
         case Compound(operator="intersect" | "intersect all" | "except" | "except all", branches=(first, *_)):
             return limits(first.relation, averaged)
         case Compound(branches=(first, *others)):
@@ -260,7 +264,7 @@ def _multiplies(relation: Relation) -> bool:
 def sources(relation: Relation) -> list[Leaf]:
     """The tables and grouped subqueries that the relation joins."""
     match relation:
-        case Scan() | PerUnit() | Compound() | Constants():
+        case Scan() | PerUnit() | Groups() | Compound() | Constants():
             return [relation]
         case Join(left=left, right=right):
             return sources(left) + sources(right)
@@ -273,7 +277,7 @@ def sources(relation: Relation) -> list[Leaf]:
 def sources_of_every_row(relation: Relation) -> list[Leaf]:
     """The tables and grouped subqueries that no row lacks: none of the side that an outer join may leave out."""
     match relation:
-        case Scan() | PerUnit() | Compound() | Constants():
+        case Scan() | PerUnit() | Groups() | Compound() | Constants():
             return [relation]
         case Filter(child=child) | Join(left=child, kind="left"):
             return sources_of_every_row(child)

@@ -7,13 +7,14 @@ query. It hands the query to the binding.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, TypeVar
 
 from sqlglot import exp
 
+from dpsql.errors import DatabaseError
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
 from dpsql.sql.analysis.work.fanout import Fanout
@@ -23,6 +24,8 @@ from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.refusal import refuse
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,17 @@ class Binding(ABC):
         aliases = self._aliases
         yield
         self._aliases = aliases
+
+    def attempt(self, action: Callable[[], T | None]) -> T | None:
+        """What the action gives; if it gives nothing or refuses, all that it has found is forgotten."""
+        aliases, cores, cubes, notices = self._aliases, list(self.cores), list(self.cubes), list(self.notices)
+        public, result = set(self.public), None
+        with suppress(DatabaseError):
+            result = action()
+        if result is None:
+            self._aliases, self.public = aliases, public
+            self.cores[:], self.cubes[:], self.notices[:] = cores, cubes, notices
+        return result
 
     def core(self, core: Core) -> int:
         """The number of the core among those of the statement; an equal core is released once."""

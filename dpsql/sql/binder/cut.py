@@ -15,6 +15,7 @@ from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.empty_groups import EmptyGroups
 from dpsql.sql.binder.free_answers import declared_ends, is_probe, is_raw_probe, never_holds, no_rows
 from dpsql.sql.binder.group_by import is_plain_distinct
+from dpsql.sql.binder.private_groups import over_groups
 from dpsql.sql.binder.private_select import released_select
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, without_ctes
 from dpsql.sql.binder.sources.derived_tables import DerivedTables, Describe
@@ -76,7 +77,10 @@ class Cut(Binding):
                 aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
                 private = query if isinstance(query, exp.Select) and self._reads_private(query, ctes) else None
                 self._aliases = 0
-                if private is None:
+                grouped = over_groups(query, self, ctes) if isinstance(query, exp.Select) else None
+                if grouped is not None:
+                    cut: exp.Query = grouped
+                elif private is None:
                     cut = released_sql.public_query(query, self, ctes)
                 else:
                     cut = self._cut(private, ctes, outside)

@@ -6,7 +6,7 @@ Proved in ``docs/proofs/stability.md``.
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import assert_never
+from typing import ClassVar, assert_never
 
 from sqlglot import exp
 
@@ -39,18 +39,21 @@ def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, bindin
     where = select.args.get("where")
     reader = source_from.reader()
     child = source_from.finish(None if where is None else reader.condition(where.this), select)
-    return _Grouping(select, keys, child, reader, binding).source()
+    return Grouping(select, keys, child, reader, binding).source()
 
 
-class _Grouping:
-    """One per-unit GROUP BY while it is read."""
+class Grouping:
+    """One GROUP BY of a subquery while it is read, whose groups have rows of one unit."""
+
+    _of_one_unit: ClassVar[bool] = True
 
     def __init__(
         self, select: exp.Select, keys: list[exp.Expr], child: Relation, reader: Reader, binding: Binding
     ) -> None:
         self._select, self._reader, self._alias = select, reader, binding.alias()
         self._keys = [reader.read(key) for key in keys]
-        self._has_orphans = binding.schema.privacy.orphans == "each" and unit_of(child) is not None
+        orphans = self._of_one_unit and binding.schema.privacy.orphans == "each"
+        self._has_orphans = orphans and unit_of(child) is not None
         self._child = Filter(child, _one_unit(self._keys)) if self._has_orphans else child
         self._rows = _rows_in_group(self._child, self._keys, binding.sizes)
         self._aggregates: list[UnitAggregate] = []
@@ -68,13 +71,20 @@ class _Grouping:
         having = self._select.args.get("having")
         condition = None if having is None else self._outer.condition(having.this)
         keys = [key for key in self._keys if not self._is_unit(key)]
-        relation: Relation = PerUnit(
+        relation = self._relation(keys)
+        return BoundRelation(relation if condition is None else Filter(relation, condition), columns)
+
+    def _relation(self, keys: list[Expression]) -> Relation:
+        return PerUnit(
             self._alias,
             self._child,
             tuple((f"k{place}", key) for place, key in enumerate(keys)),
             tuple((f"a{place}", aggregate) for place, aggregate in enumerate(self._aggregates)),
         )
-        return BoundRelation(relation if condition is None else Filter(relation, condition), columns)
+
+    def _most_rows(self, aggregate: UnitAggregate) -> int | None:
+        """The most rows that a group has for the aggregate; None where nothing limits them."""
+        return self._rows
 
     def _is_unit(self, key: Expression) -> bool:
         """Whether the key holds the unit of each row, which the subquery carries along anyway."""
@@ -131,7 +141,7 @@ class _Grouping:
         require_own_columns(self._child, aggregate, node)
         if aggregate not in self._aggregates:
             self._aggregates.append(aggregate)
-        sql_type, interval, nullable = meaning(aggregate, self._rows)
+        sql_type, interval, nullable = meaning(aggregate, self._most_rows(aggregate))
         return self._column(f"a{self._aggregates.index(aggregate)}", sql_type, interval, nullable)
 
     def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> ColumnRef:

@@ -14,19 +14,29 @@ from typing import TypeVar, assert_never
 from sqlglot import exp
 
 from dpsql.schema import UNIT
-from dpsql.sql.analysis.quantisation import MOST_BITS_OF_UNIT, quantum
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, join_order
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.groups import groups_select
 from dpsql.sql.emit.nobody_rows import intersected
 from dpsql.sql.emit.per_row_evaluation import INNER, ONE, PUBLIC
-from dpsql.sql.emit.quantise import dispersion_of, in_units, quantised
 from dpsql.sql.emit.scalar import OUTER, key, literal_node, native
 from dpsql.sql.emit.table import first_rows, parents, stored_table
-from dpsql.sql.ir.aggregate_properties import Dispersion, UnitFunction
-from dpsql.sql.ir.expression import DOUBLE, Call, ColumnRef, Expression, Literal, Subquery, columns
+from dpsql.sql.emit.unit_aggregate import unit_aggregate
+from dpsql.sql.ir.expression import Call, ColumnRef, Expression, Literal, Subquery, columns
 from dpsql.sql.ir.references import outer_columns
-from dpsql.sql.ir.relation import Branch, Compound, Constants, Leaf, PerUnit, Relation, Scan, UnitAggregate, unit_of
+from dpsql.sql.ir.relation import (
+    Branch,
+    Compound,
+    Constants,
+    Groups,
+    Leaf,
+    PerUnit,
+    Relation,
+    Scan,
+    UnitAggregate,
+    unit_of,
+)
 
 T = TypeVar("T")
 
@@ -155,15 +165,26 @@ def _leaf(dialect: Dialect, leaf: Leaf) -> tuple[exp.Expr, list[exp.Join]]:
         case Scan(keep=keep, alias=alias, hops=hops):
             assert keep is not None
             return node.subquery(first_rows(dialect, leaf, keep), alias), parents(dialect, hops)
-        case PerUnit(alias=alias):
+        case PerUnit() | Groups() | Compound():
             with _set(_OUTSIDE, None), _set(OUTER, _outer(leaf)):
-                return node.subquery(per_unit_select(dialect, leaf), alias), []
-        case Compound(alias=alias):
-            with _set(_OUTSIDE, None), _set(OUTER, _outer(leaf)):
-                return node.subquery(_compound(dialect, leaf), alias), []
+                return node.subquery(_derived(dialect, leaf), leaf.alias), []
         case Constants(alias=alias, rows=rows):
             typed = [[_typed(dialect, each) for each in row] for row in rows]
             return dialect.values(typed, alias, [f"c{place}" for place in range(len(rows[0]))]), []
+        case _:
+            assert_never(leaf)
+
+
+def _derived(dialect: Dialect, leaf: PerUnit | Groups | Compound) -> exp.Query:
+    match leaf:
+        case PerUnit():
+            return per_unit_select(dialect, leaf)
+        case Groups(child=child):
+            unit = unit_of(child)
+            assert unit is not None
+            return groups_select(dialect, leaf, leaf_source(dialect, child), owned(dialect, child, unit))
+        case Compound():
+            return _compound(dialect, leaf)
         case _:
             assert_never(leaf)
 
@@ -183,7 +204,7 @@ def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
     outputs: list[exp.Expr] = [] if unit is None else [node.aliased(native(dialect, unit), UNIT)]
     outputs += [node.aliased(key(dialect, expression), name) for name, expression in relation.keys]
     groups: list[exp.Expr] = [node.integer(place + 1) for place in range(len(outputs))]
-    outputs += [node.aliased(_aggregate(dialect, aggregate), name) for name, aggregate in relation.aggregates]
+    outputs += [node.aliased(unit_aggregate(dialect, aggregate), name) for name, aggregate in relation.aggregates]
     known = [] if unit is None else [owned(dialect, relation.child, unit)]
     return node.select(outputs, source, joins, node.conjoined([*conditions, *known]), groups)
 
@@ -247,7 +268,7 @@ def subquery(dialect: Dialect, expression: Subquery) -> exp.Expr:
     outside = next(iter(outer_columns(expression.relation)), None)
     with _set(_BESIDE, True), _set(_OUTSIDE, outside), _set(OUTER, _outer(expression.relation, expression.aggregate)):
         source, joins, conditions = from_clause(dialect, expression.relation)
-        output = node.integer(1) if expression.aggregate is None else _aggregate(dialect, expression.aggregate)
+        output = node.integer(1) if expression.aggregate is None else unit_aggregate(dialect, expression.aggregate)
     inner = node.select([output], source, joins, node.conjoined(conditions))
     if expression.aggregate is not None:
         return exp.Subquery(this=inner)
@@ -257,44 +278,3 @@ def subquery(dialect: Dialect, expression: Subquery) -> exp.Expr:
 def _outer(relation: Relation, aggregate: UnitAggregate | None = None) -> frozenset[str]:
     """The relations outside whose columns the relation, or an aggregate of its rows, reads."""
     return OUTER.get() | {column.relation for column in outer_columns(relation, aggregate)}
-
-
-def _aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:
-    argument = aggregate.argument
-
-    def when(value: exp.Expr) -> exp.Expr:
-        return value if aggregate.condition is None else node.case((native(dialect, aggregate.condition), value))
-
-    match aggregate.function:
-        case UnitFunction.COUNT:
-            return exp.Count(this=when(node.integer(1) if argument is None else native(dialect, argument)))
-        case UnitFunction.COUNT_DISTINCT:
-            assert argument is not None
-            return exp.Count(this=exp.Distinct(expressions=[when(key(dialect, argument))]))
-        case UnitFunction.EVERY | UnitFunction.SOME:
-            assert argument is not None
-            return node.function(
-                "MIN" if aggregate.function is UnitFunction.EVERY else "MAX", when(native(dialect, argument))
-            )
-        case Dispersion() as dispersion:
-            assert argument is not None
-            return dispersion_of(dialect, dispersion, argument, when)
-        case UnitFunction.MIN | UnitFunction.MAX:
-            assert argument is not None
-            return node.function(
-                "MIN" if aggregate.function is UnitFunction.MIN else "MAX", when(key(dialect, argument))
-            )
-        case UnitFunction.SUM | UnitFunction.AVG:
-            assert argument is not None
-            grid = quantum(argument, MOST_BITS_OF_UNIT)
-            steps = quantised(dialect, argument, grid)
-            if grid != quantum(argument):  # steps as fine as these may add up to more than a BIGINT holds
-                steps = dialect.cast(steps, "wide")
-            scaled = in_units(dialect.cast(exp.Sum(this=when(steps)), DOUBLE), grid.size)
-            if aggregate.function is UnitFunction.SUM:
-                return scaled
-            count = exp.Count(this=when(steps.copy()))
-            known = exp.Nullif(this=count, expression=node.integer(0))
-            return exp.Div(this=node.paren(scaled), expression=known, typed=False, safe=False)
-        case _:
-            assert_never(aggregate.function)

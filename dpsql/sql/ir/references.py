@@ -24,6 +24,7 @@ from dpsql.sql.ir.relation import (
     Compound,
     Constants,
     Filter,
+    Groups,
     Join,
     PerUnit,
     Relation,
@@ -72,7 +73,7 @@ def tables_of(relation: Relation) -> frozenset[TableRead]:
             return frozenset({(derived, table), *((False, hop.table) for hop in hops)})
         case Join(left=left, right=right):
             return tables_of(left) | tables_of(right) | inside
-        case Filter(child=child) | PerUnit(child=child):
+        case Filter(child=child) | PerUnit(child=child) | Groups(child=child):
             return tables_of(child) | inside
         case Compound(branches=branches):
             return inside.union(*(tables_of(branch.relation) for branch in branches))
@@ -92,7 +93,7 @@ def is_held(relation: Relation) -> bool:
             return False
         case Join(left=left, right=right):
             return any(map(is_held, [left, right, *inside]))
-        case Filter(child=child) | PerUnit(child=child):
+        case Filter(child=child) | PerUnit(child=child) | Groups(child=child):
             return any(map(is_held, [child, *inside]))
         case Compound(branches=branches):
             return any(map(is_held, [*(branch.relation for branch in branches), *inside]))
@@ -123,7 +124,7 @@ def reads_private(relation: Relation) -> bool:
             return any(reads_private(branch.relation) for branch in branches)
         case Join(left=left, right=right):
             return reads_private(left) or reads_private(right)
-        case Filter(child=child) | PerUnit(child=child):
+        case Filter(child=child) | PerUnit(child=child) | Groups(child=child):
             return reads_private(child)
         case _:
             assert_never(relation)
@@ -140,7 +141,7 @@ def expressions_of(relation: Relation) -> list[Expression]:
             return [] if condition is None else [condition]
         case Filter(condition=condition):
             return [condition]
-        case PerUnit(keys=keys, aggregates=aggregates):
+        case PerUnit(keys=keys, aggregates=aggregates) | Groups(keys=keys, aggregates=aggregates):
             arguments = [part for _, aggregate in aggregates for part in _arguments(aggregate)]
             return [*(key for _, key in keys), *arguments]
         case _:
@@ -181,7 +182,7 @@ def _named(relation: Relation) -> tuple[set[str], list[ColumnRef]]:
         case Filter(child=child):
             inside, inner = _named(child)
             return inside, [*inner, *read]
-        case PerUnit(alias=alias, child=child):
+        case PerUnit(alias=alias, child=child) | Groups(alias=alias, child=child):
             inside, inner = _named(child)
             return {alias, *inside}, [*inner, *read]
         case Compound(alias=alias, branches=branches):
@@ -206,7 +207,7 @@ def everything_in(core: Core) -> tuple[list[Relation], list[Expression]]:
                 pass
             case Join(left=left, right=right):
                 relations += [left, right]
-            case Filter(child=child) | PerUnit(child=child):
+            case Filter(child=child) | PerUnit(child=child) | Groups(child=child):
                 relations.append(child)
             case Compound(branches=branches):
                 relations += [branch.relation for branch in branches]

@@ -209,6 +209,24 @@ class PerUnit:
 
 
 @dataclass(frozen=True, slots=True)
+class Groups:
+    """A subquery that groups by keys of private rows, so that a group may have rows of several units.
+
+    Each unit is held to its rows in ``touched`` groups, so it changes at most so many rows of this relation. ``names``
+    are what the statement calls the keys. The relation stands in a core alone, under filters, and its rows have no
+    unit: what is measured of them is bounded by ``touched``, not by clipping (``docs/proofs/groups.md``).
+    """
+
+    alias: str
+    child: Compound
+    keys: tuple[tuple[str, Expression], ...]
+    aggregates: tuple[tuple[str, UnitAggregate], ...]
+    touched: int
+    names: tuple[str, ...] = ()
+    partners: Partners | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Branch:
     """One SELECT of a compound: the unit of its rows, None where it is public, and its columns in order."""
 
@@ -239,8 +257,20 @@ class Constants:
     partners: Partners | None = field(default=None, compare=False, repr=False)
 
 
-Leaf: TypeAlias = Scan | PerUnit | Compound | Constants
+Leaf: TypeAlias = Scan | PerUnit | Groups | Compound | Constants
 Relation: TypeAlias = Leaf | Join | Filter
+
+
+#: Stands for the unit of rows that are made of those of several units. No such column exists, so the engine refuses SQL
+#: that reads it.
+NO_UNIT = "no unit"
+
+
+def groups_in(relation: Relation) -> Groups | None:
+    """The groups of several units' rows that the relation has as its rows; None if its rows have one unit each."""
+    while isinstance(relation, Filter):
+        relation = relation.child
+    return relation if isinstance(relation, Groups) else None
 
 
 def unit_of(relation: Relation) -> ColumnRef | None:
@@ -255,6 +285,9 @@ def unit_of(relation: Relation) -> ColumnRef | None:
         case PerUnit(alias=alias, child=child):
             unit = unit_of(child)
             return None if unit is None else ColumnRef(alias, UNIT, unit.type, identifies=UNIT)
+        case Groups(alias=alias, child=child):
+            unit = unit_of(child)
+            return None if unit is None else ColumnRef(alias, NO_UNIT, unit.type)
         case Compound(alias=alias, branches=(Branch(unit=owner), *_)):
             return None if owner is None else ColumnRef(alias, UNIT, owner.type, identifies=UNIT)
         case Compound() | Constants():

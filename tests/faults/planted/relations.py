@@ -24,7 +24,59 @@ def tied(seed: int) -> tuple[str, ...]:
 ORPHANS = "tests/planning/test_orphans.py::test_claims_hold_of_rows_without_a_unit"
 ROW_UNITS = "tests/engines/test_row_units.py"
 
+GROUPS = "tests/planning/test_private_groups.py"
+GROUP_CLAIMS = f"{GROUPS}::test_claims_hold_of_groups"
+
 FAULTS = (
+    Fault(
+        "a group that goes from one key to another is taken to change one",
+        STABILITY,
+        "ContributionLimits(2 * touched, 2, touched)",
+        "ContributionLimits(touched, 1, touched)",
+        (GROUP_CLAIMS, GROUPS),
+    ),
+    Fault(
+        "a unit is not held to the groups that it may change",
+        "dpsql/sql/emit/groups.py",
+        "where=first, group=places",
+        "group=places",
+        (GROUP_CLAIMS, GROUPS),
+    ),
+    Fault(
+        "a unit changes one group more than is claimed",
+        "dpsql/sql/emit/groups.py",
+        "node.integer(groups.touched)",
+        "node.integer(groups.touched + 1)",
+        (GROUP_CLAIMS, GROUPS),
+    ),
+    Fault(
+        "a group's value is taken to change by its size at most",
+        "dpsql/sql/analysis/contribution.py",
+        "return max(size, grid.high - grid.low) if is_of_groups else size",
+        "return size",
+        (f"{GROUPS}::test_a_group_may_go_from_one_end_to_the_other", GROUPS),
+    ),
+    Fault(
+        "public groups are not released",
+        "dpsql/sql/binder/private_groups.py",
+        "if touched is None or key_domain(child, tuple(read), binding.sizes) is not None:",
+        "if touched is None:",
+        (f"{GROUPS}::test_other_statements_are_read_as_before",),
+    ),
+    Fault(
+        "groups of private keys are counted by keys that only the data know",
+        "dpsql/sql/binder/private_groups.py",
+        "if core.keys and core.domain is None:",
+        "if False:",
+        (f"{GROUPS}::test_other_statements_are_read_as_before",),
+    ),
+    Fault(
+        "an attempt that gives nothing leaves its cores behind",
+        "dpsql/sql/binder/binding_state.py",
+        "self.cores[:], self.cubes[:], self.notices[:] = cores, cubes, notices",
+        "pass",
+        (f"{GROUPS}::test_a_failed_attempt_leaves_nothing_behind",),
+    ),
     Fault(
         "rows that refer to a row without a unit are not that row's",
         "dpsql/engines/duckdb/tables/row_units.py",

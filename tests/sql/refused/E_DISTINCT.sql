@@ -9,6 +9,6 @@ SELECT AVG(age) FROM (SELECT DISTINCT age FROM patients) AS ages
 -- answered: SELECT AVG(age) FROM (SELECT age FROM patients) AS ages
 
 -- schema: nafld
-SELECT AVG(value) AS m FROM (SELECT DISTINCT value FROM labs) AS t
--- says: DISTINCT over private rows is answered where the unit's column is listed; list it, or use COUNT(DISTINCT …) (line 1, column 46)
--- answered: SELECT AVG(value) AS avg_value FROM (SELECT value FROM labs) AS t
+SELECT MEDIAN(value) AS m FROM (SELECT DISTINCT value FROM labs) AS t
+-- says: DISTINCT over private rows is answered where the unit's column is listed; list it, or use COUNT(DISTINCT …) (line 1, column 49)
+-- answered: SELECT AVG(value) AS m FROM (SELECT DISTINCT value FROM labs) AS t

@@ -57,3 +57,13 @@ SELECT HISTOGRAM(day) FROM labs
 SELECT test, COUNT(*) FROM labs GROUP BY 3
 -- says: GROUP BY 3 is not a place in the SELECT list (line 1, column 42)
 -- answered: SELECT test, COUNT(*) FROM labs GROUP BY 1
+
+-- schema: nafld, delta = 0
+SELECT AVG(n) AS size FROM (SELECT case_id, COUNT(*) AS n FROM patients GROUP BY case_id) AS t
+-- says: group keys that the schema does not declare need a budget with delta; declare `values` for the key's columns, or group by a public table (line 1, column 1)
+-- answered: SELECT AVG(LEAST(n, 10)) AS size FROM (SELECT case_id, COUNT(*) AS n FROM patients GROUP BY case_id) AS t
+
+-- schema: nafld, delta = 0
+SELECT case_id > 100 AS late, COUNT(*) FROM (SELECT case_id, COUNT(*) AS n FROM patients GROUP BY case_id) AS t GROUP BY case_id > 100, case_id
+-- says: group keys that the schema does not declare need a budget with delta; declare `values` for the key's columns, or group by a public table (line 1, column 1)
+-- answered: SELECT case_id > 100 AS late, COUNT(*) FROM (SELECT case_id, COUNT(*) AS n FROM patients GROUP BY case_id) AS t GROUP BY case_id > 100

@@ -25,7 +25,7 @@ from dpsql.sql.ir.expression import (
     rebuilt,
     relations_of,
 )
-from dpsql.sql.ir.relation import Constants, PerUnit, Relation
+from dpsql.sql.ir.relation import Constants, Groups, PerUnit, Relation
 
 
 def is_listed(key: Expression, relation: Relation) -> bool:
@@ -45,7 +45,7 @@ def is_listed(key: Expression, relation: Relation) -> bool:
     leaf = next((each for each in sources(relation) if each.alias == key.relation), None)
     if isinstance(leaf, Constants):
         return True
-    truth = key.type.kind == "boolean" and not isinstance(leaf, PerUnit)
+    truth = key.type.kind == "boolean" and not isinstance(leaf, PerUnit | Groups)
     return not key.public and (key.domain is not None or truth)
 
 

@@ -44,7 +44,7 @@ from dpsql.sql.ir.expression import (
     subqueries,
 )
 from dpsql.sql.ir.references import outer_columns, reads_private
-from dpsql.sql.ir.relation import Leaf, PerUnit, Relation, Scan, UnitAggregate
+from dpsql.sql.ir.relation import Groups, Leaf, PerUnit, Relation, Scan, UnitAggregate
 
 #: Combinations of all keys, and of the values that keys in common are computed from, are enumerated up to this many.
 MAX_KEYS = 100_000
@@ -273,7 +273,10 @@ def public_values(column: ColumnRef, relation: Relation, sizes: Fanout) -> tuple
     match next((each for each in sources(relation) if each.alias == column.relation), None):
         case Scan(table=table, derived=False, unit=None):
             found = sizes.values(table, column)
-        case PerUnit(child=child, keys=keys, aggregates=aggregates):
+        case (
+            PerUnit(child=child, keys=keys, aggregates=aggregates)
+            | Groups(child=child, keys=keys, aggregates=aggregates)
+        ):
             inner = dict(keys).get(column.name) or _extreme(dict(aggregates).get(column.name))
             found = public_values(inner, child, sizes) if isinstance(inner, ColumnRef) else None
     return found if found is None or not column.nullable else tuple(dict.fromkeys((*found, None)))

@@ -21,6 +21,7 @@ from dpsql.sql.ir.relation import (
     Compound,
     Constants,
     Filter,
+    Groups,
     Join,
     Leaf,
     PerUnit,
@@ -112,7 +113,7 @@ def _exists(source: Leaf, own: list[Expression], rest: Sequence[Leaf]) -> Expres
 def _inside(relation: Relation) -> Relation:
     """The same for what stands inside the relation's own sources and conditions."""
     match relation:
-        case Scan() | Constants():
+        case Scan() | Groups() | Constants():
             return relation
         case Filter(child=child, condition=condition):
             return Filter(_inside(child), _expression(condition))

@@ -17,7 +17,7 @@ from dpsql.sql.analysis.limit_arithmetic import row_limit
 from dpsql.sql.analysis.stability import limits
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression, columns, conjunction, conjuncts, subqueries
 from dpsql.sql.ir.references import outer_columns
-from dpsql.sql.ir.relation import Compound, Constants, Filter, Join, Leaf, PerUnit, Relation, Scan, unit_of
+from dpsql.sql.ir.relation import Compound, Constants, Filter, Groups, Join, Leaf, PerUnit, Relation, Scan, unit_of
 
 #: How a source is joined to those before it; the first one is not.
 StepKind: TypeAlias = OneOf["first", "inner", "left", "full"]
@@ -144,7 +144,7 @@ def _flat(relation: Relation) -> tuple[list[Leaf], list[_Outer], list[Expression
             inner, outer, conditions = _flat(left)
             (source,), (), () = _flat(right)
             return inner, [*outer, (kind, source, condition)], conditions
-        case Scan() | PerUnit() | Compound() | Constants():
+        case Scan() | PerUnit() | Groups() | Compound() | Constants():
             return [relation], [], []
         case _:
             assert_never(relation)

@@ -15,7 +15,7 @@ from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Expression, columns, subqueries
 from dpsql.sql.ir.interval import Interval
 from dpsql.sql.ir.references import everything_in
-from dpsql.sql.ir.relation import Compound, PerUnit, Relation, Scan, unit_of
+from dpsql.sql.ir.relation import Compound, Groups, PerUnit, Relation, Scan, unit_of
 
 
 class PublicTexts:
@@ -25,7 +25,7 @@ class PublicTexts:
         self._sizes = sizes
         self._sources: dict[str, Relation] = {}
         for relation in everything_in(core)[0]:
-            if isinstance(relation, Scan | PerUnit | Compound):
+            if isinstance(relation, Scan | PerUnit | Groups | Compound):
                 self._sources[relation.alias] = relation
         self._lengths: dict[tuple[str, str], int] = {}
         self._wholes: dict[tuple[str, str], int] = {}
@@ -71,7 +71,7 @@ class PublicTexts:
         match self._sources.get(column.relation):
             case Compound(branches=branches) if column.name[1:].isdigit():
                 return [branch.columns[int(column.name[1:])] for branch in branches]
-            case PerUnit(keys=keys, aggregates=aggregates):
+            case PerUnit(keys=keys, aggregates=aggregates) | Groups(keys=keys, aggregates=aggregates):
                 made = dict(keys) | {name: each.argument for name, each in aggregates}
                 expression = made.get(column.name)
                 return [] if expression is None else [expression]

@@ -24,6 +24,7 @@ from dpsql.sql.ir.relation import (
     Compound,
     Constants,
     DerivedSize,
+    Groups,
     Leaf,
     PerUnit,
     Relation,
@@ -155,19 +156,18 @@ class UnitWork:
                 self.tables[alias] = source
                 rows = row_limit(limits) or _UNLIMITED
                 return RowBound(rows, frozenset({alias}), (f"{table} {rows:,}",))
-            case PerUnit(child=child):
+            case PerUnit(child=child) | Groups(child=child):
                 inner = self.relation(child)
                 self.evaluate(inner, expressions_of(source))
-                return inner if source.further_keys else _ONE
+                return _ONE if isinstance(source, PerUnit) and not source.further_keys else inner
             case Compound(operator=operator, branches=branches):
                 parts = [self.relation(branch.relation) for branch in branches]
                 for part, branch in zip(parts, branches, strict=True):
                     self.evaluate(part, branch.columns)
                 kept = parts if operator in ("union all", "union") else parts[:1]
                 names = " + ".join(" × ".join(part.factors) for part in kept)
-                return RowBound(
-                    sum(part.rows for part in kept), frozenset().union(*(part.scans for part in kept)), (names,)
-                )
+                scans = frozenset[str]().union(*(part.scans for part in kept))
+                return RowBound(sum(part.rows for part in kept), scans, (names,))
             case Constants():
                 return self.public_source(source, set())
             case _:
@@ -207,6 +207,8 @@ class UnitWork:
             case PerUnit(child=child, keys=keys):
                 whole = {name for name, _ in keys} <= set(given)
                 return RowBound(1, frozenset()) if whole else self.public_relation(child)
+            case Groups():
+                refuse("E_JOIN", "groups of private rows are joined with nothing")
             case Compound(branches=branches):
                 parts = []
                 for branch in branches:

@@ -20,6 +20,7 @@ from dpsql.sql.ir.relation import (
     Compound,
     Constants,
     Filter,
+    Groups,
     Join,
     Keep,
     PerUnit,
@@ -96,6 +97,15 @@ class _Truncation:
                 return replace(
                     relation,
                     child=child,
+                    keys=tuple((name, self._expression(each)) for name, each in keys),
+                    aggregates=tuple((name, self._of_unit(each)) for name, each in aggregates),
+                )
+            case Groups(child=child, keys=keys, aggregates=aggregates):
+                rows = self._relation(child)
+                assert isinstance(rows, Compound)
+                return replace(
+                    relation,
+                    child=rows,
                     keys=tuple((name, self._expression(each)) for name, each in keys),
                     aggregates=tuple((name, self._of_unit(each)) for name, each in aggregates),
                 )

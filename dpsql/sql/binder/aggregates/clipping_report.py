@@ -19,7 +19,7 @@ from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, NORM, NORM_CLIPPED_SUM
 from dpsql.sql.ir.aggregate_properties import UnitFunction, is_average
 from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, ColumnRef, Expression, Literal, conjunction
-from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
+from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, groups_in, unit_of
 
 #: Stands for the units of a relation, each with the number of its rows; for its groups, and for the rows in one.
 _UNITS, _GROUPS, _ROWS = "units", "groups", "rows"
@@ -52,7 +52,7 @@ def clipped(cores: Sequence[Core], norm: Norm) -> tuple[tuple[Core, ...], tuple[
     """The cores that count what the given ones leave out, and what each of their aggregates counts."""
     beside: list[Core] = []
     left_out: list[LeftOut] = []
-    for relation in dict.fromkeys(core.relation for core in cores):
+    for relation in dict.fromkeys(core.relation for core in cores if groups_in(core.relation) is None):
         own = [core for core in cores if core.relation == relation]
         for counting, counts in (_rows_beyond(relation, own), *_units_beyond(relation, own, norm)):
             first = len(cores) + len(beside)

@@ -147,10 +147,10 @@ class PrivateRows:
                 one.set("expressions", [item.copy()])
                 values[fold(item.alias_or_name) or f"column{place}"] = subqueries.value(one)
             names = alias_columns(node)
-            renamed = {**dict(zip(names, values.values(), strict=False)), **dict(list(values.items())[len(names) :])}
-            source_from.add_values(renamed, name, node)
+            named = {**dict(zip(names, values.values(), strict=False)), **dict(list(values.items())[len(names) :])}
+            source_from.add_values(named, name, node)
             return
-        source = _renamed(self.rows(query, ctes, source_from.scope), alias_columns(node), node)
+        source = renamed(self.rows(query, ctes, source_from.scope), alias_columns(node), node)
         source_from.add(source, name, node, join)
 
     def _constant_reader(self) -> Reader:
@@ -163,27 +163,27 @@ class PrivateRows:
                 name = fold(node.name)
                 cte = None if node.db else ctes.get(name)
                 if cte is not None:
-                    source = _renamed(self.rows(cte.query, cte.ctes), cte.columns, node)
+                    source = renamed(self.rows(cte.query, cte.ctes), cte.columns, node)
                 else:
                     named = known_table(self._binding.schema, node)
                     if self._binding.schema.tables[named].source is not None:
                         refuse("E_JOIN", f"the synthetic table `{name}` is not read together with private rows; join "
                                "it with what a subquery has aggregated of them", node)  # fmt: skip
                     source = scan(self._binding.schema, named, self._binding.alias)
-                return _renamed(source, alias_columns(node), node), fold(node.alias_or_name)
+                return renamed(source, alias_columns(node), node), fold(node.alias_or_name)
             case exp.Subquery():
                 only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")
                 source = self.rows(node.this, ctes, outer)
-                return _renamed(source, alias_columns(node), node), fold(node.alias) or f"subquery {id(node)}"
+                return renamed(source, alias_columns(node), node), fold(node.alias) or f"subquery {id(node)}"
             case exp.Values():
                 source = self.rows(node, ctes)
-                return _renamed(source, alias_columns(node), node), fold(node.alias) or f"values {id(node)}"
+                return renamed(source, alias_columns(node), node), fold(node.alias) or f"values {id(node)}"
             case exp.Unnest(expressions=[exp.Array() as listed]):
                 only(node, "expressions", "alias", code="E_TABLE", what="this form of UNNEST")
                 names = alias_columns(node) or ("unnest",)
                 reader = self._constant_reader()
                 source = constants([[each] for each in listed.expressions], reader, node, self._binding.alias())
-                return _renamed(source, names, node), fold(node.alias) or "unnest"
+                return renamed(source, names, node), fold(node.alias) or "unnest"
             case _:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
 
@@ -241,13 +241,13 @@ def from_items(select: exp.Select) -> list[exp.Expr]:
     return ([] if clause is None else [clause.this]) + [join.this for join in select.args.get("joins") or ()]
 
 
-def _renamed(source: BoundRelation, names: tuple[str, ...], node: exp.Expr) -> BoundRelation:
+def renamed(source: BoundRelation, names: tuple[str, ...], node: exp.Expr) -> BoundRelation:
     """The source with its first columns under new names, as ``AS t(a, b)`` gives them; what they hold stays."""
     if len(names) > len(source.columns):
         refuse("E_COLUMN", f"the alias lists {len(names)} columns and there are {len(source.columns)}", node)
-    renamed = dict(zip(names, source.columns.values(), strict=False))
+    columns = dict(zip(names, source.columns.values(), strict=False))
     for name, expression in list(source.columns.items())[len(names) :]:
-        if name in renamed:
+        if name in columns:
             refuse("E_COLUMN", f"two columns are called {name}", node)
-        renamed[name] = expression
-    return BoundRelation(source.relation, renamed)
+        columns[name] = expression
+    return BoundRelation(source.relation, columns)

@@ -35,7 +35,7 @@ from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
 from dpsql.sql.ir.core import Core, DistinctCount, NormClippedSum, UnitCount, UnitNorms, is_averaged
 from dpsql.sql.ir.references import is_held, tables_measured
-from dpsql.sql.ir.relation import Filter, PerUnit, Scan
+from dpsql.sql.ir.relation import Filter, PerUnit, Scan, groups_in
 
 
 def core_sql(
@@ -164,10 +164,15 @@ class _Emission:
         only_sums = self._base == "rows" and not self.distinct and not self.histograms
         return one_table and only_sums and (self.core.domain is not None or not self.keys)
 
+    @property
+    def _is_of_groups(self) -> bool:
+        """Whether rows are groups of several units' rows, which are bounded by their number and clipped by no unit."""
+        return groups_in(self.core.relation) is not None
+
     @cached_property
     def _sizes(self) -> dict[str, exp.Expr]:
         """For sums, doubles that stand for their values while suspects are looked for; kept rows have none."""
-        if self._base != "rows" or self._keeps_rows:
+        if self._base != "rows" or self._keeps_rows or self._is_of_groups:
             return {}
         sizes = {name: row_size(self.dialect, each, self.norm) for name, each in self.summed}
         return {name: size for name, size in sizes.items() if size is not None}
@@ -177,8 +182,10 @@ class _Emission:
 
         Those that averages alone read are scaled together, apart from other sums and counts. A count of units without
         keys needs no clipping: a unit adds at most 1 to it. What is clipped to a norm of its own has a factor of its
-        own.
+        own. Groups of several units' rows are not clipped.
         """
+        if self._is_of_groups:
+            return {}
         rows = [pair for pair in self.summed if not isinstance(pair[1].cell, UnitCount | NormClippedSum)]
         averages = [pair for pair in rows if is_averaged(pair[1].cell)]
         sums = [pair for pair in rows if pair not in averages]
@@ -190,7 +197,9 @@ class _Emission:
 
     def _rows(self) -> exp.Select:
         source, joins, conditions = from_clause(self.dialect, self.core.relation)
-        outputs = [node.aliased(native(self.dialect, self.core.unit), "u")]
+        outputs: list[exp.Expr] = []
+        if not self._is_of_groups:
+            outputs.append(node.aliased(native(self.dialect, self.core.unit), "u"))
         outputs += [
             node.aliased(key(self.dialect, each), name) for name, each in zip(self.keys, self.core.keys, strict=True)
         ]
@@ -203,7 +212,9 @@ class _Emission:
             groups = each.cell.groups if isinstance(each.cell, UnitNorms) else ()
             names = unit_norms.group_columns(f"h{place}", len(groups))
             outputs += [node.aliased(key(self.dialect, group), name) for name, group in zip(names, groups, strict=True)]
-        known = [] if self._takes_back else [owned(self.dialect, self.core.relation, self.core.unit)]
+        known = (
+            [] if self._takes_back or self._is_of_groups else [owned(self.dialect, self.core.relation, self.core.unit)]
+        )
         return node.select(outputs, source, joins, node.conjoined([*conditions, *known]))
 
     def _measured(self) -> exp.Query:
@@ -217,7 +228,7 @@ class _Emission:
         names = [*self.keys, *(name for name, _ in self.summed)]
         counted = [] if self.groups is None else [node.aliased(self._counted(), "counted")]
         whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
-        if self._base == "rows":
+        if self._base == "rows" and not self._is_of_groups:
             first, *others = (self._whole(family, members) for family, members in self._families().items())
             whole = first
             for other in others:
