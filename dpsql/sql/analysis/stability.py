@@ -91,7 +91,6 @@ def _private_limits(relation: Relation, averaged: bool) -> ContributionLimits:
         case PerUnit(child=child):
             return ContributionLimits(groups_by(child, [key for _, key in relation.further_keys]))
         case Groups(touched=touched):
-            # one unit moves so many rows, each from one group to another at most
             return ContributionLimits(2 * touched, 2, touched)
         case Compound(operator="intersect" | "intersect all" | "except" | "except all", branches=(first, *_)):
             return limits(first.relation, averaged)
@@ -110,8 +109,7 @@ def groups_by(relation: Relation, keys: list[Expression]) -> int | None:
     """How many groups one unit may touch when the relation is grouped by ``keys``.
 
     Keys that are read from private tables alone give no more groups than those tables allow; any other key counts
-    with the whole relation, as often as a row meets rows of the public sources that it is read from. Without keys there
-    is one group.
+    with the whole relation, as often as a row meets public rows of the key's sources. Without keys there is one group.
     """
     if not keys:
         return 1

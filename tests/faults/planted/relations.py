@@ -58,14 +58,14 @@ FAULTS = (
     ),
     Fault(
         "public groups are not released",
-        "dpsql/sql/binder/private_groups.py",
+        "dpsql/sql/binder/sources/private_groups.py",
         "if touched is None or key_domain(child, tuple(read), binding.sizes) is not None:",
         "if touched is None:",
         (f"{GROUPS}::test_other_statements_are_read_as_before",),
     ),
     Fault(
         "groups of private keys are counted by keys that only the data know",
-        "dpsql/sql/binder/private_groups.py",
+        "dpsql/sql/binder/sources/private_groups.py",
         "if core.keys and core.domain is None:",
         "if False:",
         (f"{GROUPS}::test_other_statements_are_read_as_before",),

@@ -204,11 +204,9 @@ class UnitWork:
                 places = sorted(int(name[1:]) for name in given)
                 rows = max(Counter(tuple(row[place] for place in places) for row in listed).values())
                 return RowBound(rows, frozenset(), (f"VALUES {rows:,}",))
-            case PerUnit(child=child, keys=keys):
+            case PerUnit(child=child, keys=keys) | Groups(child=child, keys=keys):
                 whole = {name for name, _ in keys} <= set(given)
                 return RowBound(1, frozenset()) if whole else self.public_relation(child)
-            case Groups():
-                refuse("E_JOIN", "groups of private rows are joined with nothing")
             case Compound(branches=branches):
                 parts = []
                 for branch in branches:
