@@ -273,12 +273,9 @@ def public_values(column: ColumnRef, relation: Relation, sizes: Fanout) -> tuple
     match next((each for each in sources(relation) if each.alias == column.relation), None):
         case Scan(table=table, derived=False, unit=None):
             found = sizes.values(table, column)
-        case (
-            PerUnit(child=child, keys=keys, aggregates=aggregates)
-            | Groups(child=child, keys=keys, aggregates=aggregates)
-        ):
-            inner = dict(keys).get(column.name) or _extreme(dict(aggregates).get(column.name))
-            found = public_values(inner, child, sizes) if isinstance(inner, ColumnRef) else None
+        case PerUnit() | Groups() as leaf:
+            inner = dict(leaf.keys).get(column.name) or _extreme(dict(leaf.aggregates).get(column.name))
+            found = public_values(inner, leaf.child, sizes) if isinstance(inner, ColumnRef) else None
     return found if found is None or not column.nullable else tuple(dict.fromkeys((*found, None)))
 
 
