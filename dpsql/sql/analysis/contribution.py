@@ -3,7 +3,7 @@
 The claim (`docs/proofs/contribution.md`): after clipping, the vector of one unit over all groups of a cell has an
 L1 norm of at most ``l1``, or an L2 norm whose square is at most ``l2_squared``, in steps of the cell's grid. What of it
 is told of units above their limits is proved in ``docs/proofs/clipped.md``, and what holds of sums that are clipped to
-a norm that was found in ``docs/proofs/norm_scan.md``.
+a norm that was found in ``docs/proofs/norm_scan.md``, and of groups in ``docs/proofs/groups.md``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How many rows and groups one unit may contribute to a relation, operator by operator.
 
-The claim (`docs/proofs/stability.md`): every row of an admitted relation has exactly one unit, and the rows of a unit
-are a function of that unit's own rows and of public tables. What the limits say on top of it is enforced by clipping.
+The claim (`docs/proofs/stability.md`; of groups, `docs/proofs/groups.md`): every row of an admitted relation has one
+unit, and a unit's rows are a function of its own rows and of public tables. Clipping enforces the limits on top of it.
 """
 
 from __future__ import annotations

@@ -60,6 +60,7 @@ class Grouping:
         self._outer = Reader(self._ungrouped, reader.parameters, self._known)
 
     def source(self) -> BoundRelation:
+        """The groups as a relation, and what the output columns of the subquery mean."""
         columns: dict[str, Expression] = {}
         for place, item in enumerate(self._select.expressions):
             if isinstance(item, exp.Star):

@@ -5,37 +5,47 @@ Proved in ``docs/proofs/groups.md``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from dpsql.schema import UNIT
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
-from dpsql.sql.emit.scalar import key
-from dpsql.sql.emit.unit_aggregate import unit_aggregate
 from dpsql.sql.ir.relation import Groups
 
 #: The place of a row's group among those of its unit: no column of a subquery has this name.
 _PLACE = "its place"
 
 
-def groups_select(dialect: Dialect, groups: Groups, rows: exp.Expr, has_unit: exp.Expr) -> exp.Select:
+def groups_select(
+    dialect: Dialect,
+    groups: Groups,
+    rows: exp.Expr,
+    has_unit: exp.Expr,
+    keys: Sequence[exp.Expr],
+    aggregates: Sequence[exp.Expr],
+) -> exp.Select:
     """One row per group of keys, of the rows that units have in the groups they keep.
 
-    ``rows`` are those of the child under its alias, and ``has_unit`` is true of those that have a unit.
+    ``rows`` are those of the child under its alias, and ``has_unit`` is true of those that have a unit. ``keys`` and
+    ``aggregates`` are the SQL of those of the groups.
     """
     alias = groups.child.alias
     first = node.compare(exp.LTE, node.column(alias, _PLACE), node.integer(groups.touched))
-    outputs = [node.aliased(key(dialect, each), name) for name, each in groups.keys]
-    outputs += [node.aliased(unit_aggregate(dialect, each), name) for name, each in groups.aggregates]
-    places: list[exp.Expr] = [node.integer(place + 1) for place in range(len(groups.keys))]
-    ranked = _with_places(dialect, groups, rows, has_unit)
+    named = zip([*groups.keys, *groups.aggregates], [*keys, *aggregates], strict=True)
+    outputs = [node.aliased(output, name) for (name, _), output in named]
+    places: list[exp.Expr] = [node.integer(place + 1) for place in range(len(keys))]
+    ranked = _with_places(dialect, groups, rows, has_unit, [each.copy() for each in keys])
     return node.select(outputs, node.subquery(ranked, alias), where=first, group=places)
 
 
-def _with_places(dialect: Dialect, groups: Groups, rows: exp.Expr, has_unit: exp.Expr) -> exp.Select:
+def _with_places(
+    dialect: Dialect, groups: Groups, rows: exp.Expr, has_unit: exp.Expr, keys: Sequence[exp.Expr]
+) -> exp.Select:
     """The rows, each with the place of its group among those of its unit in an order by keyed hash."""
     alias = groups.child.alias
-    unit, keys = node.column(alias, UNIT), [key(dialect, each) for _, each in groups.keys]
+    unit = node.column(alias, UNIT)
     hashed = dialect.hashed(HASH_KEY, [unit.copy(), *(each.copy() for each in keys)])
     order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *keys)]
     place = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), partition_by=[unit], order=exp.Order(expressions=order))

@@ -20,9 +20,9 @@ from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.groups import groups_select
 from dpsql.sql.emit.nobody_rows import intersected
 from dpsql.sql.emit.per_row_evaluation import INNER, ONE, PUBLIC
+from dpsql.sql.emit.quantise import unit_aggregate
 from dpsql.sql.emit.scalar import OUTER, key, literal_node, native
 from dpsql.sql.emit.table import first_rows, parents, stored_table
-from dpsql.sql.emit.unit_aggregate import unit_aggregate
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression, Literal, Subquery, columns
 from dpsql.sql.ir.references import outer_columns
 from dpsql.sql.ir.relation import (
@@ -182,7 +182,10 @@ def _derived(dialect: Dialect, leaf: PerUnit | Groups | Compound) -> exp.Query:
         case Groups(child=child):
             unit = unit_of(child)
             assert unit is not None
-            return groups_select(dialect, leaf, leaf_source(dialect, child), owned(dialect, child, unit))
+            keys = [key(dialect, each) for _, each in leaf.keys]
+            aggregates = [unit_aggregate(dialect, each) for _, each in leaf.aggregates]
+            has_unit = owned(dialect, child, unit)
+            return groups_select(dialect, leaf, leaf_source(dialect, child), has_unit, keys, aggregates)
         case Compound():
             return _compound(dialect, leaf)
         case _:

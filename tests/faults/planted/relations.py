@@ -178,8 +178,8 @@ FAULTS = (
     Fault(
         "centring forgotten in the sensitivity",
         "dpsql/sql/analysis/contribution.py",
-        "largest = max(grid.reach if centred else grid.largest, 1)",
-        "largest = max(grid.reach, 1)",
+        "size = grid.reach if centred else grid.largest",
+        "size = grid.reach",
         claims("rows", "L1", "sum of an integer"),
     ),
     Fault(

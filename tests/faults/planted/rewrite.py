@@ -201,7 +201,7 @@ FAULTS = (
     Fault(
         "rows without a unit are kept",
         CORE,
-        "known = [] if self._takes_back else [owned(self.dialect, self.core.relation, self.core.unit)]",
+        "known = [] if is_known else [owned(self.dialect, self.core.relation, self.core.unit)]",
         "known = []",
         (VALUES,),
     ),
