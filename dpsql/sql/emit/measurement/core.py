@@ -212,9 +212,8 @@ class _Emission:
             groups = each.cell.groups if isinstance(each.cell, UnitNorms) else ()
             names = unit_norms.group_columns(f"h{place}", len(groups))
             outputs += [node.aliased(key(self.dialect, group), name) for name, group in zip(names, groups, strict=True)]
-        known = (
-            [] if self._takes_back or self._is_of_groups else [owned(self.dialect, self.core.relation, self.core.unit)]
-        )
+        is_known = self._takes_back or self._is_of_groups
+        known = [] if is_known else [owned(self.dialect, self.core.relation, self.core.unit)]
         return node.select(outputs, source, joins, node.conjoined([*conditions, *known]))
 
     def _measured(self) -> exp.Query:
