@@ -69,7 +69,7 @@ _THOROUGH = {
     "attacks": "attacks work_oracles",
     "audit": "audit audit_epsilon audit_lockdown audit_neighbours audit_samplers",
     "benchmarks": "benchmarks_run",
-    "cli": "cli_budget cli_ledger cli_tune ctrl_c first_hour",
+    "cli": "cli_budget cli_ledger cli_tune cli_tune_resumed ctrl_c first_hour",
     "clients": "charts",
     "corpus": "corpus large_price mutations",
     "dbapi": "forks notebooks",

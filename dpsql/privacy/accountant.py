@@ -11,7 +11,8 @@ from typing import Final, Generic, NoReturn, Protocol, SupportsIndex, TypeVar, f
 from dpsql.errors import InternalError
 from dpsql.privacy.budget import Budget, Lifetime, Refresh, Window
 from dpsql.privacy.filter import FilterState, RemainingBudget
-from dpsql.privacy.ledger import Ledger, NewEntry, Spent, WeightTally
+from dpsql.privacy.ledger import Entry, Ledger, NewEntry, Spent, WeightTally
+from dpsql.privacy.ledger.entries import storable
 from dpsql.privacy.ledger.spent import WindowStart
 from dpsql.privacy.measure import FREE, Cost, Guarantee
 
@@ -142,6 +143,29 @@ class Accountant(_Single):
 
         entry = self._ledger.append(NewEntry(analyst, statement, cells, cost), decide, self._begins, self._tally)
         return Charge(_MINT, plan, cost, entry)
+
+    def give_up(self, charge: Charge[Priced], key: str) -> None:
+        """Leave a charge for which nothing was released, and nothing will be, to `resumed`; durable on return."""
+        self._ledger.give_up(key, charge.entry)
+
+    def given_up(self, key: str) -> int | None:
+        """The number of the entry that was given up under the key."""
+        entry = self._ledger.given_up(key)
+        return None if entry is None else entry.seq
+
+    def resumed(self, plan: PlanT, key: str, *, analyst: str, statement: str, cells: str) -> Charge[PlanT] | None:
+        """The charge that was given up under the key, if it paid for this plan in the present window; nobody else has
+        it, and it is durable that nobody else can take it up."""
+        cost = plan.cost.rounded_up()
+        wanted = (storable(analyst), storable(statement), storable(cells), cost)
+        begins = self._begins
+
+        def fits(paid: Entry, spent: Spent) -> bool:
+            is_present = begins is None or begins(paid.moment) == begins(spent.moment)
+            return is_present and (paid.analyst, paid.statement, paid.cells, paid.cost) == wanted
+
+        entry = self._ledger.take_up(key, analyst, fits)
+        return None if entry is None else Charge(_MINT, plan, cost, entry.seq)
 
     def remaining(self, analyst: str | None = None) -> RemainingBudget:
         """What is left of the total or, for an analyst who has a cap, of the tighter of the two."""

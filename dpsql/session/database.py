@@ -23,11 +23,11 @@ from dpsql.privacy.measure import FREE, shown
 from dpsql.schema import Privacy, Schema, load
 from dpsql.schema.privacy import Analyst, Noise
 from dpsql.session.answer_store import AnswerStore
-from dpsql.session.execution import PublicTables
 from dpsql.session.named_releases import NamedReleases
 from dpsql.session.named_releases.synopses import SynopsisViews
 from dpsql.session.plan_cache import PlanCache
 from dpsql.session.pricing.noise_choice import ordinary_answers, usual_costs
+from dpsql.session.public_tables import PublicTables
 from dpsql.session.session import Session
 from dpsql.sql.binder.binding_state import PEOPLE, TOOLS, FrontendOptions
 

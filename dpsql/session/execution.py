@@ -7,14 +7,12 @@ Proved in ``docs/proofs/execution.md``, ``docs/proofs/tune.md``, ``docs/proofs/t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import TypeAlias, TypeVar
 
 from dpsql.engines.engine import Engine, EngineVersion
-from dpsql.errors import ExecutionFailed, OperationalError
-from dpsql.errors.owners_log import record
 from dpsql.planning.ledger_note import ledger_note
 from dpsql.planning.plan import Plan
 from dpsql.planning.synthetic.plan import SyntheticPlan, marginals_note
@@ -30,55 +28,15 @@ from dpsql.release.tuning_counts import count
 from dpsql.session.answer_store import AnswerStore, PaidRelease, PartAnswer, ViewAnswer
 from dpsql.session.cancel_scope import CancelScope
 from dpsql.session.public_sizes import require_few_candidates
+from dpsql.session.public_tables import PublicTables
 from dpsql.session.side_channels import MONOTONIC, Clock, ResponseTiming, masked
-from dpsql.sql.emit import Dialect
+from dpsql.session.tuning.resumption import Resumption
 
 #: How a plan is charged, before anything of it is read.
 Pay: TypeAlias = Callable[[Plan], Charge[Plan]]
 #: A plan that is charged by itself, and reads one other; and what is released of it.
 PricedReadingT = TypeVar("PricedReadingT", SyntheticPlan, TuningPlan)
 T = TypeVar("T")
-
-
-class PublicTables:
-    """The public tables of an engine. What opens a version of the data ends after whole multiples of the time bucket.
-
-    How long an opening takes depends on private rows, and nothing is charged for it. ``clock`` gives the clock of the
-    delay.
-    """
-
-    def __init__(self, engine: Engine, time_bucket: Fraction, clock: Callable[[], Clock] = lambda: MONOTONIC) -> None:
-        self._engine, self._time_bucket, self._clock = engine, time_bucket, clock
-
-    @property
-    def dialect(self) -> Dialect:
-        return self._engine.dialect
-
-    def version(self) -> str | None:
-        """The version of the data as they are now."""
-        return self._engine.version()
-
-    def rows(self, table: str) -> Sequence[tuple[object, ...]]:
-        """The rows of a table; ExecutionFailed where the data cannot be opened."""
-        with self._timing() as timing:
-            try:
-                return self._engine.public_rows(table, timing.begin)
-            except OperationalError as error:
-                record("reading a public table", error)
-            raise ExecutionFailed
-
-    def public_count(self, sql: str, tables: frozenset[str]) -> int:
-        """The number that SQL over public tables gives; OperationalError where the data cannot be opened."""
-        with self._timing() as timing:
-            return self._engine.public_count(sql, tables, timing.begin)
-
-    def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
-        """The one column that SQL over public tables gives; OperationalError where the data cannot be opened."""
-        with self._timing() as timing:
-            return self._engine.public_column(sql, tables, timing.begin)
-
-    def _timing(self) -> ResponseTiming:
-        return ResponseTiming(None, self._time_bucket, self._clock())
 
 
 class Execution:
@@ -137,37 +95,58 @@ class Execution:
         )
 
     def scanned(
-        self, plan: TuningPlan, text: str, note: str, scope: CancelScope
+        self, plan: TuningPlan, note: str, scope: CancelScope, is_paid: bool = False
     ) -> tuple[dict[Question, NoisyCounts], int]:
         """Charge a tuning, read the exact places of units on its ladders, and release noisy counts of them.
 
+        An earlier charge for it that has released nothing is taken up instead; with ``is_paid`` nothing else is done.
         The result has the number of the ledger entry.
         """
+        resumption: Resumption[TuningPlan] = Resumption(self._accountant, self._analyst, note, is_paid)
         counts, charge, _ = self._read_once(
-            plan, text, note, scope, lambda exact: count(exact, plan, _entropy=self.entropy)
-        )
+            plan, plan.reading.text, note, scope, lambda exact: count(exact, plan, _entropy=self.entropy),
+            resumption,
+        )  # fmt: skip
         return counts, charge.entry
 
+    def resumable(self, plan: TuningPlan, note: str) -> int | None:
+        """The ledger entry that a tuning would take up instead of a charge of its own, if it were read now."""
+        resumption: Resumption[TuningPlan] = Resumption(self._accountant, self._analyst, note)
+        return resumption.entry(plan, self.engine.version())
+
     def _read_once(
-        self, plan: PricedReadingT, text: str, note: str, scope: CancelScope, release: Release[T]
-    ) -> tuple[T, Charge[PricedReadingT], str | None]:
-        """Charge a plan that has a price of its own for the one statement that it reads, and release what is read."""
+        self, plan: PricedReadingT, text: str, note: str, scope: CancelScope, release: Release[T],
+        resumption: Resumption[PricedReadingT] | None = None,
+    ) -> tuple[T, Charge[PricedReadingT], str | None]:  # fmt: skip
+        """Charge a plan that has a price of its own for the one statement that it reads, and release what is read.
+
+        With a ``resumption`` a charge is given up if its reading fails, and taken up by the next one.
+        """
         with (
             self.held(plan.reading) as held,
             scope.reading(),
             ResponseTiming(plan.reading, self._time_bucket, self.clock) as timing,
         ):
             self.engine.dry_run(plan.reading)
-            charge = self._accountant.spend(plan, analyst=self._analyst, statement=text, cells=note)
-            (own,) = divided(charge)
-            timing.begin()
+            paid = None if resumption is None else resumption.taken_up(plan, held.version)
+            charge = paid or self._accountant.spend(plan, analyst=self._analyst, statement=text, cells=note)
+            is_read = False
 
             def released() -> T:
+                nonlocal is_read
+                (own,) = divided(charge)
                 with held.run(own) as reading, scope.on(reading.interrupt):
                     exact = reading.stage(())
+                is_read = True  # from here on noise may be drawn
                 return release(exact)
 
-            made = masked(released)
+            try:
+                timing.begin()
+                made = masked(released)
+            except BaseException:
+                if resumption is not None and not is_read:
+                    resumption.give_up(charge, held.version)
+                raise
         scope.check()
         return made, charge, held.version
 

@@ -25,7 +25,7 @@ from dpsql.session.answer_store import AnswerStore
 from dpsql.session.answering import PlanAnswering, WorkloadAnswering, WorkloadStatement, statuses, text_and_parameters
 from dpsql.session.cancel_scope import CancelScopes, cancellable
 from dpsql.session.compiler import Compiler
-from dpsql.session.execution import Execution, PublicTables
+from dpsql.session.execution import Execution
 from dpsql.session.explain import explain
 from dpsql.session.explain import priced as cost_lines
 from dpsql.session.explanation import Explanation
@@ -38,6 +38,7 @@ from dpsql.session.pricing.error_target import AccuracyGoal
 from dpsql.session.pricing.noise_choice import ordinary_cost
 from dpsql.session.pricing.target_plans import TargetPlanner, after, first_only
 from dpsql.session.public_sizes import PublicSizes
+from dpsql.session.public_tables import PublicTables
 from dpsql.session.request import SETTINGS
 from dpsql.session.request import statement_settings as status_rows
 from dpsql.session.statement_planner import StatementPlanner

@@ -20,7 +20,7 @@ from dpsql.errors import ExecutionFailed
 from dpsql.errors.deadline import Deadline, within
 from dpsql.release.noise_addition import release
 from dpsql.session import Session
-from dpsql.session.execution import PublicTables
+from dpsql.session.public_tables import PublicTables
 
 #: Three stages: the third reads what is derived of the first and of the second.
 MEAN = "(SELECT AVG(cost) FROM visits)"

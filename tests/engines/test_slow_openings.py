@@ -17,8 +17,8 @@ from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.files.versions import Versions
 from dpsql.errors import OperationalError
 from dpsql.session.database import open_database
-from dpsql.session.execution import PublicTables
 from dpsql.session.public_sizes import fanout_sql, values_sql
+from dpsql.session.public_tables import PublicTables
 from dpsql.session.side_channels import ResponseTiming
 from dpsql.sql.emit.duckdb import DUCKDB
 

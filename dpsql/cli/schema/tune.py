@@ -81,13 +81,15 @@ def tune(
     session = open_session(wanted.unlimited, OWNER)
     try:
         plan = session.tuner.plan(wanted, share)
+        is_paid = session.tuner.resumable(plan) is not None
         _announce(session, wanted, plan, share)
         if dry_run:
             return
-        session.tuner.require_affordable(plan)
-        if not yes:
+        if not is_paid:
+            session.tuner.require_affordable(plan)
+        if not yes and not is_paid:
             click.confirm("Spend it?", abort=True, err=True)
-        _write(schema, wanted, _found(session, plan), share)
+        _write(schema, wanted, _found(session, plan, is_paid), share)
     finally:
         session.close()
 
@@ -102,6 +104,11 @@ def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: 
         asked = [", ".join(limits) + by] if limits else []
         asked += [f"bounds of {', '.join(bounds)}"] if bounds else []
         _tell(f"{name}: {'; '.join(asked)}")
+    resumable = session.tuner.resumable(plan)
+    if resumable is not None:
+        _tell(f"Entry {resumable} has paid for this, and nothing was released for it: this takes it up, and charges "
+              "nothing.")  # fmt: skip
+        return
     left = session.accountant.remaining()
     answers, after = session.tuner.answers(left), left.after(plan.cost.rounded_up())
     many = 0 if after is None else answers.left - session.tuner.answers(after).left
@@ -115,12 +122,17 @@ def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: 
         _tell(f"It was done before, on {day} (entry {entry}), which stays charged. This charges anew.")
 
 
-def _found(session: Session, plan: TuningPlan) -> Found:
+def _found(session: Session, plan: TuningPlan, is_paid: bool) -> Found:
     """What is found, once it was charged; where that is ended, what stays of it is said."""
     before = session.tuner.before()
     try:
-        return session.tuner.find(plan)
+        return session.tuner.find(plan, is_paid=is_paid)
     except BaseException:
+        resumable = session.tuner.resumable(plan)
+        if resumable is not None:
+            _tell(f"The charge stays, as entry {resumable}; nothing was found, and nothing is written. Another run "
+                  "takes it up, and charges nothing, while the data stay as they are.")  # fmt: skip
+            raise
         for entry, _ in session.tuner.before()[len(before) :]:
             _tell(f"The charge stays, as entry {entry}; nothing was found, and nothing is written. Another run charges "
                   "anew.")  # fmt: skip

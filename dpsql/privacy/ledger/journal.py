@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, SupportsIndex
 
 from dpsql.privacy.ledger import entries as checking
-from dpsql.privacy.ledger import named_releases, stored_answers
+from dpsql.privacy.ledger import named_releases, stored_answers, unreleased
 from dpsql.privacy.ledger.checkpoints import Checkpoints
 from dpsql.privacy.ledger.entries import (
     COLUMNS,
@@ -29,6 +30,10 @@ from dpsql.privacy.ledger.spent import Spent, SpentSums, WeightTally, WindowStar
 from dpsql.privacy.ledger.stores.layout import LedgerIdentity, LedgerMeta
 from dpsql.privacy.ledger.stores.store import LedgerTables, Store
 from dpsql.privacy.measure import FREE, Cost
+
+
+class NothingGivenUp(Exception):
+    """There is no charge to be taken up: nothing is written."""
 
 
 class Ledger:
@@ -86,11 +91,54 @@ class Ledger:
         a ``tally`` is brought up to date before.
         """
         analyst = storable(line.analyst)
+        return self._append(analyst, lambda tables, spent: self._decided(decide, spent, line), begins, tally)
+
+    @staticmethod
+    def _decided(decide: Callable[[Spent], None], spent: Spent, line: NewEntry) -> NewEntry:
+        decide(spent)
+        return line
+
+    def give_up(self, key: str, entry: int) -> None:
+        """Note that nothing was, or will be, released for an entry by who paid for it: it may be taken up, once."""
+        with self._store.transaction(write=True) as tables:
+            unreleased.give_up(tables, self._start, key, entry)
+
+    def given_up(self, key: str) -> Entry | None:
+        """The entry that was given up under the key and was not taken up."""
+        with self._store.transaction(write=False) as tables:
+            return unreleased.given_up(tables, self._start, key)
+
+    def take_up(self, key: str, analyst: str, fits: Callable[[Entry, Spent], bool]) -> Entry | None:
+        """The entry that was given up under the key, if it ``fits``; nobody else can take it up any more.
+
+        A line that costs nothing says so, so that a copy of the ledger from before is behind.
+        """
+        taken = list[Entry]()
+
+        def line(tables: LedgerTables, spent: Spent) -> NewEntry:
+            paid = unreleased.given_up(tables, self._start, key)
+            if paid is None or not fits(paid, spent):
+                raise NothingGivenUp
+            unreleased.forget(tables, key)
+            taken.append(paid)
+            return NewEntry(analyst, f"-- takes up entry {paid.seq}, for which nothing was released", "[]", FREE)
+
+        with suppress(NothingGivenUp):
+            self._append(storable(analyst), line)
+        return taken[0] if taken else None
+
+    def _append(
+        self,
+        analyst: str,
+        decided: Callable[[LedgerTables, Spent], NewEntry],
+        begins: WindowStart | None = None,
+        tally: WeightTally | None = None,
+    ) -> int:
         if self._checkpoints is not None:
             self._checkpoints.prepare(self.id, analyst)
         with self._store.transaction(write=True) as tables:
             last, spent = self._spent(tables, analyst, begins, tally, self._known())
-            decide(spent)
+            line = decided(tables, spent)
             new = Entry.after(last, spent.ever_own, line, start=self._start, at=written(spent.moment))
             marks = ", ".join("?" * len(new.row()))
             tables.execute(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", new.row())

@@ -10,7 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger import entries
+from dpsql.privacy.ledger import entries, unreleased
 from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints
 from dpsql.privacy.ledger.entries import COLUMNS, EVER, Entry, NewEntry, newest_of, page_after
 from dpsql.privacy.ledger.journal import Ledger
@@ -27,9 +27,11 @@ NOBODY = "restore"
 SAID = "-- charged by dpsql ledger restore: spent after what was put back, at most"
 
 _ENTRY = f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS.split(',')))})"
-_ANSWERS = (
-    "SELECT number, key, entry, answer, digest FROM answers WHERE number > ? AND entry <= ? ORDER BY number LIMIT 20"
-)
+#: Charges that were given up are not copied: the ledger that is copied may have them taken up, and a copy would again.
+_ANSWERS = f"""
+    SELECT number, key, entry, answer, digest FROM answers
+    WHERE number > ? AND entry <= ? AND key NOT LIKE '{unreleased.PREFIX}%' ORDER BY number LIMIT 20
+"""
 _NAMED_COLUMNS = "name, kind, entry, version, facts, size, content, content_digest, digest"
 _NAMED = f"SELECT {_NAMED_COLUMNS} FROM named_releases WHERE entry <= ? AND name > ? ORDER BY name LIMIT 1"
 _NAMED_RELEASE = f"INSERT INTO named_releases ({_NAMED_COLUMNS}) VALUES ({', '.join('?' * 9)})"
@@ -140,6 +142,7 @@ def _accepted(store: Store, meta: LedgerMeta, lacking: Sequence[tuple[str, Cost]
     ledger = Ledger(store, meta)
     _charge(ledger, lacking)
     with store.transaction(write=True) as tables:
+        unreleased.forget(tables)
         tables.execute("UPDATE meta SET is_backup = 0")
     return ledger
 

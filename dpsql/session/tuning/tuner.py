@@ -160,16 +160,23 @@ class Tuner:
         """Refuse a plan that the budget, as it is now, does not admit."""
         self._accountant.remaining(OWNER).require(plan.cost.rounded_up())
 
-    def find(self, plan: TuningPlan) -> Found:
-        """Charge the plan, durably, then read, then count.
+    def resumable(self, plan: TuningPlan) -> int | None:
+        """The number of the ledger's line that paid for this plan and has released nothing, which `find` takes up."""
+        return self._execution.resumable(plan, json.dumps(tuning_note(plan)))
+
+    def find(self, plan: TuningPlan, *, is_paid: bool = False) -> Found:
+        """Charge the plan, durably, or take up a charge for it that has released nothing; then read, then count.
+
+        With ``is_paid`` it only takes up, and charges nothing.
 
         Raises:
             BudgetExhausted: The budget does not admit it; nothing is charged.
+            OperationalError: It is paid, and there is no charge to take up for the data as they are now.
             ExecutionFailed: The engine failed after the charge, which stays.
         """
         note = json.dumps(tuning_note(plan))
         with self._scopes.scope() as scope:
-            counts, entry = self._execution.scanned(plan, plan.reading.text, note, scope)
+            counts, entry = self._execution.scanned(plan, note, scope, is_paid)
         return Found(counts, entry)
 
     def answers(self, left: RemainingBudget) -> AnswersLeft:

@@ -18,7 +18,67 @@ LADDERS, NOISY = "tests/session/tuning/test_noisy_ladders.py", "dpsql/session/tu
 BEYOND = "tests/session/test_rows_beyond.py"
 LIMITS = (f"{AVERAGES}::test_each_aggregate_has_the_limit_that_is_declared_for_it",)
 
+EXECUTION = "dpsql/session/execution.py"
+JOURNAL, RESTORING = "dpsql/privacy/ledger/journal.py", "dpsql/privacy/ledger/restoring.py"
+RESUMED, GIVEN_UP = "tests/cli/test_cli_tune_resumed.py::test", "tests/privacy/ledger/test_given_up.py::test"
+
 FAULTS = (
+    Fault(
+        "a tuning whose noise was drawn is drawn again for one charge",
+        EXECUTION,
+        "                if resumption is not None and not is_read:\n",
+        "                if resumption is not None:\n",
+        (f"{RESUMED}_what_was_drawn_is_not_drawn_again",),
+    ),
+    Fault(
+        "a charge that failed pays for a release of other data",
+        "dpsql/session/tuning/resumption.py",
+        '["dpsql resume", answer_key(plan, version), self._note]',
+        '["dpsql resume", answer_key(plan, ""), self._note]',
+        (f"{RESUMED}_other_data_are_charged",),
+    ),
+    Fault(
+        "a charge that was given up is taken up twice",
+        JOURNAL,
+        "            unreleased.forget(tables, key)\n",
+        "",
+        (f"{GIVEN_UP}_it_is_taken_up_once_and_costs_nothing_more",),
+    ),
+    Fault(
+        "a charge pays for another plan once it was given up",
+        "dpsql/privacy/accountant.py",
+        "            return is_present and (paid.analyst, paid.statement, paid.cells, paid.cost) == wanted\n",
+        "            return is_present\n",
+        (f"{GIVEN_UP}_another_plan_does_not_have_it",),
+    ),
+    Fault(
+        "a charge of one window pays for a release in another",
+        "dpsql/privacy/accountant.py",
+        "            is_present = begins is None or begins(paid.moment) == begins(spent.moment)\n",
+        "            is_present = True\n",
+        (f"{GIVEN_UP}_it_is_of_the_window_in_which_it_was_paid",),
+    ),
+    Fault(
+        "a backup brings back what was taken up",
+        RESTORING,
+        " AND key NOT LIKE '{unreleased.PREFIX}%'",
+        "",
+        (f"{GIVEN_UP}_what_is_put_back_has_nothing_to_be_taken_up",),
+    ),
+    Fault(
+        "an accepted ledger brings back what was taken up",
+        RESTORING,
+        "        unreleased.forget(tables)\n",
+        "",
+        (f"{GIVEN_UP}_what_is_put_back_has_nothing_to_be_taken_up",),
+    ),
+    Fault(
+        "a tuning that was said to be free is charged",
+        "dpsql/session/tuning/resumption.py",
+        "        if charge is None and self._is_required:\n",
+        "        if False:\n",
+        (f"{RESUMED}_who_was_told_that_it_charges_nothing_is_not_charged",),
+    ),
     Fault(
         "sums have the limit of averages",
         CONTRIBUTION,

@@ -189,14 +189,14 @@ FAULTS = (
     ),
     Fault(
         "the time that a version takes to be opened is felt where a planner counts public rows",
-        EXECUTION,
+        "dpsql/session/public_tables.py",
         "            return self._engine.public_count(sql, tables, timing.begin)\n",
         "            return self._engine.public_count(sql, tables)\n",
         (f"{SLOW}::test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets",),
     ),
     Fault(
         "the time that a version takes to be opened is felt where values of public tables are listed",
-        EXECUTION,
+        "dpsql/session/public_tables.py",
         "            return self._engine.public_column(sql, tables, timing.begin)\n",
         "            return self._engine.public_column(sql, tables)\n",
         (f"{SLOW}::test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets",),
