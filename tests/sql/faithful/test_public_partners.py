@@ -134,6 +134,7 @@ NORMS = {
     "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small > a AND small <= b": (1, 1),
     "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (2, 5)) v(a, b) ON small > a AND small < b": (2, 4),
     "SELECT COUNT(*) FROM people LEFT JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small > a AND small < b": (1, 1),
+    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 2), (3, 4)) v(a, b) ON small + a BETWEEN a AND b": (2, 4),
     "SELECT COUNT(*) FROM people JOIN (VALUES (1), (2), (3)) v(n) ON n > small WHERE n <> 2": (2, 4),
     "SELECT COUNT(*) FROM people, months WHERE REGEXP_MATCHES(season, 'a')": (12, 144),  # patterns narrow nothing
     "SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM places WHERE level > small)": (1, 1),
