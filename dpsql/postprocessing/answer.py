@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
+from dpsql.planning.assumptions import groups_left_open
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.planning.result_columns import (
@@ -39,6 +40,7 @@ from dpsql.postprocessing.possible_values import column_ranges, shown_within
 from dpsql.postprocessing.sandbox import PublicRows, Sandbox, column_types
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.release.grouping_sets import CubeTable, cube_table
+from dpsql.release.hidden_groups import OpenGroups, open_groups, with_hidden_groups
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, shapes
@@ -169,10 +171,18 @@ class PostProcessor:
             rows = self._sandbox.execute(plan.postprocessing)
             width = len(plan.columns)
             resampled: Mapping[tuple[int, int], ConfidenceInterval] | None = {}
-            if plan.resampling is not None:
+            left_open = _left_open(plan, released)
+            told = not any(
+                (number in plan.evident.combined and each.gaps)
+                or (number in plan.evident.totals and (each.left_out or each.shown))
+                for number, each in left_open.items()
+            )
+            if plan.resampling is not None and told:
                 resampled = resampled_intervals(self._sandbox, plan.resampling, tables, rows, plan.confidence)
             found = intervals(self._sandbox, plan, tables, rows, resampled or {})
         said = missing_intervals(plan, tables, len(rows), resampled is not None)
+        if any(each.left_out for each in left_open.values()) or not told:
+            said = (*said, groups_left_open(told or plan.resampling is None))
         found = with_debiased_intervals(plan, rows, found)
         return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
 
@@ -223,11 +233,9 @@ class PostProcessor:
         """
         for name in plan.public:
             self._sandbox.fill_public(name)
-        evident, nulls = plan.evident.cores, dict(plan.evident.nulls)
         whole = [table.read_by(core) for table, core in zip(released.tables, plan.cores, strict=False)]
         tables: dict[str, ReleasedTable | CubeTable] = {
-            f"core{number}": table if number not in evident else table.present(plan.confidence, nulls.get(number))
-            for number, table in enumerate(whole)
+            f"core{number}": _shown_or_complete(plan, number, table) for number, table in enumerate(whole)
         }
         for number, cube in enumerate(plan.cubes):
             if cube.last_core < len(whole):
@@ -238,6 +246,24 @@ class PostProcessor:
             own = {each: found[each] for each in ends if each.table == name}
             self._sandbox.put(name, table, end_types(name, ends), [side for each in own.values() for side in each])
         return tables
+
+
+def _shown_or_complete(plan: Plan, number: int, table: ReleasedTable) -> ReleasedTable:
+    """A core's table as the statement reads it: with all groups, with those that are shown, or as it was released."""
+    if number not in plan.evident.cores:
+        return table
+    complete = with_hidden_groups(table, plan.confidence) if number in plan.evident.complete else None
+    return table.present(plan.confidence, dict(plan.evident.nulls).get(number)) if complete is None else complete
+
+
+def _left_open(plan: Plan, released: Released) -> dict[int, OpenGroups]:
+    """What noise leaves open of the groups of the cores that the statement reads without groups that are not shown."""
+    tables = [table.read_by(core) for table, core in zip(released.tables, plan.cores, strict=False)]
+    return {
+        number: open_groups(tables[number], plan.confidence)
+        for number in sorted(plan.evident.partial | plan.evident.complete)
+        if number in plan.evident.partial or with_hidden_groups(tables[number], plan.confidence) is None
+    }
 
 
 def _with_names(query: exp.Query) -> exp.Query:

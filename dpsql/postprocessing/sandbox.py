@@ -25,6 +25,7 @@ from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
+from dpsql.sql.postprocess.hidden_groups import PRESENT
 
 SEALED: dict[str, Any] = {
     **CAREFUL,
@@ -189,11 +190,15 @@ class Sandbox:
 
 
 def column_types(shape: Core | Cube) -> dict[str, str]:
-    """The columns of a released table: the number of the row, keys, which keys it is a total over, aggregates."""
+    """The columns of a released table: the number of the row, keys, which keys it is a total over, aggregates.
+
+    Also whether a group is shown, if its table may have groups that are not.
+    """
     keys = {f"k{place}": SANDBOX.type_name(key.type) for place, key in enumerate(shape.keys)}
     totals = {f"g{place}": "BIGINT" for place, _ in enumerate(shape.keys) if isinstance(shape, Cube)}
     values = {f"a{place}": aggregate_type(each) for place, each in enumerate(shape.aggregates)}
-    return {"row": "BIGINT", **keys, **totals, **values}
+    marks = {PRESENT: "BOOLEAN"} if isinstance(shape, Core) and shape.domain is not None and shape.keys else {}
+    return {"row": "BIGINT", **keys, **totals, **values, **marks}
 
 
 def columns_of(table: ReleasedTable | CubeTable) -> list[Sequence[object]]:
@@ -201,7 +206,8 @@ def columns_of(table: ReleasedTable | CubeTable) -> list[Sequence[object]]:
     shape, rows = table.shape, len(table.keys)
     totals = columns(table.totals, len(shape.keys) if isinstance(shape, Cube) else 0)
     own = columns(table.keys, len(shape.keys)), totals, columns(table.aggregates, len(shape.aggregates))
-    return [range(rows), *chain(*own)]
+    marks = [table.marks] if isinstance(table, ReleasedTable) and PRESENT in column_types(shape) else []
+    return [range(rows), *chain(*own), *marks]
 
 
 def _as_array(values: Sequence[object], sql_type: str) -> NDArray[Any] | None:

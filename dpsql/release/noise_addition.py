@@ -105,7 +105,7 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
         ends = {row: lower[place] for row, place in enumerate(places) if place in lower}
     grown = [_grown_row(plan, row[width + len(noisy) :], confidence, entropy) for row in rows if plan.histograms]
     measured = tuple(StepColumn(counts, step) for counts, step in zip(noisy, plan.steps, strict=True))
-    read = [_read(plan, place, measured, grown, confidence) for place in range(len(plan.estimates))]
+    read = [read_aggregate(plan, place, measured, grown, confidence) for place in range(len(plan.estimates))]
     keys = tuple(_in_one_spelling([row[place] for row in rows]) for place in range(width))
     table = ReleasedTable(
         plan,
@@ -173,7 +173,7 @@ def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entro
             assert_never(histogram.mechanism)
 
 
-def _read(
+def read_aggregate(
     plan: CorePlan,
     place: int,
     cells: Sequence[StepColumn],

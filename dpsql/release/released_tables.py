@@ -57,7 +57,8 @@ class HiddenGroups:
 class ReleasedTable:
     """One core's released rows: keys, aggregates with their intervals, and the noisy cells and curves behind them.
 
-    ``hidden`` are the groups that were left out of the rows, where they are kept.
+    ``hidden`` are the groups that were left out of the rows, where they are kept. ``unshown`` are rows of groups that
+    are not shown, if the table has them.
     """
 
     plan: CorePlan
@@ -67,6 +68,7 @@ class ReleasedTable:
     cells: Sequence[tuple[Fraction, ...]]
     curves: Sequence[tuple[QuantileCurves | None, ...]]
     hidden: HiddenGroups | None = field(default=None, kw_only=True)
+    unshown: frozenset[int] = field(default=frozenset(), kw_only=True)
 
     @property
     def is_complete(self) -> bool:
@@ -78,6 +80,11 @@ class ReleasedTable:
     def shape(self) -> Core:
         """The core whose columns the table has."""
         return self.plan.core
+
+    @property
+    def marks(self) -> list[bool]:
+        """For each row whether its group is shown."""
+        return [row not in self.unshown for row in range(len(self.keys))]
 
     @property
     def totals(self) -> Sequence[tuple[int, ...]]:

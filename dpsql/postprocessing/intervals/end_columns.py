@@ -14,12 +14,13 @@ from sqlglot import exp
 from dpsql.planning.result_columns import IntervalEndColumns, end_type
 from dpsql.postprocessing.intervals.dependence import ColumnScope, origin_of
 from dpsql.postprocessing.intervals.exact_forms import exact_form
-from dpsql.postprocessing.intervals.lineage import Lineage, ReleasedColumns, RowPaths, carried
+from dpsql.postprocessing.intervals.lineage import Lineage, ReleasedColumns, RowPaths
 from dpsql.postprocessing.sandbox import column_types
 from dpsql.sql.analysis.grouping_levels import Cube
 from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.refusal import refuse
+from dpsql.sql.postprocess.carried_columns import carried
 from dpsql.sql.postprocess.functions import interval_end
 
 

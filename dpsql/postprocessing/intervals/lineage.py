@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -26,6 +25,7 @@ from dpsql.postprocessing.intervals.dependence import (
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.scope import alias_columns
+from dpsql.sql.postprocess.carried_columns import carried
 
 #: The columns of each released table, and how they depend on noise.
 ReleasedColumns: TypeAlias = Mapping[str, Mapping[str, Dependence]]
@@ -222,18 +222,3 @@ def _shown_part(query: exp.Query, single: bool) -> dict[str, exp.Expr]:
     if single and where is not None and query.find(exp.Window) is None and where.find(exp.Query) is None:
         parts.append("where")
     return {part: query.args[part] for part in parts if query.args.get(part) is not None}
-
-
-def carried(name: str, place: int, way: Sequence[tuple[exp.Select, str]]) -> exp.Column:
-    """A released row's column where the way ends: each SELECT on the way hands it on, and no star stands for it."""
-    column = exp.column(name, way[0][1], quoted=True)
-    for (inner, _), (outer, source) in pairwise(way):
-        hidden = f"dpsql {name} {place}"
-        if hidden not in inner.named_selects:
-            inner.append("expressions", exp.alias_(column, hidden, quoted=True))
-            for item in outer.expressions:
-                star = item.this if isinstance(item, exp.Column) else item
-                if isinstance(star, exp.Star) and fold(item.text("table")) in ("", fold(source)):
-                    star.set("except_", [*(star.args.get("except_") or ()), exp.to_identifier(hidden, quoted=True)])
-        column = exp.column(hidden, source, quoted=True)
-    return column

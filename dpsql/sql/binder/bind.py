@@ -30,6 +30,7 @@ from dpsql.sql.ir.core import Core
 from dpsql.sql.parser.parameter import require_values, with_lists
 from dpsql.sql.parser.parse import Statement
 from dpsql.sql.parser.privacy_clause import Options
+from dpsql.sql.postprocess.hidden_groups import with_hidden_groups
 
 
 @dataclass(frozen=True)
@@ -107,4 +108,7 @@ def bind(
     notices = tuple(dict.fromkeys((*reports.notices, *cut.notices, *shown_notices(cores), *many_keys_notices(cores))))
     plain = passed_on(postprocessing, frozenset(cut.derivations.read))
     needed = evident(cores, cubes, plain, empty_groups)
+    elsewhere = {level.core for cube in cubes for level in cube.levels if level.core is not None}
+    elsewhere |= {int(name.removeprefix("core")) for name in cut.derivations.read if name.startswith("core")}
+    postprocessing, needed = with_hidden_groups(postprocessing, cores, needed, plain, elsewhere)
     return Query(cores, derived, postprocessing, public, cubes, probe, options, notices, needed, reports.rewritten)

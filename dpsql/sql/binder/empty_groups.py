@@ -31,7 +31,9 @@ class Evident:
     either, since no part of the statement shows one. ``levels`` holds, for each cube, the grouping sets whose groups
     need evidence. ``counted`` are the cores that measure a count for this alone, and ``asked`` all cores whose counts
     are read. Of a core in ``nulls``, and of a set with places of keys, only those groups need evidence in which one of
-    the keys at these places is NULL.
+    the keys at these places is NULL. Later stages read the cores in ``complete`` with the groups that are not shown,
+    and those in ``partial``, somewhere at least, without them. Of the latter ``totals`` are those that numbers of many
+    rows are made of, and ``combined`` also those of which a few neighbouring rows make one.
     """
 
     cores: frozenset[int] = frozenset()
@@ -40,6 +42,10 @@ class Evident:
     counted: frozenset[int] = frozenset()
     asked: frozenset[int] = frozenset()
     nulls: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    complete: frozenset[int] = frozenset()
+    partial: frozenset[int] = frozenset()
+    combined: frozenset[int] = frozenset()
+    totals: frozenset[int] = frozenset()
 
 
 #: No group needs evidence.

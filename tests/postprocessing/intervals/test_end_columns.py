@@ -79,11 +79,13 @@ def test_what_is_filtered_by_its_end_is_above_it(session: Session) -> None:
 
 
 def test_what_stands_beside_ends_keeps_its_interval(session: Session) -> None:
+    session.set("dpsql.empty_groups", "show")
     text = f"SELECT diagnosis, n / SUM(n) OVER () AS share, DP_INTERVAL_LOW(n) AS low FROM ({GROUPED}) AS g"
     result = session.execute(text)
     assert result.rows and all(row[1] is not None and row[2] is None for row in result.intervals)
     grouped = f"SELECT LEFT(diagnosis, 1) AS k, SUM(n), SUM(DP_INTERVAL_LOW(n)) FROM ({GROUPED}) AS g GROUP BY 1"
     assert all(row[1] is not None and row[2] is None for row in session.execute(grouped).intervals)
+    session.set("dpsql.empty_groups", None)
 
 
 def test_what_is_added_up_over_rows_that_noise_chooses_has_no_interval(session: Session) -> None:

@@ -1,0 +1,93 @@
+"""The groups of a released table that are not shown: their noisy cells, and whether they may have rows.
+
+Proved in ``docs/proofs/presence.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from dpsql.planning.estimators.columnar_rows import ColumnarRows, StepColumn, column
+from dpsql.release.noise_addition import in_order, read_aggregate
+from dpsql.release.released_tables import ReleasedTable
+from dpsql.release.shown_groups import key_runs
+
+
+def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable | None:
+    """The table with all groups that have noisy cells, those that are not shown marked; None if they are not kept."""
+    presence, hidden = table.plan.presence, table.hidden
+    if presence is None or not presence.released or not table.is_complete:
+        return replace(table, unshown=table.absent) if table.is_complete else None
+    if hidden is None or table.plan.histograms:
+        return None
+    width, cells = len(table.plan.core.keys), len(table.plan.cells)
+    shown = [column(table.cells, place) for place in range(cells)]
+    counts = [_counts(own, step) for own, step in zip(shown, table.plan.steps, strict=True)]
+    rows = [
+        (*key, *numbers, mark)
+        for keys, own, mark in ((table.keys, counts, True), (hidden.keys, hidden.counts, False))
+        for key, numbers in zip(keys, zip(*own, strict=True), strict=True)
+    ]
+    rows = list(in_order(rows, width))
+    measured = tuple(
+        StepColumn([row[width + place] for row in rows], step) for place, step in enumerate(table.plan.steps)
+    )
+    read = [read_aggregate(table.plan, place, measured, (), confidence) for place in range(len(table.plan.estimates))]
+    return replace(
+        table,
+        keys=ColumnarRows(tuple([row[place] for row in rows] for place in range(width)), len(rows)),
+        aggregates=ColumnarRows(tuple(values for values, _, _ in read), len(rows)),
+        intervals=ColumnarRows(tuple(intervals for _, intervals, _ in read), len(rows)),
+        cells=ColumnarRows(measured, len(rows)),
+        curves=ColumnarRows(tuple([None] * len(rows) for _ in read), len(rows)),
+        hidden=None,
+        unshown=frozenset(place for place, row in enumerate(rows) if not row[-1]),
+    )
+
+
+@dataclass(frozen=True)
+class OpenGroups:
+    """What noise leaves open of which groups have rows.
+
+    Groups may be ``left_out`` that have rows, and such groups may be in ``gaps`` before others in the order of a key.
+    Groups may be ``shown`` that have none.
+    """
+
+    left_out: bool = False
+    gaps: bool = False
+    shown: bool = False
+
+
+def open_groups(table: ReleasedTable, confidence: float) -> OpenGroups:
+    """What the noisy counts of a table leave open; nothing if one row would be seen."""
+    presence = table.plan.presence
+    if presence is None:
+        return OpenGroups()
+    complete = with_hidden_groups(table, confidence)
+    rows = table if complete is None else complete
+    least, step = presence.threshold(len(rows.keys)), table.plan.steps[presence.cell]
+    if least * step <= 1:
+        return OpenGroups()
+    if complete is None:
+        return OpenGroups(left_out=True, gaps=True, shown=True)
+    counts = column(rows.cells, presence.cell)
+    shown = any(count < least * step for count, mark in zip(counts, rows.marks, strict=True) if mark)
+    marks = rows.marks
+    gaps = any(_has_gap([marks[place] for place in run]) for run in key_runs(table.plan.core.keys, rows.keys))
+    gaps = gaps or (len(table.plan.core.keys) > 1 and bool(rows.unshown))
+    return OpenGroups(bool(rows.unshown), gaps, shown)
+
+
+def _has_gap(marks: Sequence[bool]) -> bool:
+    """Whether a group that is not shown is before one that is.
+
+    >>> _has_gap([True, True, False]), _has_gap([True, False, True])
+    (False, True)
+    """
+    return any(not one and other for one, other in pairwise(marks))
+
+
+def _counts(cells: Sequence[object], step: object) -> Sequence[int]:
+    return cells.counts if isinstance(cells, StepColumn) else [int(each / step) for each in cells]  # type: ignore[operator]
