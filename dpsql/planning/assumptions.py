@@ -145,14 +145,6 @@ def nothing_seen(plan: Plan) -> tuple[str, ...]:
     return (f"no row is shown; groups are {found[0]}; SET dpsql.empty_groups = show shows those without rows, too",)
 
 
-def groups_left_open(intervals: bool) -> str:
-    """What is said of an answer that is made of groups of which noise leaves open whether they have rows."""
-    said = "noise leaves open which small groups have rows; this answer is made of those that seem to have some"
-    if not intervals:
-        said += ", so that what is made of several groups has no interval"
-    return f"{said}; SET dpsql.empty_groups = show reads all groups, with rows or without"
-
-
 def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
     """What is said of the groups of each core with public keys."""
     first, of_null = 0, _cores_of_null(plan)

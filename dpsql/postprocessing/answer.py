@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 
 from sqlglot import exp
 
-from dpsql.planning.assumptions import groups_left_open
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.plan import CorePlan, Plan, Stage
 from dpsql.planning.result_columns import (
@@ -31,6 +30,7 @@ from dpsql.postprocessing.intervals.resampling import resampled_intervals, resam
 from dpsql.postprocessing.intervals.result_intervals import (
     end_types,
     end_values,
+    groups_left_open,
     intervals,
     missing_intervals,
     output_columns,

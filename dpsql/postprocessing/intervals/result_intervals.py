@@ -186,3 +186,11 @@ def missing_intervals(plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: 
 def _said(plan: Plan, places: Sequence[int], why: str) -> str:
     *before, last = (plan.columns[place].name for place in places)
     return f"no interval in any row of {', '.join(before)}{' and ' if before else ''}{last}: {why}"
+
+
+def groups_left_open(intervals: bool) -> str:
+    """What is said of an answer that is made of groups of which noise leaves open whether they have rows."""
+    said = "noise leaves open which small groups have rows; this answer is made of those that seem to have some"
+    if not intervals:
+        said += ", so that what is made of several groups has no interval"
+    return f"{said}; SET dpsql.empty_groups = show reads all groups, with rows or without"
