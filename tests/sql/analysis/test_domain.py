@@ -29,7 +29,7 @@ _COLUMNS = {
     "level": {"type": "integer", "bounds": [-5, 5], "nullable": True},
     "far": {"type": "integer", "bounds": [-7000, 7000]},
     "bmi": {"type": "decimal(5,2)", "bounds": [10, 80]},
-    "price": {"type": "double", "bounds": [-4, 300]},
+    "price": {"type": "double", "bounds": [-4, 300], "nullable": False},
     "discount": {"type": "decimal(15,2)", "bounds": [0, Decimal("0.1")]},
     "grade": {"type": "text", "values": ["ab", "ac", "bc"]},
     "mark": {"type": "text", "values": ["ab", "ac", "bc"], "nullable": True},
