@@ -50,6 +50,13 @@ FAULTS = (
         (GROUP_CLAIMS, GROUPS),
     ),
     Fault(
+        "groups are numbered over the rows of all units",
+        "dpsql/sql/emit/groups.py",
+        "partition_by=[unit], order=",
+        "order=",
+        ("tests/sql/faithful/test_private_groups.py::test_answers_are_those_of_sql",),
+    ),
+    Fault(
         "a group's value is taken to change by its size at most",
         "dpsql/sql/analysis/contribution.py",
         "return max(size, grid.high - grid.low) if is_of_groups else size",
