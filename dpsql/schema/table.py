@@ -232,9 +232,8 @@ class Table(BaseModel):
                     raise ValueError(f"bounds_of: `{between}` needs two declared columns of dates or timestamps")
         if self.rows_beyond_limit is not None and self.max_rows_per_unit is None:
             raise ValueError("rows_beyond_limit: is what max_rows_per_unit leaves out, which is not declared")
-        if self.rows_beyond_limit_at_most is not None and self.rows_beyond_limit_at_most < (
-            self.rows_beyond_limit or 1
-        ):
+        least = 1 if self.rows_beyond_limit is None else self.rows_beyond_limit
+        if self.rows_beyond_limit_at_most is not None and self.rows_beyond_limit_at_most < least:
             raise ValueError("rows_beyond_limit_at_most: is the most that rows_beyond_limit may be; declare both")
         if self.key is not None and (not self.key or len(set(self.key)) < len(self.key)):
             raise ValueError("key: must name at least one column, and each once")

@@ -54,6 +54,11 @@ def run(script: str, *arguments: str) -> str:
         ("intervals.py", ("--draws", "20", "--kind", "AVG"), ("AVG", "Laplace", "10,000")),
         ("sql_numbers.py", ("--runs", "1", "--only", "COUNT(*)"), ("wrong", "FROM accounts", "hold SQL's number")),
         ("import_time.py", ("--repetitions", "1"), ("import dpsql",)),
+        (
+            "busy.py",
+            ("--opens", "4", "--tunes", "1", "--kills", "3", "--load", "2", "--others", "300"),
+            ("opens: 4 of 4", "tunes: 1 of 1", "kills: 3 under 12 clients", "0 lost"),
+        ),
         ("ledger.py", ("--charges", "5", "--seconds", "0.2"), ("charges/s", "SQLite", "PostgreSQL")),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import duckdb
@@ -127,6 +128,14 @@ def test_a_part_is_a_number_below_1(declared: str, message: str) -> None:
     text = SCHEMA.format(source="x.duckdb", ledger="x.ledger").replace("rows_beyond_limit = 0.7", declared)
     with pytest.raises(SchemaError, match=message):
         loads(text)
+
+
+def test_a_limit_may_leave_nothing_out() -> None:
+    """As `dpsql schema tune` writes where it finds so: the schema is read after the charge."""
+    declared = "rows_beyond_limit = 0.0\nrows_beyond_limit_at_most = 0.0"
+    text = SCHEMA.format(source="x.duckdb", ledger="x.ledger")
+    text = re.sub(r"rows_beyond_limit = 0.7(\nrows_beyond_limit_at_most = [0-9.]+)?", declared, text)
+    assert any(table.rows_beyond_limit == 0 for table in loads(text).tables.values())
 
 
 def test_a_part_needs_the_limit_that_leaves_it_out() -> None:
