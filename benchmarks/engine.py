@@ -16,11 +16,12 @@ from time import perf_counter
 
 import duckdb
 
+from dpsql.engines.data import Data
 from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.engines.duckdb.engine import data_source_of
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.process.data import ProcessData
-from dpsql.engines.source import CoreSql, Data, DataSource
+from dpsql.engines.source import CoreSql, DataSource
 from dpsql.schema import loads
 
 SCHEMA = """

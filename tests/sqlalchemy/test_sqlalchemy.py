@@ -82,7 +82,7 @@ def test_rows_of_people_are_refused_with_what_to_write(engine: sa.Engine, patien
     with engine.connect() as connection, pytest.raises(NotSupportedError) as refused:
         connection.execute(sa.select(patients.c.bmi))
     original = refused.value.orig
-    assert isinstance(original, dpsql.Refused) and original.sqlstate == "42501" and original.hint
+    assert isinstance(original, dpsql.Refused) and original.sqlstate == "42501" and "only aggregates" in str(original)
     assert left(engine) == before
 
 

@@ -32,7 +32,7 @@ max_rows_per_unit = 1
 [tables.patients.columns]
 patient = {{ type = "integer" }}
 name = {{ type = "text", nullable = true }}
-sex = {{ type = "text", values = ["f", "m"], nullable = true }}
+sex = {{ type = "text", values = ["f", "m"], nullable = true, null_group = true }}
 weight = {{ type = "double", bounds = [-10, 16], nullable = true }}
 ward = {{ type = "integer", bounds = [0, 4], nullable = true }}
 [tables.visits]

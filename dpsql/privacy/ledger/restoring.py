@@ -30,7 +30,8 @@ _ENTRY = f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS.
 #: Charges that were given up are not copied: the ledger that is copied may have them taken up, and a copy would again.
 _ANSWERS = f"""
     SELECT number, key, entry, answer, digest FROM answers
-    WHERE number > ? AND entry <= ? AND key NOT LIKE '{unreleased.PREFIX}%' ORDER BY number LIMIT 20
+    WHERE number > ? AND entry <= ? AND substr(key, 1, {len(unreleased.PREFIX)}) <> '{unreleased.PREFIX}'
+    ORDER BY number LIMIT 20
 """
 _NAMED_COLUMNS = "name, kind, entry, version, facts, size, content, content_digest, digest"
 _NAMED = f"SELECT {_NAMED_COLUMNS} FROM named_releases WHERE entry <= ? AND name > ? ORDER BY name LIMIT 1"

@@ -13,6 +13,8 @@ from dpsql.sql.ir.expression import Call, Case, Expression, Literal, Subquery, s
 from dpsql.sql.ir.relation import Compound, Constants, Filter, Groups, Join, PerUnit, Relation, Scan
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+#: Numbers of these kinds compare as Python's do, also with each other.
+_EXACT = frozenset({"integer", "decimal"})
 #: What no value is to itself; NaN equals NaN.
 _NEVER_OF_ITSELF = frozenset({"<>", "<", ">"})
 
@@ -103,8 +105,9 @@ def _is_never(function: str, left: Expression, right: Expression) -> bool:
 
 def _holds(function: str, left: Literal, right: Literal) -> bool | None:
     """Whether a comparison of constants is true; None if the function is no comparison that is known here."""
-    if function not in _COMPARISONS:
-        return None
+    kinds = {left.type.kind, right.type.kind}
+    if function not in _COMPARISONS or not (len(kinds) == 1 or kinds <= _EXACT):
+        return None  # the engine makes one type of two
     if left.type.kind == "text" and function not in ("=", "<>"):
         return None  # texts have an order of the engine's
     return bool(_COMPARISONS[function](left.value, right.value))

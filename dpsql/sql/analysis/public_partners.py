@@ -199,7 +199,8 @@ def _ranges(source: Leaf, conditions: Iterable[Expression]) -> Iterator[PublicRa
             case _:
                 pass
     for (low, value, opens), (high, other, closes) in product(lows, highs):
-        if value == other and low.type == high.type:
+        alike = value.type == low.type or low.type.facts.distinct_as_double(low.type)
+        if value == other and low.type == high.type and alike:
             yield PublicRange(low, high, not (opens or closes))
 
 

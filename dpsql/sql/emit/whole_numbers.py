@@ -59,7 +59,8 @@ def whole_number(dialect: Dialect, expression: Expression, emit: Emit) -> Whole:
             reach = result_reach(expression, *(value.reach for value in values))
             trees = _alike(dialect, reach, values)
             default = None if expression.default is None else trees[-1]
-            return Whole(node.case(*zip(conditions, trees, strict=False), default=default), reach)
+            chosen = node.case(*zip(conditions, trees, strict=False), default=default)
+            return Whole(_shortened(dialect, chosen, reach, values), reach)
         case Literal():
             return Whole(dialect.cast(emit(expression), INTEGER), leaf_reach(expression))
         case ColumnRef() | Subquery() | Call() | Case():
@@ -102,7 +103,7 @@ def _computed(dialect: Dialect, call: Call, values: list[Whole]) -> Whole:
             wide = _alike(dialect, reach, values)
             trees = _read(dialect, call, [Whole(tree, reach) for tree in wide])
             result = dialect.total_form(call.function, *trees)
-            return Whole(result, reach)
+            return Whole(_shortened(dialect, result, reach, values), reach)
 
 
 def _read(dialect: Dialect, call: Call, values: list[Whole]) -> list[exp.Expr]:
@@ -118,6 +119,13 @@ def _alike(dialect: Dialect, reach: Interval, values: list[Whole]) -> list[exp.E
     if _within(reach, BIGINT) and not any(value.is_wide for value in values):
         return [value.tree for value in values]
     return [value.tree if value.is_wide else dialect.cast(value.tree, "wide") for value in values]
+
+
+def _shortened(dialect: Dialect, result: exp.Expr, reach: Interval, values: list[Whole]) -> exp.Expr:
+    """The result of operands of 128 bits as a number of 64 bits, if it always is one: -(-x), say."""
+    if _within(reach, BIGINT) and any(value.is_wide for value in values):
+        return dialect.cast(result, INTEGER)
+    return result
 
 
 def _divided(dialect: Dialect, call: Call, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:

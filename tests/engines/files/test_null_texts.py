@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from pathlib import Path
 
@@ -61,9 +60,7 @@ def test_a_word_among_values_is_no_value_and_the_same_word_among_texts_is_one(
     rows = rows_of(schema)
     assert [row[2] for row in rows] == texts
     is_number = word == "nan" and read[0] == 1.5
-    assert list(map(str, (row[1] for row in rows))) == list(
-        map(str, [read[0], math.nan if is_number else None, read[1], None])
-    )
+    assert list(map(str, (row[1] for row in rows))) == list(map(str, [read[0], None, read[1], None]))
     assert _columns_with_nulls(text) == ([] if is_number else ["x"])
     assert "csv =" not in text
 

@@ -84,10 +84,17 @@ FAULTS = (
         (NORM, IN_FULL),
     ),
     Fault(
+        "ends that are compared as doubles are told apart as whole numbers",
+        MODULE,
+        "low.type == high.type and alike:",
+        "low.type == high.type:",
+        ("tests/sql/faithful/test_public_partners.py::test_ends_that_a_double_cannot_tell_apart_are_met_together",),
+    ),
+    Fault(
         "ends that two values are compared with are taken for a range",
         MODULE,
-        "        if value == other and low.type == high.type:",
-        "        if low.type == high.type:",
+        "        if value == other and low.type == high.type and alike:",
+        "        if low.type == high.type and alike:",
         (NORM,),
     ),
     Fault(

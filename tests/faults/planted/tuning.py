@@ -61,7 +61,7 @@ FAULTS = (
     Fault(
         "a backup brings back what was taken up",
         RESTORING,
-        " AND key NOT LIKE '{unreleased.PREFIX}%'",
+        " AND substr(key, 1, {len(unreleased.PREFIX)}) <> '{unreleased.PREFIX}'",
         "",
         (f"{GIVEN_UP}_what_is_put_back_has_nothing_to_be_taken_up",),
     ),

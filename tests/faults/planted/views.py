@@ -15,7 +15,7 @@ FAULTS = (
         "dpsql/session/answer_store/view_estimates.py",
         "                self.left_out |= matched.left_out\n",
         "",
-        ("tests/session/answer_store/test_rows_beyond.py",),
+        ("tests/session/answer_store/test_totals_beyond_bounds.py",),
     ),
     Fault(
         "an answer drifts as others are bought",

@@ -85,3 +85,17 @@ def test_columns_without_rows_have_the_types_that_rows_have(database: Database) 
 ])  # fmt: skip
 def test_what_may_have_rows_is_measured(database: Database, text: str) -> None:
     assert database.session("ada", PEOPLE).plan(text).cores
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "DATE '2020-01-01' = TIMESTAMP '2020-01-01 00:00:00'",
+        "DATE '2020-01-01' IN (TIMESTAMP '2020-01-01 00:00:00')",
+        "DATE '2020-01-01' < TIMESTAMP '2020-01-01 00:00:01'",
+        "0.1 = CAST(0.1 AS DOUBLE)",
+        "NOT (0.1 <> CAST(0.1 AS DOUBLE))",
+    ],
+)
+def test_constants_of_two_types_are_compared_by_the_engine(database: Database, condition: str) -> None:
+    assert database.session("ada", PEOPLE).plan(f"SELECT COUNT(*) FROM patients WHERE {condition}").cores

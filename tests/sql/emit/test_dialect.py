@@ -152,7 +152,7 @@ def _cores(session: Session) -> Iterator[CorePlan]:
 
 
 def test_a_plan_is_written_in_the_words_of_its_engine(sessions: tuple[Session, Session]) -> None:
-    real, toy = (session.plan("SELECT sex, SUM(age) FROM people GROUP BY sex").cores[0].sql for session in sessions)
+    real, toy = (session.plan("SELECT SUM(age) FROM people").cores[0].sql for session in sessions)
     assert '"source"."main"."people"' in real and "TRY_CAST" in real and "MAX(" not in real
     assert '"source"."people"' in toy and "NEAREST_WHOLE" in toy and "GREATEST" not in toy and "HUGEINT" not in toy
     (explained,) = sessions[1].explain("SELECT COUNT(*) FROM people").engine_sql

@@ -18,7 +18,8 @@ from public_worlds import public_world
 from world_session import WorldEngine, session_on, without_noise
 
 from dpsql.planning.assumptions import joins_said
-from dpsql.session import Session
+from dpsql.schema import loads
+from dpsql.session import Session, open_session
 from dpsql.session.database import open_database
 from dpsql.sql.analysis.contribution import held_rows
 
@@ -237,3 +238,37 @@ def test_public_rows_that_are_replaced_are_counted_again(
     finally:
         opened.close()
     assert after == 3 * before > 0
+
+
+def test_ends_that_a_double_cannot_tell_apart_are_met_together(tmp_path: Path) -> None:
+    """2^53 and 2^53 + 1 are one number for a value of type DOUBLE: it lies in both ranges."""
+    rows = (
+        "CREATE TABLE units AS SELECT i AS id, 9007199254740992::DOUBLE AS x FROM range(50) t(i); "
+        "CREATE TABLE ranges AS SELECT 9007199254740992 + i AS low, 9007199254740992 + i AS high FROM range(2) t(i)"
+    )
+    schema = f"""
+name = "ends"
+source = "{(tmp_path / "ends.duckdb").as_posix()}"
+[privacy]
+unit = "units.id"
+epsilon = 1e9
+delta = 0
+query_epsilon = 1e4
+[tables.units]
+max_rows_per_unit = 1
+[tables.units.columns]
+id = {{ type = "integer" }}
+x = {{ type = "double", bounds = [0, 1e16] }}
+[tables.ranges]
+public = true
+[tables.ranges.columns]
+low = {{ type = "integer" }}
+high = {{ type = "integer" }}
+"""
+    with duckdb.connect(tmp_path / "ends.duckdb") as connection:
+        connection.execute(rows)
+        text = "SELECT COUNT(*) FROM units JOIN ranges ON x BETWEEN low AND high"
+        expected = connection.execute(text).fetchall()
+    session = open_session(loads(schema), ledger=tmp_path / "ledger")
+    assert session.execute(text).rows == expected == [(100,)]
+    session.close()

@@ -110,7 +110,6 @@ STATEMENTS = (
         "ss_ticket = sr_ticket GROUP BY ss_item_sk) SELECT AVG(sales) AS mean FROM ssr WHERE sales > 1"
     ),
     "SELECT AVG(price) AS mean FROM (SELECT ws_price AS price FROM web_sales ORDER BY ws_price DESC LIMIT 100) AS top",
-    "SELECT COUNT(*) AS n FROM (SELECT DISTINCT ws_device, ws_price FROM web_sales WHERE ws_price > 3) AS pairs",
     "SELECT ws_device, COUNT(*) AS n FROM web_sale WHERE ws_price > 3 GROUP BY ws_device",
     "SELECT ws_devise, COUNT(*) AS n FROM web_sales WHERE ws_price > 3 GROUP BY ws_devise",
     'SELECT ws_device, COUNT(*) AS n FROM web_sales WHERE ws_device = "phone" GROUP BY ws_device',
