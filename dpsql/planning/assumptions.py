@@ -8,82 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from dpsql.planning.cell_choice import EVIDENCE_SHARE
-from dpsql.planning.estimators.estimate import SingleCell
-from dpsql.planning.plan import CorePlan, GroupPresence, Plan
+from dpsql.planning.group_notices import listed
+from dpsql.planning.plan import Plan
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
-from dpsql.sql.analysis.contribution import Contribution
+from dpsql.schema import ITS_UNIT
 from dpsql.sql.analysis.stability import conditions_of, joined_partners, limits, sources
 from dpsql.sql.ir.aggregate import NORM_CLIPPED_SUM
-from dpsql.sql.ir.core import Core, UnitCount, UnitNorms
-from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, columns
+from dpsql.sql.ir.core import Core, UnitNorms
+from dpsql.sql.ir.expression import Call, ColumnRef
 from dpsql.sql.ir.references import everything_in
 from dpsql.sql.ir.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan, groups_in
-
-#: For how many keys the threshold is told where only public tables know their number.
-EXAMPLES = (100, 10_000)
-
-
-def groups_said(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
-    return tuple(dict.fromkeys(f"groups: {said}{_left_out(core, plan)}" for core, said in _shown_groups(plan)))
-
-
-def _left_out(core: CorePlan, plan: Plan) -> str:
-    """What is said of rows with keys that cannot be listed, where keys are listed by what the schema declares."""
-    if not any(_declared_keys(core)):
-        return ""
-    said = "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
-    return f"{said}, nor in their totals" if plan.cubes else said
-
-
-def _declared_keys(core: CorePlan) -> tuple[list[str], list[str]]:
-    """The private columns that a core's keys read, of which the schema declares values, and of which bounds."""
-    read = [column for key in core.core.keys if key.type != BOOLEAN for column in columns(key) if not column.public]
-    with_values = [column.name for column in read if column.domain is not None]
-    with_bounds = [column.name for column in read if column.domain is None and column.bounds is not None]
-    return with_values, with_bounds
-
-
-def groups_left_out(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each kind of rows that are in no group of an answer: of few units, or of keys not declared."""
-    sentences = list[str]()
-    selections = [core.selection for core in plan.cores if core.selection is not None]
-    if selections:
-        fewest = max(selection.units_needed() for selection in selections)
-        several = any(selection.weights is not None for selection in selections)
-        more = "; more are needed if its units are in several groups" if several else ""
-        sentences.append(f"groups of fewer than about {fewest:,} units are missing{more}")
-    evidences = [_least_evidence(core) for core in plan.cores if core.presence is not None]
-    if evidences:
-        least, what = max(evidences)
-        sentences.append(f"groups of fewer than about {least:,} {what} may be missing; SET dpsql.empty_groups = show "
-                         "shows all, with rows or without")  # fmt: skip
-    with_values = dict[str, None]()
-    with_bounds = dict[str, None]()
-    for core in plan.cores:
-        if core.core.domain is not None:
-            values, bounds = _declared_keys(core)
-            with_values.update(dict.fromkeys(values))
-            with_bounds.update(dict.fromkeys(bounds))
-    if with_values:
-        sentences.append(f"rows with other values of {_listed([*with_values])} than the schema lists are in no group")
-    if with_bounds:
-        sentences.append(f"rows with {_listed([*with_bounds])} beyond the schema's bounds are in no group")
-    return tuple(sentences)
-
-
-def _least_evidence(core: CorePlan) -> tuple[int, str]:
-    """How many rows, or units, show a group by their noisy count alone."""
-    presence, domain = core.presence, core.core.domain
-    assert presence is not None
-    cell = core.cells[presence.cell].contribution
-    candidates = EXAMPLES[0] if domain is None or domain.count is None else domain.count
-    return round(presence.threshold(candidates) * cell.step), _counted_things(cell)
-
-
-def _counted_things(cell: Contribution) -> str:
-    return "units" if isinstance(cell.cell, UnitCount) else "rows"
 
 
 def norms_said(plan: Plan) -> tuple[str, ...]:
@@ -114,7 +48,7 @@ def _joins_of(relation: Relation) -> Iterator[str]:
     if met:
         rows = limits(relation).rows
         counts = "" if rows is None else f"; a unit counts with up to {rows:,} rows of the join"
-        yield f"join: each row meets up to {_listed(met)}, and counts as often{counts}"
+        yield f"join: each row meets up to {listed(met)}, and counts as often{counts}"
     for source in sources(relation):
         match source:
             case PerUnit(child=child):
@@ -135,52 +69,6 @@ def _named(source: Leaf) -> str:
             return "VALUES"
         case _:
             return "a subquery"
-
-
-def nothing_seen(plan: Plan) -> tuple[str, ...]:
-    """What is said of an answer without rows, where groups are shown by evidence."""
-    found = [said for core, said in _shown_groups(plan) if core.presence is not None]
-    if not found:
-        return ()
-    return (f"no row is shown; groups are {found[0]}; SET dpsql.empty_groups = show shows those without rows, too",)
-
-
-def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
-    """What is said of the groups of each core with public keys."""
-    first, of_null = 0, _cores_of_null(plan)
-    for number, core in enumerate(plan.cores):
-        if core.core.domain is not None:
-            count = core.core.domain.count
-            if core.presence is None:
-                yield core, f"{'all' if count is None else f'all {count:,}'} are shown, with rows or without"
-            else:
-                said = _said(core, core.presence, count, first + core.presence.cell)
-                yield core, f"shown with rows or without, but those of NULL are {said}" if number in of_null else said
-        first += len(core.cells) + len(core.histograms)
-
-
-def _cores_of_null(plan: Plan) -> frozenset[int]:
-    """The cores of which only groups of NULL need evidence."""
-    found = dict(plan.evident.nulls).keys() | {
-        level.core
-        for cube, levels in zip(plan.cubes, plan.evident.levels, strict=False)
-        for level in cube.levels
-        if level.core is not None and dict(levels).get(level.keys)
-    }
-    return frozenset(found)
-
-
-def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:
-    cell, chance = core.cells[presence.cell].contribution, float(100 * presence.chance)
-    what = _counted_things(cell)
-    most = [f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
-            for each in (EXAMPLES if count is None else (count,))]  # fmt: skip
-    together = "all" if count is None else f"all {count:,}"
-    said = f"shown where the noisy count of {what} (cell {place}) is {' or '.join(most)} or more"
-    said += ", or if a block of neighbouring groups has more than noise explains" if presence.blocks else ""
-    said += f", which groups without rows, {together} together, reach in at most {chance:.3g} % of answers"
-    bought = what == "units" and SingleCell(presence.cell) not in core.estimates
-    return f"{said}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price" if bought else said
 
 
 def taken_as_given(plan: Plan) -> tuple[str, ...]:
@@ -249,7 +137,7 @@ def _nullable_links(core: Core) -> Iterator[str]:
         tables = [scan.table, *(hop.table for hop in scan.path.hops)]
         links = [*(hop.child for hop in scan.path.hops), scan.path.unit]
         for table, link in zip(tables, links, strict=True):
-            if link.nullable and link not in required:
+            if link.nullable and link.name != ITS_UNIT and link not in required:
                 yield f"{table}.{link.name}"
 
 
@@ -284,11 +172,7 @@ def _whose(names: Sequence[str], perhaps: Sequence[str]) -> str:
     """
     if not names and not perhaps:
         return "an interval takes"
-    sure, may = (f"the interval of {_listed(each)}" for each in (names, perhaps))
+    sure, may = (f"the interval of {listed(each)}" for each in (names, perhaps))
     if not perhaps:
         return f"{sure} takes"
-    return f"{sure} takes, and that of {_listed(perhaps)} may take," if names else f"{may} may take"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f"{sure} takes, and that of {listed(perhaps)} may take," if names else f"{may} may take"

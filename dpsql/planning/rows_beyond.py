@@ -12,7 +12,7 @@ from dpsql.planning.plan import CorePlan, Plan
 from dpsql.schema import Table
 from dpsql.sql.analysis.stability import sources
 from dpsql.sql.ir.core import ClampedSum, Frequencies, Histogram, ProductSum, RowCount
-from dpsql.sql.ir.relation import Compound, Relation, Scan
+from dpsql.sql.ir.relation import Compound, PerUnit, Relation, Scan
 
 #: From this part of the rows on an answer says what the limits leave out.
 LEAST_BEYOND = 0.01
@@ -49,11 +49,13 @@ def _said(table: Table, about: str, of_rows: str) -> Iterator[str]:
 
 
 def _limited_scans(relation: Relation) -> Iterator[Scan]:
-    """The private tables whose limits of rows hold the rows of the relation; a subquery per unit reads all rows."""
+    """The private tables whose limits of rows hold the rows of the relation, or those of its subqueries per unit."""
     for source in sources(relation):
         match source:
             case Scan(multiplies=True) if source.unit is not None:
                 yield source
+            case PerUnit(child=child):
+                yield from _limited_scans(child)
             case Compound(branches=branches):
                 for branch in branches:
                     yield from _limited_scans(branch.relation)

@@ -13,7 +13,8 @@ from fractions import Fraction
 from typing import NoReturn, TypeAlias
 
 from dpsql.errors import DataError, OperationalError
-from dpsql.planning.assumptions import groups_left_out, nothing_seen, taken_as_given
+from dpsql.planning.assumptions import taken_as_given
+from dpsql.planning.group_notices import groups_left_out, nothing_seen
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Offer, PricedWorkload
 from dpsql.planning.workload.offers import OfferStatus

@@ -5,14 +5,7 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from dpsql.planning.assumptions import (
-    changed_groups,
-    groups_said,
-    joins_said,
-    norms_said,
-    rows_of_nobody,
-    taken_as_given,
-)
+from dpsql.planning.assumptions import changed_groups, joins_said, norms_said, rows_of_nobody, taken_as_given
 from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
 from dpsql.planning.estimators.moments import MomentEstimate
@@ -25,6 +18,7 @@ from dpsql.planning.explanation import (
     frequency_width,
     rank_width,
 )
+from dpsql.planning.group_notices import groups_said
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn
 from dpsql.planning.rows_beyond import rows_beyond_said

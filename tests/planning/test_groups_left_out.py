@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from untouched import planning_session
 
-from dpsql.planning.assumptions import groups_left_out
+from dpsql.planning.group_notices import groups_left_out
 from dpsql.session import Session
 
 EVIDENT = "; SET dpsql.empty_groups = show shows all, with rows or without"
@@ -58,3 +60,18 @@ def test_the_threshold_is_that_of_the_number_of_groups(session: Session) -> None
         for key in ("age // 10", "age")
     ]
     assert least[0] < least[1] < 3 * least[0]
+
+
+def test_columns_of_subqueries_are_not_named(session: Session) -> None:
+    """Their names in the plan are none of the statement's."""
+    text = "SELECT n, COUNT(*) FROM (SELECT patient_id, COUNT(*) AS n FROM labs GROUP BY 1) AS t GROUP BY n"
+    assert not any("bounds" in sentence for sentence in said(session, text))
+    listed = "SELECT v.x, COUNT(*) FROM labs JOIN (VALUES (1), (7)) AS v(x) ON day >= v.x GROUP BY v.x"
+    assert not any("values" in sentence for sentence in said(session, listed))
+
+
+def test_no_group_is_called_missing_at_a_price_at_which_each_row_shows(tmp_path: Path) -> None:
+    exact = planning_session("nafld", tmp_path / "ledger")
+    exact.set("dpsql.epsilon", "2.9")
+    text = "SELECT male, COUNT(*) FROM patients GROUP BY age > 50, male"
+    assert all(" 0 rows" not in sentence for sentence in said(exact, text))

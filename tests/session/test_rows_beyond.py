@@ -95,7 +95,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         ("SELECT COUNT(*) FROM (SELECT person, kind FROM awards UNION ALL SELECT person, kind FROM awards) t", SOME),
         ("SELECT COUNT(*), (SELECT COUNT(*) FROM people) FROM awards", ALL),
         ("SELECT COUNT(DISTINCT person) FROM awards", ()),
-        ("SELECT COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM awards GROUP BY person) t WHERE n > 9", ()),
+        ("SELECT COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM awards GROUP BY person) t WHERE n > 9", SOME),
         ("SELECT DP_CLIP(COUNT(*)) FROM awards", ()),
         ("SELECT COUNT(*) FROM games", ()),
         ("SELECT COUNT(*) FROM calls", MAY),

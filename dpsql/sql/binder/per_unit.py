@@ -55,6 +55,8 @@ class Grouping:
         orphans = self._of_one_unit and binding.schema.privacy.orphans == "each"
         self._has_orphans = orphans and unit_of(child) is not None
         self._child = Filter(child, _one_unit(self._keys)) if self._has_orphans else child
+        if self._has_orphans:
+            binding.notices.append("rows without a unit are in no group of a subquery that groups by the unit")
         self._rows = _rows_in_group(self._child, self._keys, binding.sizes)
         self._aggregates: list[UnitAggregate] = []
         self._outer = Reader(self._ungrouped, reader.parameters, self._known)

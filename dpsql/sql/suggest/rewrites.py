@@ -94,7 +94,7 @@ def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         first = None if source is None else _unit_column(source.this, schema)
         for join in select.args.get("joins") or []:
             own = _unit_column(join.this, schema)
-            if own is not None and first is not None and not _is_tied(join, own):
+            if own is not None and first is not None and not _is_tied(join, own) and not _differ(select, own, first):
                 tie = exp.EQ(this=own.copy(), expression=first.copy())
                 _add(select, join, marked(tie, f"{STATEMENT.write(tie)} added"))
                 changed = True
@@ -105,6 +105,12 @@ def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 def _is_tied(join: exp.Join, own: exp.Column) -> bool:
     on = join.args.get("on")
     return on is not None and any(own in (each.this, each.expression) for each in on.find_all(exp.EQ))
+
+
+def _differ(select: exp.Select, own: exp.Column, first: exp.Column) -> bool:
+    """Whether a condition asks for two different units, so that there is no row in which they are one."""
+    orders = select.find_all(exp.NEQ, exp.LT, exp.GT)
+    return any({own, first} == {each.this, each.expression} for each in orders)
 
 
 def _add(select: exp.Select, join: exp.Join, tie: exp.Expr) -> None:

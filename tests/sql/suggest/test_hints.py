@@ -164,6 +164,10 @@ def test_what_is_changed_is_said(retail: Session, text: str, hint: str) -> None:
         "SELECT ws_customer_sk, SUM(ws_price) AS spent FROM web_sales GROUP BY ws_customer_sk",
         "SELECT SUM(ss_profit) FROM store_sales",
         "SELECT STRING_AGG(ws_device, ',') FROM web_sales",
+        (
+            "SELECT COUNT(*) FROM web_sales a JOIN web_sales b ON a.ws_price = b.ws_price AND a.ws_customer_sk < "
+            "b.ws_customer_sk"
+        ),
         "SELECT COUNT(*) FROM web_sales WHERE ws_price > DP_INTERVAL_LOW(ws_price)",
     ],
 )

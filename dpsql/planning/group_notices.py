@@ -1,0 +1,136 @@
+"""What is told of the groups of an answer: which are shown, what telling them costs, and which rows are in none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from dpsql.planning.cell_choice import EVIDENCE_SHARE
+from dpsql.planning.estimators.estimate import SingleCell
+from dpsql.planning.plan import CorePlan, GroupPresence, Plan
+from dpsql.sql.analysis.contribution import Contribution
+from dpsql.sql.analysis.stability import sources
+from dpsql.sql.ir.core import UnitCount
+from dpsql.sql.ir.expression import BOOLEAN, columns
+from dpsql.sql.ir.relation import Scan
+
+#: For how many keys the threshold is told where only public tables know their number.
+EXAMPLES = (100, 10_000)
+
+
+def groups_said(plan: Plan) -> tuple[str, ...]:
+    """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
+    return tuple(dict.fromkeys(f"groups: {said}{_left_out(core, plan)}" for core, said in _shown_groups(plan)))
+
+
+def _left_out(core: CorePlan, plan: Plan) -> str:
+    """What is said of rows with keys that cannot be listed, where keys are listed by what the schema declares."""
+    if not any(_declared_keys(core)):
+        return ""
+    said = "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
+    return f"{said}, nor in their totals" if plan.cubes else said
+
+
+def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], list[str]]:
+    """The private columns that a core's keys read, of which the schema declares values, and of which bounds.
+
+    With ``of_tables`` those of tables alone: columns of subqueries have names of our own.
+    """
+    read = [column for key in core.core.keys if key.type != BOOLEAN for column in columns(key) if not column.public]
+    if of_tables:
+        scans = {each.alias for each in sources(core.core.relation) if isinstance(each, Scan) and not each.derived}
+        read = [column for column in read if column.relation in scans]
+    with_values = [column.name for column in read if column.domain is not None]
+    with_bounds = [column.name for column in read if column.domain is None and column.bounds is not None]
+    return with_values, with_bounds
+
+
+def groups_left_out(plan: Plan) -> tuple[str, ...]:
+    """One sentence for each kind of rows that are in no group of an answer: of few units, or of keys not declared."""
+    sentences = list[str]()
+    selections = [core.selection for core in plan.cores if core.selection is not None]
+    if selections:
+        fewest = max(selection.units_needed() for selection in selections)
+        several = any(selection.weights is not None for selection in selections)
+        more = "; more are needed if its units are in several groups" if several else ""
+        sentences.append(f"groups of fewer than about {fewest:,} units are missing{more}")
+    evidences = [_least_evidence(core) for core in plan.cores if core.presence is not None]
+    if evidences:
+        least, what = max(evidences)
+        if least > 1:
+            sentences.append(f"groups of fewer than about {least:,} {what} may be missing; SET dpsql.empty_groups = "
+                             "show shows all, with rows or without")  # fmt: skip
+    with_values = dict[str, None]()
+    with_bounds = dict[str, None]()
+    for core in plan.cores:
+        if core.core.domain is not None:
+            values, bounds = _declared_keys(core, of_tables=True)
+            with_values.update(dict.fromkeys(values))
+            with_bounds.update(dict.fromkeys(bounds))
+    if with_values:
+        sentences.append(f"rows with other values of {listed([*with_values])} than the schema lists are in no group")
+    if with_bounds:
+        sentences.append(f"rows with {listed([*with_bounds])} beyond the schema's bounds are in no group")
+    return tuple(sentences)
+
+
+def _least_evidence(core: CorePlan) -> tuple[int, str]:
+    """How many rows, or units, show a group by their noisy count alone."""
+    presence, domain = core.presence, core.core.domain
+    assert presence is not None
+    cell = core.cells[presence.cell].contribution
+    candidates = EXAMPLES[0] if domain is None or domain.count is None else domain.count
+    return round(presence.threshold(candidates) * cell.step), _counted_things(cell)
+
+
+def _counted_things(cell: Contribution) -> str:
+    return "units" if isinstance(cell.cell, UnitCount) else "rows"
+
+
+def nothing_seen(plan: Plan) -> tuple[str, ...]:
+    """What is said of an answer without rows, where groups are shown by evidence."""
+    found = [said for core, said in _shown_groups(plan) if core.presence is not None]
+    if not found:
+        return ()
+    return (f"no row is shown; groups are {found[0]}; SET dpsql.empty_groups = show shows those without rows, too",)
+
+
+def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
+    """What is said of the groups of each core with public keys."""
+    first, of_null = 0, _cores_of_null(plan)
+    for number, core in enumerate(plan.cores):
+        if core.core.domain is not None:
+            count = core.core.domain.count
+            if core.presence is None:
+                yield core, f"{'all' if count is None else f'all {count:,}'} are shown, with rows or without"
+            else:
+                said = _said(core, core.presence, count, first + core.presence.cell)
+                yield core, f"shown with rows or without, but those of NULL are {said}" if number in of_null else said
+        first += len(core.cells) + len(core.histograms)
+
+
+def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:
+    cell, chance = core.cells[presence.cell].contribution, float(100 * presence.chance)
+    what = _counted_things(cell)
+    most = [f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
+            for each in (EXAMPLES if count is None else (count,))]  # fmt: skip
+    together = "all" if count is None else f"all {count:,}"
+    said = f"shown where the noisy count of {what} (cell {place}) is {' or '.join(most)} or more"
+    said += ", or if a block of neighbouring groups has more than noise explains" if presence.blocks else ""
+    said += f", which groups without rows, {together} together, reach in at most {chance:.3g} % of answers"
+    bought = what == "units" and SingleCell(presence.cell) not in core.estimates
+    return f"{said}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price" if bought else said
+
+
+def _cores_of_null(plan: Plan) -> frozenset[int]:
+    """The cores of which only groups of NULL need evidence."""
+    found = dict(plan.evident.nulls).keys() | {
+        level.core
+        for cube, levels in zip(plan.cubes, plan.evident.levels, strict=False)
+        for level in cube.levels
+        if level.core is not None and dict(levels).get(level.keys)
+    }
+    return frozenset(found)
+
+
+def listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
