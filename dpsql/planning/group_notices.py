@@ -133,4 +133,9 @@ def _cores_of_null(plan: Plan) -> frozenset[int]:
 
 
 def listed(names: Sequence[str]) -> str:
+    """The names as a list in words.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

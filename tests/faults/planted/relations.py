@@ -54,7 +54,7 @@ FAULTS = (
         "dpsql/sql/emit/groups.py",
         "partition_by=[unit], order=",
         "order=",
-        ("tests/sql/faithful/test_private_groups.py::test_answers_are_those_of_sql",),
+        ("tests/sql/faithful/test_groups_of_private_keys.py::test_answers_are_those_of_sql",),
     ),
     Fault(
         "a group's value is taken to change by its size at most",
