@@ -116,8 +116,8 @@ def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
             return each
         if len(chosen) < MOST_COMBINED and not any(each.shares_noise(other) for other in chosen):
             chosen.append(each)
-    precision = sum(1 / each.variance for each in chosen)
-    weights = [round(Fraction(1 / each.variance / precision) / WEIGHT) * WEIGHT for each in chosen]
+    precisions = [chosen[0].variance / each.variance for each in chosen]  # in parts of the largest
+    weights = [round(Fraction(each / sum(precisions)) / WEIGHT) * WEIGHT for each in precisions]
     weights[0] = 1 - sum(weights[1:], Fraction(0))
     whole = NO_ROWS
     for each, weight in zip(chosen, weights, strict=True):

@@ -36,11 +36,17 @@ def audited(here: World, folder: Path) -> Iterator[tuple[Schema, NeighbourDataba
 
 
 def tables(connection: duckdb.DuckDBPyConnection, here: World) -> dict[str, list[str]]:
-    """The rows of each table as emitted SQL sees them; a file of DuckDB 1 and its memory differ in the sign of 0.0."""
+    """The rows of each table as emitted SQL sees them, with NULL for NaN.
+
+    A file of DuckDB 1 and its memory differ in the sign of 0.0.
+    """
     read = connection.execute
     columns = {table.name: ", ".join(f'"{column.name}"' for column in table.columns) for table in here.tables}
     rows = {name: read(f'SELECT {listed} FROM source.main."{name}"').fetchall() for name, listed in columns.items()}
-    return {name: sorted(repr(row).replace("-0.0", "0.0") for row in found) for name, found in rows.items()}
+    return {
+        name: sorted(repr(row).replace("-0.0", "0.0").replace("nan", "None") for row in found)
+        for name, found in rows.items()
+    }
 
 
 @pytest.mark.parametrize("orphans", [False, True])

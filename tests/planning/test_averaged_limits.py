@@ -106,7 +106,7 @@ max_rows_per_group = {limit}
 [tables.buys.columns]
 id = {{ type = "integer" }}
 kind = {{ type = "integer", values = [0, 1, 2, 3] }}
-paid = {{ type = "double", bounds = [0, 100] }}
+paid = {{ type = "double", bounds = [0, 100], nullable = false }}
 """
 
 

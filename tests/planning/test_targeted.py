@@ -275,7 +275,7 @@ EXACT = {
     "SELECT region, COUNT(*) FROM people JOIN places ON word = code GROUP BY region ORDER BY 1":
         [("east", 2)],
     "SELECT grade, COUNT(*) FROM people WHERE above = 1000 GROUP BY grade ORDER BY 1":
-        [("A", 0), ("B", 0), ("C", 2), (None, 0)],
+        [("A", 0), ("B", 0), ("C", 2)],
     "SELECT word, COUNT(*) FROM people GROUP BY word ORDER BY 1": [("alone", 1), ("x", 2), ("y", 2)],
     "SELECT CAST(MEDIAN(seen) AS DATE) FROM people WHERE grade = 'A' OR grade = 'B'": [(date(2020, 7, 1),)],
 }  # fmt: skip

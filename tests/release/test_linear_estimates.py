@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.release.linear_estimates import LinearEstimate, NoiseColumn, Part, added
+from dpsql.release.linear_estimates import LinearEstimate, NoiseColumn, Part, added, best
 
 
 def of(rows: tuple[int, ...], weight: int = 1, place: int = 0) -> LinearEstimate:
@@ -52,3 +52,11 @@ def test_the_variance_is_that_of_the_sum_of_its_noises() -> None:
         drawn[0, 0] + drawn[0, 1] + 3 * (drawn[0, 1] + drawn[0, 2]) - 2 * drawn[0, 2] + drawn[1, 0] + drawn[1, 1]
     ) + 2 * drawn[0, 1]
     assert total.variance == pytest.approx(float(np.var(expected)), rel=0.05)
+
+
+def test_estimates_with_next_to_no_noise_are_weighed() -> None:
+    """The reciprocal of such a variance is no number that a double has."""
+    tiny = [NoiseColumn("answer", 0, place, Gaussian(1, Fraction(100)), Fraction(1, 10**156)) for place in (0, 1)]
+    estimates = [LinearEstimate(Fraction(place), (Part(tiny[place], Fraction(1), (0,)),)) for place in (0, 1)]
+    assert 0 < estimates[0].variance < 1e-308
+    assert best(estimates).value == Fraction(1, 2)

@@ -41,7 +41,7 @@ id = {{ type = "integer" }}
 kind = {{ type = "text", values = ["a", "b", "c"] }}
 flag = {{ type = "boolean" }}
 day = {{ type = "date", bounds = [2024-01-01, 2024-03-31] }}
-x = {{ type = "double", bounds = [0, 100] }}
+x = {{ type = "double", bounds = [0, 100], nullable = false }}
 y = {{ type = "integer", bounds = [0, 9], nullable = true }}
 place = {{ type = "text" }}
 [tables.visits]
@@ -50,7 +50,7 @@ references = {{ id = "people.id" }}
 [tables.visits.columns]
 id = {{ type = "integer" }}
 at = {{ type = "date", bounds = [2024-01-01, 2024-12-31] }}
-cost = {{ type = "double", bounds = [0, 10] }}
+cost = {{ type = "double", bounds = [0, 10], nullable = false }}
 [tables.clicks]
 max_rows_per_unit = 400
 references = {{ id = "people.id" }}

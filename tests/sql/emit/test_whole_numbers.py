@@ -20,6 +20,8 @@ NUMBERS = (
     2**63 - 1, -(2**63), -(2**63) + 1, 2**62, 2**53, 2**53 + 1, -(2**53) - 1, 3_037_000_500, 1_852_673_427_797_059_126,
     999_999_999_999_999_999, 5_000_000_000_000_000_000, 2**32, 2**31, 10, 7, 5, 3, 2, 1, 0, -1, -2, -5, -7, -15,
 )  # fmt: skip
+#: DuckDB 1 rounds the largest whole numbers to tens beyond 63 bits, and gives a number of the other sign.
+ROUNDS_ROUND = duckdb.__version__.startswith("1.")
 DECIMALS = ("9007199254740993.0", "9007199254740994.5", "-9007199254740993.5", "7.5", "-0.5")
 COLUMNS = {
     name: ColumnRef("t", name, SqlType("integer"), True, None) for name in ("big", "other", "small", "least")
@@ -102,7 +104,7 @@ def test_whole_numbers_are_those_of_duckdb(connection: duckdb.DuckDBPyConnection
     draws = Draws(seed)
     for _ in range(6):
         text = draws.number(2)
-        theirs = _plain(connection, text)
+        theirs = None if ROUNDS_ROUND and "ROUND(" in text else _plain(connection, text)
         if theirs is None:
             continue
         expression = read(text, COLUMNS)

@@ -106,6 +106,8 @@ def _tolerance(plan: Plan, column: int) -> float:
 
     The most frequent of equally frequent values is any of them, and values that few rows have are not present.
     """
+    if not plan.cores:
+        return 0.0  # the statement has no row as it is written
     core, place = plan.cores[plan.columns[column].core], plan.columns[column].aggregate
     if place is None or plan.cubes:  # a level's core has some of the cube's aggregates, in an order of its own
         return max((_of_estimate(core, each) for core in plan.cores for each in core.estimates), default=0.0)
