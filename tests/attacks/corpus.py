@@ -28,6 +28,7 @@ ANSWERED: dict[str, str] = {
     "J02-subquery-007": "the private count is a core of its own; what is added to it is public",
     "J08-stability-006": "the private count is a core of its own, and LIMIT takes the released number",
     "J08-stability-007": "the private count is a core of its own, and OFFSET takes the released number",
+    "J10-stability-012": "a unit changes as many cities as it may have rows, and no city is released",
     "J11-window-005": "the window looks at released groups only",
     "J12-nested-002": "the inner groups are released; their sum is taken over released rows",
     "K06-having-003": "HAVING compares the released count",

@@ -51,7 +51,6 @@ _OTHER_ROWS = {
     "superset 84 virt:raw_rows(samples)": _RARE,
     "superset 51 phys:filters_notin_temporal": _LISTED,
     "superset 80 virt:filters_notin_temporal": _LISTED,
-    "metabase: a joined table under an alias with spaces": _LISTED,
     "superset 102 sqllab:estimate": "the price and the noise, in the place of a plan",
 }
 

@@ -13,6 +13,7 @@ from math import prod
 from typing import TypeAlias, TypeVar, assert_never
 
 from dpsql.errors import Refused
+from dpsql.sql.analysis.stability import sources
 from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
 from dpsql.sql.analysis.work.row_cost import has_pattern_of_data, matches
@@ -46,10 +47,18 @@ _Value = TypeVar("_Value", Relation, Leaf)
 
 
 def with_partners_of_cores(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]:
-    """The cores with the numbers of partners of their public sources, by the keys of all of them."""
-    all_cores = list(cores)
-    keys = [core.keys for core in all_cores]
-    return tuple(replace(core, relation=with_partners(core.relation, keys, fanout)) for core in all_cores)
+    """The cores with the numbers of partners of their public sources, by the keys of all cores of the same tables."""
+    all_cores = [(core, _tables(core)) for core in cores]
+    found = list[Core]()
+    for core, tables in all_cores:
+        keys = [other.keys for other, others_tables in all_cores if others_tables == tables]
+        found.append(replace(core, relation=with_partners(core.relation, keys, fanout)))
+    return tuple(found)
+
+
+def _tables(core: Core) -> dict[str, str]:
+    """The tables of a core by their aliases, which other cores may have for other tables."""
+    return {each.alias: each.table for each in sources(core.relation) if isinstance(each, Scan)}
 
 
 def with_partners(relation: Relation, keys: Iterable[Iterable[Expression]], fanout: Fanout) -> Relation:

@@ -132,7 +132,6 @@ SELECT p_brand, COUNT(*) AS parts FROM part p WHERE p_retailprice > (SELECT AVG(
 SELECT n_name AS n_name, SUM(o_totalprice) AS "SUM(o_totalprice)", COUNT(DISTINCT c_custkey) AS "COUNT_DISTINCT(c_custkey)" FROM (SELECT o.*, c.c_custkey, n.n_name FROM orders o JOIN customer c ON c.c_custkey = o.o_custkey JOIN nation n ON n.n_nationkey = c.c_nationkey) AS virtual_table WHERE o_orderstatus IN ('F', 'O') GROUP BY n_name ORDER BY "SUM(o_totalprice)" DESC LIMIT 1000
 
 -- Metabase: two joins
--- listed: segments are declared values, and NULL is one where a LEFT JOIN finds no customer
 SELECT "Customer"."c_mktsegment" AS "Customer__c_mktsegment", SUM("public"."orders"."o_totalprice") AS "sum" FROM "public"."orders" LEFT JOIN "public"."customer" AS "Customer" ON "public"."orders"."o_custkey" = "Customer"."c_custkey" GROUP BY "Customer"."c_mktsegment" ORDER BY "Customer"."c_mktsegment" ASC
 
 -- Tableau: a measure by two dimensions
