@@ -34,8 +34,10 @@ def test_a_whole_session(
         number = add_dashboard(superset, layout, filters)
     with browser(1400, 1000) as page:
         log_in(page, superset)
-        with server.charges(len(layout)):
-            open_dashboard(page, superset, number, len(layout))
+        spent = server.charged()
+        open_dashboard(page, superset, number, len(layout))
+        # the table tells the number of patients, if Superset asks for the table first
+        assert server.charged() - spent in (len(layout) - 1, len(layout))
         assert failed(page) == [] and len(drawn(page)) == len(layout)
         assert page.save_screenshot(str(pictures / "superset-dashboard.png"))
         story.append(("open a dashboard of four charts and two filters", *_so_far(served)))
