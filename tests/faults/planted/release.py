@@ -31,13 +31,6 @@ FAULTS = (
         ("tests/release/test_cube.py::test_all_levels_leave_out_the_rows_that_the_finest_one_does",),
     ),
     Fault(
-        "rows whose date is beyond its bounds are in totals",
-        "dpsql/sql/analysis/key_domain/restriction.py",
-        "return _or_null(_between_days(expression, values), expression, values.nullable)",
-        'return Call("=", (expression, expression), BOOLEAN)',
-        ("tests/release/test_cube_bounds.py",),
-    ),
-    Fault(
         "what is shown of a count may be below 0",
         "dpsql/sql/ir/aggregate.py",
         "arguments=Arguments.ROWS, measure=Measure.ROWS, result=ResultRule.WHOLE_NUMBER, possible=FROM_ZERO,",
