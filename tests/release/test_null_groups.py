@@ -78,6 +78,12 @@ def test_null_is_shown_by_evidence_and_values_always(
     assert keys(session, f"SELECT {key}, {aggregate} FROM people GROUP BY 1") == sorted(groups, key=repr)
 
 
+def test_values_are_shown_however_few_rows_they_have(session: Session) -> None:
+    """Only NULL needs evidence: no row has the condition."""
+    text = "SELECT sex, COUNT(*) FROM people WHERE id < 0 GROUP BY sex"
+    assert keys(session, text) == [("f",), ("m",)]
+
+
 def test_null_is_shown_where_all_groups_are(session: Session) -> None:
     session.set("dpsql.empty_groups", "show")
     assert (None,) in keys(session, "SELECT sex, COUNT(*) FROM people GROUP BY sex")

@@ -237,7 +237,7 @@ FAULTS = (
         "dpsql/release/released_tables.py",
         "        if nulls is None:\n            return frozenset()\n",
         "        return frozenset()\n",
-        (f"{NULLS}_null_is_shown_by_evidence_and_values_always",),
+        (f"{NULLS}_values_are_shown_however_few_rows_they_have",),
     ),
     Fault(
         "totals over NULL are shown without evidence",

@@ -213,12 +213,4 @@ FAULTS = (
         "notices=whole.notices",
         (f"{BEYOND}::test_what_limits_leave_out_is_said",),
     ),
-    Fault(
-        "what limits leave out is said of subqueries per unit",
-        "dpsql/planning/rows_beyond.py",
-        "            case _:\n                pass\n",
-        '            case _ if hasattr(source, "child"):\n                yield from _limited_scans(source.child)\n'
-        "            case _:\n                pass\n",
-        (f"{BEYOND}::test_what_limits_leave_out_is_said",),
-    ),
 )
