@@ -131,12 +131,16 @@ def _shortened(dialect: Dialect, result: exp.Expr, reach: Interval, values: list
 def _divided(dialect: Dialect, call: Call, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
     """The quotient or the remainder in 64 bits; NULL if the divisor is 0, or the quotient has more."""
     known = exp.Nullif(this=divisor, expression=node.integer(0))
-    if call.function == "%":
-        return exp.Mod(this=node.operand(dividend), expression=known)
     if not isinstance(call.arguments[1], Literal) or call.arguments[1].value == -1:
         usual = node.compare(exp.NEQ, divisor.copy(), node.integer(-1))
-        least = dialect.cast(node.integer(LEAST), INTEGER)
-        dividend = node.case((usual, dividend), default=exp.Nullif(this=dividend.copy(), expression=least))
+        copies = [node.operand(dividend.copy()) for _ in range(2)]
+        if call.function == "%":  # 0, or NULL: DuckDB 1 fails on the remainder of the least number, too
+            instead: exp.Expr = exp.Sub(this=copies[0], expression=copies[1])
+        else:
+            instead = exp.Nullif(this=dividend.copy(), expression=dialect.cast(node.integer(LEAST), INTEGER))
+        dividend = node.case((usual, dividend), default=instead)
+    if call.function == "%":
+        return exp.Mod(this=node.operand(dividend), expression=known)
     return dialect.quotient(node.operand(dividend), known)
 
 

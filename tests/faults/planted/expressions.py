@@ -35,8 +35,8 @@ FAULTS = (
     Fault(
         "the least number of 64 bits is divided by −1",
         "dpsql/sql/emit/whole_numbers.py",
-        "default=exp.Nullif(this=dividend.copy(), expression=least))",
-        "default=dividend.copy())",
+        "instead = exp.Nullif(this=dividend.copy(), expression=dialect.cast(node.integer(LEAST), INTEGER))",
+        "instead = dividend.copy()",
         (f"{WHOLE}::test_the_least_number_is_not_divided_by_minus_one",),
     ),
     Fault(
