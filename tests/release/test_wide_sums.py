@@ -87,7 +87,7 @@ def test_the_type_is_the_same_before_and_after_and_in_every_front_end(schema: Pa
         told = runner.invoke(commands, ["query", str(schema), statement, "--format", style]).stdout
         assert str(wide) in told, style
     told = runner.invoke(commands, ["query", str(schema), statement, "--format", "json"]).stdout
-    assert json.loads(told)[0]["s"] == wide
+    assert json.JSONDecoder().raw_decode(told)[0][0]["s"] == wide  # notices follow where click mixes both streams
     runner.invoke(
         commands, ["query", str(schema), statement, "--format", "parquet", "--output", str(tmp_path / "s.parquet")]
     )
