@@ -90,28 +90,16 @@ def _epsilon(text: str) -> Fraction:
     return Fraction(text)
 
 
-def _mechanism(text: str) -> str:
-    if text.lower() not in get_args(Noise):
-        raise ValueError(f"write one of {', '.join(get_args(Noise))}")
-    return text.lower()
+def _choice(choices: object) -> Callable[[str], str]:
+    """Reader of one word of a `Literal` type, in any case."""
+    words = get_args(choices)
 
+    def read(text: str) -> str:
+        if text.lower() not in words:
+            raise ValueError(f"write one of {', '.join(words)}")
+        return text.lower()
 
-def _clipping(text: str) -> str:
-    if text.lower() not in get_args(Clipping):
-        raise ValueError(f"write one of {', '.join(get_args(Clipping))}")
-    return text.lower()
-
-
-def _preview(text: str) -> str:
-    if text.lower() not in get_args(Preview):
-        raise ValueError(f"write one of {', '.join(get_args(Preview))}")
-    return text.lower()
-
-
-def _empty_groups(text: str) -> str:
-    if text.lower() not in get_args(EmptyGroups):
-        raise ValueError(f"write one of {', '.join(get_args(EmptyGroups))}")
-    return text.lower()
+    return read
 
 
 def _switch(text: str) -> bool:
@@ -127,14 +115,14 @@ def _plain(value: Fraction) -> str:
 #: Every setting by its name; a front end that lists, completes or keeps settings reads them here.
 SETTINGS: Mapping[str, Setting] = {
     "dpsql.epsilon": Setting("epsilon", "0.5", _epsilon, lambda those: _plain(those.epsilon)),
-    "dpsql.mechanism": Setting("mechanism", "laplace", _mechanism, lambda those: those.mechanism),
+    "dpsql.mechanism": Setting("mechanism", "laplace", _choice(Noise), lambda those: those.mechanism),
     "dpsql.target_error": Setting(
         "target_error", "'5 %'", _target, lambda settings: str(settings.target_error or "off")
     ),
     "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda those: _plain(those.most)),
-    "dpsql.clipping": Setting("clipping", "report", _clipping, lambda those: those.clipping),
-    "dpsql.empty_groups": Setting("empty_groups", "show", _empty_groups, lambda those: those.empty_groups),
-    "dpsql.preview": Setting("preview", "synthetic", _preview, lambda those: those.preview),
+    "dpsql.clipping": Setting("clipping", "report", _choice(Clipping), lambda those: those.clipping),
+    "dpsql.empty_groups": Setting("empty_groups", "show", _choice(EmptyGroups), lambda those: those.empty_groups),
+    "dpsql.preview": Setting("preview", "synthetic", _choice(Preview), lambda those: those.preview),
     "dpsql.intervals": Setting("intervals", "on", _switch, lambda those: "on" if those.intervals else "off"),
     "dpsql.reuse": Setting("reuse", "off", _switch, lambda those: "on" if those.reuse else "off"),
 }
