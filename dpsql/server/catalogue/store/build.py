@@ -14,13 +14,28 @@ from dpsql.server.catalogue.store.catalogue_types import duckdb_type
 from dpsql.server.catalogue.store.function_macros import FIRST_MACROS, MACROS, TABLE_MACROS, definitions
 from dpsql.server.catalogue.store.objects import CatalogueObjects, Row, TypeStorage, added_functions, allowed_functions
 
-#: PostgreSQL's spelling of a type where it is not the type's name.
+#: PostgreSQL's spelling of a type, by its OID, if it is not the type's name.
 _SPELLED = {
-    16: "boolean", 18: '"char"', 20: "bigint", 21: "smallint", 23: "integer", 700: "real", 701: "double precision",
-    1042: "character", 1043: "character varying", 1083: "time without time zone", 1114: "timestamp without time zone",
-    1184: "timestamp with time zone", 1186: "interval", 1266: "time with time zone", 1560: "bit",
-    1562: "bit varying", 1700: "numeric",
-}  # fmt: skip
+    16: "boolean",
+    18: '"char"',
+    20: "bigint",
+    21: "smallint",
+    23: "integer",
+    700: "real",
+    701: "double precision",
+    1042: "character",
+    1043: "character varying",
+    1083: "time without time zone",
+    1114: "timestamp without time zone",
+    1184: "timestamp with time zone",
+    1186: "interval",
+    1266: "time with time zone",
+    1560: "bit",
+    1562: "bit varying",
+    1700: "numeric",
+}
+#: Other names by which a cast may call a type.
+_OTHER_NAMES = ((23, "int"), (701, "float"), (1700, "decimal"))
 _SPELLING = " ".join(f"WHEN {oid} THEN '{name}'" for oid, name in _SPELLED.items())
 _COLUMNS = """(SELECT string_agg(pgc.quote_ident(a.attname), ', ' ORDER BY list_position({places}, a.attnum))
     FROM pgc.pg_attribute a WHERE a.attrelid = {relation} AND list_contains({places}, a.attnum))"""
@@ -104,9 +119,7 @@ _EARLY = frozenset(
 _TYPE_NAMES = (
     (
         "CREATE TABLE pgc.type_names AS SELECT oid, typname AS spelled FROM pgc.pg_type UNION ALL "
-        "SELECT * FROM (VALUES (16, 'boolean'), (20, 'bigint'), (21, 'smallint'), (23, 'integer'), (23, 'int'), "
-        "(700, 'real'), (701, 'double precision'), (701, 'float'), (1042, 'character'), (1043, 'character varying'), "
-        "(1114, 'timestamp without time zone'), (1184, 'timestamp with time zone'), (1700, 'decimal')) v(oid, spelled)"
+        f"SELECT * FROM (VALUES {', '.join(map(str, (*_SPELLED.items(), *_OTHER_NAMES)))}) v(oid, spelled)"
     ),
     (
         "INSERT INTO pgc.type_names SELECT t.typarray, n.spelled || '[]' FROM pgc.type_names n "
