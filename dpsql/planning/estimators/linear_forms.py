@@ -11,8 +11,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+#: One number, or one for each of many rows.
+Numbers = TypeVar("Numbers", float, NDArray[np.float64])
 ConfidenceInterval: TypeAlias = tuple[float, float]
 #: A noisy cell and the half-width of its noise, both in the unit of its data.
 NoisyCell: TypeAlias = tuple[Fraction, Fraction]
@@ -41,7 +46,10 @@ class NoiseLaw:
         whole = math.hypot(*halves)
         if self.many == self.pair == 1.0 or whole == 0 or not math.isfinite(whole):
             return 1.0
-        shared = 1 - sum((half / whole) ** 4 for half in halves)
+        return self.at(1 - sum((half / whole) ** 4 for half in halves))
+
+    def at(self, shared: Numbers) -> Numbers:
+        """The factor for a share that lies in no single part: 0 if one part is all, 1/2 if two are as large."""
         bend = 4 * self.pair - 2 * (1 + self.many)
         return 1 + (self.many - 1) * shared + bend * shared * (1 - shared)
 
@@ -111,6 +119,14 @@ def reach(half: float, lost: float) -> float:
     return half if 2 * lost <= half else lost + half * half / (4 * lost)
 
 
+def fieller(t: Numbers, n: Numbers, tt: Numbers, nn: Numbers, tn: Numbers | float) -> tuple[Numbers, ...]:
+    """(a, b, c) of Fieller's set: the θ with aθ² − 2bθ + c ≤ 0 are the ratios t/n within the noise.
+
+    tt and nn are the squares of the half-widths of t and n, and tn is the part that both share.
+    """
+    return n * n - nn, t * n - tn, t * t - tt
+
+
 def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> ConfidenceInterval:
     """Fieller's set: the θ within two ends for which above − θ·below is within its own noise, from its least to its
     greatest.
@@ -123,7 +139,7 @@ def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> C
     tt = factor * math.hypot(*above.moved.values()) ** 2
     nn = factor * math.hypot(*below.moved.values()) ** 2
     tn = factor * sum(half * below.moved.get(cell, 0.0) for cell, half in above.moved.items())
-    a, b, c = n * n - nn, t * n - tn, t * t - tt
+    a, b, c = fieller(t, n, tt, nn, tn)
     root = math.sqrt(max(b * b - a * c, 0.0))
     if a > 0 and n > 0:
         low, high = (b - root) / a, (b + root) / a

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dpsql.planning.estimators.columnar_rows import EXACT, IntervalColumn, StepColumn, as_type, quotients_as_type
 from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, SingleCell, interval, linear, value
-from dpsql.planning.estimators.linear_forms import ConfidenceInterval, NoiseLaw
+from dpsql.planning.estimators.linear_forms import ConfidenceInterval, NoiseLaw, fieller
 
 #: A column of released values, and one of their intervals.
 ReadColumn: TypeAlias = tuple[Sequence[object], Sequence[ConfidenceInterval | None]]
@@ -146,7 +146,7 @@ def ratios(
         theta = np.where(below != 0, above / below, 0.0)
         widening = _factors(law, half_above, np.abs(theta) * half_below) ** 2
         tt, nn = widening * half_above**2, widening * half_below**2
-        a, b, c = below * below - nn, above * below, above * above - tt
+        a, b, c = fieller(above, below, tt, nn, 0.0)
         root = np.sqrt(np.maximum(b * b - a * c, 0.0))
         one, other = (b - root) / a, (b + root) / a
     low, high = np.full(len(above), -reach), np.full(len(above), reach)
@@ -163,7 +163,5 @@ def ratios(
 def _factors(law: NoiseLaw, one: float, others: _Doubles) -> _Doubles:
     """`NoiseLaw.factor` of one half-width and each of the others."""
     whole = np.hypot(one, others)
-    shared = 1 - (one / whole) ** 4 - (others / whole) ** 4
-    bend = 4 * law.pair - 2 * (1 + law.many)
-    factors = 1 + (law.many - 1) * shared + bend * shared * (1 - shared)
+    factors = law.at(1 - (one / whole) ** 4 - (others / whole) ** 4)
     return np.where((whole > 0) & np.isfinite(whole), factors, 1.0)

@@ -106,8 +106,8 @@ FAULTS = (
     Fault(
         "Fieller's set without the noise of the denominator",
         "dpsql/planning/estimators/linear_forms.py",
-        "a, b, c = n * n - nn, t * n - tn, t * t - tt",
-        "a, b, c = n * n, t * n - tn, t * t - tt",
+        "return n * n - nn, t * n - tn, t * t - tt",
+        "return n * n, t * n - tn, t * t - tt",
         (f"{FORMS}::test_fieller_s_set_holds_the_ratio",),
     ),
     Fault(
