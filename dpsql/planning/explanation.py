@@ -10,7 +10,6 @@ from dpsql.privacy.mechanism import (
     ConcentratedExponential,
     Exponential,
     ExponentialMechanism,
-    Laplace,
     Mechanism,
     PermuteAndFlip,
 )
@@ -53,9 +52,8 @@ def explained_cell(contribution: Contribution, noise: Mechanism, confidence: flo
     """A cell that gets noise."""
     step, what = float(contribution.step), cell_in_words(contribution.cell)
     deviation, half = noise.standard_deviation * step, float(noise.half_width(confidence)) * step
-    if isinstance(noise, Laplace):
-        return ExplainedCell(what, noise.l1 * step, "L1", "discrete Laplace", deviation, half)
-    return ExplainedCell(what, float(noise.l2_squared) ** 0.5 * step, "L2", "discrete Gaussian", deviation, half)
+    family = f"discrete {noise.family.capitalize()}"
+    return ExplainedCell(what, noise.sensitivity * step, noise.norm, family, deviation, half)
 
 
 def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:

@@ -12,8 +12,6 @@ from dpsql.privacy.mechanism import (
     ConcentratedExponential,
     Exponential,
     ExponentialMechanism,
-    Gaussian,
-    Laplace,
     Mechanism,
     PermuteAndFlip,
 )
@@ -92,10 +90,4 @@ def choice_note(choice: Exponential | PermuteAndFlip) -> dict[str, object]:
 
 def noise_note(mechanism: Mechanism) -> dict[str, object]:
     """What the ledger notes of the noise of a number."""
-    match mechanism:
-        case Gaussian(l2_squared=sensitivity, variance=noise):
-            return {"sensitivity": str(sensitivity), "noise": str(noise)}
-        case Laplace(l1=sensitivity, scale=noise):
-            return {"sensitivity": str(sensitivity), "noise": str(noise)}
-        case _:
-            assert_never(mechanism)
+    return {"sensitivity": str(mechanism.distance), "noise": str(mechanism.size)}

@@ -161,7 +161,7 @@ class KeyThreshold:
 
         Weighed groups move by less; where a unit may take the place of another, both may count in as many.
         """
-        distance = self.noise.l2_squared if isinstance(self.noise, Gaussian) else self.noise.l1
+        distance = self.noise.distance
         return distance if self.weights is None else distance // self.weights.sensitivity * self.weights.most
 
     @property

@@ -23,7 +23,6 @@ from dpsql.audit.sensitivity.claims import NeighbourRows
 from dpsql.engines.exact_rows import CoreRows
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.measure import Cost
-from dpsql.privacy.mechanism import Gaussian
 from dpsql.release.released_tables import Released, ReleasedTable
 
 
@@ -58,10 +57,7 @@ def _ratio(
     for at, (noise, step) in enumerate(zip(noises, core.steps, strict=True)):
         noisy = table.cells[place][at] / step
         here, there = float(noisy - left.cell(key, at)), float(noisy - right.cell(key, at))
-        if isinstance(noise, Gaussian):
-            total += (there * there - here * here) / (2 * float(noise.variance))
-        else:
-            total += (abs(there) - abs(here)) / float(noise.scale)
+        total += noise.exponent(there) - noise.exponent(here)
     return total
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from dpsql.audit.sensitivity.statements import Exact, look
 from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.errors import DatabaseError
 from dpsql.planning.plan import CorePlan, Plan
-from dpsql.privacy.mechanism import Gaussian, Mechanism
+from dpsql.privacy.mechanism import Gaussian
 from dpsql.release.noise_addition import release
 from dpsql.schema import Schema
 
@@ -162,15 +161,12 @@ def _worst_case_neighbours(plan: Plan) -> NeighbourRelease | None:
 
 def _apart(core: CorePlan, all_of_it: bool) -> CoreRows:
     """One made-up row, moved by all of the claims or by none."""
-    cells: list[object] = [_reach(cell.mechanism) if all_of_it else 0 for cell in core.cells]
+    share = 1 if all_of_it else 0
+    cells: list[object] = [share * cell.mechanism.largest_change for cell in core.cells]
     if core.selection is not None:
-        cells.append(max(10**6, 100 * core.selection.threshold) + (_reach(core.selection.noise) if all_of_it else 0))
+        count = max(10**6, 100 * core.selection.threshold)
+        cells.append(count + share * core.selection.noise.largest_change)
     return [(*(None,) * len(core.core.keys), *cells, *(None,) * len(core.histograms))]
-
-
-def _reach(noise: Mechanism) -> int:
-    """The most that one group may move."""
-    return isqrt(noise.l2_squared) if isinstance(noise, Gaussian) else noise.l1
 
 
 def _changed(core: CorePlan, one: CoreRows, other: CoreRows) -> tuple[CoreRows, CoreRows]:

@@ -98,7 +98,7 @@ def levels(tree: TreeMechanism, left: Listed, right: Listed) -> ClaimComparison:
         {key: exact_levels(tree, *(listed or _NOTHING_LISTED)) for key, listed in side.items()}
         for side in (left, right)
     )
-    kind = f"histogram {'L2' if isinstance(tree.node, Gaussian) else 'L1'}"
+    kind = f"histogram {tree.node.norm}"
     found = ClaimComparison()
     for level in range(tree.levels):
         change, sums = [], []

@@ -22,7 +22,7 @@ from dpsql.audit.sensitivity.claim_use import (
 )
 from dpsql.engines.exact_rows import CoreRows
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.mechanism import Gaussian
+from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
 from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
@@ -70,7 +70,7 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
     found = ClaimComparison()
     for place, cell in enumerate(core.cells):
         change = changes(left, right, place)
-        kind = cell_kind(cell.contribution.cell, isinstance(cell.mechanism, Gaussian))
+        kind = cell_kind(cell.contribution.cell, cell.mechanism)
         found += ClaimComparison((distance(kind, cell.mechanism, change),))
     if core.selection is not None:
         found += _selection(core, left, right)
@@ -110,13 +110,13 @@ def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
     return tuple(wrong)
 
 
-def cell_kind(cell: Cell, gaussian: bool) -> str:
+def cell_kind(cell: Cell, noise: Mechanism) -> str:
     """The kind of a cell, and the norm of its claim."""
     names: dict[type[Cell], str] = {
         RowCount: "count", ClampedSum: "sum", UnitCount: "units", DistinctCount: "distinct", ProductSum: "product",
         NormClippedSum: "norm clipped sum",
     }  # fmt: skip
-    return f"{names[type(cell)]} {'L2' if gaussian else 'L1'}"
+    return f"{names[type(cell)]} {noise.norm}"
 
 
 def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> ClaimComparison:

@@ -203,8 +203,7 @@ def matched_cell(core: NormalCore, cell: NormalCell, rows: int, view: StoredView
 
 def scale(noise: Mechanism, step: Fraction) -> float:
     """The variance of the continuous law of the noise: above 0, and in proportion to a power of its price."""
-    size = float(noise.variance if isinstance(noise, Gaussian) else 2 * noise.scale**2)
-    return size * float(step) ** 2
+    return noise.continuous_variance * float(step) ** 2
 
 
 def with_share(core: CorePlan, share: Fraction, privacy: Privacy, price: Fraction) -> CorePlan:

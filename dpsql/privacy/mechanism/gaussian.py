@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, erfc, exp, pi, sqrt
+from math import ceil, erfc, exp, isqrt, pi, sqrt
 from statistics import NormalDist
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,8 @@ class Gaussian:
 
     l2_squared: int
     variance: Fraction
+    family: ClassVar[str] = "gaussian"
+    norm: ClassVar[str] = "L2"
 
     def __post_init__(self) -> None:
         positive(l2_squared=self.l2_squared, variance=self.variance)
@@ -77,6 +80,35 @@ class Gaussian:
     def cost(self) -> Cost:
         """ρ = l2_squared/(2·variance), exactly, and no pure epsilon."""
         return Cost(None, self.l2_squared / (2 * self.variance))
+
+    @property
+    def distance(self) -> int:
+        """The claim: by how much one unit moves the vector, as the square of its L2 norm."""
+        return self.l2_squared
+
+    @property
+    def sensitivity(self) -> float:
+        """The L2 norm by which one unit moves the vector."""
+        return sqrt(self.l2_squared)
+
+    @property
+    def largest_change(self) -> int:
+        """By how much one unit moves one cell."""
+        return isqrt(self.l2_squared)
+
+    @property
+    def size(self) -> Fraction:
+        """The parameter of the law, which is its variance."""
+        return self.variance
+
+    @property
+    def continuous_variance(self) -> float:
+        """The variance of the continuous law; the integers' is smaller."""
+        return float(self.variance)
+
+    def exponent(self, z: float) -> float:
+        """−ln P(noise = z), up to a constant."""
+        return z * z / (2 * float(self.variance))
 
     @property
     def standard_deviation(self) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, exp, log, sinh, sqrt
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ class Laplace:
 
     l1: int
     scale: Fraction
+    family: ClassVar[str] = "laplace"
+    norm: ClassVar[str] = "L1"
 
     def __post_init__(self) -> None:
         positive(l1=self.l1, scale=self.scale)
@@ -42,6 +45,35 @@ class Laplace:
     def cost(self) -> Cost:
         """Pure epsilon = l1/scale, and the least ρ that holds for it, rounded up to a multiple of 2^-192."""
         return Cost(self.l1 / self.scale, laplace_rho(self.l1, self.scale))
+
+    @property
+    def distance(self) -> int:
+        """The claim: by how much one unit moves the vector, in the L1 norm."""
+        return self.l1
+
+    @property
+    def sensitivity(self) -> float:
+        """The L1 norm by which one unit moves the vector."""
+        return float(self.l1)
+
+    @property
+    def largest_change(self) -> int:
+        """By how much one unit moves one cell."""
+        return self.l1
+
+    @property
+    def size(self) -> Fraction:
+        """The parameter of the law, which is its scale."""
+        return self.scale
+
+    @property
+    def continuous_variance(self) -> float:
+        """The variance of the continuous law, 2·scale²; the integers' is smaller."""
+        return float(2 * self.scale**2)
+
+    def exponent(self, z: float) -> float:
+        """−ln P(noise = z), up to a constant."""
+        return abs(z) / float(self.scale)
 
     @property
     def standard_deviation(self) -> float:

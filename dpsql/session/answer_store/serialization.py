@@ -254,7 +254,7 @@ def _read_value(value: Any) -> object:
 def written_view(view: StoredView) -> bytes:
     """The view as JSON."""
     cells = [[each.place, each.kind, list(each.arguments), sorted(each.conditions), each.rows, str(each.step),
-              _written_noise(each.noise)] for each in view.cells]  # fmt: skip
+              [each.noise.family, each.noise.distance, str(each.noise.size)]] for each in view.cells]  # fmt: skip
     whole = [view.answer, view.core, view.entry, view.said, list(view.keys), view.groups, cells, list(view.beyond)]
     return json.dumps(whole, separators=(",", ":")).encode("ascii")
 
@@ -272,11 +272,5 @@ def _read_cell(
     return ViewCell(place, kind, tuple(arguments), frozenset(conditions), rows, Fraction(step), _read_noise(*noise))
 
 
-def _written_noise(noise: Mechanism) -> list[object]:
-    if isinstance(noise, Gaussian):
-        return ["gaussian", noise.l2_squared, str(noise.variance)]
-    return ["laplace", noise.l1, str(noise.scale)]
-
-
 def _read_noise(family: str, moved: int, size: str) -> Mechanism:
-    return Gaussian(moved, Fraction(size)) if family == "gaussian" else Laplace(moved, Fraction(size))
+    return Gaussian(moved, Fraction(size)) if family == Gaussian.family else Laplace(moved, Fraction(size))
