@@ -7,7 +7,7 @@ refuses by name: nothing is emitted that an engine might read in another way. Pr
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Final, Literal, NoReturn, TypeAlias
 
@@ -16,7 +16,9 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.schema import SqlType
+from dpsql.sql.emit import node
 from dpsql.sql.emit.total_form import TotalForm
+from dpsql.sql.ir.expression import Expression
 
 #: Where an engine finds a table: its database and the schema in it, empty where the engine has none.
 Path: TypeAlias = tuple[str, str]
@@ -24,6 +26,9 @@ Path: TypeAlias = tuple[str, str]
 Width: TypeAlias = Literal["narrow", "wide"]
 #: Mixed into the hashes that order the rows and groups of a unit, so that the order is no property of the data alone.
 HASH_KEY = "dpsql"
+#: Marks of joins: rows without a partner are left out afterwards; the source is a public table.
+INNER: Final = "inner"
+PUBLIC: Final = "public"
 
 
 class Syntax:
@@ -88,10 +93,10 @@ class Dialect(Syntax, ABC):
 
     @property
     @abstractmethod
-    def shares_values(self) -> bool:
-        """Whether the engine computes a value once for rows that share it, so that time tells of rows that do not.
+    def reads_every_side(self) -> bool:
+        """Whether the engine reads both sides of an inner join, even if it finds one empty.
 
-        Then slow functions read flat values (`dpsql.sql.emit.per_row_evaluation`).
+        If not, private rows are joined by LEFT JOINs whose rows without a partner are left out afterwards.
         """
 
     @abstractmethod
@@ -143,16 +148,70 @@ class Dialect(Syntax, ABC):
         """A table of these rows and column names, as it stands in FROM."""
 
     @abstractmethod
-    def one(self) -> exp.Expr:
-        """The number 1, computed for each row so that the engine cannot know it beforehand."""
+    def rows(self, emit: Callable[[], exp.Select]) -> exp.Select:
+        """The query of a core's rows, which ``emit`` writes, in the form in which the engine's time tells least.
+
+        StatementError (E_JOIN) if there is no such form.
+        """
 
     @abstractmethod
-    def listed(self, value: exp.Expr) -> exp.Expr:
-        """A list of one value; asked for where the engine `shares_values`."""
+    def reads_flat(self, function: str) -> bool:
+        """Whether the function reads `flat` values, in the rows that are emitted."""
 
     @abstractmethod
-    def first_listed(self, values: exp.Expr, place: exp.Expr) -> exp.Expr:
-        """The value at that place of a list, counted from 1; asked for where the engine `shares_values`."""
+    def flat(self, emitted: exp.Expr, expression: Expression) -> exp.Expr:
+        """The emitted expression, in a form that the engine computes for each row by itself."""
+
+    @abstractmethod
+    def tested_on_each_row(self, condition: exp.Expr, read: exp.Expr | None) -> exp.Expr:
+        """The condition, in a form that the engine cannot decide before it reads the row.
+
+        ``read`` is a column that it reads if the condition stands in a subquery in an expression.
+        """
+
+    @abstractmethod
+    def units_above_limit(
+        self,
+        unit: exp.Expr,
+        source: exp.Expr,
+        above: exp.Expr,
+        joins: Sequence[exp.Join] = (),
+        where: exp.Expr | None = None,
+    ) -> exp.Query:
+        """The units of the source whose rows fulfil the condition, as ``u``; it may also list NULL."""
+
+    @abstractmethod
+    def look_up(self, unit: exp.Expr, units: exp.Expr) -> exp.Join:
+        """The LEFT JOIN with `units_above_limit`; its ``u`` is not NULL if the row's unit is listed."""
+
+    @abstractmethod
+    def is_listed(self, listed: exp.Expr, unit: exp.Expr) -> exp.Expr:
+        """Whether `look_up` found the unit, for WHERE; ``listed`` is the ``u`` that it found."""
+
+    @abstractmethod
+    def intersected(self, selects: Sequence[exp.Select], *, private: bool) -> exp.Query:
+        """The different rows that all have. If they are private, none has a NULL unit."""
+
+    @abstractmethod
+    def exists(self, query: exp.Select) -> exp.Expr:
+        """Whether the query has a row; it reads columns of the row outside."""
+
+    @abstractmethod
+    def same(self, left: exp.Expr, right: exp.Expr) -> exp.Expr:
+        """Equality in which NULL equals NULL, as the condition of a join."""
+
+    @abstractmethod
+    def cte(self, name: str, query: exp.Query, keep: bool | None) -> exp.CTE:
+        """A step of the emitted statement; ``keep`` says whether its rows are stored, None leaves it to the engine."""
+
+    @abstractmethod
+    def sum(self, value: exp.Expr) -> exp.Expr:
+        """The exact sum of whole numbers of at most 128 bits in a group; NULL without a value."""
+
+    def equal(self, left: str, right: str, name: str) -> exp.Expr:
+        """Equality of the same column of two relations; keys may be NULL and then equal each other, units never are."""
+        columns = node.column(left, name), node.column(right, name)
+        return exp.EQ(this=columns[0], expression=columns[1]) if name == "u" else self.same(*columns)
 
     def total_form(self, function: str, *arguments: exp.Expr) -> exp.Expr:
         """The total form of a function applied to emitted arguments; StatementError (E_FUNC) where there is none."""

@@ -151,28 +151,9 @@ def subquery(query: exp.Query, alias: str, columns: list[str] | None = None) -> 
     return exp.Subquery(this=query, alias=exp.TableAlias(this=name(alias), columns=[name(c) for c in columns or ()]))
 
 
-def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
-    """Equality in which NULL equals NULL."""
-    return exp.NullSafeEQ(this=left, expression=right)
-
-
-def equal(left: str, right: str, text: str) -> exp.Expr:
-    """Equality of the same column of two relations; keys may be NULL and then equal each other, units never are."""
-    columns = column(left, text), column(right, text)
-    return exp.EQ(this=columns[0], expression=columns[1]) if text == "u" else same(*columns)
-
-
 def or_zero(value: exp.Expr) -> exp.Expr:
     """The value, 0 where it is NULL."""
     return exp.Coalesce(this=value, expressions=[integer(0)])
-
-
-def found(other: exp.Expr, own: exp.Expr) -> exp.Expr:
-    """Whether a LEFT JOIN found a row, which has a value in ``other``; ``own`` is a column of the left side.
-
-    The engine reads the left side whether or not any row is found (``docs/proofs/work.md``).
-    """
-    return case((not_null(other), exp.true()), default=compare(exp.NEQ, own, own.copy()))
 
 
 def either(left: exp.Expr | None, right: exp.Expr) -> exp.Expr:

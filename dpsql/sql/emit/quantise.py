@@ -114,9 +114,9 @@ def dispersion_of(
     grid = quantum(argument)
     steps = quantised(dialect, argument, grid, grid.middle)
     count = exp.Count(this=when(steps))
-    total = dialect.cast(exp.Sum(this=when(steps.copy())), DOUBLE)
+    total = dialect.cast(dialect.sum(when(steps.copy())), DOUBLE)
     square = node.times(dialect.cast(steps.copy(), "wide"), steps.copy())
-    squares = dialect.cast(exp.Sum(this=when(square)), DOUBLE)
+    squares = dialect.cast(dialect.sum(when(square)), DOUBLE)
     mean = _over(node.times(total, total.copy()), count)
     rows = _less_one(count.copy()) if dispersion.of_sample else count.copy()
     variance = _over(exp.Sub(this=squares, expression=node.paren(mean)), rows)
@@ -166,7 +166,7 @@ def unit_aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:
             steps = quantised(dialect, argument, grid)
             if grid != quantum(argument):  # steps as fine as these may add up to more than a BIGINT holds
                 steps = dialect.cast(steps, "wide")
-            scaled = in_units(dialect.cast(exp.Sum(this=when(steps)), DOUBLE), grid.size)
+            scaled = in_units(dialect.cast(dialect.sum(when(steps)), DOUBLE), grid.size)
             if aggregate.function is UnitFunction.SUM:
                 return scaled
             count = exp.Count(this=when(steps.copy()))

@@ -16,10 +16,8 @@ from sqlglot import exp
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, join_order
 from dpsql.sql.emit import node
-from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.dialect import INNER, PUBLIC, Dialect
 from dpsql.sql.emit.groups import groups_select
-from dpsql.sql.emit.nobody_rows import intersected
-from dpsql.sql.emit.per_row_evaluation import INNER, ONE, PUBLIC
 from dpsql.sql.emit.quantise import unit_aggregate
 from dpsql.sql.emit.scalar import OUTER, key, literal_node, native
 from dpsql.sql.emit.table import first_rows, parents, stored_table
@@ -71,7 +69,7 @@ def from_clause(dialect: Dialect, relation: Relation) -> tuple[exp.Expr, list[ex
     for step in order.steps[1:]:
         right, hops = _leaf(dialect, step.source)
         on = node.conjoined([_read(dialect, each) for each in step.on])
-        ties = _ties(step, order)
+        ties = [] if dialect.reads_every_side else _ties(step, order)
         if step.kind != "inner":
             joins += [node.join(right, on or exp.true(), step.kind.upper()), *hops]
             joins[-1 - len(hops)].meta[PUBLIC] = unit_of(step.source) is None
@@ -132,8 +130,8 @@ def _opaque_condition(dialect: Dialect, condition: exp.Expr, read: Expression) -
     The form compares a column with itself. In a subquery in an expression that is a column of the rows outside, so that
     the engine tests it after it has read, and in a source of such a subquery a column that the condition reads.
     """
-    other = native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else node.bare(ONE)
-    return node.case((condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy()))
+    other = native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else None
+    return dialect.tested_on_each_row(condition, other)
 
 
 def _keep_left_join(dialect: Dialect, condition: exp.Expr, order: JoinOrder) -> exp.Expr:
@@ -217,7 +215,7 @@ def _compound(dialect: Dialect, compound: Compound) -> exp.Query:
     several = len(compound.branches) > 1
     selects = [_branch(dialect, branch, several) for branch in compound.branches]
     if compound.operator == "intersect":
-        return intersected(dialect, selects, private=unit_of(compound) is not None)
+        return dialect.intersected(selects, private=unit_of(compound) is not None)
     whole: exp.Query = selects[0]
     for select in selects[1:]:
         match compound.operator:
@@ -275,7 +273,7 @@ def subquery(dialect: Dialect, expression: Subquery) -> exp.Expr:
     inner = node.select([output], source, joins, node.conjoined(conditions))
     if expression.aggregate is not None:
         return exp.Subquery(this=inner)
-    return node.paren(node.same(exp.Exists(this=inner), exp.true()))  # not a semi-join, which may end before it reads
+    return dialect.exists(inner)
 
 
 def _outer(relation: Relation, aggregate: UnitAggregate | None = None) -> frozenset[str]:

@@ -18,7 +18,6 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.node_count import limited, require
-from dpsql.sql.emit.per_row_evaluation import flat, reads_flat
 from dpsql.sql.emit.table import first_characters, without_sign
 from dpsql.sql.emit.whole_numbers import Whole, narrow, whole_number
 from dpsql.sql.functions import FUNCTIONS
@@ -111,8 +110,8 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
             if function == "nullif":
                 return _nullif(dialect, expression, places)
             parts = _alike(dialect, arguments, places)
-            if function != "coalesce" and reads_flat(dialect, function):
-                parts = [flat(dialect, each, part) for each, part in zip(parts, arguments, strict=True)]
+            if function != "coalesce" and dialect.reads_flat(function):
+                parts = [dialect.flat(each, part) for each, part in zip(parts, arguments, strict=True)]
             return dialect.total_form(function, *parts)
         case Call():
             return _call(dialect, expression, places)
@@ -144,8 +143,8 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
         else _argument(dialect, argument, kind, entry.jumps, places)
         for argument, kind in zip(call.arguments, entry.kinds(len(call.arguments)), strict=True)
     ]
-    if reads_flat(dialect, call.function):
-        emitted = [flat(dialect, each, argument) for each, argument in zip(emitted, call.arguments, strict=True)]
+    if dialect.reads_flat(call.function):
+        emitted = [dialect.flat(each, argument) for each, argument in zip(emitted, call.arguments, strict=True)]
     whole = dialect.total_form(call.function, *emitted)
     keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
     return dialect.try_cast(whole, DATE) if keeps_date else whole
@@ -169,7 +168,7 @@ def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     if first.type.is_numeric:
         return dialect.total_form("nullif", nearest(dialect, first, places), nearest(dialect, second, places))
     values = _alike(dialect, call.arguments, places)
-    parts = [flat(dialect, each, part) for each, part in zip(values, call.arguments, strict=True)]
+    parts = [dialect.flat(each, part) for each, part in zip(values, call.arguments, strict=True)]
     whole = dialect.total_form("nullif", *parts)
     return dialect.try_cast(whole, DATE) if first.type.kind == "date" != second.type.kind else whole
 
@@ -199,7 +198,7 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
     argument, target = cast.argument, cast.type
     computed = is_double(argument) and argument.type.kind != "double"
     if not (argument.type.is_numeric and target.is_numeric):
-        value = flat(dialect, native(dialect, argument, places), argument)
+        value = dialect.flat(native(dialect, argument, places), argument)
         if target.kind == "text" and argument.type.kind == "timestamp":
             value = dialect.ordinary(value)
         elif target.kind == "text" and computed:
@@ -261,8 +260,8 @@ def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
         parts = [nearest(dialect, part, places) for part in call.arguments]
     else:
         parts = _alike(dialect, call.arguments, places)
-    if not exact and (reads_flat(dialect, call.function) or any(part.type.kind == "text" for part in call.arguments)):
-        parts = [flat(dialect, each, part) for each, part in zip(parts, call.arguments, strict=True)]
+    if not exact and (dialect.reads_flat(call.function) or any(part.type.kind == "text" for part in call.arguments)):
+        parts = [dialect.flat(each, part) for each, part in zip(parts, call.arguments, strict=True)]
     return dialect.total_form(call.function, *parts)
 
 

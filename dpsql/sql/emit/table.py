@@ -13,7 +13,6 @@ from sqlglot import exp
 from dpsql.schema import ITS_UNIT
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
-from dpsql.sql.emit.nobody_rows import look_up, units_above_limit
 from dpsql.sql.ir.expression import ColumnRef
 from dpsql.sql.ir.relation import Hop, Keep, Scan
 
@@ -91,10 +90,10 @@ def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
     def look_up_crowded() -> exp.Join:
         assert scan.path is not None
         many = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(keep.rows))
-        crowded = units_above_limit(
-            dialect, unit.copy(), stored_table(dialect, scan), many, parents(dialect, scan.path.hops)
+        crowded = dialect.units_above_limit(
+            unit.copy(), stored_table(dialect, scan), many, parents(dialect, scan.path.hops)
         )
-        return look_up(unit.copy(), node.subquery(crowded, "crowded"))
+        return dialect.look_up(unit.copy(), node.subquery(crowded, "crowded"))
 
     names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
     columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
@@ -106,7 +105,7 @@ def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
     hashed = dialect.hashed(HASH_KEY, [each.copy() for each in columns])
     order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *(each.copy() for each in columns))]
     place = exp.Window(this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order))
-    several = node.found(node.column("crowded", "u"), unit.copy())
+    several = dialect.is_listed(node.column("crowded", "u"), unit.copy())
     ranked = rows([*outputs, node.aliased(place, _PLACE)], [look_up_crowded()], several)
     first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))
     cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"),

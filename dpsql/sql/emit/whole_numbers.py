@@ -15,7 +15,6 @@ from sqlglot import exp
 
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
-from dpsql.sql.emit.per_row_evaluation import flat, reads_flat
 from dpsql.sql.functions.whole_numbers import (
     BIGINT,
     LEAST,
@@ -109,9 +108,9 @@ def _computed(dialect: Dialect, call: Call, values: list[Whole]) -> Whole:
 def _read(dialect: Dialect, call: Call, values: list[Whole]) -> list[exp.Expr]:
     """The operands as the function reads them: flat if it is slow, or one of many."""
     trees = [value.tree for value in values]
-    if call.function == "coalesce" or not reads_flat(dialect, call.function):
+    if call.function == "coalesce" or not dialect.reads_flat(call.function):
         return trees
-    return [flat(dialect, tree, operand) for tree, operand in zip(trees, operands(call), strict=True)]
+    return [dialect.flat(tree, operand) for tree, operand in zip(trees, operands(call), strict=True)]
 
 
 def _alike(dialect: Dialect, reach: Interval, values: list[Whole]) -> list[exp.Expr]:

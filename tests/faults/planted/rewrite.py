@@ -232,8 +232,8 @@ FAULTS = (
     Fault(
         "threshold on rows instead of units",
         CORE,
-        'exp.Sum(this=node.bare("counted"))',
-        'exp.Sum(this=node.bare("v0" if self.summed else "counted"))',
+        'self.dialect.sum(node.bare("counted"))',
+        'self.dialect.sum(node.bare("v0" if self.summed else "counted"))',
         claims("rows", "L2", "word"),
     ),
     Fault(
@@ -270,7 +270,7 @@ FAULTS = (
     Fault(
         "a limit of a histogram for each group",
         HISTOGRAM,
-        "    whole = exp.Sum(this=size)\n",
+        "    whole = dialect.sum(size)\n",
         "    whole = exp.Max(this=size)\n",
         claims("rows", "L1", "quantiles by integer"),
     ),

@@ -33,7 +33,7 @@ from dpsql.sql.emit.total_form import (
     opposite,
     unless,
 )  # fmt: skip
-from dpsql.sql.ir.expression import INTEGER
+from dpsql.sql.ir.expression import INTEGER, Expression
 
 _TYPES = {"narrow": "bigint", "wide": "bigint", "integer": "bigint", "double": "double", "text": "text"}
 
@@ -52,7 +52,7 @@ class Toy(Dialect):
     }  # fmt: skip
     source: Path = ("", "source")
     derived: Path = ("", "derived")
-    shares_values = False
+    reads_every_side = True
 
     def __init__(self) -> None:
         super().__init__("sqlite")
@@ -102,14 +102,51 @@ class Toy(Dialect):
         assert whole is not None
         return node.subquery(whole, alias)
 
-    def one(self) -> exp.Expr:
-        return node.integer(1)
+    def rows(self, emit: Callable[[], exp.Select]) -> exp.Select:
+        return emit()
 
-    def listed(self, value: exp.Expr) -> exp.Expr:
-        self.lacks("lists")
+    def reads_flat(self, function: str) -> bool:
+        return False
 
-    def first_listed(self, values: exp.Expr, place: exp.Expr) -> exp.Expr:
-        self.lacks("lists")
+    def flat(self, emitted: exp.Expr, expression: Expression) -> exp.Expr:
+        return emitted
+
+    def tested_on_each_row(self, condition: exp.Expr, read: exp.Expr | None) -> exp.Expr:
+        return condition
+
+    def units_above_limit(
+        self,
+        unit: exp.Expr,
+        source: exp.Expr,
+        above: exp.Expr,
+        joins: Sequence[exp.Join] = (),
+        where: exp.Expr | None = None,
+    ) -> exp.Query:
+        return node.select([node.aliased(unit, "u")], source, joins, where, [node.integer(1)], above)
+
+    def look_up(self, unit: exp.Expr, units: exp.Expr) -> exp.Join:
+        return node.join(units, node.compare(exp.EQ, unit, node.column(units.alias_or_name, "u")), "LEFT")
+
+    def is_listed(self, listed: exp.Expr, unit: exp.Expr) -> exp.Expr:
+        return node.not_null(listed)
+
+    def intersected(self, selects: Sequence[exp.Select], *, private: bool) -> exp.Query:
+        whole: exp.Query = selects[0]
+        for select in selects[1:]:
+            whole = exp.Intersect(this=whole, expression=select, distinct=True)
+        return whole
+
+    def exists(self, query: exp.Select) -> exp.Expr:
+        return exp.Exists(this=query)
+
+    def same(self, left: exp.Expr, right: exp.Expr) -> exp.Expr:
+        return exp.NullSafeEQ(this=left, expression=right)
+
+    def cte(self, name: str, query: exp.Query, keep: bool | None) -> exp.CTE:
+        return exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name)))
+
+    def sum(self, value: exp.Expr) -> exp.Expr:
+        return exp.Sum(this=value)
 
 
 TOY = Toy()

@@ -5,7 +5,7 @@ Proved in ``docs/proofs/expression.md`` and ``docs/proofs/work.md``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Literal
 
 from sqlglot import exp
@@ -13,12 +13,15 @@ from sqlglot import exp
 from dpsql.schema import SqlType
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect, Path, Width
+from dpsql.sql.emit.duckdb import nobody_rows, per_row_evaluation
 from dpsql.sql.emit.duckdb.conditions import CHOICES, CONDITIONS
 from dpsql.sql.emit.duckdb.datetimes import DATES, ordinary
 from dpsql.sql.emit.duckdb.guarded_calls import attempted, cast
 from dpsql.sql.emit.duckdb.numbers import ARITHMETIC, MATHEMATICS
+from dpsql.sql.emit.duckdb.precomputed_columns import precompute
 from dpsql.sql.emit.duckdb.texts import TEXTS
 from dpsql.sql.emit.total_form import TotalForm, call, unless
+from dpsql.sql.ir.expression import Expression
 
 _WIDTHS: Final[dict[Width, str]] = {"narrow": "int", "wide": "hugeint"}
 
@@ -32,7 +35,7 @@ class DuckDB(Dialect):
     }  # fmt: skip
     source: Path = ("source", "main")
     derived: Path = ("derived", "main")
-    shares_values = True
+    reads_every_side = False
 
     def __init__(self) -> None:
         super().__init__("duckdb")
@@ -71,20 +74,59 @@ class DuckDB(Dialect):
         return node.plus(day, self.cast(days, "narrow"))
 
     def values(self, rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]) -> exp.Expr:
-        """VALUES, which DuckDB takes for a table with named columns."""
-        named = exp.TableAlias(this=node.name(alias), columns=[node.name(each) for each in columns])
-        return exp.Values(expressions=[exp.Tuple(expressions=[*row]) for row in rows], alias=named)
+        return nobody_rows.values(rows, alias, columns)
 
-    def one(self) -> exp.Expr:
-        """1, plus whether RANDOM() is below 0: it never is, and DuckDB does not know that."""
-        below = node.compare(exp.LT, call("RANDOM")(), node.integer(0))
-        return node.plus(node.integer(1), self.cast(below, "narrow"))
+    def rows(self, emit: Callable[[], exp.Select]) -> exp.Select:
+        """The rows with flat values, what joins compare computed before them, and columns of ones."""
+        tree = per_row_evaluation.emitted_flat(emit)
+        for select in list(tree.find_all(exp.Select)):
+            precompute(select)
+        per_row_evaluation.with_opaque_ones(tree)
+        return tree
 
-    def listed(self, value: exp.Expr) -> exp.Expr:
-        return call("LIST_VALUE")(value)
+    def reads_flat(self, function: str) -> bool:
+        return per_row_evaluation.reads_flat(function)
 
-    def first_listed(self, values: exp.Expr, place: exp.Expr) -> exp.Expr:
-        return call("LIST_EXTRACT")(values, place)
+    def flat(self, emitted: exp.Expr, expression: Expression) -> exp.Expr:
+        return per_row_evaluation.flat(emitted, expression)
+
+    def tested_on_each_row(self, condition: exp.Expr, read: exp.Expr | None) -> exp.Expr:
+        """A comparison of a column with itself, whose outcome DuckDB does not know; elsewhere of the ones."""
+        other = node.bare(per_row_evaluation.ONE) if read is None else read
+        return node.case((condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy()))
+
+    def units_above_limit(
+        self,
+        unit: exp.Expr,
+        source: exp.Expr,
+        above: exp.Expr,
+        joins: Sequence[exp.Join] = (),
+        where: exp.Expr | None = None,
+    ) -> exp.Query:
+        return nobody_rows.units_above_limit(unit, source, above, joins, where)
+
+    def look_up(self, unit: exp.Expr, units: exp.Expr) -> exp.Join:
+        return nobody_rows.look_up(unit, units)
+
+    def is_listed(self, listed: exp.Expr, unit: exp.Expr) -> exp.Expr:
+        return nobody_rows.is_listed(listed, unit)
+
+    def intersected(self, selects: Sequence[exp.Select], *, private: bool) -> exp.Query:
+        return nobody_rows.intersected(selects, private=private)
+
+    def exists(self, query: exp.Select) -> exp.Expr:
+        """EXISTS that is compared: DuckDB makes a semi-join of a plain one, which may end before it has read."""
+        return node.paren(self.same(exp.Exists(this=query), exp.true()))
+
+    def same(self, left: exp.Expr, right: exp.Expr) -> exp.Expr:
+        return nobody_rows.same(left, right)
+
+    def cte(self, name: str, query: exp.Query, keep: bool | None) -> exp.CTE:
+        return exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name)), materialized=keep)
+
+    def sum(self, value: exp.Expr) -> exp.Expr:
+        """SUM, which DuckDB makes HUGEINT."""
+        return exp.Sum(this=value)
 
 
 #: The dialect of every DuckDB.

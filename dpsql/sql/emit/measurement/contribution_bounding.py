@@ -19,7 +19,6 @@ from sqlglot import exp
 from dpsql.sql.analysis.contribution import MOST_NORM, Contribution, Norm
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import HASH_KEY, Dialect
-from dpsql.sql.emit.nobody_rows import look_up, units_above_limit
 from dpsql.sql.emit.node import number
 from dpsql.sql.ir.core import ClampedSum, NormClippedSum, ProductSum, RowCount, UnitCount
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
@@ -30,7 +29,7 @@ def contributions(dialect: Dialect, keys: list[str], members: list[Member]) -> e
     groups: list[exp.Expr] = [node.bare(name) for name in ["u", *keys]]
     outputs = list(groups)
     for name, each in members:
-        total = exp.Max(this=node.bare(name)) if isinstance(each.cell, UnitCount) else exp.Sum(this=node.bare(name))
+        total = exp.Max(this=node.bare(name)) if isinstance(each.cell, UnitCount) else dialect.sum(node.bare(name))
         value = node.or_zero(total)
         if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum):
             value = squarable(dialect, value)
@@ -38,10 +37,10 @@ def contributions(dialect: Dialect, keys: list[str], members: list[Member]) -> e
     return node.select(outputs, node.table("rows"), group=[group.copy() for group in groups])
 
 
-def crowded(dialect: Dialect, groups: int) -> exp.Union:
+def crowded(dialect: Dialect, groups: int) -> exp.Query:
     """The units that stand in more groups than they may."""
     many = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(groups))
-    return units_above_limit(dialect, node.bare("u"), node.table("contributions"), many)
+    return dialect.units_above_limit(node.bare("u"), node.table("contributions"), many)
 
 
 def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> exp.SetOperation:
@@ -50,15 +49,15 @@ def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> e
     free = node.select(
         [node.column("contributions", name) for name in names],
         node.table("contributions"),
-        [look_up(node.column("contributions", "u"), node.table("crowded"))],
+        [dialect.look_up(node.column("contributions", "u"), node.table("crowded"))],
         exp.Is(this=node.column("crowded", "u"), expression=exp.null()),
     )
     ranked = node.select(
         [*(node.column("contributions", name) for name in names),
          node.aliased(_rank(dialect, "contributions", ["u", *keys]), "place")],
         node.table("contributions"),
-        [look_up(node.column("contributions", "u"), node.table("crowded"))],
-        node.found(node.column("crowded", "u"), node.column("contributions", "u")),
+        [dialect.look_up(node.column("contributions", "u"), node.table("crowded"))],
+        dialect.is_listed(node.column("crowded", "u"), node.column("contributions", "u")),
     )  # fmt: skip
     first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))
     cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"), where=first)
@@ -81,7 +80,7 @@ def pairs(dialect: Dialect, keys: list[str], name: str, most: int, *, thresholde
     parts = ["u", *keys, name]
     joins = []
     if thresholded:
-        on = node.conjoined([node.equal("rows", "kept", part) for part in ["u", *keys]])
+        on = node.conjoined([dialect.equal("rows", "kept", part) for part in ["u", *keys]])
         joins = [node.join(node.table("kept"), on)]
     different = node.select(
         [node.column("rows", part) for part in parts],
@@ -132,12 +131,12 @@ def steps(
     chosen, own = f"{family}_suspects", f"{family}_own"
     return {
         chosen: _suspects(dialect, base, members, sizes, norm),
-        own: _summed(dialect, chosen, keys, members) if base == "rows" else _own(base, chosen, keys, members),
+        own: _summed(dialect, chosen, keys, members) if base == "rows" else _own(dialect, base, chosen, keys, members),
         f"{family}_heavy": _heavy(dialect, own, keys, members, norm),
     }
 
 
-def _suspects(dialect: Dialect, source: str, members: list[Member], sizes: Sizes, norm: Norm) -> exp.Union:
+def _suspects(dialect: Dialect, source: str, members: list[Member], sizes: Sizes, norm: Norm) -> exp.Query:
     """The units whose row values may exceed a limit: the sum of their sizes does, and no norm over groups is larger.
 
     Where ``sizes`` has a column of doubles that are no smaller, these are added up, and the limit is lowered by what
@@ -157,12 +156,12 @@ def _suspects(dialect: Dialect, source: str, members: list[Member], sizes: Sizes
             value, limit = node.bare(sizes[name]), number(float(most * each.step) * (1 - LOST))
         elif isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum):
             value = node.function("ABS", value)
-        above = node.either(above, node.compare(exp.GT, exp.Sum(this=value), limit))
+        above = node.either(above, node.compare(exp.GT, dialect.sum(value), limit))
     if source == "rows" and any(_counts_all_rows(each) for _, each in members):
         fewest = min(each.rows for _, each in members)
         above = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(fewest))
     assert above is not None
-    return units_above_limit(dialect, node.bare("u"), node.table(source), above)
+    return dialect.units_above_limit(node.bare("u"), node.table(source), above)
 
 
 def _counts_all_rows(each: Contribution) -> bool:
@@ -199,7 +198,7 @@ def _norms(dialect: Dialect, own: str, keys: list[str], members: list[Member], n
     for name, _ in members:
         value = dialect.cast(node.bare(name), "wide")
         size = node.function("ABS", value) if norm == "l1" else node.times(value, value.copy())
-        over_groups = exp.Window(this=exp.Sum(this=size), partition_by=[node.bare("u")])
+        over_groups = exp.Window(this=dialect.sum(size), partition_by=[node.bare("u")])
         outputs.append(node.aliased(over_groups, f"n{name[1:]}"))
     return node.select(outputs, node.table(own), where=node.not_null(node.bare("u")))
 
@@ -213,23 +212,23 @@ def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member
     groups: list[exp.Expr] = [*(node.column("rows", name) for name in keys), unit]
     outputs = [*groups[:-1], node.aliased(unit.copy(), "u")]
     for name, each in members:
-        value = node.or_zero(exp.Sum(this=node.column("rows", name)))
+        value = node.or_zero(dialect.sum(node.column("rows", name)))
         outputs.append(node.aliased(value if raw(name, each) == name else squarable(dialect, value), name))
         if raw(name, each) != name:
             outputs.append(node.aliased(value.copy(), raw(name, each)))
-    joins = [look_up(node.column("rows", "u"), node.table(chosen))]
+    joins = [dialect.look_up(node.column("rows", "u"), node.table(chosen))]
     return node.select(outputs, node.table("rows"), joins, group=[each.copy() for each in groups])
 
 
-def _own(source: str, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
+def _own(dialect: Dialect, source: str, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
     """The suspects' contributions per key: ``v…`` as they are clipped, and ``r…`` as they stand in the totals."""
     outputs: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
     for name, each in members:
         outputs.append(node.column(source, name))
         if raw(name, each) != name:
             outputs.append(node.aliased(node.column(source, name), raw(name, each)))
-    joins = [look_up(node.column(source, "u"), node.table(chosen))]
-    chosen_alone = node.found(node.column(chosen, "u"), node.column(source, "u"))
+    joins = [dialect.look_up(node.column(source, "u"), node.table(chosen))]
+    chosen_alone = dialect.is_listed(node.column(chosen, "u"), node.column(source, "u"))
     return node.select(outputs, node.table(source), joins, chosen_alone)
 
 

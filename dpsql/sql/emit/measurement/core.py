@@ -29,8 +29,6 @@ from dpsql.sql.emit.measurement import contribution_bounding, histogram, unit_no
 from dpsql.sql.emit.measurement.key_domain import domain_select
 from dpsql.sql.emit.measurement.row_values import row_size, row_value
 from dpsql.sql.emit.node_count import limited
-from dpsql.sql.emit.per_row_evaluation import emitted_flat, with_opaque_ones
-from dpsql.sql.emit.precomputed_columns import precompute
 from dpsql.sql.emit.relation import from_clause, owned
 from dpsql.sql.emit.scalar import key, native
 from dpsql.sql.ir.core import Core, DistinctCount, NormClippedSum, UnitCount, UnitNorms, is_averaged
@@ -83,7 +81,7 @@ class _Emission:
         return [(f"v{place}", each) for place, each in cells if isinstance(each.cell, DistinctCount)]
 
     def tree(self) -> exp.Query:
-        steps: dict[str, exp.Query] = {"rows": emitted_flat(self._rows)}
+        steps: dict[str, exp.Query] = {"rows": self.dialect.rows(self._rows)}
         if self._base != "rows":
             steps["contributions"] = contribution_bounding.contributions(self.dialect, self.keys, self.summed)
         if self.groups is not None:
@@ -113,15 +111,7 @@ class _Emission:
         if self.core.domain is not None:
             steps["domain"] = domain_select(self.dialect, self.core)
         final = histogram.with_bins(self.dialect, self._final(), self.keys, len(self.histograms))
-        ctes = [exp.CTE(this=query, alias=exp.TableAlias(this=node.name(name))) for name, query in steps.items()]
-        for cte in ctes:
-            if cte.alias == "rows":
-                cte.set("materialized", self._keeps_rows)
-            elif cte.alias.endswith(("_own", "_counts")):  # few, and read twice
-                cte.set("materialized", True)
-        for select in list(steps["rows"].find_all(exp.Select)):
-            precompute(self.dialect, select)
-        with_opaque_ones(self.dialect, steps["rows"])
+        ctes = [self.dialect.cte(name, query, self._keeps(name)) for name, query in steps.items()]
         final.set("with_", exp.With(expressions=ctes))
         return final
 
@@ -137,6 +127,12 @@ class _Emission:
             return "kept"
         per_unit = any(isinstance(each.cell, UnitCount | NormClippedSum) for each in self.contributions)
         return "contributions" if per_unit else "rows"
+
+    def _keeps(self, step: str) -> bool | None:
+        """Whether the rows of a step are stored; None leaves it to the engine."""
+        if step == "rows":
+            return self._keeps_rows
+        return True if step.endswith(("_own", "_counts")) else None  # few, and read twice
 
     @property
     def _keeps_rows(self) -> bool:
@@ -258,13 +254,13 @@ class _Emission:
         return contribution_bounding.weight(self.dialect, self.whole, self.norm)
 
     def _totals(self) -> exp.Select:
-        units = [] if self.groups is None else [node.aliased(exp.Sum(this=node.bare("counted")), "units")]
+        units = [] if self.groups is None else [node.aliased(self.dialect.sum(node.bare("counted")), "units")]
         return self._added_up("measured", units)
 
     def _added_up(self, source: str, more: Sequence[exp.Expr] = ()) -> exp.Select:
         """Each sum per key, NULL where nothing adds to it, with more outputs behind."""
         outputs: list[exp.Expr] = [node.bare(name) for name in self.keys]
-        outputs += [node.aliased(exp.Sum(this=node.bare(name)), name) for name, _ in self.summed]
+        outputs += [node.aliased(self.dialect.sum(node.bare(name)), name) for name, _ in self.summed]
         return node.select([*outputs, *more], node.table(source), group=[node.bare(name) for name in self.keys])
 
     def _distinct(self, name: str) -> exp.Select:
@@ -294,6 +290,6 @@ class _Emission:
         joins = []
         for source in dict.fromkeys(sources.values()):
             if source != base:
-                equal = [node.same(node.column(base, name), node.column(source, name)) for name in self.keys]
+                equal = [self.dialect.same(node.column(base, name), node.column(source, name)) for name in self.keys]
                 joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT"))
         return node.select(outputs, node.table(base), joins)

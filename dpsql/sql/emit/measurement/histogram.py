@@ -25,7 +25,6 @@ from dpsql.sql.analysis.quantisation import SECONDS, Bins, bin_grid
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect, Width
 from dpsql.sql.emit.measurement import contribution_bounding
-from dpsql.sql.emit.nobody_rows import look_up, units_above_limit
 from dpsql.sql.emit.quantise import quantised
 from dpsql.sql.emit.scalar import key, literal_node, native
 from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Expression, Literal, Scalar
@@ -86,11 +85,11 @@ def steps(
     }
 
 
-def _kept(keys: list[str], thresholded: bool) -> list[exp.Join]:
+def _kept(dialect: Dialect, keys: list[str], thresholded: bool) -> list[exp.Join]:
     """Where keys are thresholded, a unit has rows in its kept groups only."""
     if not thresholded:
         return []
-    on = node.conjoined([node.equal("rows", "kept", part) for part in ["u", *keys]])
+    on = node.conjoined([dialect.equal("rows", "kept", part) for part in ["u", *keys]])
     return [node.join(node.table("kept"), on)]
 
 
@@ -98,11 +97,11 @@ def _counted(name: str) -> exp.Expr:
     return node.not_null(node.column("rows", name))
 
 
-def _many(dialect: Dialect, name: str, each: Contribution, keys: list[str], thresholded: bool) -> exp.Union:
+def _many(dialect: Dialect, name: str, each: Contribution, keys: list[str], thresholded: bool) -> exp.Query:
     """The units with more values than always stay within the limit."""
     unit = node.column("rows", "u")
     more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(each.rows))
-    return units_above_limit(dialect, unit, node.table("rows"), more, _kept(keys, thresholded), _counted(name))
+    return dialect.units_above_limit(unit, node.table("rows"), more, _kept(dialect, keys, thresholded), _counted(name))
 
 
 def _counts(dialect: Dialect, name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
@@ -113,9 +112,9 @@ def _counts(dialect: Dialect, name: str, keys: list[str], each: Contribution, th
     unit = node.case((node.not_null(node.column(f"{name}_many", "u")), node.column("rows", "u")))
     groups: list[exp.Expr] = [*(node.column("rows", part) for part in [*keys, name]), unit]
     count = node.times(dialect.cast(exp.Count(this=exp.Star()), "wide"), node.integer(each.fine))
-    many = look_up(node.column("rows", "u"), node.table(f"{name}_many"))
+    many = dialect.look_up(node.column("rows", "u"), node.table(f"{name}_many"))
     outputs = [*(group.copy() for group in groups[:-1]), node.aliased(unit.copy(), "u"), node.aliased(count, "v")]
-    return node.select(outputs, node.table("rows"), [*_kept(keys, thresholded), many], _counted(name), groups)
+    return node.select(outputs, node.table("rows"), [*_kept(dialect, keys, thresholded), many], _counted(name), groups)
 
 
 def _own(name: str, keys: list[str]) -> exp.Select:
@@ -130,10 +129,10 @@ def _factors(dialect: Dialect, name: str, keys: list[str], each: Contribution, n
     The norm is that of the vector of counts per key, over all bins: no level of a tree over the bins has a larger one.
     """
     per_key = [node.bare(part) for part in ["u", *keys]]
-    value = node.aliased(exp.Sum(this=node.bare("v")), "v")
+    value = node.aliased(dialect.sum(node.bare("v")), "v")
     sizes = node.select([*(part.copy() for part in per_key), value], node.table(f"{name}_own"), group=per_key)
     size = node.bare("v") if norm == "l1" else node.times(node.bare("v"), node.bare("v"))
-    whole = exp.Sum(this=size)
+    whole = dialect.sum(size)
     above = node.compare(exp.GT, whole.copy(), node.integer(each.limit))
     norms = node.select([node.bare("u"), node.aliased(whole, "n")], node.subquery(sizes, "sizes"),
                         group=[node.bare("u")], having=above)  # fmt: skip
@@ -150,7 +149,7 @@ def _heavy(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     )
     change = exp.Sub(this=node.paren(down), expression=value.copy())
     columns = [node.column(own, part) for part in [*keys, name]]
-    joins = [node.join(node.table(factors), node.equal(own, factors, "u"))]
+    joins = [node.join(node.table(factors), dialect.equal(own, factors, "u"))]
     return node.select([*columns, node.aliased(change, "v")], node.table(own), joins)
 
 
@@ -159,7 +158,7 @@ def _bins(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     counts = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_counts"))
     changes = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_heavy"))
     whole = exp.Union(this=counts, expression=changes, distinct=False)
-    total = node.aliased(dialect.cast(exp.Sum(this=node.bare("v")), INTEGER), "v")
+    total = node.aliased(dialect.cast(dialect.sum(node.bare("v")), INTEGER), "v")
     return node.select([*map(node.bare, columns), total], node.subquery(whole, "whole"),
                        group=[node.bare(part) for part in columns])  # fmt: skip
 

@@ -34,16 +34,16 @@ def group_columns(name: str, count: int) -> list[str]:
 def steps(dialect: Dialect, name: str, cell: UnitNorms, norm: Norm) -> dict[str, exp.Query]:
     """The steps from rows to counts of units by place."""
     return {
-        f"{name}_groups": _groups(name, len(cell.groups)),
+        f"{name}_groups": _groups(dialect, name, len(cell.groups)),
         f"{name}_parts": _parts(dialect, name),
         f"{name}_norms": _norms(dialect, name, cell, norm),
         f"{name}_bins": _bins(name),
     }
 
 
-def _groups(name: str, groups: int) -> exp.Select:
+def _groups(dialect: Dialect, name: str, groups: int) -> exp.Select:
     keys: list[exp.Expr] = [node.bare(each) for each in ["u", *group_columns(name, groups)]]
-    size = node.function("ABS", node.or_zero(exp.Sum(this=node.bare(name))))
+    size = node.function("ABS", node.or_zero(dialect.sum(node.bare(name))))
     return node.select([node.bare("u"), node.aliased(size, "v")], node.table("rows"), group=keys)
 
 
@@ -61,7 +61,7 @@ def _parts(dialect: Dialect, name: str) -> exp.Select:
 
 def _norms(dialect: Dialect, name: str, cell: UnitNorms, norm: Norm) -> exp.Select:
     part = node.bare("part")
-    whole = dialect.cast(exp.Sum(this=part if norm == "l1" else node.times(part, part.copy())), DOUBLE)
+    whole = dialect.cast(dialect.sum(part if norm == "l1" else node.times(part, part.copy())), DOUBLE)
     length = whole if norm == "l1" else node.function("SQRT", whole)
     size = node.times(node.bare("most"), node.paren(node.times(length, number(1 / LARGEST_PART))))
     place = node.aliased(_place(dialect, size, cell.sizes), "place")

@@ -11,10 +11,9 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.sql.emit import node
-from dpsql.sql.emit.dialect import Dialect
-from dpsql.sql.emit.per_row_evaluation import (
+from dpsql.sql.emit.dialect import PUBLIC
+from dpsql.sql.emit.duckdb.per_row_evaluation import (
     ONE,
-    PUBLIC,
     clauses,
     is_beside,
     is_flat_list,
@@ -33,7 +32,7 @@ _HOLDERS = (exp.Alias, exp.Where, exp.Group, exp.Having, exp.Order, exp.AggFunc,
 _BY_ROWS = (exp.Case, exp.If, exp.Coalesce, exp.Cast, exp.TryCast, exp.Connector)
 
 
-def precompute(dialect: Dialect, select: exp.Select) -> None:
+def precompute(select: exp.Select) -> None:
     """Make each slow part of a join's condition that reads one table before it a column of that table; where rows are
     multiplied as they are, each slow part of the statement that reads one table.
 
@@ -53,7 +52,7 @@ def precompute(dialect: Dialect, select: exp.Select) -> None:
     if product:
         certain = {holder.this.alias for holder in (select.args["from_"], *joins)} - may_be_missing(select)
         for clause in clauses(select):
-            _below(dialect, clause, frozenset(certain), computed)
+            _below(clause, frozenset(certain), computed)
     if not computed and not any(_is_slow(join.args.get("on")) for join in joins):
         return
     before = [select.args["from_"].this.alias]
@@ -62,7 +61,7 @@ def precompute(dialect: Dialect, select: exp.Select) -> None:
         if on is not None:
             whole = frozenset(before) - may_be_missing(select, join) | {alias}
             refusing = bool(join.side) and not join.meta.get(PUBLIC)
-            join.set("on", _hoisted(dialect, on, frozenset(before), whole, refusing, product, computed))
+            join.set("on", _hoisted(on, frozenset(before), whole, refusing, product, computed))
         before.append(alias)
     for holder in (select.args["from_"], *joins):
         if found := computed.get(holder.this.alias):
@@ -70,7 +69,7 @@ def precompute(dialect: Dialect, select: exp.Select) -> None:
             holder.set("this", with_columns(holder.this, select, more))
 
 
-def _below(dialect: Dialect, part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.Expr]]) -> exp.Expr:
+def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.Expr]]) -> exp.Expr:
     """The part, in which each slow value that reads one of the ``whole`` sources is read from a precomputed column."""
     if not _is_slow(part) or isinstance(part, exp.Select):
         return part
@@ -87,26 +86,26 @@ def _below(dialect: Dialect, part: exp.Expr, whole: frozenset[str], computed: di
             known = computed.setdefault(alias, [])
             if part not in known:
                 known.append(part.copy())
-            return _flat_again(dialect, node.column(alias, _name(known.index(part))), part)
+            return _flat_again(node.column(alias, _name(known.index(part))), part)
 
     def inside(each: object) -> object:
-        return _below(dialect, each, whole, computed) if isinstance(each, exp.Expr) else each
+        return _below(each, whole, computed) if isinstance(each, exp.Expr) else each
 
     for name, value in list(part.args.items()):
         part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
     return part
 
 
-def _flat_again(dialect: Dialect, column: exp.Expr, part: exp.Expr) -> exp.Expr:
+def _flat_again(column: exp.Expr, part: exp.Expr) -> exp.Expr:
     """The column, made flat where something is computed of it together with other sources of a product."""
     around = part.parent
     while isinstance(around, exp.Paren):
         around = around.parent
     computing = isinstance(around, _COMPUTED) and not isinstance(around, _BY_ROWS)
-    return made_flat(dialect, column) if computing else column
+    return made_flat(column) if computing else column
 
 
-def _hoisted(dialect: Dialect,
+def _hoisted(
     part: exp.Expr, before: frozenset[str], whole: frozenset[str], refusing: bool, product: bool,
     computed: dict[str, list[exp.Expr]],
 ) -> exp.Expr:  # fmt: skip
@@ -124,7 +123,7 @@ def _hoisted(dialect: Dialect,
             if part not in known:
                 known.append(part.copy())
             column = node.column(alias, _name(known.index(part)))
-            return _flat_again(dialect, column, part) if product else column
+            return _flat_again(column, part) if product else column
         if refusing and tables <= before and _is_computed(part):
             raise StatementError(
                 "E_JOIN",
@@ -135,7 +134,7 @@ def _hoisted(dialect: Dialect,
     def inside(each: object) -> object:
         if not isinstance(each, exp.Expr):
             return each
-        return _hoisted(dialect, each, before, whole, refusing, product, computed)
+        return _hoisted(each, before, whole, refusing, product, computed)
 
     for name, value in list(part.args.items()):
         part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
@@ -161,7 +160,7 @@ def _is_slow(part: exp.Expr | None) -> bool:
     """Whether a slow function stands in the part.
 
     >>> from dpsql.sql.emit.duckdb import DUCKDB
-    >>> padded = DUCKDB.total_form("lpad", made_flat(DUCKDB, exp.column("a")), exp.Literal.number(3))
+    >>> padded = DUCKDB.total_form("lpad", made_flat(exp.column("a")), exp.Literal.number(3))
     >>> [_is_slow(part) for part in (None, exp.column("a"), padded)]
     [False, False, True]
     """

@@ -12,14 +12,12 @@ from functools import reduce
 from sqlglot import exp
 
 from dpsql.sql.emit import node
-from dpsql.sql.emit.dialect import Dialect
 
 #: Which side of an INTERSECT a row is of.
 _SIDE = "its side"
 
 
 def units_above_limit(
-    dialect: Dialect,
     unit: exp.Expr,
     source: exp.Expr,
     above: exp.Expr,
@@ -35,7 +33,7 @@ def units_above_limit(
         [node.integer(1)],
         node.case((above, node.not_null(unit.copy()))),
     )
-    return exp.Union(this=listed, expression=_nobody(dialect, ["u"]), distinct=False)
+    return exp.Union(this=listed, expression=_nobody(["u"]), distinct=False)
 
 
 def look_up(unit: exp.Expr, listed: exp.Expr) -> exp.Join:
@@ -43,23 +41,42 @@ def look_up(unit: exp.Expr, listed: exp.Expr) -> exp.Join:
 
     NULL meets NULL, since an engine leaves NULL out of what it looks values up in by plain equality.
     """
-    return node.join(listed, node.same(unit, node.column(listed.alias_or_name, "u")), "LEFT")
+    return node.join(listed, same(unit, node.column(listed.alias_or_name, "u")), "LEFT")
 
 
-def intersected(dialect: Dialect, selects: Sequence[exp.Select], *, private: bool) -> exp.Select:
+def is_listed(listed: exp.Expr, unit: exp.Expr) -> exp.Expr:
+    """Whether the LEFT JOIN found a row, which has a value in ``listed``; ``unit`` is a column of the left side.
+
+    The engine reads the left side whether or not any row is found.
+    """
+    return node.case((node.not_null(listed), exp.true()), default=node.compare(exp.NEQ, unit, unit.copy()))
+
+
+def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    """Equality in which NULL equals NULL."""
+    return exp.NullSafeEQ(this=left, expression=right)
+
+
+def values(rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]) -> exp.Expr:
+    """VALUES, which DuckDB takes for a table with named columns."""
+    named = exp.TableAlias(this=node.name(alias), columns=[node.name(column) for column in columns])
+    return exp.Values(expressions=[exp.Tuple(expressions=[*row]) for row in rows], alias=named)
+
+
+def intersected(selects: Sequence[exp.Select], *, private: bool) -> exp.Select:
     """The different rows that all have, found by groupings; where they are private, none has a NULL unit.
 
     An engine that finds one side of an INTERSECT empty does not read the other.
     """
-    return reduce(lambda left, right: _of_both(dialect, left, right, private), selects)
+    return reduce(lambda left, right: _of_both(left, right, private), selects)
 
 
-def _of_both(dialect: Dialect, left: exp.Select, right: exp.Select, private: bool) -> exp.Select:
+def _of_both(left: exp.Select, right: exp.Select, private: bool) -> exp.Select:
     names = [each.alias_or_name for each in left.expressions]
     sides = [each.select(node.aliased(node.integer(side), _SIDE)) for side, each in enumerate((left, right))]
     whole: exp.Query = exp.Union(this=sides[0], expression=sides[1], distinct=False)
     if private:
-        whole = exp.Union(this=whole, expression=_nobody(dialect, [*names, _SIDE]), distinct=False)
+        whole = exp.Union(this=whole, expression=_nobody([*names, _SIDE]), distinct=False)
     outputs: list[exp.Expr] = [node.column("sides", name) for name in names]
     side = node.column("sides", _SIDE)
     in_both = node.compare(exp.NEQ, node.function("MIN", side), node.function("MAX", side.copy()))
@@ -67,6 +84,6 @@ def _of_both(dialect: Dialect, left: exp.Select, right: exp.Select, private: boo
     return node.select(outputs, node.subquery(whole, "sides"), group=groups, having=in_both)
 
 
-def _nobody(dialect: Dialect, names: Sequence[str]) -> exp.Select:
+def _nobody(names: Sequence[str]) -> exp.Select:
     nulls = [node.aliased(exp.null(), name) for name in names]
-    return node.select(nulls, dialect.values([[node.integer(0)]], "nobody", ["row"]))
+    return node.select(nulls, values([[node.integer(0)]], "nobody", ["row"]))

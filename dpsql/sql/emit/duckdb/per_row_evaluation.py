@@ -14,17 +14,15 @@ from typing import Literal, TypeVar
 from sqlglot import exp
 
 from dpsql.sql.emit import node
-from dpsql.sql.emit.dialect import Dialect
+from dpsql.sql.emit.dialect import INNER
+from dpsql.sql.emit.duckdb.guarded_calls import cast
+from dpsql.sql.emit.total_form import call
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.signature import CallCost
 from dpsql.sql.ir.expression import Expression, columns
 
 #: So many quick operations are left to the engine as they are; where a core has more, what they read is made flat.
 FEW = 100
-#: How joins are marked whose rows without a partner are left out behind them.
-INNER = "inner"
-#: And those of public tables, of which it is known whether they have a row.
-PUBLIC = "public"
 #: The column of ones, which makes a value flat.
 ONE = "its one"
 #: How flat values are marked, and the lists that hold them.
@@ -53,30 +51,30 @@ def _emitted(emit: Callable[[], Tree], reading: Literal["slow", "every"]) -> Tre
         _READING.reset(before)
 
 
-def reads_flat(dialect: Dialect, function: str) -> bool:
+def reads_flat(function: str) -> bool:
     """Whether a function is applied to flat values: one that is slow, or that is one of many."""
-    reading = _READING.get() if dialect.shares_values else "none"
+    reading = _READING.get()
     return reading == "every" or (reading == "slow" and FUNCTIONS[function].cost is not CallCost.QUICK)
 
 
-def flat(dialect: Dialect, emitted: exp.Expr, expression: Expression) -> exp.Expr:
+def flat(emitted: exp.Expr, expression: Expression) -> exp.Expr:
     """The emitted expression as a flat value, which no two rows share; unchanged where rows may share it."""
-    if not dialect.shares_values or _READING.get() == "none":
+    if _READING.get() == "none":
         return emitted
     if all(column.public for column in columns(expression)) or is_flat(emitted):
         return emitted
-    return made_flat(dialect, emitted)
+    return made_flat(emitted)
 
 
-def made_flat(dialect: Dialect, emitted: exp.Expr) -> exp.Expr:
+def made_flat(emitted: exp.Expr) -> exp.Expr:
     """The value as the first of a list of one; `with_opaque_ones` says where the 1 is found."""
-    held = dialect.listed(emitted)
-    made = dialect.first_listed(held, node.bare(ONE))
+    held = call("LIST_VALUE")(emitted)
+    made = call("LIST_EXTRACT")(held, node.bare(ONE))
     held.meta[_HELD], made.meta[_FLAT] = True, True
     return made
 
 
-def with_opaque_ones(dialect: Dialect, tree: exp.Query) -> None:
+def with_opaque_ones(tree: exp.Query) -> None:
     """Give sources a column of ones, which the engine cannot know to be alike.
 
     A value or a condition reads that of a source it is made of; where a join may leave out rows of these, that of the
@@ -89,13 +87,19 @@ def with_opaque_ones(dialect: Dialect, tree: exp.Query) -> None:
             continue
         outside = _outside(select)
         reader = select if outside is None else outside
-        chosen = _of_row(dialect, select, outside) if outside is not None else _of_sources(dialect, select)
+        chosen = _of_row(select, outside) if outside is not None else _of_sources(select)
         read.setdefault(id(reader), (reader, set()))[1].update(chosen)
-    one = dialect.one()
+    one = _one()
     for select, aliases in read.values():
         for holder in _holders(select):
             if holder.this.alias in aliases:
                 holder.set("this", with_columns(holder.this, select, {ONE: one.copy()}))
+
+
+def _one() -> exp.Expr:
+    """1, plus whether RANDOM() is below 0: it never is, and DuckDB does not know that."""
+    below = node.compare(exp.LT, call("RANDOM")(), node.integer(0))
+    return node.plus(node.integer(1), cast(below, "int"))
 
 
 def is_beside(select: exp.Select) -> bool:
@@ -123,31 +127,30 @@ def _holders(select: exp.Select) -> list[exp.Expr]:
     return [select.args["from_"], *(select.args.get("joins") or [])]
 
 
-def _of_row(dialect: Dialect, select: exp.Select, outside: exp.Select) -> set[str]:
+def _of_row(select: exp.Select, outside: exp.Select) -> set[str]:
     """The sources of the SELECT outside whose ones are read in this one."""
     aliases = [holder.this.alias for holder in _holders(outside)]
     missing = may_be_missing(outside)
     whole = [alias for alias in aliases if alias not in missing]
-    return set().union(*(_chosen(dialect, part, whole[:1], aliases, (), asks_first=True) for part in own_parts(select)))
+    return set().union(*(_chosen(part, whole[:1], aliases, (), asks_first=True) for part in own_parts(select)))
 
 
-def _of_sources(dialect: Dialect, select: exp.Select) -> set[str]:
+def _of_sources(select: exp.Select) -> set[str]:
     """The sources whose ones are read in the SELECT itself."""
     aliases, read = [holder.this.alias for holder in _holders(select)], set[str]()
     product = is_product(select)
     for place, join in enumerate(select.args.get("joins") or [], 1):
         missing, known = may_be_missing(select, join), aliases[: place + 1]
         whole = [aliases[place], *(each for each in aliases[:place] if each not in missing)]
-        read |= _chosen(dialect, join.args.get("on"), whole, aliases, known if product else (), asks_first=False)
+        read |= _chosen(join.args.get("on"), whole, aliases, known if product else (), asks_first=False)
     missing = may_be_missing(select)
     whole = [alias for alias in aliases if alias not in missing]
     for part in clauses(select):
-        read |= _chosen(dialect, part, whole, aliases, aliases if product else (), asks_first=True)
+        read |= _chosen(part, whole, aliases, aliases if product else (), asks_first=True)
     return read
 
 
 def _chosen(
-    dialect: Dialect,
     clause: exp.Expr | None,
     whole: Sequence[str],
     aliases: Sequence[str],
@@ -177,7 +180,7 @@ def _chosen(
             chosen = list(dict.fromkeys([*chosen, *factors]))
         read.update(chosen)
         ones: list[exp.Expr] = [node.column(alias, ONE) for alias in chosen]
-        place.replace(ones[0] if len(ones) == 1 else dialect.greatest(*ones))
+        place.replace(ones[0] if len(ones) == 1 else call("GREATEST")(*ones))
     return read
 
 
@@ -255,7 +258,7 @@ def is_flat(emitted: exp.Expr) -> bool:
     >>> [is_flat(exp.maybe_parse(each)) for each in ("a", "'x'", "CASE WHEN TRUE THEN 1 END", "f(a)")]
     [False, True, False, False]
     >>> from dpsql.sql.emit.duckdb import DUCKDB
-    >>> is_flat(DUCKDB.total_form("lpad", made_flat(DUCKDB, exp.column("a")), exp.Literal.number(3)))
+    >>> is_flat(DUCKDB.total_form("lpad", made_flat(exp.column("a")), exp.Literal.number(3)))
     True
     """
     if is_slow_node(emitted):
