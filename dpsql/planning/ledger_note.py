@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import assert_never
 
+from dpsql.planning.cells_in_words import cell_in_words
 from dpsql.planning.estimators.histogram import MeasuredHistogram
-from dpsql.planning.explanation import cell_in_words
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import (
     ConcentratedExponential,

@@ -13,8 +13,8 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from dpsql.planning.calibration import tree
+from dpsql.planning.cells_in_words import cell_in_words
 from dpsql.planning.estimators.histogram import MeasuredHistogram
-from dpsql.planning.explanation import cell_in_words
 from dpsql.planning.ledger_note import noise_note
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.measure import FREE, Cost, NeighbourRelation

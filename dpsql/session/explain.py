@@ -6,18 +6,18 @@ import json
 from fractions import Fraction
 
 from dpsql.planning.assumptions import changed_groups, joins_said, norms_said, rows_of_nobody, taken_as_given
-from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
-from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
-from dpsql.planning.estimators.moments import MomentEstimate
-from dpsql.planning.estimators.quantiles import QuantileEstimate
-from dpsql.planning.estimators.typical_errors import errors_in_groups
-from dpsql.planning.explanation import (
+from dpsql.planning.cells_in_words import (
     bin_width,
     explained_cell,
     explained_histogram,
     frequency_width,
     rank_width,
 )
+from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
+from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
+from dpsql.planning.estimators.moments import MomentEstimate
+from dpsql.planning.estimators.quantiles import QuantileEstimate
+from dpsql.planning.estimators.typical_errors import errors_in_groups
 from dpsql.planning.group_notices import groups_said
 from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import OutputColumn

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 
-from dpsql.planning.explanation import ExplainedCell
+from dpsql.planning.cells_in_words import ExplainedCell
 from dpsql.privacy.filter import AnswersLeft, RemainingBudget
 from dpsql.privacy.measure import Cost, Guarantee, shown, standalone_guarantee
 from dpsql.session.pricing.expected_errors import ColumnError

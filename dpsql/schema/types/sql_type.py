@@ -14,7 +14,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Literal, TypeAlias, assert_never, get_args
 
-from dpsql.schema.types import numbers, temporal, texts
+from dpsql.schema.types import booleans, numbers, temporal, texts
 from dpsql.schema.types.facts import Bound, NamedType, TypeFacts, Value
 
 #: How a stored value becomes one that dpsql reads. The nearest integer is one of 64 bits; a DOUBLE is read as its whole
@@ -89,7 +89,7 @@ Kind: TypeAlias = Literal["boolean", "integer", "decimal", "double", "text", "da
 def _facts(kind: Kind) -> TypeFacts:
     match kind:
         case "boolean":
-            return texts.BOOLEAN
+            return booleans.BOOLEAN
         case "integer":
             return numbers.INTEGER
         case "decimal":

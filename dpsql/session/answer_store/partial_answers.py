@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from dpsql.planning.cells_in_words import cell_in_words
 from dpsql.planning.estimators.estimate import SingleCell
-from dpsql.planning.explanation import cell_in_words
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.view_matching import is_asked_of_views
 from dpsql.privacy.measure import Cost, shown

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.errors import Refused, StatementError
+from dpsql.planning.cells_in_words import rank_width
 from dpsql.planning.estimators.estimate import interval
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurves, QuantileEstimate
-from dpsql.planning.explanation import rank_width
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing import Result
 from dpsql.privacy.filter import RemainingBudget

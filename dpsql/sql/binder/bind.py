@@ -21,7 +21,7 @@ from dpsql.sql.binder.column_names import folded_names
 from dpsql.sql.binder.cut import Cut
 from dpsql.sql.binder.empty_groups import NOTHING_EVIDENT, EmptyGroups, Evident, evident, passed_on
 from dpsql.sql.binder.free_answers import is_probe
-from dpsql.sql.binder.pushdown import narrowed
+from dpsql.sql.binder.pushdown import push_key_conditions
 from dpsql.sql.binder.scope import without_database
 from dpsql.sql.binder.sources.derived_tables import DerivedQuery, Describe
 from dpsql.sql.binder.sources.series import with_listed_series
@@ -101,7 +101,7 @@ def bind(
     postprocessing = cut.released(tree, {})
     derived, public = tuple(cut.derivations.tables), tuple(sorted(cut.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
-    found = narrowed(postprocessing, cut.cores, cut.cubes, derived, cut.schema, fanout)
+    found = push_key_conditions(postprocessing, cut.cores, cut.cubes, derived, cut.schema, fanout)
     cores = with_bounded_work(with_partners_of_cores(map(without_unread_joins, found), fanout), fanout)
     cubes = tuple(with_cores(cube, cut.cores, cores) for cube in cut.cubes)
     require_public_keys(cores, schema)

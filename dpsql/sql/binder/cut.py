@@ -14,11 +14,11 @@ from dpsql.sql.binder.binding_state import Binding, FrontendOptions
 from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.empty_groups import EmptyGroups
 from dpsql.sql.binder.free_answers import declared_ends, is_probe, is_raw_probe, never_holds, no_rows
-from dpsql.sql.binder.group_by import is_plain_distinct
+from dpsql.sql.binder.group_by import groups_by_unit, is_plain_distinct
 from dpsql.sql.binder.private_select import released_select
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, without_ctes
 from dpsql.sql.binder.sources.derived_tables import DerivedTables, Describe
-from dpsql.sql.binder.sources.from_subqueries import PrivateRows, from_items, groups_by_unit
+from dpsql.sql.binder.sources.from_subqueries import PrivateRows, from_items
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.private_groups import over_groups
 from dpsql.sql.binder.sources.tables import BoundRelation

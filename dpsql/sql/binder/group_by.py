@@ -21,7 +21,7 @@ from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT
 from dpsql.sql.ir.core import Aggregate, Core, KeyDomain
-from dpsql.sql.ir.expression import Expression
+from dpsql.sql.ir.expression import ColumnRef, Expression
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Relation, unit_of
 
@@ -230,3 +230,11 @@ def _sizes(
     """At most how many groups each set has, from the schema; None where public tables say."""
     domains = {places: _domain(relation, keys, places, public) for places in sets}
     return {places: 1 if not places else None if domain is None else domain.count for places, domain in domains.items()}
+
+
+def groups_by_unit(select: exp.Select, source_from: From) -> bool:
+    """Whether each group of the SELECT has rows of one unit: some key identifies it."""
+    if select.args.get("group") is None:
+        return False
+    keys = (source_from.scope.resolve(key) for key in all_keys(select, source_from) if isinstance(key, exp.Column))
+    return any(isinstance(key, ColumnRef) and key.identifies is not None for key in keys)

@@ -30,7 +30,7 @@ _CONDITIONS = (exp.And, exp.Or, exp.Paren, exp.Not, exp.Between, exp.In, exp.EQ,
 _MOMENTS = frozenset({exp.DType.DATE, exp.DType.TIMESTAMP})
 
 
-def narrowed(
+def push_key_conditions(
     postprocessing: exp.Query,
     cores: Sequence[Core],
     cubes: Sequence[Cube],

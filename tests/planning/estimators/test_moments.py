@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 from databases import without_noise
 
+from dpsql.planning.cells_in_words import cell_in_words
 from dpsql.planning.estimators.moment_intervals import moment_interval
 from dpsql.planning.estimators.moments import CentredVariable, MomentEstimate, statistic
-from dpsql.planning.explanation import cell_in_words
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 from dpsql.sql.ir.aggregate_properties import Statistic

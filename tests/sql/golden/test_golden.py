@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from untouched import planning_session
 
+from dpsql.planning.cells_in_words import cell_in_words
 from dpsql.planning.estimators.histogram import MeasuredHistogram
-from dpsql.planning.explanation import cell_in_words
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.privacy.mechanism import Gaussian, Mechanism
 from dpsql.privacy.mechanism.exponential import TopKPeeling

@@ -27,12 +27,12 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 _STRICT = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"})
 
 
-def narrowed(column: ColumnRef, conditions: Iterable[Expression]) -> ColumnRef:
+def narrowed_column(column: ColumnRef, conditions: Iterable[Expression]) -> ColumnRef:
     """The column with the bounds and the nullability that hold for every row which fulfils the conditions.
 
     >>> from dpsql.sql.ir.expression import BOOLEAN, INTEGER
     >>> age = ColumnRef("t", "age", INTEGER, bounds=(Fraction(18), Fraction(100)))
-    >>> narrowed(age, [Call("<", (age, Literal(30, INTEGER)), BOOLEAN)]).bounds
+    >>> narrowed_column(age, [Call("<", (age, Literal(30, INTEGER)), BOOLEAN)]).bounds
     (Fraction(18, 1), Fraction(29, 1))
     """
     low, high = column.bounds or (None, None)
@@ -69,8 +69,10 @@ def narrowed_moment(
     if within.low is not None and within.high is not None and is_ordinary(within):
         bounds = _midnight(floor(within.low), moment.type), _midnight(ceil(within.high), moment.type)
     column = ColumnRef("", "moment", moment.type, nullable, bounds)
-    its_conditions = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
-    return narrowed(column, [rebuilt(each, lambda part: column if part == moment else part) for each in its_conditions])
+    of_moment = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
+    return narrowed_column(
+        column, [rebuilt(each, lambda part: column if part == moment else part) for each in of_moment]
+    )
 
 
 def compared_moments(conditions: Iterable[Expression]) -> frozenset[Expression]:

@@ -16,7 +16,7 @@ from dpsql.sql.analysis.key_domain.enumeration import (
     column_days,
     column_values,
     compared_moments,
-    narrowed,
+    narrowed_column,
     narrowed_moment,
     values,
 )
@@ -250,7 +250,7 @@ class DomainValues:
     def narrow(self, column: ColumnRef) -> ColumnRef:
         """The column with what the statement's conditions say of it."""
         if column not in self._narrow:
-            self._narrow[column] = narrowed(column, self.conditions)
+            self._narrow[column] = narrowed_column(column, self.conditions)
         return self._narrow[column]
 
     def _narrowly(self, expression: Expression) -> Expression:

@@ -12,14 +12,14 @@ from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.expression_subqueries import Subqueries
 from dpsql.sql.binder.expressions.expression_reader import Reader
-from dpsql.sql.binder.group_by import all_keys, group_keys, has_window, is_plain_distinct
+from dpsql.sql.binder.group_by import group_keys, groups_by_unit, has_window, is_plain_distinct
 from dpsql.sql.binder.per_unit import per_unit
 from dpsql.sql.binder.scope import Ctes, Scope, alias_columns, known_table, without_ctes
 from dpsql.sql.binder.sources.join_sides import join_kind
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.set_operations import combined, constants
 from dpsql.sql.binder.sources.tables import BoundRelation, scan
-from dpsql.sql.ir.expression import ColumnRef, Expression, has_more_parts
+from dpsql.sql.ir.expression import Expression, has_more_parts
 from dpsql.sql.ir.refusal import only, refuse
 
 _NO_LIMIT = "LIMIT inside a private part would let one person's rows pull in another's; put it on the released rows"
@@ -225,14 +225,6 @@ def _has_no_condition(join: exp.Join) -> bool:
     on = join.args.get("on")
     always = on is None or (isinstance(on, exp.Boolean) and bool(on.this))
     return always and not join.args.get("using") and str(join.method).upper() != "NATURAL"
-
-
-def groups_by_unit(select: exp.Select, source_from: From) -> bool:
-    """Whether each group of the SELECT has rows of one unit: some key identifies it."""
-    if select.args.get("group") is None:
-        return False
-    keys = (source_from.scope.resolve(key) for key in all_keys(select, source_from) if isinstance(key, exp.Column))
-    return any(isinstance(key, ColumnRef) and key.identifies is not None for key in keys)
 
 
 def from_items(select: exp.Select) -> list[exp.Expr]:

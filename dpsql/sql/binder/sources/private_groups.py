@@ -14,17 +14,17 @@ from sqlglot import exp
 from dpsql.schema import fold
 from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.analysis.key_domain.domain import key_domain
-from dpsql.sql.analysis.key_domain.enumeration import narrowed
+from dpsql.sql.analysis.key_domain.enumeration import narrowed_column
 from dpsql.sql.analysis.public_partners import with_partners
 from dpsql.sql.analysis.stability import conditions_of, groups_by
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_grouped
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.expressions.expression_reader import Reader
-from dpsql.sql.binder.group_by import group_keys, has_sets, has_window, is_plain_distinct
+from dpsql.sql.binder.group_by import group_keys, groups_by_unit, has_sets, has_window, is_plain_distinct
 from dpsql.sql.binder.per_unit import Grouping
 from dpsql.sql.binder.private_select import released_select
 from dpsql.sql.binder.scope import Ctes, alias_columns, without_ctes
-from dpsql.sql.binder.sources.from_subqueries import from_items, groups_by_unit, renamed
+from dpsql.sql.binder.sources.from_subqueries import from_items, renamed
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.set_operations import projected
 from dpsql.sql.binder.sources.tables import BoundRelation
@@ -170,7 +170,7 @@ class _Known:
             if column.name in made and made[column.name].function in (*_COUNTS, UnitFunction.SUM)
         }
         counted = {each for each in numbers if made[each.name].function in _COUNTS}
-        known = {each: narrowed(each, conditions) for each in numbers}
+        known = {each: narrowed_column(each, conditions) for each in numbers}
         keys = [reader.read(key) for key in group_keys(select, source_from)]
         listed = {key for key in keys if isinstance(key, ColumnRef) and key in counted and known[key] == key}
         listed -= {each for key in keys if key not in listed for each in columns(key)}
