@@ -1,21 +1,22 @@
-"""What is told of an answer beside its cells: groups that are shown, joins that multiply rows, what intervals take as
-given.
+"""What is told of an answer beside its cells: groups that are shown, joins that multiply rows, missing intervals.
 
-Intervals take released rows that later cores read as given (``docs/intervals.md``).
+Numbers that a later core makes of released rows have no interval (``docs/intervals.md``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from dpsql.planning.group_notices import listed
 from dpsql.planning.plan import Plan
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.schema import ITS_UNIT
+from dpsql.sql.analysis.grouping_levels import noise_known, shapes
+from dpsql.sql.analysis.released_rows import reads_norm
 from dpsql.sql.analysis.stability import conditions_of, joined_partners, limits, sources
-from dpsql.sql.ir.aggregate import NORM_CLIPPED_SUM
+from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Core, UnitNorms
-from dpsql.sql.ir.expression import Call, ColumnRef
+from dpsql.sql.ir.expression import Call
 from dpsql.sql.ir.references import everything_in
 from dpsql.sql.ir.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan, groups_in
 
@@ -72,32 +73,34 @@ def _named(source: Leaf) -> str:
 
 
 def taken_as_given(plan: Plan) -> tuple[str, ...]:
-    """One sentence where a core reads what an earlier core released: which intervals know nothing of its noise."""
-    later = _later(plan)
-    if not later:
-        return ()
-    norms_alone = _reads_norms_alone(plan)
-    names = [
-        column.name
-        for column in plan.columns
-        if column.table in later
-        if column.exact or (column.aggregate is not None and not norms_alone)  # the norm is a factor
-    ]
-    perhaps = list[str]()
-    if plan.resampling is not None and not later.isdisjoint(plan.resampling.tables):
-        found = names if later.issuperset(plan.resampling.tables) else perhaps
-        found += [plan.columns[place].name for place in plan.resampling.wanted]
-    if norms_alone:
-        given = (
-            "the norm to which units are clipped as given: it holds the clipped sum, and neither what units above the "
-            "norm lose nor the noise by which it was found"
+    """Sentences about cores that read what earlier cores released: numbers without an interval, and clipped sums."""
+    tables = shapes([each.core for each in plan.cores], plan.cubes)
+    unknown = [name for name, shape in tables.items() if noise_known(shape) is KnownNoise.NOTHING]
+    found = list[str]()
+    if unknown:
+        names = [
+            each.name
+            for each in plan.columns
+            if each.table in unknown and (each.aggregate, each.computed) != (None, None)
+        ]
+        found.append(
+            f"no interval{f' of {listed(names)}' if names else ''}: a private part reads the released rows of a "
+            "subquery, with noise and without small groups, and SQL reads the exact ones; a subquery that is one value "
+            "may be asked by itself, and its value written as a constant"
         )
-    else:
-        given = (
-            "what a subquery released as given: it holds what the statement would give with these very rows and values "
-            "in the place of the subquery, whose own noise is not in it"
+    clipped = {f"core{number}" for number, core in enumerate(plan.cores) if reads_norm(core.core)}
+    clipped |= {f"cube{number}" for number, cube in enumerate(plan.cubes)
+                if any(f"core{level.core}" in clipped for level in cube.levels)}  # fmt: skip
+    if clipped:
+        names = [each.name for each in plan.columns if each.table in clipped and each.exact]
+        if plan.resampling is not None and not clipped.isdisjoint(plan.resampling.tables):
+            names += [plan.columns[place].name for place in plan.resampling.wanted]
+        whose = f"the interval of {listed(names)}" if names else "an interval"
+        found.append(
+            f"{whose} takes the norm to which units are clipped as given: it holds the clipped sum, and neither what "
+            "units above the norm lose nor the noise by which it was found"
         )
-    return (f"{_whose(names, perhaps)} {given}",)
+    return tuple(found)
 
 
 def rows_of_nobody(plan: Plan) -> tuple[str, ...]:
@@ -139,40 +142,3 @@ def _nullable_links(core: Core) -> Iterator[str]:
         for table, link in zip(tables, links, strict=True):
             if link.nullable and link.name != ITS_UNIT and link not in required:
                 yield f"{table}.{link.name}"
-
-
-def _reads_norms_alone(plan: Plan) -> bool:
-    """Whether all that later cores read of earlier ones are norms that were found."""
-    read = frozenset[str]().union(*(core.derived for core in plan.cores))
-    norms = set()
-    for core in (each.core for each in plan.cores):
-        named = {each.other.relation for each in core.aggregates
-                 if each.function is NORM_CLIPPED_SUM and isinstance(each.other, ColumnRef)}  # fmt: skip
-        norms |= {each.table for each in sources(core.relation) if isinstance(each, Scan) and each.alias in named}
-    return read <= norms
-
-
-def _later(plan: Plan) -> frozenset[str]:
-    """The released tables whose cores read rows that are made of what earlier cores released."""
-    released = {table.name for table in plan.derived if table.cores}
-    cores = {place for place, core in enumerate(plan.cores) if not released.isdisjoint(core.derived)}
-    cubes = (
-        number for number, cube in enumerate(plan.cubes) if not cores.isdisjoint(level.core for level in cube.levels)
-    )
-    return frozenset([*(f"core{place}" for place in cores), *(f"cube{number}" for number in cubes)])
-
-
-def _whose(names: Sequence[str], perhaps: Sequence[str]) -> str:
-    """Subject and verb of the sentence; columns of which several tables are a part ``perhaps`` belong to it.
-
-    >>> _whose(["n", "total"], []), _whose([], ["share"]), _whose([], [])
-    ('the interval of n and total takes', 'the interval of share may take', 'an interval takes')
-    >>> _whose(["n"], ["share"])
-    'the interval of n takes, and that of share may take,'
-    """
-    if not names and not perhaps:
-        return "an interval takes"
-    sure, may = (f"the interval of {listed(each)}" for each in (names, perhaps))
-    if not perhaps:
-        return f"{sure} takes"
-    return f"{sure} takes, and that of {listed(perhaps)} may take," if names else f"{may} may take"

@@ -267,9 +267,9 @@ def test_probes_give_columns_without_rows_and_cost_nothing(client: Client, spent
     assert spent() == 0
 
 
-def test_what_an_interval_takes_as_given_is_told(client: Client) -> None:
+def test_it_is_told_that_a_number_made_of_released_rows_has_no_interval(client: Client) -> None:
     answer = client.query("SELECT COUNT(*) AS n FROM patients WHERE weight > (SELECT AVG(weight) FROM patients)")
-    assert notices(answer)[0].startswith("the interval of n takes what a subquery released as given")
+    assert notices(answer)[0].startswith("no interval of n: a private part reads the released rows of a subquery")
 
 
 def test_a_time_limit_that_no_clock_has_is_refused(client: Client) -> None:

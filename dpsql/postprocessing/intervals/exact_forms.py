@@ -18,7 +18,7 @@ from dpsql.planning.estimators.quantiles import is_date
 from dpsql.postprocessing.sandbox import Sandbox, column_types
 from dpsql.release.grouping_sets import CubeTable
 from dpsql.release.released_tables import ReleasedTable
-from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.analysis.grouping_levels import Cube, noise_known
 from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.aggregate import UNITS
 from dpsql.sql.ir.aggregate_properties import KnownNoise
@@ -43,14 +43,16 @@ def known_noises(shape: Core | Cube) -> list[KnownNoise]:
     """What is known of the noise of each aggregate of a released table.
 
     No draw reaches the declared bound at which the intervals of MIN and MAX end, and draws of dates are no dates. The
-    number of units by which a group is shown is a number with a noise that was chosen.
+    number of units by which a group is shown is a number with a noise that was chosen. What reads released rows is
+    known no further than these let it be.
     """
+    before = noise_known(shape)
     thresholded, found = bool(shape.keys) and (isinstance(shape, Cube) or shape.domain is None), list[KnownNoise]()
     for place, aggregate in enumerate(shape.aggregates):
         ranks, shown = aggregate.ranks, thresholded and aggregate.function is UNITS
         own = ranks is not None and (ranks.listed or ranks.edge or is_date(column_types(shape)[f"a{place}"]))
         most = KnownNoise.ENDS if own else KnownNoise.DRAWS if shown else KnownNoise.FORM
-        found.append(min(aggregate.function.known_noise, most))
+        found.append(min(aggregate.function.known_noise, most, before))
     return found
 
 

@@ -31,7 +31,7 @@ from dpsql.postprocessing.intervals.lineage import TracedQuery
 from dpsql.postprocessing.intervals.resampling import MOST_RESAMPLED_ROWS, drawn_again
 from dpsql.postprocessing.possible_values import ends_within, possible_of
 from dpsql.postprocessing.sandbox import Sandbox, column_types
-from dpsql.sql.analysis.grouping_levels import Cube
+from dpsql.sql.analysis.grouping_levels import Cube, noise_known
 from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Core
@@ -101,6 +101,9 @@ def intervals(
             continue
         table, behind = tables[each.table], [row[numbers + each.row] for row in rows]
         if each.aggregate is not None:
+            if noise_known(table.shape) is KnownNoise.NOTHING:
+                found.append([None] * len(rows))
+                continue
             own = _own(table, each.aggregate, each.type)
             own = list(own) if len(behind) > len(own) // 4 else own
             found.append([own[number] if isinstance(number, int) else None for number in behind])

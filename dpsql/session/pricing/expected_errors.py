@@ -30,7 +30,8 @@ from dpsql.privacy.mechanism import Laplace
 from dpsql.schema import Privacy
 from dpsql.session.pricing.noise_choice import noise_of_full_budget
 from dpsql.sql.analysis.contribution import Norm, counted_once
-from dpsql.sql.analysis.grouping_levels import Cube, is_additive
+from dpsql.sql.analysis.grouping_levels import Cube, is_additive, noise_known
+from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import KeyDomain
 from dpsql.sql.ir.expression import BOOLEAN, ColumnRef, Expression
 
@@ -143,6 +144,9 @@ def has_interval(plan: Plan, number: int) -> bool:
     if at is None:
         return column.exact or (plan.resampling is not None and number in plan.resampling.wanted)
     core, place = at
+    shape = core.core if column.cube is None else plan.cubes[column.cube]
+    if noise_known(shape) is KnownNoise.NOTHING:
+        return False
     match core.estimates[place]:
         case QuantileEstimate(histogram=number, ranks=ranks):
             bins = core.histograms[number].contribution.bins

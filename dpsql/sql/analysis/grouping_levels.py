@@ -6,9 +6,11 @@ Proved in ``docs/proofs/cube.md``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dpsql.sql.analysis.contribution import Norm
+from dpsql.sql.analysis.released_rows import known_after
+from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Aggregate, Core
 from dpsql.sql.ir.expression import Expression
 
@@ -30,13 +32,15 @@ class Cube:
 
     ``levels`` come as often as they were asked for. ``finest`` is the core of the set that holds all others and has a
     public domain; additive aggregates of all levels are then sums of its groups, and made consistent where coarser
-    levels are measured as well. Where it is None, each level is what its own core released.
+    levels are measured as well. Where it is None, each level is what its own core released. ``known`` is what is known
+    at most of the noise of its aggregates (`dpsql.sql.analysis.released_rows`).
     """
 
     keys: tuple[Expression, ...]
     aggregates: tuple[Aggregate, ...]
     levels: tuple[GroupingSet, ...]
     finest: int | None
+    known: KnownNoise = field(default=KnownNoise.FORM, compare=False, repr=False)
 
     @property
     def last_core(self) -> int:
@@ -52,17 +56,24 @@ def with_cores(cube: Cube, before: Sequence[Core], after: Sequence[Core]) -> Cub
         if level.core is not None:
             keys |= zip(before[level.core].keys, after[level.core].keys, strict=True)
             aggregates |= zip(before[level.core].aggregates, after[level.core].aggregates, strict=True)
-    return replace(
+    cube = replace(
         cube,
         keys=tuple(keys.get(each, each) for each in cube.keys),
         aggregates=tuple(aggregates.get(each, each) for each in cube.aggregates),
     )
+    measured = [after[level.core] for level in cube.levels if level.core is not None]
+    return replace(cube, known=min(map(known_after, measured)))
 
 
 def shapes(cores: Sequence[Core], cubes: Sequence[Cube]) -> dict[str, Core | Cube]:
     """What the released tables of a statement have as columns, under their names in the sandbox."""
     named: dict[str, Core | Cube] = {f"core{place}": core for place, core in enumerate(cores)}
     return named | {f"cube{place}": cube for place, cube in enumerate(cubes)}
+
+
+def noise_known(shape: Core | Cube) -> KnownNoise:
+    """What is known at most of the noise of a released table's aggregates, for what it reads of earlier releases."""
+    return shape.known if isinstance(shape, Cube) else known_after(shape)
 
 
 def is_additive(aggregate: Aggregate) -> bool:

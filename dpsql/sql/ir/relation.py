@@ -135,9 +135,9 @@ class Scan:
     ``derived`` is true where the table is made of released and public rows (`dpsql.sql.binder.sources.derived_tables`).
     ``path`` is the whole way to the unit, where ``hops`` are the parents that the statement does not join itself.
     ``keep`` holds each unit to so many rows before they are joined, and ``cut`` shortens texts as they are read
-    (`dpsql.sql.analysis.work.limits`). ``size`` is that of a derived table. ``partners`` of a public source that is
-    joined with private rows is set where these meet several of its rows (`dpsql.sql.analysis.public_partners`). It is
-    read off the data's public tables, and no part of what the relation means.
+    (`dpsql.sql.analysis.work.limits`). ``size`` is that of a derived table, and ``noisy`` tells that it is made of
+    released rows, which are not SQL's. ``partners`` of a public source that is joined with private rows is set where
+    these meet several of its rows (`dpsql.sql.analysis.public_partners`). Both are no part of what the relation means.
     """
 
     alias: str
@@ -152,6 +152,7 @@ class Scan:
     cut: TextCut | None = None
     size: DerivedSize | None = None
     partners: Partners | None = field(default=None, compare=False, repr=False)
+    noisy: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,50 @@ ROOM = "tests/postprocessing/intervals"
 ENDS, FORMS = f"{ROOM}/test_end_columns.py", "tests/planning/estimators/test_forms.py"
 COVERAGE = f"{ROOM}/test_interval_coverage.py::test_intervals_of"
 CLIPPING = "tests/release/test_clipping.py"
+GIVEN = "tests/session/test_given.py"
 
 FAULTS = (
     Fault(
-        "no interval takes what was released before as given",
-        "dpsql/planning/assumptions.py",
-        "if table.cores}",
-        "if not table.cores}",
-        ("tests/session/test_given.py::test_it_is_said_beforehand_and_with_the_answer",),
+        "numbers that are made of released rows have intervals of their own noise",
+        "dpsql/postprocessing/intervals/result_intervals.py",
+        "            if noise_known(table.shape) is KnownNoise.NOTHING:",
+        "            if noise_known(table.shape) is KnownNoise.DRAWS:",
+        (f"{GIVEN}::test_numbers_made_of_released_rows_have_no_interval_and_it_is_said",),
+    ),
+    Fault(
+        "what is computed of numbers that are made of released rows has an interval",
+        "dpsql/postprocessing/intervals/exact_forms.py",
+        "        found.append(min(aggregate.function.known_noise, most, before))",
+        "        found.append(min(aggregate.function.known_noise, most))",
+        (f"{GIVEN}::test_numbers_made_of_released_rows_have_no_interval_and_it_is_said",),
+    ),
+    Fault(
+        "groups that released rows leave out are shown with 0 and an interval",
+        "dpsql/sql/analysis/released_rows.py",
+        "    if not _shows_chosen_groups_alone(core) or _reads_noise(",
+        "    if _reads_noise(",
+        (f"{GIVEN}::test_numbers_made_of_released_rows_have_no_interval_and_it_is_said",),
+    ),
+    Fault(
+        "released numbers that are added up leave sums their interval",
+        "dpsql/sql/analysis/released_rows.py",
+        "    return core if any(each.relation in dropped for part in expressions for each in columns(part)) else found",
+        "    return found",
+        (f"{GIVEN}::test_numbers_made_of_released_rows_have_no_interval_and_it_is_said",),
+    ),
+    Fault(
+        "totals of a cube count groups that noise chose",
+        "dpsql/sql/analysis/grouping_levels.py",
+        "    return replace(cube, known=min(map(known_after, measured)))",
+        "    return replace(cube, known=max(map(known_after, measured)))",
+        (f"{GIVEN}::test_numbers_made_of_released_rows_have_no_interval_and_it_is_said",),
+    ),
+    Fault(
+        "what is made of groups that noise chose is drawn on samples",
+        "dpsql/sql/analysis/released_rows.py",
+        "    return KnownNoise.ENDS",
+        "    return KnownNoise.FORM",
+        (f"{GIVEN}::test_what_is_made_of_groups_that_noise_chose_has_none",),
     ),
     Fault(
         "columns lose their intervals silently where many rows are behind them",

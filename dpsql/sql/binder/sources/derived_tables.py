@@ -64,10 +64,11 @@ class DerivedTables:
     def source(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
         """The rows of a query over released and public tables, as a public relation."""
         tree = self._binding.released(query, ctes)
-        return self.made(tree, query)
+        noisy = any(table.db == "released" for table in tree.find_all(exp.Table))
+        return self.made(tree, query, noisy=noisy)
 
-    def made(self, tree: exp.Query, at: exp.Expr) -> BoundRelation:
-        """The rows of the sandbox's own query, as a public relation."""
+    def made(self, tree: exp.Query, at: exp.Expr, *, noisy: bool = False) -> BoundRelation:
+        """The rows of the sandbox's own query, as a public relation; ``noisy`` if they stand for SQL's own."""
         if reads_interval_ends(tree):
             refuse("E_SUBQ", "the end of an interval is not read by a private part; let it read the value itself, and "
                    "compare ends in the SELECT around it", at)  # fmt: skip
@@ -83,7 +84,7 @@ class DerivedTables:
             for place, (name, sql_type) in enumerate(zip(names, types, strict=True))
         }
         size = derived_size(tree, self._binding.shapes)
-        return BoundRelation(Scan(alias, derived.name, derived=True, size=size), columns)
+        return BoundRelation(Scan(alias, derived.name, derived=True, size=size, noisy=noisy), columns)
 
     def released_columns(self, core: Core) -> ColumnTypes:
         """The columns of the table in which a core is released."""
