@@ -22,6 +22,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 
 import pytest
+from anchors import AnchorError, planted_source
 from planted import Fault
 
 ROOT = Path(__file__).parent.parent.parent
@@ -41,13 +42,13 @@ def changed_functions(fault: Fault) -> list[tuple[CodeType, CodeType]]:
     """The code of each function that a fault changes, as it is and as it becomes, with that of functions in it.
 
     Raises:
-        ElsewhereError: The fault changes what a module or a class computes itself, or its text does not stand once.
+        ElsewhereError: The fault changes what a module or a class computes itself.
+        AnchorError: What the fault replaces does not occur exactly once.
     """
-    path = str(ROOT / fault.file)
-    text = Path(path).read_text(encoding="utf-8")
-    if text.count(fault.old) != 1:
-        raise ElsewhereError
-    old, new = (compile(each, path, "exec", dont_inherit=True) for each in (text, text.replace(fault.old, fault.new)))
+    path = ROOT / fault.file
+    text = path.read_text(encoding="utf-8")
+    old = compile(text, str(path), "exec", dont_inherit=True)
+    new = compile(planted_source(fault, text), str(path), "exec", dont_inherit=True)
     return list(_changed(old, new))
 
 
@@ -119,7 +120,7 @@ class Forks:
         for fault in self.faults:
             try:
                 changed = changed_functions(fault)
-            except (ElsewhereError, SyntaxError):
+            except (ElsewhereError, AnchorError, SyntaxError):
                 self.apart.append(fault)
                 continue
             if len(self._running) == self.workers:

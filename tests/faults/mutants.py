@@ -163,7 +163,7 @@ def _mutant(module: Path, change: Change) -> Fault:
     line = _line(source, change)
     was, now = (text.splitlines()[line - 1].strip().decode() for text in (source, mutated))
     name = f"{module.relative_to(ROOT)}:{line}: {was}  →  {now}"
-    return Fault(name, str(module.relative_to(ROOT)), source.decode(), mutated.decode(), room_tests(module))
+    return Fault(name, str(module.relative_to(ROOT)), "", source.decode(), mutated.decode(), room_tests(module))
 
 
 def main() -> int:

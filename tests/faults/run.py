@@ -22,6 +22,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from anchors import AnchorError, planted_source
 from in_place import ROOT, SAID, Forks, found
 from planted import FAULTS, Fault
 
@@ -38,15 +39,18 @@ QUIET = ("-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cache
 
 
 def planted(fault: Fault, folder: Path) -> None:
-    """A copy of the project with the fault in it; ValueError where its text does not stand exactly once."""
+    """Make a copy of the project with the fault in it.
+
+    Raises:
+        AnchorError: What the fault replaces does not occur exactly once.
+        SyntaxError: The changed file is no Python.
+    """
     for part in PARTS:  # compiled files too: all are good but for the one below
         shutil.copytree(ROOT / part, folder / part, copy_function=_linked)
     shutil.copy(ROOT / "pyproject.toml", folder)
     file = folder / fault.file
     text = file.read_text(encoding="utf-8")
-    if text.count(fault.old) != 1:
-        raise ValueError(f"its text stands {text.count(fault.old)} times in {fault.file}")
-    changed = text.replace(fault.old, fault.new)
+    changed = planted_source(fault, text)
     compile(changed, fault.file, "exec")
     file.unlink()  # the project's own file may be linked here
     file.write_text(changed, encoding="utf-8")
@@ -141,7 +145,7 @@ def verdicts(
             run = Run(fault, folder / str(place), time.monotonic())
             try:
                 planted(fault, run.folder)
-            except (ValueError, SyntaxError) as error:
+            except (AnchorError, SyntaxError) as error:
                 yield fault, False, f"NOT PLANTED: {error}"
                 continue
             running[begun(run, limit, options)] = run

@@ -32,9 +32,9 @@ from planted import (
     work,
     workloads,
 )
-from planted.fault import Fault
+from planted.fault import Fault, InString
 
-__all__ = ["FAULTS", "Fault"]
+__all__ = ["FAULTS", "Fault", "InString"]
 
 FAULTS = (
     *rewrite.FAULTS,
