@@ -24,9 +24,9 @@ ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT)]
 
 from dpsql.engines.exact_rows import CoreRows, ExactRows  # noqa: E402
+from dpsql.planning.cells_in_words import rank_width  # noqa: E402
 from dpsql.planning.estimators.estimate import value  # noqa: E402
 from dpsql.planning.estimators.quantiles import QuantileEstimate  # noqa: E402
-from dpsql.planning.explanation import rank_width  # noqa: E402
 from dpsql.planning.plan import CorePlan, Plan  # noqa: E402
 from dpsql.release.grouping_sets import cube_table  # noqa: E402
 from dpsql.release.noise_addition import release  # noqa: E402
