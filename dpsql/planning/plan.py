@@ -188,7 +188,8 @@ class Stage:
 class Plan:
     """A statement as it will be run and paid for; ``cubes`` tells which released tables are put together of cores.
 
-    ``evident`` tells which groups need evidence of their rows. ``collection`` tells, where the result has debiased
+    ``clamped`` says which values are clamped to their bounds, ``evident`` which groups need evidence of their rows.
+    ``collection`` tells, where the result has debiased
     numbers, which columns have intervals.
     ``fixed`` tells whether the statement itself names its price, ``pilot`` whether what it releases is to tell that of
     a better answer (``docs/proofs/accuracy.md``), ``refined`` whether it shall be as exact as its price buys although
@@ -213,6 +214,7 @@ class Plan:
     resampling: Resampling | None = None
     collection: tuple[CollectionEnds, ...] | None = None
     left_out: tuple[LeftOut, ...] = ()
+    clamped: tuple[str, ...] = ()
     evident: Evident = NOTHING_EVIDENT
 
     def at(self, price: Fraction) -> Plan:

@@ -96,6 +96,7 @@ class PlanAnswering:
         if bought and self._execution.answers is not None:
             notices = (*notices, *self._execution.answers.stale(plan))
         notices += groups_left_out(plan) if rows.rows else nothing_seen(plan) or groups_left_out(plan)
+        notices += plan.clamped if rows.rows else ()
         result = replace(rows, price=price, notices=notices)
         if self._execution.answers is not None and paid.version is not None:
             self._execution.answers.keep_result(plan, paid.version, result)

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from dpsql.errors import DatabaseError, StatementError
 from dpsql.planning.budget_split import plan_cores
+from dpsql.planning.clamped_values import values_clamped
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.planning.rows_beyond import rows_beyond_limits
 from dpsql.postprocessing import PostProcessor
@@ -119,13 +120,14 @@ class Compiler:
         described = sandbox.describe(query, cores)
         whole = query.without_postprocessing()
         beyond = rows_beyond_limits(cores, sandbox.schema.tables)
+        clamped = () if query.probe else values_clamped(cores, left_out)
         whole = replace(whole, notices=(*whole.notices, *beyond))
         if synthetic is not None:
             notice = f"these rows are synthetic: they are those of `{synthetic}` (SET dpsql.preview = off shows none)"
             whole = replace(whole, notices=(*whole.notices, notice))
-        return Compiled(statement.text, whole, self._dialect, privacy, delta, beside, left_out, described).plan(
-            price, cores
-        )
+        return Compiled(
+            statement.text, whole, self._dialect, privacy, delta, beside, left_out, described, clamped
+        ).plan(price, cores)
 
     def _with_constants(self, statement: Statement, settings: StatementSettings) -> Statement:
         """The statement with the remaining budget and the current time filled in as constants."""
@@ -174,6 +176,7 @@ class Compiled:
     beside: tuple[Core, ...]
     left_out: tuple[LeftOut, ...]
     described: DescribedResult
+    clamped: tuple[str, ...]
 
     def at(self, price: Fraction) -> Plan:
         """The plan at a price."""
@@ -187,7 +190,7 @@ class Compiled:
         return Plan(self.text, found, derived, described.sql, query.public, described.columns, price, confidence, cubes,
                     query.notices, fixed, repriced=self.at, ends=described.ends, resampling=described.resampling,
                     collection=described.collection,
-                    left_out=self.left_out, evident=query.evident)  # fmt: skip
+                    left_out=self.left_out, clamped=self.clamped, evident=query.evident)  # fmt: skip
 
 
 def _with_noise(schema: Schema, noise: Noise) -> Schema:

@@ -96,7 +96,8 @@ def test_one_is_the_only_row(connection: dpsql.Connection) -> None:
 def test_a_person_sees_a_table(connection: dpsql.Connection) -> None:
     lines = str(connection.sql(BY_SEX)).splitlines()
     assert lines[0].split() == ["male", "n", "bmi"] and re.match(r"-+  -+  -+$", lines[1])
-    assert re.fullmatch(r"false +\d,\d{3} ± \d+ +\d\d\.\d+ ± 0\.\d+", lines[2]) and len(lines) == 4
+    assert re.fullmatch(r"false +\d,\d{3} ± \d+ +\d\d\.\d+ ± 0\.\d+", lines[2]) and len(lines) == 5
+    assert lines[4].startswith("clamped: bmi to 10 … 80")
     assert repr(connection.sql(BY_SEX)) == "\n".join(lines)
     public = connection.sql("SELECT * FROM conditions AS a, conditions AS b, conditions AS c")
     assert str(public).endswith("… 900 more rows")

@@ -24,7 +24,8 @@ def test_results_and_prices_go_to_streams_of_their_own(dpsql: Dpsql) -> None:
     found = dpsql(NAFLD, "-c", BY_SEX, "-c", "SELECT name FROM conditions LIMIT 1", "--intervals")
     assert found.code == 0 and found.out.count(" ± ") == 4 and "ε" not in found.out
     assert found.err.splitlines()[0].startswith("2 rows · this one took 1/36 · 35 of 36")
-    assert found.err.splitlines()[1].startswith("1 row · free: no private row was read")
+    assert found.err.splitlines()[1].startswith("clamped: bmi to 10 … 80")
+    assert found.err.splitlines()[2].startswith("1 row · free: no private row was read")
     assert dpsql(NAFLD, "-q", "-c", "SELECT 1").err == ""
 
 

@@ -9,8 +9,34 @@ ENDS, FORMS = f"{ROOM}/test_end_columns.py", "tests/planning/estimators/test_for
 COVERAGE = f"{ROOM}/test_interval_coverage.py::test_intervals_of"
 CLIPPING = "tests/release/test_clipping.py"
 GIVEN = "tests/session/test_given.py"
+CLAMPED = "tests/planning/test_clamped_values.py"
+CLAMPING = "dpsql/sql/analysis/clamping.py"
 
 FAULTS = (
+    Fault(
+        "no answer says which values it clamps",
+        "dpsql/session/answering.py",
+        "PlanAnswering.shown",
+        "plan.clamped if rows.rows else ()",
+        "()",
+        (f"{CLAMPED}::test_a_number_that_is_not_that_of_sql_says_what_is_clamped",),
+    ),
+    Fault(
+        "values are said to be clamped that a FILTER leaves out",
+        CLAMPING,
+        "_Rows.reach",
+        "condition is None",
+        "True",
+        (f"{CLAMPED}::test_nothing_is_said_if_nothing_can_be_clamped",),
+    ),
+    Fault(
+        "values that are clamped before a subquery averages them are not named",
+        CLAMPING,
+        "_Rows.of_aggregate",
+        "self.clamp(argument, aggregate.condition)",
+        "self.reach(argument, aggregate.condition)",
+        (f"{CLAMPED}::test_a_number_that_is_not_that_of_sql_says_what_is_clamped",),
+    ),
     Fault(
         "numbers that are made of released rows have intervals of their own noise",
         "dpsql/postprocessing/intervals/result_intervals.py",

@@ -1,0 +1,174 @@
+"""Which values a core clamps: what a row may have beyond the ends between which values are added or ranked.
+
+The ends follow from the schema's bounds. An end that a type, a condition or the expression itself enforces clamps
+nothing. This tells what is said of an answer; no sensitivity depends on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpsql.schema import Bound, SqlType
+from dpsql.sql.analysis.bounds import bounds, narrowed
+from dpsql.sql.analysis.stability import conditions_of, sources
+from dpsql.sql.ir.aggregate_properties import Dispersion, UnitFunction
+from dpsql.sql.ir.core import Core
+from dpsql.sql.ir.expression import ColumnRef, Expression, Subquery, columns, rebuilt
+from dpsql.sql.ir.interval import EVERYTHING, FROM_ZERO, Interval
+from dpsql.sql.ir.relation import Compound, Groups, Leaf, PerUnit, Relation, UnitAggregate
+
+
+@dataclass(frozen=True, slots=True)
+class Clamped:
+    """A value, by its name in words, that counts as ``low`` if it is less, and as ``high`` if it is greater.
+
+    None is an end beyond which no value lies. ``released`` tells that the core's own aggregate clamps it, and no
+    aggregate of a unit's rows.
+    """
+
+    name: str
+    low: Bound | None
+    high: Bound | None
+    released: bool
+
+
+def clamped_values(core: Core) -> tuple[Clamped, ...]:
+    """What the aggregates of the core clamp, and those of the subqueries that it reads."""
+    found = dict[Clamped, None]()
+    rows = _Rows(core.relation, found)
+    for aggregate in core.aggregates:
+        for argument in (aggregate.argument, aggregate.other):
+            if argument is not None and aggregate.function.clamps:
+                rows.clamp(argument, aggregate.condition, released=True)
+        for part in aggregate.reads:
+            rows.reach(part)
+    for key in core.keys:
+        rows.reach(key)
+    return tuple(found)
+
+
+class _Rows:
+    """The rows of a relation: where their values may lie whatever the schema declares, and what is clamped in them."""
+
+    def __init__(self, relation: Relation, found: dict[Clamped, None]) -> None:
+        self._sources = {source.alias: source for source in sources(relation)}
+        self._found = found
+        self._inside = dict[str, _Rows]()
+        self._known = dict[Expression, Interval]()
+        for condition in conditions_of(relation):
+            self._known = {**narrowed(self._known, self._undeclared(condition), True)}
+
+    def clamp(self, argument: Expression, condition: Expression | None, released: bool = False) -> None:
+        """Note the ends of an argument beyond which its rows may have values."""
+        declared, possible = bounds(argument), self.reach(argument, condition)
+        low = declared.low if _is_beyond(declared.low, possible.low, -1) else None
+        high = declared.high if _is_beyond(declared.high, possible.high, +1) else None
+        if low is not None or high is not None:
+            low_end, high_end = (None if end is None else argument.type.facts.at(end) for end in (low, high))
+            self._found[Clamped(self._name(argument), low_end, high_end, released)] = None
+
+    def reach(self, expression: Expression, condition: Expression | None = None) -> Interval:
+        """Where the expression lies in the rows for which the condition holds, whatever the schema declares."""
+        undeclared = self._undeclared(expression)
+        known = self._known if condition is None else narrowed(self._known, self._undeclared(condition), True)
+        return bounds(undeclared, known)
+
+    def _undeclared(self, expression: Expression) -> Expression:
+        """The expression without what the schema declares of its columns; where these lie is known beside it."""
+        bare: Expression
+        match expression:
+            case ColumnRef(public=False, released=False):
+                bare = replace(expression, bounds=None, domain=None, differences=())
+                if bare not in self._known:
+                    self._known[bare] = self._of_column(expression)
+            case Subquery(relation=relation, aggregate=UnitAggregate() as aggregate):
+                bare = replace(expression, bounds=None)
+                if bare not in self._known:
+                    rows = _Rows(relation, self._found)
+                    self._known[bare] = rows.of_aggregate(aggregate, bounds(expression))
+            case _:
+                return rebuilt(expression, self._undeclared)
+        return bare
+
+    def _of_column(self, column: ColumnRef) -> Interval:
+        match self._sources.get(column.relation):
+            case PerUnit(child=child) | Groups(child=child) as groups:
+                inside = self._inside.setdefault(groups.alias, _Rows(child, self._found))
+                made, keys = dict(groups.aggregates), dict(groups.keys)
+                if column.name in made:
+                    return inside.of_aggregate(made[column.name], bounds(column))
+                return inside.reach(keys[column.name]) if column.name in keys else EVERYTHING
+            case Compound(branches=branches) if column.name[1:].isdigit():
+                reached = [
+                    _Rows(branch.relation, self._found).reach(branch.columns[int(column.name[1:])])
+                    for branch in branches
+                ]
+                whole, *others = reached
+                for other in others:
+                    whole = whole.union(other)
+                return whole
+            case _:
+                return _of_type(column.type)
+
+    def of_aggregate(self, aggregate: UnitAggregate, declared: Interval) -> Interval:
+        """Where an aggregate of a unit's rows may lie; its own argument may be clamped."""
+        argument = aggregate.argument
+        match aggregate.function:
+            case UnitFunction.SUM | UnitFunction.AVG | Dispersion() if argument is not None:
+                self.clamp(argument, aggregate.condition)
+                if aggregate.function is UnitFunction.SUM:
+                    return bounds(argument) * FROM_ZERO
+                return declared
+            case UnitFunction.MIN | UnitFunction.MAX if argument is not None:
+                return self.reach(argument, aggregate.condition)
+            case _:
+                return FROM_ZERO
+
+    def _name(self, expression: Expression) -> str:
+        """What the value is in words: a column, an aggregate of a unit's or a group's rows, or what it is made of."""
+        match expression:
+            case ColumnRef(relation=alias, name=name):
+                return self._column_name(self._sources.get(alias), name)
+            case Subquery(relation=relation, aggregate=UnitAggregate() as aggregate):
+                return f"{_Rows(relation, {}).aggregate_name(aggregate)} of a unit"
+            case _:
+                names = dict.fromkeys(self._name(column) for column in columns(expression))
+                return f"what is made of {' and '.join(names)}"
+
+    def _column_name(self, source: Leaf | None, name: str) -> str:
+        match source:
+            case Compound(branches=branches) if name[1:].isdigit():
+                names = (_Rows(each.relation, {})._name(each.columns[int(name[1:])]) for each in branches)
+                return " or ".join(dict.fromkeys(names))
+            case PerUnit(child=child, keys=keys, aggregates=made) | Groups(child=child, keys=keys, aggregates=made):
+                inside = _Rows(child, {})
+                if name in dict(keys):
+                    return inside._name(dict(keys)[name])
+                if name not in dict(made):
+                    return name
+                of = "unit" if isinstance(source, PerUnit) else "group"
+                return f"{inside.aggregate_name(dict(made)[name])} of a {of}"
+            case _:
+                return name
+
+    def aggregate_name(self, aggregate: UnitAggregate) -> str:
+        """What an aggregate of these rows is called."""
+        function, argument = aggregate.function, aggregate.argument
+        called = "STDDEV" if isinstance(function, Dispersion) else str(function).upper()
+        return f"{called}({'*' if argument is None else self._name(argument)})"
+
+
+def _of_type(sql_type: SqlType) -> Interval:
+    """Where values of the type lie: those of a decimal have so many digits."""
+    if sql_type.kind != "decimal" or sql_type.precision is None or sql_type.step is None:
+        return EVERYTHING
+    most = (10**sql_type.precision - 1) * sql_type.step
+    return Interval(-most, most)
+
+
+def _is_beyond(end: Fraction | None, possible: Fraction | None, direction: int) -> bool:
+    """Whether a value may lie beyond the end, in this direction."""
+    if end is None:
+        return False
+    return possible is None or direction * possible > direction * end
