@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -17,13 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from dpsql.errors import LedgerError
-from dpsql.privacy.ledger.entries import Entry, cost_of, cost_texts
+from dpsql.privacy.ledger.entries import Entry, KnownEntry, cost_of, cost_texts
 from dpsql.privacy.ledger.stores.store import LedgerLocation
 from dpsql.privacy.measure import Cost
 
 #: Bytes of each of the two places of which one is written while the other holds what was there before.
 _SLOT = 4096
 _DIGEST = 32
+#: Bytes of an entry's digest among those of all entries.
+_ENTRY_DIGEST = 32
 #: Analysts with longer names have no sum of their own in what is remembered.
 _LONGEST_NAME = 250
 
@@ -105,6 +107,10 @@ class Checkpoints:
         found = (_Slots(path).read() for path in sorted(self._ledger(ledger).glob("*.analyst")))
         return [each for each in found if each is not None]
 
+    def digests(self, ledger: str) -> EntryDigests:
+        """The digests of the entries that the ledger had here, as far as they are known."""
+        return EntryDigests(self._ledger(ledger) / "digests")
+
     def prepare(self, ledger: str, analyst: str) -> None:
         """Make sure that what is about to be charged can be recorded; LedgerError where it cannot."""
         _Slots(self._ledger(ledger) / "newest").prepare()
@@ -114,13 +120,15 @@ class Checkpoints:
     def advance(self, ledger: str, entry: Entry) -> None:
         """The entry is durable in the ledger."""
         _Slots(self._ledger(ledger) / "newest").write(Checkpoint(entry.seq, entry.digest, entry.total))
+        self.digests(ledger).add(entry.seq, entry.digest)
         if len(entry.analyst) <= _LONGEST_NAME:
             own = Checkpoint(entry.seq, entry.digest, entry.own, entry.analyst)
             _Slots(self._analyst(ledger, entry.analyst)).write(own)
 
     def begin_again(self, ledger: str, entries: Sequence[Entry]) -> None:
         """What is remembered of how far the ledger is written is that of these entries, and nothing of before."""
-        for path in [*self._ledger(ledger).glob("*.analyst"), self._ledger(ledger) / "newest"]:
+        folder = self._ledger(ledger)
+        for path in [*folder.glob("*.analyst"), folder / "newest", folder / "digests"]:
             path.unlink(missing_ok=True)
         for entry in entries:
             self.prepare(ledger, entry.analyst)
@@ -134,6 +142,50 @@ class Checkpoints:
 
     def _analyst(self, ledger: str, analyst: str) -> Path:
         return self._ledger(ledger) / f"{_hash(analyst)}.analyst"
+
+
+class EntryDigests:
+    """A file with the digest of each entry in its place; zeros stand for one that is not known.
+
+    What cannot be written is not known: a restore then charges more, and no charge waits for it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def add(self, seq: int, digest: str) -> None:
+        """The entry was charged."""
+        with suppress(OSError), self._opened() as file:
+            os.pwrite(file, bytes.fromhex(digest), (seq - 1) * _ENTRY_DIGEST)
+
+    def complete(self, after: Callable[[int], Iterable[KnownEntry]], at_most: int) -> None:
+        """Take all that the ledger holds ``after`` a number: the first unknown, but those up to ``at_most`` alone may
+        be known. What was known beyond them is of another history."""
+        content = _content(self._path)
+        unknown = content.find(bytes(_ENTRY_DIGEST))
+        last = min(at_most, -(-(len(content) if unknown < 0 else unknown) // _ENTRY_DIGEST))
+        with suppress(OSError), self._opened() as file:
+            for seq, digest in after(last):
+                os.pwrite(file, bytes.fromhex(digest), (seq - 1) * _ENTRY_DIGEST)
+                last = seq
+            if last * _ENTRY_DIGEST < os.fstat(file).st_size:
+                os.ftruncate(file, last * _ENTRY_DIGEST)
+
+    def first_known(self, entries: Iterable[KnownEntry]) -> int:
+        """The first of the entries that is known; 0 if none is."""
+        content = _content(self._path)
+        for seq, digest in entries:
+            if content[(seq - 1) * _ENTRY_DIGEST : seq * _ENTRY_DIGEST] == bytes.fromhex(digest):
+                return seq
+        return 0
+
+    @contextmanager
+    def _opened(self) -> Iterator[int]:
+        handle = os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
 
 
 class _Slots:
@@ -172,13 +224,18 @@ class _Slots:
             raise _state_error() from error
 
     def _slots(self) -> list[Checkpoint | None]:
-        try:
-            content = self._path.read_bytes()
-        except FileNotFoundError:
-            content = b""
-        except OSError as error:
-            raise _state_error() from error
+        content = _content(self._path)
         return [_checkpoint(content[at : at + _SLOT].rstrip(b"\0")) for at in (0, _SLOT)]
+
+
+def _content(path: Path) -> bytes:
+    """What is in a file; nothing if there is none."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise _state_error() from error
 
 
 def _checkpoint(slot: bytes) -> Checkpoint | None:

@@ -25,6 +25,12 @@ COLUMNS = (
 EntryRow = tuple[int | str, ...]
 
 
+#: The number and the digest of an entry.
+KnownEntry = tuple[int, str]
+#: That of a ledger without entries.
+NOTHING: KnownEntry = (0, "")
+
+
 @dataclass(frozen=True)
 class NewEntry:
     """What is to be written: who asked what, how it is answered, at which cost."""
@@ -163,6 +169,8 @@ _AFTER = f"""
     SELECT {COLUMNS} FROM entries WHERE seq > ? AND (CAST(? AS TEXT) IS NULL OR analyst = ?) ORDER BY seq LIMIT 500
 """
 _BACK = "SELECT seq, at FROM entries WHERE seq <= ? ORDER BY seq DESC LIMIT 5000"
+_DIGESTS_AFTER = "SELECT seq, digest FROM entries WHERE seq > ? ORDER BY seq LIMIT 5000"
+_DIGESTS_DOWN = "SELECT seq, digest FROM entries WHERE seq <= ? ORDER BY seq DESC LIMIT 5000"
 _ONE = f"SELECT {COLUMNS} FROM entries WHERE seq = ?"
 _NEWEST = f"SELECT {COLUMNS} FROM entries WHERE analyst = ? AND seq <= ? ORDER BY seq DESC LIMIT 1"
 
@@ -183,6 +191,20 @@ def entry(tables: LedgerTables, seq: int) -> Entry | None:
     """The entry of a number; None where there is none."""
     row = tables.execute(_ONE, (seq,)).fetchone()
     return None if row is None else Entry.of(row)
+
+
+def digests_after(tables: LedgerTables, seq: int) -> Iterator[KnownEntry]:
+    """The numbers and digests of the entries after a number."""
+    while rows := tables.execute(_DIGESTS_AFTER, (seq,)).fetchall():
+        yield from ((seq, str(digest)) for seq, digest in rows)
+        seq = rows[-1][0]
+
+
+def digests_down(tables: LedgerTables, seq: int) -> Iterator[KnownEntry]:
+    """The numbers and digests of the entries from a number down to the first."""
+    while rows := tables.execute(_DIGESTS_DOWN, (seq,)).fetchall():
+        yield from ((seq, str(digest)) for seq, digest in rows)
+        seq = rows[-1][0] - 1
 
 
 def newest_before(tables: LedgerTables, start: datetime, seq: int) -> Entry | None:
@@ -209,12 +231,6 @@ def own(found: TableRows) -> Cost:
     """What the analyst had spent, of the answer to that."""
     row = found.fetchone()
     return FREE if row is None else Entry.of(row).own
-
-
-#: The number and the digest of an entry.
-KnownEntry = tuple[int, str]
-#: That of a ledger without entries.
-NOTHING: KnownEntry = (0, "")
 
 
 def seen_of(last: Entry | None) -> KnownEntry:

@@ -13,12 +13,12 @@ from typing import Final
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import entries
-from dpsql.privacy.ledger.checkpoints import Checkpoints
+from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints
 from dpsql.privacy.ledger.entries import NOTHING, KnownEntry, seen_of
 from dpsql.privacy.ledger.stores import layout
 from dpsql.privacy.ledger.stores.layout import LedgerIdentity, LedgerMeta
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
-from dpsql.privacy.ledger.stores.store import LedgerLocation, Store
+from dpsql.privacy.ledger.stores.store import LedgerLocation, LedgerTables, Store
 
 
 def is_address(place: str | Path) -> bool:
@@ -158,6 +158,8 @@ def found(place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAM
     if last is not None and (newest is None or newest.seq < last.seq):
         checkpoints.prepare(meta.id, last.analyst)
         checkpoints.advance(meta.id, last)
+    with store.transaction(write=False) as tables:
+        complete_digests(checkpoints, meta.id, tables, newest)
     return FoundLedger(store, meta, checkpoints, seen_of(last))
 
 
@@ -165,6 +167,12 @@ def remember(checkpoints: Checkpoints, names: DatabaseNames, meta: LedgerMeta, h
     """From now on the databases of these names have this ledger, and it lies here."""
     checkpoints.bind(names.all, meta.id)
     checkpoints.place(meta.id, here)
+
+
+def complete_digests(checkpoints: Checkpoints, ledger: str, tables: LedgerTables, newest: Checkpoint | None) -> None:
+    """Remember the digests of all entries of a ledger that may be charged; ``newest`` is what was remembered before."""
+    known = 0 if newest is None else newest.seq
+    checkpoints.digests(ledger).complete(lambda seq: entries.digests_after(tables, seq), known)
 
 
 def require_known(known: set[str], meta: LedgerMeta) -> None:

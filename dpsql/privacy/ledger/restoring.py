@@ -11,14 +11,14 @@ from pathlib import Path
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import entries, unreleased
-from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints
-from dpsql.privacy.ledger.entries import COLUMNS, EVER, Entry, NewEntry, newest_of, page_after
+from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints, EntryDigests
+from dpsql.privacy.ledger.entries import COLUMNS, Entry, NewEntry, newest_of, page_after
 from dpsql.privacy.ledger.journal import Ledger
-from dpsql.privacy.ledger.opening import DatabaseNames, remember, require_known, store_at
+from dpsql.privacy.ledger.opening import DatabaseNames, complete_digests, remember, require_known, store_at
 from dpsql.privacy.ledger.stores import layout
 from dpsql.privacy.ledger.stores.layout import LedgerIdentity, LedgerMeta
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
-from dpsql.privacy.ledger.stores.store import Store, WriteStatement
+from dpsql.privacy.ledger.stores.store import LedgerTables, Store, WriteStatement
 from dpsql.privacy.measure import FREE, Cost
 
 #: Who is said to have spent what nobody else is known to have.
@@ -126,17 +126,24 @@ def restore(
                 "nothing is remembered here of what was charged to this ledger: say what was spent since at most, with "
                 "--charge EPSILON or --charge all; where the server runs as another user, DPSQL_STATE names its folder"
             )
-        lacking = [] if newest is None else _lacking(origin, last, newest, checkpoints.owns(meta.id))
-        lacking += [] if charge is None or charge == FREE else [(NOBODY, charge)]
+        lacking = list[NewEntry]()
+        if newest is not None:
+            said = _said(newest)
+            costs = _lacking(origin, meta.id, last, newest, checkpoints)
+            lacking += [NewEntry(analyst, said, "[]", cost) for analyst, cost in costs]
+        if charge is not None and charge != FREE:
+            lacking.append(NewEntry(NOBODY, SAID, "[]", charge))
         ledger = _accepted(store, meta, lacking) if source is None else _put(store, meta, lacking, origin)
-    entries = ledger.verify()
+    count = ledger.verify()
     checkpoints.begin_again(meta.id, _newest_of_each(ledger))
+    with store.transaction(write=False) as tables:
+        complete_digests(checkpoints, meta.id, tables, None)
     remember(checkpoints, named, meta, store.whereabouts())
     store.close()
-    return RestoredLedger(meta.id, entries, tuple(lacking))
+    return RestoredLedger(meta.id, count, tuple((line.analyst, line.cost) for line in lacking))
 
 
-def _accepted(store: Store, meta: LedgerMeta, lacking: Sequence[tuple[str, Cost]]) -> Ledger:
+def _accepted(store: Store, meta: LedgerMeta, lacking: Sequence[NewEntry]) -> Ledger:
     """The ledger that lies there, with what it lacks. Until it has all of it, what is remembered refuses it."""
     with store.transaction(write=True) as tables:
         layout.bring_up(tables, meta)
@@ -148,7 +155,7 @@ def _accepted(store: Store, meta: LedgerMeta, lacking: Sequence[tuple[str, Cost]
     return ledger
 
 
-def _put(store: Store, meta: LedgerMeta, lacking: Sequence[tuple[str, Cost]], origin: Store) -> Ledger:
+def _put(store: Store, meta: LedgerMeta, lacking: Sequence[NewEntry], origin: Store) -> Ledger:
     """A copy of the ledger with what it lacks, all at once."""
     meta = replace(meta, is_backup=False)
     with tempfile.TemporaryDirectory() as folder:
@@ -162,24 +169,45 @@ def _put(store: Store, meta: LedgerMeta, lacking: Sequence[tuple[str, Cost]], or
     return Ledger(store, meta)
 
 
-def _charge(ledger: Ledger, lacking: Sequence[tuple[str, Cost]]) -> None:
-    for analyst, cost in lacking:
-        ledger.append(NewEntry(analyst, SAID, "[]", cost), lambda spent: None)
+def _charge(ledger: Ledger, lacking: Sequence[NewEntry]) -> None:
+    for line in lacking:
+        ledger.append(line, lambda spent: None)
 
 
 def _lacking(
-    store: Store, last: Entry | None, newest: Checkpoint, owns: Sequence[Checkpoint]
+    store: Store, ledger: str, last: Entry | None, newest: Checkpoint, checkpoints: Checkpoints
 ) -> list[tuple[str, Cost]]:
-    """What is remembered beyond what the ledger holds, by analyst; all of it where its history is another one."""
+    """What is remembered beyond the last entry that the ledger has in common with it, by analyst.
+
+    The ledger itself holds what its own branch spent after that entry. A restore that was interrupted may have charged
+    a part already.
+    """
+    owns, known = checkpoints.owns(ledger), checkpoints.digests(ledger)
     with store.transaction(write=False) as tables:
-        same = last is None or last.seq < newest.seq or (
-            tables.execute("SELECT digest FROM entries WHERE seq = ?", (newest.seq,)).fetchone() == (newest.digest,)
-        )  # fmt: skip
-        spent = {str(own.analyst): newest_of(tables, str(own.analyst), EVER) for own in owns if same}
-    held = FREE if last is None or not same else last.total
-    lacking = {str(own.analyst): _beyond(own.sum, spent.get(str(own.analyst), FREE)) for own in owns}
-    lacking[NOBODY] = _beyond(_beyond(newest.sum, held), sum(lacking.values(), FREE))
+        shared = 0 if last is None else _shared(tables, min(last.seq, newest.seq), newest, known)
+        common = entries.entry(tables, shared)
+        held = {str(own.analyst): newest_of(tables, str(own.analyst), shared) for own in owns}
+        total = FREE if common is None else common.total
+        for entry in entries.entries_after(tables, shared):
+            if entry.statement == _said(newest):
+                held[entry.analyst] = held.get(entry.analyst, FREE) + entry.cost
+                total += entry.cost
+    lacking = {str(own.analyst): _beyond(own.sum, held[str(own.analyst)]) for own in owns}
+    lacking[NOBODY] = _beyond(_beyond(newest.sum, total), sum(lacking.values(), FREE))
     return [(analyst, cost) for analyst, cost in lacking.items() if cost != FREE]
+
+
+def _said(newest: Checkpoint) -> str:
+    """What the lines say that charge what is remembered up to an entry."""
+    return f"{SAID}, up to entry {newest.seq} ({newest.digest})"
+
+
+def _shared(tables: LedgerTables, seq: int, newest: Checkpoint, known: EntryDigests) -> int:
+    """The newest entry up to a number that is remembered: as digests are chained, all before it are the same, too."""
+    first = next(entries.digests_down(tables, seq), None)
+    if first == (newest.seq, newest.digest):
+        return newest.seq
+    return known.first_known(entries.digests_down(tables, seq))
 
 
 def _beyond(more: Cost, less: Cost) -> Cost:

@@ -13,7 +13,7 @@ from spending import TENTH, admit, fill
 
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import NAMELESS, DatabaseNames, Ledger, LedgerIdentity, NewEntry
-from dpsql.privacy.ledger.checkpoints import kept_in
+from dpsql.privacy.ledger.checkpoints import kept_in, state_folder
 from dpsql.privacy.ledger.restoring import NOBODY, RestoredLedger, backup, begin, remembered, restore
 from dpsql.privacy.measure import FREE, Cost
 
@@ -149,26 +149,85 @@ def test_a_branch_that_was_never_remembered_pays_for_all_that_was(place: Place) 
     forked = elsewhere(place)
     charge(forked, "eve", TENTH, TENTH, TENTH)
     forked.close()
-    assert dict(put_back(place, None).charged) == {"ada": TENTH + TENTH, NOBODY: TENTH}
-    assert reopen(place).totals()[0] == sum([TENTH] * 6, TENTH)
+    assert dict(put_back(place, None).charged) == {"ada": TENTH, NOBODY: TENTH}
+    assert reopen(place).totals()[0] == sum([TENTH] * 5, TENTH)
 
 
-@pytest.mark.parametrize("entries", [2, 3])
-def test_a_branch_pays_for_all_that_was_whatever_its_length(place: Place, entries: int) -> None:
-    """One that is as long as what is remembered holds other entries all the same."""
+#: What a branch has of its own, beside three entries that are remembered after the one that both have.
+BRANCHES = {"shorter": [GAUSSIAN], "as long": [FREE, FREE, GAUSSIAN], "longer": [GAUSSIAN, *[FREE] * 4], "none": []}
+
+
+@pytest.mark.parametrize("branch", BRANCHES)
+def test_both_branches_are_paid_for_whatever_their_lengths(place: Place, branch: str) -> None:
+    """What both began with is paid for once. The analyst of the other branch is another one, or the same."""
     ledger = reopen(place)
     charge(ledger, "ada", TENTH)
     before = place.state()
-    charge(ledger, "ada", TENTH, TENTH)
+    charge(ledger, "ada", TENTH, TENTH, TENTH)
     ledger.close()
     place.put_back(before)
     forked = elsewhere(place)
-    charge(forked, "ada", *[FREE] * (entries - 1), GAUSSIAN)
-    held, _ = forked.totals()
+    charge(forked, "ada", *BRANCHES[branch])
+    charge(forked, "eve", *BRANCHES[branch])
+    held, ada = forked.totals("ada")
     forked.close()
+    assert dict(put_back(place, None).charged) == {"ada": TENTH + TENTH + TENTH}
+    again = reopen(place)
+    assert again.totals("ada") == (held + TENTH + TENTH + TENTH, ada + TENTH + TENTH + TENTH)
+    fill(again, 1)
+    assert put_back(place, None).charged == (), "what it was charged with is remembered"
+
+
+def test_entries_from_before_the_ledger_was_known_here_are_not_charged_again(place: Place, tmp_path: Path) -> None:
+    """As where a ledger moves to another machine, and an older backup of it is put back there."""
+    ledger = elsewhere(place)
+    charge(ledger, "ada", TENTH, TENTH)
+    backup(ledger, tmp_path / "backup")
+    charge(ledger, "bob", TENTH)
+    ledger.close()
+    here = reopen(place)
+    charge(here, "ada", GAUSSIAN)
+    here.close()
+    place.remove()
+    assert dict(put_back(place, tmp_path / "backup").charged) == {"ada": GAUSSIAN, "bob": TENTH}
+
+
+def test_what_cannot_be_told_from_a_branch_is_charged(place: Place, tmp_path: Path) -> None:
+    """Without the digests of the entries nothing tells a beginning from a shorter branch."""
+    ledger = reopen(place)
+    charge(ledger, "ada", TENTH)
+    backup(ledger, tmp_path / "backup")
+    charge(ledger, "ada", TENTH)
+    ledger.close()
+    place.remove()
+    (state_folder() / "ledgers" / ledger.id / "digests").unlink()
+    assert dict(put_back(place, tmp_path / "backup").charged) == {"ada": TENTH + TENTH}
+
+
+def test_digests_of_entries_that_were_lost_are_forgotten(tmp_path: Path) -> None:
+    """As where a machine lost its power: the newest record and the ledger go back to entries of before.
+
+    Of the entries after these another machine charges some.
+    """
+    place = FilePlace(tmp_path / "data.ledger")
+    ledger = reopen(place)
+    charge(ledger, "ada", TENTH)
+    before, newest = place.state(), state_folder() / "ledgers" / ledger.id / "newest"
+    kept = newest.read_bytes()
+    charge(ledger, "ada", *[GAUSSIAN] * 3)
+    lost = place.state()
+    ledger.close()
+    place.put_back(before)
+    newest.write_bytes(kept)
+    again, other = reopen(place), elsewhere(place)
+    charge(other, "eve", TENTH, TENTH)
+    charge(again, "ada", TENTH)
+    again.close()
+    other.close()
+    place.put_back(lost)
+    held, _ = elsewhere(place).totals()
     put_back(place, None)
-    spent, _ = reopen(place).totals()
-    assert spent.rho >= held.rho + (TENTH + TENTH).rho
+    assert reopen(place).totals()[0].rho >= held.rho + (TENTH + TENTH + TENTH).rho
 
 
 def test_the_ledger_that_was_given_up_does_not_come_back(place: Place, tmp_path: Path) -> None:
