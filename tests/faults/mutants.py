@@ -113,17 +113,19 @@ def room_tests(module: Path) -> tuple[str, ...]:
     """The tests of a module's room, the nearest first: its examples, the test of its name, those that import it, those
     of its folders. Of a folder the smallest files come first: large ones generate their cases, and take long.
     """
-    inside = module.relative_to(SOURCE)
+    folders = [TESTS / parent for parent in module.relative_to(SOURCE).parents if parent != Path()]
+    files = [file for folder in folders for file in sorted(folder.rglob("test_*.py"), key=_size)]
     package = ".".join(module.parent.relative_to(ROOT).parts)
     imports = re.compile(rf"from {package}(\.{module.stem} import|.* import .*\b{module.stem}\b)")
     found = [module.relative_to(ROOT)] if b">>> " in module.read_bytes() else []
-    for folder in (TESTS / parent for parent in inside.parents if parent != Path()):
-        if folder.is_dir():
-            files = sorted(folder.rglob("test_*.py"))
-            found += [file.relative_to(ROOT) for file in files if file.stem.startswith(f"test_{module.stem}")]
-            found += [file.relative_to(ROOT) for file in files if imports.search(file.read_text(encoding="utf-8"))]
-            found += [file.relative_to(ROOT) for file in sorted(files, key=lambda file: file.stat().st_size)]
+    found += [file.relative_to(ROOT) for file in files if file.stem.startswith(f"test_{module.stem}")]
+    found += [file.relative_to(ROOT) for file in files if imports.search(file.read_text(encoding="utf-8"))]
+    found += [file.relative_to(ROOT) for file in files]
     return tuple(dict.fromkeys(map(str, found)))
+
+
+def _size(file: Path) -> int:
+    return file.stat().st_size
 
 
 def lines_since(commit: str) -> dict[Path, set[int]]:

@@ -23,7 +23,7 @@ EMPTY_ANSWER = f"{BLOCK_TESTS}_an_answer_without_any_row_is_empty_in_nineteen_of
 
 NULLS = "tests/release/test_null_groups.py::test"
 HIDDEN = "dpsql/sql/postprocess/hidden_groups.py"
-HIDDEN_TESTS = "tests/postprocessing/test_hidden_groups.py::test"
+HIDDEN_TESTS = "tests/sql/postprocess/test_hidden_groups.py::test"
 SAID = f"{HIDDEN_TESTS}_where_it_matters_which_groups_have_rows_an_answer_says_so"
 ALL_GROUPS = f"{HIDDEN_TESTS}_numbers_are_made_of_all_groups"
 

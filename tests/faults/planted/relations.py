@@ -24,7 +24,7 @@ def tied(seed: int) -> tuple[str, ...]:
 ORPHANS = "tests/planning/test_orphans.py::test_claims_hold_of_rows_without_a_unit"
 ROW_UNITS = "tests/engines/test_row_units.py"
 
-GROUPS = "tests/planning/test_private_groups.py"
+GROUPS = "tests/sql/binder/test_private_groups.py"
 GROUP_CLAIMS = f"{GROUPS}::test_claims_hold_of_groups"
 
 FAULTS = (
