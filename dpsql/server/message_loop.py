@@ -226,11 +226,12 @@ class MessageLoop:
             self._wire.send(*(codec.ParameterStatus(name=name, value=value) for name, value in changed.items()))
             self._reported = now
 
-    def _tell_price(self, price: str, charged: Fraction, error: str) -> None:
+    def _tell_price(self, price: str, charged: Fraction, error: Callable[[], str]) -> None:
         self._price = price
         if charged:
             self._observer.charged(float(charged))
-        self._note(f"dpsql: {'; '.join(filter(None, (price, error)))}")
+        if self._settings.shows("notice"):
+            self._note(f"dpsql: {'; '.join(filter(None, (price, error())))}")
 
     def _note(self, message: str) -> None:
         if self._settings.shows("notice"):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TypeVar
 
 from dpsql.errors import Error, LedgerError, Refused, StatementError
@@ -53,12 +54,13 @@ class LocatedError(Exception):
 class QueryRouter:
     """Routes the queries of one connection.
 
-    ``show_price`` is called with each price, in words and in ε, and the answer's error; ``noted`` with each notice.
+    ``show_price`` is called with each price, in words and in ε, and with what tells the answer's error; ``noted`` with
+    each notice.
     """
 
     def __init__(
         self, session: Session, catalogue: Catalogue, cancellation: StatementCancellation,
-        show_price: Callable[[str, Fraction, str], None], noted: Callable[[str], None],
+        show_price: Callable[[str, Fraction, Callable[[], str]], None], noted: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
         self._show_price, self._noted = show_price, noted
@@ -151,12 +153,12 @@ class QueryRouter:
                 raise StalePlanError
             self._cancellation.check()
             result = self._session.answer(plan)
-            self._tell(result, errors_in_words(plan, result))
+            self._tell(result, partial(errors_in_words, plan, result))
             return PortalRows(result.rows)
 
         return self._located(query, answered)
 
-    def _tell(self, result: Result, error: str = "") -> None:
+    def _tell(self, result: Result, error: Callable[[], str] = str) -> None:
         """Send the price of an answer from private data, its error in words, and its notices."""
         for notice in result.notices:
             self._noted(notice)
