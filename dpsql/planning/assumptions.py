@@ -6,19 +6,21 @@ Numbers that a later core makes of released rows have no interval (``docs/interv
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 from dpsql.planning.group_notices import listed
 from dpsql.planning.plan import Plan
+from dpsql.planning.rows_beyond import joined_relations
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.schema import ITS_UNIT
 from dpsql.sql.analysis.grouping_levels import noise_known, shapes
 from dpsql.sql.analysis.released_rows import reads_norm
-from dpsql.sql.analysis.stability import conditions_of, joined_partners, limits, sources
+from dpsql.sql.analysis.stability import conditions_of, joined_partners, limits
 from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Core, UnitNorms
 from dpsql.sql.ir.expression import Call
 from dpsql.sql.ir.references import everything_in
-from dpsql.sql.ir.relation import Compound, Constants, Leaf, PerUnit, Relation, Scan, groups_in
+from dpsql.sql.ir.relation import Constants, Leaf, Relation, Scan, groups_in
 
 
 def norms_said(plan: Plan) -> tuple[str, ...]:
@@ -40,25 +42,17 @@ def norms_said(plan: Plan) -> tuple[str, ...]:
 
 def joins_said(plan: Plan) -> tuple[str, ...]:
     """One sentence for each join in which a private row meets several public ones: how many, and what a unit counts."""
-    return tuple(dict.fromkeys(said for core in plan.cores for said in _joins_of(core.core.relation)))
+    relations = [relation for core in plan.cores for relation in joined_relations(core.core.relation)]
+    return tuple(dict.fromkeys(chain.from_iterable(map(_join_said, relations))))
 
 
-def _joins_of(relation: Relation) -> Iterator[str]:
+def _join_said(relation: Relation) -> Iterator[str]:
     met = [f"{partners.most:,} rows of {_named(source)}" for source, partners in joined_partners(relation)
            if partners.most > 1]  # fmt: skip
     if met:
         rows = limits(relation).rows
         counts = "" if rows is None else f"; a unit counts with up to {rows:,} rows of the join"
         yield f"join: each row meets up to {listed(met)}, and counts as often{counts}"
-    for source in sources(relation):
-        match source:
-            case PerUnit(child=child):
-                yield from _joins_of(child)
-            case Compound(branches=branches):
-                for branch in branches:
-                    yield from _joins_of(branch.relation)
-            case _:
-                pass
 
 
 def _named(source: Leaf) -> str:

@@ -7,6 +7,7 @@ tells nothing more of the data. Proved in ``docs/proofs/tune.md``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.schema import Table
@@ -50,15 +51,21 @@ def _said(table: Table, about: str, of_rows: str) -> Iterator[str]:
 
 def _limited_scans(relation: Relation) -> Iterator[Scan]:
     """The private tables whose limits of rows hold the rows of the relation, or those of its subqueries per unit."""
+    for source in chain.from_iterable(map(sources, joined_relations(relation))):
+        if isinstance(source, Scan) and source.unit is not None and source.multiplies:
+            yield source
+
+
+def joined_relations(relation: Relation) -> Iterator[Relation]:
+    """The relation, and those of the subqueries that it joins: of the rows of each unit, and of rows that they list."""
+    yield relation
     for source in sources(relation):
         match source:
-            case Scan(multiplies=True) if source.unit is not None:
-                yield source
             case PerUnit(child=child):
-                yield from _limited_scans(child)
+                yield from joined_relations(child)
             case Compound(branches=branches):
                 for branch in branches:
-                    yield from _limited_scans(branch.relation)
+                    yield from joined_relations(branch.relation)
             case _:
                 pass
 
