@@ -13,12 +13,10 @@ from math import prod
 from typing import TypeAlias, TypeVar, assert_never
 
 from dpsql.errors import Refused
-from dpsql.sql.analysis.stability import sources
 from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
 from dpsql.sql.analysis.work.row_cost import has_pattern_of_data, matches
 from dpsql.sql.analysis.work.rows import UnitWork
-from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression, Literal, columns, subqueries
 from dpsql.sql.ir.relation import (
     Branch,
@@ -44,21 +42,6 @@ _End: TypeAlias = tuple[Expression, Expression, bool]
 #: The types of the ends of ranges.
 _ORDERED = frozenset({"date", "timestamp", "integer", "decimal"})
 _Value = TypeVar("_Value", Relation, Leaf)
-
-
-def with_partners_of_cores(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]:
-    """The cores with the numbers of partners of their public sources, by the keys of all cores of the same tables."""
-    all_cores = [(core, _tables(core)) for core in cores]
-    found = list[Core]()
-    for core, tables in all_cores:
-        keys = [other.keys for other, others_tables in all_cores if others_tables == tables]
-        found.append(replace(core, relation=with_partners(core.relation, keys, fanout)))
-    return tuple(found)
-
-
-def _tables(core: Core) -> dict[str, str]:
-    """The tables of a core by their aliases, which other cores may have for other tables."""
-    return {each.alias: each.table for each in sources(core.relation) if isinstance(each, Scan)}
 
 
 def with_partners(relation: Relation, keys: Iterable[Iterable[Expression]], fanout: Fanout) -> Relation:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dpsql.schema import Schema
 from dpsql.sql.analysis.grouping_levels import Cube, with_cores
 from dpsql.sql.analysis.key_domain.domain import shown_notices
-from dpsql.sql.analysis.public_partners import with_partners_of_cores
+from dpsql.sql.analysis.public_partners import with_partners
 from dpsql.sql.analysis.work.fanout import NO_SIZES, Fanout
 from dpsql.sql.analysis.work.join_elimination import without_unread_joins
 from dpsql.sql.analysis.work.limits import with_bounded_work
@@ -102,7 +102,9 @@ def bind(
     derived, public = tuple(cut.derivations.tables), tuple(sorted(cut.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
     found = push_key_conditions(postprocessing, cut.cores, cut.cubes, derived, cut.schema, fanout)
-    cores = with_bounded_work(with_partners_of_cores(map(without_unread_joins, found), fanout), fanout)
+    joined = map(without_unread_joins, found)
+    counted = (replace(core, relation=with_partners(core.relation, [core.keys], fanout)) for core in joined)
+    cores = with_bounded_work(counted, fanout)
     cubes = tuple(with_cores(cube, cut.cores, cores) for cube in cut.cubes)
     require_public_keys(cores, schema)
     notices = tuple(dict.fromkeys((*reports.notices, *cut.notices, *shown_notices(cores), *many_keys_notices(cores))))
