@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from typing import TypeAlias
 
 from dpsql.errors import StatementError
 from dpsql.planning.estimators.estimate import CellNoise, Estimate, SingleCell, cell_weights
@@ -38,6 +39,8 @@ from dpsql.sql.ir.references import TableRead, tables_measured
 
 #: How often at most an answer has a group without rows that the evidence takes for one with rows.
 APPEARS = Fraction(1, 20)
+#: A column whose bounds are automatic: its table and its name.
+AutomaticColumn: TypeAlias = tuple[str, str]
 #: Types of keys whose values have neighbours.
 ORDERED_KINDS = frozenset({"integer", "decimal", "double", "date", "timestamp"})
 
@@ -194,6 +197,8 @@ class Plan:
     ``fixed`` tells whether the statement itself names its price, ``pilot`` whether what it releases is to tell that of
     a better answer (``docs/proofs/accuracy.md``), ``refined`` whether it shall be as exact as its price buys although
     earlier answers tell it less exactly.
+    ``unfound`` are columns whose bounds are found before it is answered: then ``replanned`` gives the plan that is
+    charged and answered.
     """
 
     text: str
@@ -216,6 +221,8 @@ class Plan:
     left_out: tuple[LeftOut, ...] = ()
     clamped: tuple[str, ...] = ()
     evident: Evident = NOTHING_EVIDENT
+    unfound: tuple[AutomaticColumn, ...] = ()
+    replanned: Callable[[], Plan] | None = field(default=None, repr=False, compare=False)
 
     def at(self, price: Fraction) -> Plan:
         """The same statement at another price."""

@@ -102,7 +102,7 @@ def _known(column: Column) -> str:
     if column.bounds is not None:
         low, high = column.bounds
         return f"{_bound(low)} to {_bound(high)}"
-    return "found for each SUM" if column.automatic else ""
+    return "found when they are needed" if column.automatic else ""
 
 
 def _bound(bound: Bound) -> str:

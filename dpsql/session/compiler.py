@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.errors import DatabaseError, StatementError
+from dpsql.errors import DatabaseError, Refused, StatementError
 from dpsql.planning.budget_split import plan_cores
 from dpsql.planning.clamped_values import values_clamped
-from dpsql.planning.plan import CorePlan, Plan
+from dpsql.planning.plan import AutomaticColumn, CorePlan, Plan
 from dpsql.planning.rows_beyond import rows_beyond_limits
 from dpsql.postprocessing import PostProcessor
 from dpsql.postprocessing.answer import DescribedResult
@@ -26,6 +26,7 @@ from dpsql.session.pricing.noise_choice import chosen_noise, is_settled, ordinar
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import StatementSettings
 from dpsql.session.request.statement_settings import allowed_price, budget_row
+from dpsql.session.tuning.automatic_bounds import BoundedSchema, bounded_plan
 from dpsql.sql.analysis.contribution import norm_of
 from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.binder.aggregates.clipping_report import LeftOut, clipped
@@ -60,12 +61,19 @@ class Compiler:
         self._sizes, self._dialect, self._settled = sizes, dialect, False
 
     def plan(
-        self, text: str, parameters: Sequence[object], settings: StatementSettings, statement: Statement | None = None
+        self,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
+        statement: Statement | None = None,
+        *,
+        may_find: bool = False,
     ) -> Plan:
         """The plan at the price that the session sets, or that the statement names.
 
         Args:
             statement: The parsed text, if it was parsed before.
+            may_find: Whether the plan may have columns whose bounds are still to be found.
 
         Raises:
             StatementError, Refused: The statement is not answered; the hint says what to write instead.
@@ -75,13 +83,23 @@ class Compiler:
 
         def make() -> Plan:
             with self._compiling(text) as sandbox:
-                return self._plan(statement or parse(text), tuple(parameters), settings, noise, sandbox)
+                parsed = statement or parse(text)
+
+                def compiled(bounded: BoundedSchema) -> Plan:
+                    return self._plan(parsed, tuple(parameters), settings, noise, sandbox, bounded)
+
+                return bounded_plan(parsed, sandbox.schema, self._named.bounds, compiled)
 
         if self._plans is None or names_budget(text) or names_clock(text) or names_clause(text):
-            return make()
-        chosen = replace(settings, mechanism=noise)
-        versions = self._sizes.version, self._named.version
-        return self._plans.plan(text, parameters, chosen, self.frontend_options, versions, make)
+            plan = make()
+        else:
+            chosen = replace(settings, mechanism=noise)
+            versions = self._sizes.version, self._named.version
+            plan = self._plans.plan(text, parameters, chosen, self.frontend_options, versions, make)
+        if plan.unfound and not may_find:
+            columns = ", ".join(map(".".join, plan.unfound))
+            raise Refused("E_BOUNDS", f"the bounds of {columns} are not found yet; a query by itself finds them")
+        return plan
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
         """The parsed statement and the types of its parameters; ``types`` holds those that the client declares."""
@@ -96,16 +114,17 @@ class Compiler:
         settings: StatementSettings,
         noise: Noise,
         sandbox: PostProcessor,
+        bounded: BoundedSchema,
     ) -> Plan:
         statement, delta = self._with_constants(statement, settings), self._accountant.budget.delta_selection
 
         shown, synthetic = statement, None
         if settings.preview == "synthetic":
-            tree, synthetic = previewed(statement.tree, sandbox.schema)
+            tree, synthetic = previewed(statement.tree, bounded.schema)
             shown = replace(statement, tree=tree)
 
         def bound(noise: Noise) -> tuple[Privacy, Query]:
-            schema = _with_noise(sandbox.schema, noise)
+            schema = _with_noise(bounded.schema, noise)
             schema = schema if settings.own_averages else schema.with_averages_as_sums()
             return schema.privacy, bind(shown, schema, parameters, sandbox.types, self.frontend_options,
                                         settings.empty_groups, self._sizes)  # fmt: skip
@@ -119,14 +138,23 @@ class Compiler:
         cores = plan_cores(query, self._dialect, privacy, price, delta, beside)
         described = sandbox.describe(query, cores)
         whole = query.without_postprocessing()
-        beyond = rows_beyond_limits(cores, sandbox.schema.tables)
+        beyond = *rows_beyond_limits(cores, sandbox.schema.tables), *bounded.notices
         clamped = () if query.probe else values_clamped(cores, left_out)
         whole = replace(whole, notices=(*whole.notices, *beyond))
         if synthetic is not None:
             notice = f"these rows are synthetic: they are those of `{synthetic}` (SET dpsql.preview = off shows none)"
             whole = replace(whole, notices=(*whole.notices, notice))
         return Compiled(
-            statement.text, whole, self._dialect, privacy, delta, beside, left_out, described, clamped
+            text=statement.text,
+            query=whole,
+            dialect=self._dialect,
+            privacy=privacy,
+            delta=delta,
+            beside=beside,
+            left_out=left_out,
+            described=described,
+            clamped=clamped,
+            unfound=bounded.unfound,
         ).plan(price, cores)
 
     def _with_constants(self, statement: Statement, settings: StatementSettings) -> Statement:
@@ -177,6 +205,7 @@ class Compiled:
     left_out: tuple[LeftOut, ...]
     described: DescribedResult
     clamped: tuple[str, ...]
+    unfound: tuple[AutomaticColumn, ...]
 
     def at(self, price: Fraction) -> Plan:
         """The plan at a price."""
@@ -190,7 +219,8 @@ class Compiled:
         return Plan(self.text, found, derived, described.sql, query.public, described.columns, price, confidence, cubes,
                     query.notices, fixed, repriced=self.at, ends=described.ends, resampling=described.resampling,
                     collection=described.collection,
-                    left_out=self.left_out, clamped=self.clamped, evident=query.evident)  # fmt: skip
+                    left_out=self.left_out, clamped=self.clamped, evident=query.evident,
+                    unfound=self.unfound)  # fmt: skip
 
 
 def _with_noise(schema: Schema, noise: Noise) -> Schema:

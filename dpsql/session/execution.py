@@ -20,6 +20,7 @@ from dpsql.planning.tuning import NoisyCounts, Question, TuningPlan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import PostProcessor
 from dpsql.privacy.accountant import Accountant, Charge, divided
+from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 from dpsql.release.marginal_selection import Admitted, Approximate, MeasuredMarginal, measure
 from dpsql.release.noise_addition import Release, release
@@ -56,6 +57,11 @@ class Execution:
         self.entropy: Entropy = OPERATING_SYSTEM
 
     @property
+    def remaining(self) -> RemainingBudget:
+        """What is left of the budget for the analyst."""
+        return self._accountant.remaining(self._analyst)
+
+    @property
     def version(self) -> str | None:
         """The version of the data under which answers are stored; None if none are."""
         return None if self.answers is None else self.answers.version
@@ -70,6 +76,7 @@ class Execution:
 
     def charged(self, plan: Plan) -> Charge[Plan]:
         """Charge one statement, once the engine has tried it on empty tables; the charge is durable on return."""
+        assert not plan.unfound
         self.engine.dry_run(plan)
         return self._accountant.spend(plan, analyst=self._analyst, statement=plan.text, cells=ledger_note(plan))
 
@@ -102,11 +109,15 @@ class Execution:
         An earlier charge for it that has released nothing is taken up instead; with ``is_paid`` nothing else is done.
         The result has the number of the ledger entry.
         """
-        resumption: Resumption[TuningPlan] = Resumption(self._accountant, self._analyst, note, is_paid)
+        return self.counted(plan, note, scope, Resumption(self._accountant, self._analyst, note, is_paid))
+
+    def counted(
+        self, plan: TuningPlan, note: str, scope: CancelScope, resumption: Resumption[TuningPlan] | None = None
+    ) -> tuple[dict[Question, NoisyCounts], int]:
+        """Charge a find, unless a charge is taken up; read the exact places of units, and release noisy counts."""
         counts, charge, _ = self._read_once(
-            plan, plan.reading.text, note, scope, lambda exact: count(exact, plan, _entropy=self.entropy),
-            resumption,
-        )  # fmt: skip
+            plan, plan.reading.text, note, scope, lambda exact: count(exact, plan, _entropy=self.entropy), resumption
+        )
         return counts, charge.entry
 
     def resumable(self, plan: TuningPlan, note: str) -> int | None:

@@ -42,6 +42,8 @@ from dpsql.session.public_tables import PublicTables
 from dpsql.session.request import SETTINGS
 from dpsql.session.request import statement_settings as status_rows
 from dpsql.session.statement_planner import StatementPlanner
+from dpsql.session.tuning.automatic_bounds import said_of_bounds
+from dpsql.session.tuning.bounds_finder import BoundsFinder, with_price_of_bounds
 from dpsql.session.tuning.tuner import Tuner
 from dpsql.sql.binder.binding_state import PEOPLE, FrontendOptions
 
@@ -102,6 +104,7 @@ class Session(StatementPlanner):
         self._answering = PlanAnswering(self._execution, self._scopes)
         self._batch = WorkloadAnswering(self._execution, self._answering, self._scopes)
         self.tuner = Tuner(self._compiler, self._execution, accountant, self._scopes, privacy)
+        self._bounds = BoundsFinder(schema, compiler, self._execution, scopes, self.named)
         synthetic = SyntheticTables(self._compiler, self._execution, self.named, self._scopes)
         synopses = Synopses(self._compiler, self._execution, self.named, self._scopes)
         self._named_statements = NamedStatements(
@@ -160,11 +163,10 @@ class Session(StatementPlanner):
             case request.Show(name="tables"):
                 return status_rows.lines("name", sorted(self.schema.tables))
             case request.Show(name=name):
-                return (
-                    status_rows.lines(name, [self._settings.shown(name)])
-                    if name in SETTINGS
-                    else self._shown_budget(self.remaining)
-                )
+                if name in SETTINGS:
+                    return status_rows.lines(name, [self._settings.shown(name)])
+                left = self.remaining
+                return status_rows.budget(left, self.ordinary_answers(left))
             case request.TransactionControl():
                 return Result((), [], [])
             case request.CreateNamed() | request.DropNamed() | request.ShowNamed() as wanted:
@@ -192,10 +194,12 @@ class Session(StatementPlanner):
 
     @cancellable
     def first(self, plan: Plan) -> tuple[Result, Plan | None]:
-        """The answer to a plan and, if it is a pilot, the plan of a better answer where the budget admits one."""
+        """The answer to a plan, for which bounds are found if they are not; and of a pilot the plan of a better one."""
+        paid, plan = self._bounds.found(plan)
         result, released = self._answering.answer(plan, reuse=self._reuses(plan))
         result = replace(result, notices=(*result.notices, *self.named.notices(plan.public)))
         result, better = self._targets.better(plan, result, released, self._settings)
+        result = with_price_of_bounds(result, paid)
         return self._with_interval_columns(plan, result), better
 
     def _reuses(self, plan: Plan) -> bool:
@@ -251,14 +255,14 @@ class Session(StatementPlanner):
         goal = goal or behind
         pricing, reached = self._targets.pricing, None
         if goal is None:
-            plan = self._planned(lambda settings: self._compiler.plan(text, parameters, settings))
+            plan = self._planned(lambda settings: self._compiler.plan(text, parameters, settings, may_find=True))
         else:
             plan = self._compiler.plan(text, parameters, self._settings)
             reached = pricing.reach(plan, goal)
             if reached.epsilon is not None and reached.share is not None:
                 plan = plan.at(reached.epsilon)
         unit = str(self._schema.privacy.unit)
-        stored, notes, part = self._execution.is_paid(plan), tuple[str, ...](), None
+        stored, notes, part = self._execution.is_paid(plan), said_of_bounds(plan), None
         if not stored and self._reuses(plan):
             if (found := self._answering.of_views(plan, refine)) is not None:
                 stored, notes = not (refine and found.missing), found.said_before(refine)
@@ -276,15 +280,12 @@ class Session(StatementPlanner):
         )
 
     @cancellable
-    def purchase(self, plan: Plan) -> Plan | None:
-        """The plan that an answer is charged for: of one that earlier answers tell in part the rest; None if free."""
+    def purchase(self, plan: Plan) -> Plan | NamedPrice | None:
+        """What an answer is charged for: of one that earlier answers tell in part the rest; None if it is free."""
         if not plan.cores or self.is_paid(plan):
             return None
         part = self._answering.part_of_views(plan) if self._reuses(plan) and not plan.refined else None
-        return plan if part is None else part.rest
-
-    def _shown_budget(self, left: RemainingBudget) -> Result:
-        return status_rows.budget(left, self.ordinary_answers(left))
+        return self._bounds.purchase(plan) if part is None else part.rest
 
     def _with_interval_columns(self, plan: Plan, result: Result) -> Result:
         return with_interval_columns(plan, result) if self._settings.intervals else result

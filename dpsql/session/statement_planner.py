@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 from dpsql.errors import BudgetExhausted, DatabaseError, DataError
 from dpsql.planning.plan import Plan
@@ -135,16 +136,21 @@ class StatementPlanner:
     def plan(self, text: str, parameters: Sequence[object] = ()) -> Plan:
         """The plan of a statement; nothing is charged and no private row is read."""
         text, refine = request.without_refine(text)
-        plan = self._planned(lambda settings: self._compiler.plan(text, parameters, settings))
-        return replace(plan, refined=True) if refine else plan
+
+        def plan() -> Plan:
+            made = self._planned(lambda settings: self._compiler.plan(text, parameters, settings, may_find=True))
+            return replace(made, refined=refine, replanned=plan) if refine or made.unfound else made
+
+        return plan()
 
     def _planned(self, compiled: Callable[[StatementSettings], Plan]) -> Plan:
-        """The plan at the price of the session's target, if it has one.
+        """The plan at the price of the session's target, if it has one and all bounds are found.
 
         Where that price is refused and nobody names the noise, it is asked of Laplace noise, which may be paid for.
         """
         try:
-            return self._targets.priced(compiled(self._settings), self._settings)
+            plan = compiled(self._settings)
+            return plan if plan.unfound else self._targets.priced(plan, self._settings)
         except BudgetExhausted:
             if self._settings.mechanism != "auto":
                 raise
@@ -170,10 +176,11 @@ class StatementPlanner:
         statement, found = self._compiler.parse(text, types)
 
         def compiled(values: tuple[object, ...]) -> Plan:
-            return self._compiler.plan(text, values, self._settings, statement)
+            return self._compiler.plan(text, values, self._settings, statement, may_find=True)
 
         def plan(values: tuple[object, ...]) -> Plan:
-            made = self._planned(lambda settings: self._compiler.plan(text, values, settings, statement))
-            return replace(made, refined=True) if refine else made
+            made = self._planned(lambda settings: self._compiler.plan(text, values, settings, statement, may_find=True))
+            again = partial(plan, values)
+            return replace(made, refined=refine, replanned=again) if refine or made.unfound else made
 
         return PreparedStatement(text, found, described(found, lambda values: self.columns(compiled(values))), plan)

@@ -42,7 +42,7 @@ PEOPLE = [
     ("size", "double", "", "0.5 to 1e+07", "", "in metres"),
     ("twelve", "integer", "never", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11", "", ""),
     ("many", "integer", "never", "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 … (13 values)", "", ""),
-    ("found", "double", "never", "found for each SUM", "", ""),
+    ("found", "double", "never", "found when they are needed", "", ""),
 ]
 
 

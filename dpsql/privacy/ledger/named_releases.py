@@ -12,7 +12,7 @@ from dpsql.privacy.ledger.entries import moment
 from dpsql.privacy.ledger.stores.store import LedgerTables
 
 #: What a named release is.
-ReleaseKind: TypeAlias = Literal["synthetic table", "synopsis"]
+ReleaseKind: TypeAlias = Literal["synthetic table", "synopsis", "bounds"]
 
 #: How many named releases a ledger keeps, how large one may be, and all together in bytes. None goes by itself.
 MOST, LARGEST, LARGEST_SUM = 100, 48 * 2**20, 512 * 2**20

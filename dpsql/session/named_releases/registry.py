@@ -8,19 +8,21 @@ from __future__ import annotations
 import json
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Final
 
 from dpsql.errors import DataError, LedgerError, QueryCancelled, StatementError
 from dpsql.errors.deadline import taken
+from dpsql.planning.plan import AutomaticColumn
 from dpsql.postprocessing.sandbox import PublicRows
 from dpsql.privacy.ledger import Ledger, NamedRelease, NewRelease, ReleaseKind
 from dpsql.schema import Schema, fold
 from dpsql.schema.names import checked_name
 from dpsql.session.answer_store.serialization import FORMAT
 from dpsql.session.named_releases.table_rows import declared, rows_of
+from dpsql.session.tuning.automatic_bounds import FoundBounds, read, release_name
 
 #: Seconds after which what other processes have created or dropped is looked for again.
 AGE = 1.0
@@ -40,6 +42,7 @@ class _Snapshot:
     releases: tuple[NamedRelease, ...]
     schema: Schema
     version: str
+    bounds: Mapping[AutomaticColumn, FoundBounds]
     at: float
 
 
@@ -79,6 +82,11 @@ class NamedReleases:
     def version(self) -> str:
         """A text that is another one whenever a named release was created or dropped; empty where there are none."""
         return self._now().version
+
+    @property
+    def bounds(self) -> Mapping[AutomaticColumn, FoundBounds]:
+        """The bounds of automatic columns that were found, by their columns."""
+        return self._now().bounds
 
     def of_kind(self, kind: ReleaseKind) -> tuple[NamedRelease, ...]:
         """The named releases of one kind."""
@@ -145,12 +153,25 @@ class NamedReleases:
         """
         with self._creating:
             new = make(self.require_free(name, size))
-            self._ledger.put_named(new)
-            self._forget()
+            self._put(new)
         found = self.find(new.name)
         if found is None:
             raise LedgerError("what was created cannot be read back from the ledger")
         return found
+
+    def create_bounds(self, column: AutomaticColumn, make: Callable[[str], NewRelease]) -> bool:
+        """Keep the bounds of a column that ``make`` pays for; False if they are there by now, and nothing is made."""
+        with self._creating:
+            self._forget()
+            if column in self.bounds:
+                return False
+            self._ledger.require_room(release_name(column), 0)
+            self._put(make(release_name(column)))
+        return True
+
+    def _put(self, new: NewRelease) -> None:
+        self._ledger.put_named(new)
+        self._forget()
 
     def drop(self, name: str, kind: ReleaseKind, analyst: str) -> bool:
         """Whether there was a release of that name and kind, which is dropped; what it cost stays charged.
@@ -208,12 +229,13 @@ class NamedReleases:
         except LedgerError:
             releases = () if held is None else held.releases
         if held is not None and releases == held.releases:
-            return _Snapshot(held.releases, held.schema, held.version, self._clock())
+            return replace(held, at=self._clock())
         tables = {each.name: declared(each.facts).table(each) for each in releases if each.kind == "synthetic table"}
         own = self._declared.tables
         added = {name: table for name, table in tables.items() if name not in own}
         schema = self._declared.model_copy(update={"tables": {**own, **added}}) if added else self._declared
-        return _Snapshot(releases, schema, " ".join(each.digest for each in releases), self._clock())
+        version = " ".join(each.digest for each in releases)
+        return _Snapshot(releases, schema, version, read(releases), self._clock())
 
     def _forget(self) -> None:
         with self._lock:

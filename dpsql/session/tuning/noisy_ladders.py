@@ -131,6 +131,13 @@ def covering(rungs: Sequence[Fraction], noisy: NoisyCounts) -> Fraction | None:
     return min(further, Fraction(0)) if rungs[last] <= 0 else further
 
 
+def ends_of(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction] | None:
+    """The bounds of a column, of which ``low`` is of minus its values; None if they are none."""
+    if low is None or high is None or -low >= high:
+        return None
+    return -low, high
+
+
 def middle(rungs: Sequence[Fraction], noisy: NoisyCounts) -> Fraction | None:
     """The first rung that at most half of the units exceed; None if no unit shows."""
     last = last_step(noisy.counts, noisy.near, noisy.far)

@@ -16,7 +16,7 @@ from dpsql.schema import Privacy, Schema, Table
 from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
 from dpsql.schema.authoring.write_limits import Tuned
 from dpsql.session.pricing.expected_errors import AVERAGE_SHARE, count_error, error_in_groups
-from dpsql.session.tuning.noisy_ladders import RowLimit, covering, middle, row_limit
+from dpsql.session.tuning.noisy_ladders import RowLimit, covering, ends_of, middle, row_limit
 
 #: An average is said of a group of so many rows.
 GROUP = 1000
@@ -50,7 +50,7 @@ def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tup
             beyond[name] = (_part(rows.beyond), _part(rows.beyond_at_most))
         said += left
         for column in missing.bounds[name]:
-            ends = _ends(*(covering(*asked[name, column, sought]) for sought in ("low", "high")))
+            ends = ends_of(*(covering(*asked[name, column, sought]) for sought in ("low", "high")))
             if ends is None:
                 said.append(f"{name}.{column}: no bounds were found: too few units have different values in it")
             else:
@@ -72,13 +72,6 @@ def _of_rows(name: str, rows: RowLimit | None) -> str:
         f"the limit leaves out about {percent(rows.beyond)} of all rows (at most about {percent(rows.beyond_at_most)})"
     )
     return f"{name}: {units}; {part}"
-
-
-def _ends(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction] | None:
-    """The bounds of a column, of which ``low`` is of minus its values; None if they are none."""
-    if low is None or high is None or -low >= high:
-        return None
-    return -low, high
 
 
 def _limits(

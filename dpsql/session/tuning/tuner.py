@@ -57,7 +57,7 @@ def questions_of(missing: MissingLimits) -> list[TableQuestions]:
     A statement for all columns would compute more of a row than the engine may compute of all that a unit has.
     """
     return [
-        _asked(missing, name, questions, columns)
+        _asked(missing.schema, name, missing.keys[name], questions, columns)
         for name in missing.tables
         for questions, columns in [
             (_of_limits(name, missing.limits[name]), ()),
@@ -65,6 +65,11 @@ def questions_of(missing: MissingLimits) -> list[TableQuestions]:
         ]
         if questions
     ]
+
+
+def column_questions(schema: Schema, table: str, column: str) -> TableQuestions:
+    """What is asked of one column: its least and its largest value of each unit."""
+    return _asked(schema, table, (), _of_column(schema, table, column), (column,))
 
 
 def _of_limits(name: str, limits: Sequence[LimitName]) -> list[tuple[Question, str]]:
@@ -77,10 +82,14 @@ def _of_column(schema: Schema, name: str, column: str) -> list[tuple[Question, s
 
 
 def _asked(
-    missing: MissingLimits, name: str, questions: Sequence[tuple[Question, str]], columns: Sequence[str]
+    schema: Schema,
+    name: str,
+    keys: Sequence[str],
+    questions: Sequence[tuple[Question, str]],
+    columns: Sequence[str],
 ) -> TableQuestions:
     places = ", ".join(f"SUM({question.ladder.place(column)})" for question, column in questions)
-    units = "\n".join(_units(missing.schema, name, missing.keys[name], columns))
+    units = "\n".join(_units(schema, name, keys, columns))
     return TableQuestions(tuple(question for question, _ in questions), f"SELECT {places} FROM ({units}) AS units")
 
 
@@ -147,14 +156,9 @@ class Tuner:
     def plan(self, missing: MissingLimits, share: Fraction) -> TuningPlan:
         """What is asked, at a share of the whole budget; nothing is charged and no private row is read."""
         asked = questions_of(missing)
-        privacy = self._privacy
-        settings = StatementSettings(privacy.query_epsilon, empty_groups="show")
-        drafts = [(self._compiler.plan(each.statement, (), settings).cores[0], each.questions) for each in asked]
         parts = parts_of([question for each in asked for question in each.questions])
-        price = price_of(self._accountant.budget, privacy, share, list(parts.values()))
-        return tuning_plan(
-            described(missing), drafts, norm=norm_of(privacy), neighbours=privacy.neighbours, price=price
-        )
+        price = price_of(self._accountant.budget, self._privacy, share, list(parts.values()))
+        return planned(self._compiler, self._privacy, described(missing), asked, price)
 
     def require_affordable(self, plan: TuningPlan) -> None:
         """Refuse a plan that the budget, as it is now, does not admit."""
@@ -187,6 +191,15 @@ class Tuner:
         """The lines of the ledger of earlier tunings: the number and the day of each."""
         entries = self._accountant.ledger.history()
         return [(each.seq, str(each.at)[:10]) for each in entries if each.statement.startswith(STATEMENT)]
+
+
+def planned(
+    compiler: Compiler, privacy: Privacy, text: str, asked: Sequence[TableQuestions], price: Fraction
+) -> TuningPlan:
+    """The plan of a find at an ε; ``text`` is what the ledger says of it."""
+    settings = StatementSettings(privacy.query_epsilon, empty_groups="show")
+    drafts = [(compiler.plan(each.statement, (), settings).cores[0], each.questions) for each in asked]
+    return tuning_plan(text, drafts, norm=norm_of(privacy), neighbours=privacy.neighbours, price=price)
 
 
 def described(missing: MissingLimits) -> str:

@@ -31,12 +31,6 @@ def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
     """The expression whose values are added; refused unless it is a number between finite bounds."""
     argument = as_number(argument, name, node)
     if not is_bounded(argument):
-        automatic = next((column.name for column in columns(argument) if column.automatic), None)
-        if automatic is not None:
-            refuse("E_BOUNDS", f"{name} of a value without finite bounds is not answered: those of {automatic} are "
-                   f"\"auto\", which clips SUM({automatic}) by group alone; write SUM({automatic}) / "
-                   f"COUNT({automatic}) for an average, or CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of "
-                   "your own", node)  # fmt: skip
         missing = without_bounds(argument, node)
         where = f"the schema needs bounds for {missing}, or you " if missing else ""
         where = f"; {where}write CASE WHEN x BETWEEN 0 AND 1000 THEN x END with ends of your own"

@@ -13,6 +13,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dpsql.errors import Position
+from dpsql.schema import fold
 from dpsql.sql.ir.refusal import place, refuse
 from dpsql.sql.parser.constant_datetimes import with_constant_moments
 from dpsql.sql.parser.desugar import as_select, with_exists
@@ -51,6 +52,16 @@ class Statement:
     tree: exp.Expr
     text: str
     options: Options | None = None
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The names of tables in it."""
+        return frozenset(fold(table.name) for table in self.tree.find_all(exp.Table))
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The names of columns in it."""
+        return frozenset(fold(column.name) for column in self.tree.find_all(exp.Column))
 
 
 def parse(text: str) -> Statement:

@@ -16,6 +16,8 @@ COST = (f"{TUNING}::test_it_costs_the_sum_of_its_counts_and_no_more_than_its_sha
 MOVED = (f"{TUNING}::test_a_unit_moves_the_counts_by_no_more_than_the_noise_is_made_for",)
 LADDERS, NOISY = "tests/session/tuning/test_noisy_ladders.py", "dpsql/session/tuning/noisy_ladders.py"
 BEYOND = "tests/session/test_rows_beyond.py"
+FOUND = "tests/session/tuning/test_automatic_bounds.py::test"
+AUTOMATIC, FINDER = "dpsql/session/tuning/automatic_bounds.py", "dpsql/session/tuning/bounds_finder.py"
 LIMITS = (f"{AVERAGES}::test_each_aggregate_has_the_limit_that_is_declared_for_it",)
 
 EXECUTION = "dpsql/session/execution.py"
@@ -86,6 +88,62 @@ FAULTS = (
         "charge is None and self._is_required",
         "False",
         (f"{RESUMED}_who_was_told_that_it_charges_nothing_is_not_charged",),
+    ),
+    Fault(
+        "bounds that are kept are found again",
+        AUTOMATIC,
+        "bounded_plan",
+        "unfound = tuple(column for column in needed if column not in found)",
+        "unfound = tuple(needed)",
+        (f"{FOUND}_bounds_are_found_once_and_kept_for_all_analysts_and_data",),
+    ),
+    Fault(
+        "an analyst sees readings of a find fail for nothing",
+        FINDER,
+        "BoundsFinder._is_bought",
+        "self._execution.counted(find, json.dumps(tuning_note(find)), scope)",
+        "self._execution.scanned(find, json.dumps(tuning_note(find)), scope)",
+        (f"{FOUND}_an_analyst_pays_for_each_reading_that_fails",),
+    ),
+    Fault(
+        "bounds are charged that the budget does not hold with their statement",
+        FINDER,
+        "BoundsFinder.found",
+        "self._execution.remaining.require(self.purchase(plan).cost.rounded_up())",
+        "pass",
+        (f"{FOUND}_bounds_that_the_budget_does_not_hold_with_the_statement_are_not_charged",),
+    ),
+    Fault(
+        "the price of a statement is told without that of its bounds",
+        FINDER,
+        "BoundsFinder.purchase",
+        "not plan.unfound",
+        "plan.unfound",
+        (f"{FOUND}_planning_and_explaining_finds_nothing_and_says_what_it_takes",),
+    ),
+    Fault(
+        "a block of statements is charged with the widest bounds",
+        "dpsql/session/compiler.py",
+        "Compiler.plan",
+        "plan.unfound and not may_find",
+        "False",
+        (f"{FOUND}_what_is_refused_for_another_reason_finds_nothing",),
+    ),
+    Fault(
+        "bounds are found of columns that a statement does not need",
+        AUTOMATIC,
+        "_needed",
+        "others and is_answered(others)",
+        "False",
+        (f"{FOUND}_only_the_columns_that_a_statement_needs_are_found",),
+    ),
+    Fault(
+        "sessions that need the same bounds at once all pay",
+        "dpsql/session/named_releases/registry.py",
+        "NamedReleases.create_bounds",
+        "column in self.bounds",
+        "False",
+        (f"{FOUND}_of_two_sessions_at_once_one_pays",),
     ),
     Fault(
         "sums have the limit of averages",
