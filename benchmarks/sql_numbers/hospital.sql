@@ -10,6 +10,11 @@ CREATE TABLE stays AS SELECT person, DATE '2020-01-01' + (draw([person, j], 700)
 SELECT COUNT(*) FROM (SELECT household FROM people GROUP BY 1 HAVING COUNT(*) >= 2) h;
 SELECT n, COUNT(*) AS households FROM (SELECT household, COUNT(*) AS n FROM people GROUP BY 1) h GROUP BY n;
 SELECT AVG(n) FROM (SELECT household, COUNT(*) AS n FROM people GROUP BY 1) h;
+SELECT AVG(LEAST(n, 20)) FROM (SELECT household, COUNT(*) AS n FROM people GROUP BY 1) h;
+SELECT COUNT(*) FROM people WHERE household IN (SELECT household FROM people GROUP BY 1 HAVING COUNT(*) >= 3);
+SELECT COUNT(*) FROM people WHERE age > (SELECT AVG(age) FROM people);
+SELECT age, COUNT(*) AS n FROM people JOIN (SELECT age AS a FROM people GROUP BY 1 ORDER BY COUNT(*) DESC LIMIT 5) t
+  ON age = a GROUP BY 1;
 SELECT age // 10 * 10 AS decade, sex, COUNT(*) AS n FROM people GROUP BY 1, 2;
 SELECT unit, SUM(cost) AS c, AVG(nights) AS n FROM stays GROUP BY 1;
 SELECT unit, MEDIAN(cost) AS m, QUANTILE_CONT(nights, 0.9) AS q FROM stays GROUP BY 1;

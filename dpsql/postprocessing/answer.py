@@ -177,12 +177,14 @@ class PostProcessor:
                 or (number in plan.evident.totals and (each.left_out or each.shown))
                 for number, each in left_open.items()
             )
-            if plan.resampling is not None and told:
+            if plan.resampling is not None:
                 resampled = resampled_intervals(self._sandbox, plan.resampling, tables, rows, plan.confidence)
-            found = intervals(self._sandbox, plan, tables, rows, resampled or {})
+            of_all = {at: each for at, each in (resampled or {}).items() if told or plan.columns[at[1]].computed}
+            found = intervals(self._sandbox, plan, tables, rows, of_all)
         said = missing_intervals(plan, tables, len(rows), resampled is not None)
         if any(each.left_out for each in left_open.values()) or not told:
-            said = (*said, groups_left_open(told or plan.resampling is None))
+            thresholded = all(plan.cores[number].selection is not None for number in left_open)
+            said = (*said, groups_left_open(told or plan.resampling is None, thresholded))
         found = with_debiased_intervals(plan, rows, found)
         return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
 

@@ -61,10 +61,11 @@ class OpenGroups:
 
 
 def open_groups(table: ReleasedTable, confidence: float) -> OpenGroups:
-    """What the noisy counts of a table leave open; nothing if one row would be seen."""
-    presence = table.plan.presence
+    """What the noisy counts of a table leave open; nothing if one row, or one unit, would be seen."""
+    presence, selection = table.plan.presence, table.plan.selection
     if presence is None:
-        return OpenGroups()
+        is_left_out = selection is not None and selection.units_needed() > 1
+        return OpenGroups(left_out=is_left_out, gaps=is_left_out)
     complete = with_hidden_groups(table, confidence)
     rows = table if complete is None else complete
     least, step = presence.threshold(len(rows.keys)), table.plan.steps[presence.cell]

@@ -191,9 +191,14 @@ def _said(plan: Plan, places: Sequence[int], why: str) -> str:
     return f"no interval in any row of {', '.join(before)}{' and ' if before else ''}{last}: {why}"
 
 
-def groups_left_open(intervals: bool) -> str:
-    """What is said of an answer that is made of groups of which noise leaves open whether they have rows."""
+def groups_left_open(intervals: bool, thresholded: bool) -> str:
+    """What is said of an answer that is made of some groups alone.
+
+    They are above a threshold, or noise leaves open whether others have rows.
+    """
     said = "noise leaves open which small groups have rows; this answer is made of those that seem to have some"
+    if thresholded:
+        said = "this answer is made of large groups alone"
     if not intervals:
         said += ", so that what is made of several groups has no interval"
-    return f"{said}; SET dpsql.empty_groups = show reads all groups, with rows or without"
+    return said if thresholded else f"{said}; SET dpsql.empty_groups = show reads all groups, with rows or without"

@@ -30,7 +30,7 @@ def with_hidden_groups(
     """The query over tables with their hidden groups, if it may read them; it leaves these out wherever it may not.
 
     Tables that are read ``elsewhere``, too, have the groups that are shown, and so have ``plain`` ones, whose rows are
-    passed on.
+    passed on. What is made of several rows of a table with a threshold lacks the groups below it.
     """
     changed, complete, partial = query.copy(), set[int](), set[int]()
     scans: dict[int, list[exp.Table]] = {}
@@ -50,6 +50,7 @@ def with_hidden_groups(
                     _select_of(table).where(exp.column(PRESENT, table.alias_or_name, quoted=True), copy=False)
         if not all(reads):
             partial.add(place)
+    partial |= {place for place in scans if _is_thresholded(cores[place]) and f"core{place}" not in plain}
     totals = partial if _combines_many_rows(changed) else set[int]()
     combined = partial if totals or changed.find(exp.Window) is not None else set[int]()
     return changed, replace(
@@ -59,6 +60,11 @@ def with_hidden_groups(
         combined=frozenset(combined),
         totals=frozenset(totals),
     )
+
+
+def _is_thresholded(core: Core) -> bool:
+    """Whether groups of few units are in no row: nothing that is released tells what they add."""
+    return bool(core.keys) and core.domain is None
 
 
 def _select_of(table: exp.Table) -> exp.Select:

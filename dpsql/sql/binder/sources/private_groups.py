@@ -52,7 +52,13 @@ def over_groups(select: exp.Select, binding: Binding, ctes: Ctes) -> exp.Select 
     None if it does not, or if nothing bounds what one unit changes: then the groups themselves are released.
     """
     source = _grouped_source(select, binding, ctes)
-    return None if source is None else binding.attempt(lambda: _cut(select, *source, binding))
+    if source is None:
+        return None
+    unbounded = list[str]()
+    cut = binding.attempt(lambda: _cut(select, *source, binding, unbounded))
+    if cut is None and unbounded:
+        binding.notices.append(unbounded[0])
+    return cut
 
 
 def _grouped_source(select: exp.Select, binding: Binding, ctes: Ctes) -> tuple[exp.Select, Ctes] | None:
@@ -109,8 +115,13 @@ def _has_windows(select: exp.Select) -> bool:
     )
 
 
-def _cut(select: exp.Select, inner: exp.Select, ctes: Ctes, binding: Binding) -> exp.Select | None:
-    """The SELECT over what is released of the groups."""
+def _cut(
+    select: exp.Select, inner: exp.Select, ctes: Ctes, binding: Binding, unbounded: list[str]
+) -> exp.Select | None:
+    """The SELECT over what is released of the groups.
+
+    If it adds up what nothing bounds, and all else is understood, ``unbounded`` gets the sentence that says so.
+    """
     (item,) = from_items(select)
     name = fold(item.alias_or_name) or f"subquery {id(item)}"
 
@@ -126,9 +137,12 @@ def _cut(select: exp.Select, inner: exp.Select, ctes: Ctes, binding: Binding) ->
     known = _Known(bound, from_clause(bound), select)
     cut = released_select(select, from_clause(known.relation), binding, ctes)
     cores = [core for core in binding.cores if groups_in(core.relation) == groups_in(bound.relation)]
-    if not cores or not all(map(known.bounds_each, cores)):
+    if not cores or not all(map(known.lists_keys, cores)):
         return None
     groups = groups_in(bound.relation)
+    if not all(map(known.bounds_each, cores)):
+        unbounded.append(_without_bounds(select, () if groups is None else groups.names))
+        return None
     if groups is not None and not _has_one_row_each(groups):
         limit = f"at most {groups.touched:,} groups of {', '.join(groups.names)}"
         binding.notices.append(f"each unit counts in {limit}: its rows in others are left out")
@@ -183,13 +197,14 @@ class _Known:
 
         self.relation = BoundRelation(bound.relation, {name: told(each) for name, each in bound.columns.items()})
 
+    def lists_keys(self, core: Core) -> bool:
+        """Whether all keys are known, and each aggregate is a count, a sum or an average."""
+        known = not core.keys or core.domain is not None
+        return known and all(each.function in (COUNT, SUM, AVG) for each in core.aggregates)
+
     def bounds_each(self, core: Core) -> bool:
-        """Whether each aggregate of the core is a count, or a sum of values between ends, and all keys are known."""
-        if core.keys and core.domain is None:
-            return False
+        """Whether all that the core adds up lies between ends."""
         for aggregate in core.aggregates:
-            if aggregate.function not in (COUNT, SUM, AVG):
-                return False
             if aggregate.function is COUNT or aggregate.argument is None:
                 continue
             ends = bounds(aggregate.argument)
@@ -197,6 +212,18 @@ class _Known:
             if ends.low is None or ends.high is None or (is_open and ends.high - ends.low > MOST_OPEN):
                 return False
         return True
+
+
+def _without_bounds(select: exp.Select, names: tuple[str, ...]) -> str:
+    """What is said of a SELECT that adds up what nothing bounds, with what would be asked of all groups."""
+    totals = [total for item in select.expressions for total in item.find_all(exp.Sum, exp.Avg)]
+    function, argument = (totals[0].key.upper(), totals[0].this.sql("duckdb")) if len(totals) == 1 else ("SUM", "x")
+    what = argument if len(totals) == 1 else "a number that is added up"
+    return (
+        f"nothing bounds {what}: groups of {', '.join(names)} are released first, and small ones are missing; "
+        f"{function}(LEAST({argument}, 20)), with an end of your own, is asked of all groups and counts a larger "
+        f"{argument} as 20"
+    )
 
 
 def _groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> BoundRelation | None:
