@@ -12,6 +12,7 @@ from dpsql.session import Session, open_session
 ROWS = """CREATE TABLE people AS SELECT i AS id, CASE WHEN i % 5 = 0 THEN 2001 ELSE 1900 + i % 11 END AS year,
 ['a', 'b', 'other'][1 + i % 3] AS kind, ['p', 'q', 'other'][1 + i % 7 % 3] AS place,
 DATE '2020-01-01' + (i % 500)::INTEGER AS day, DATE '1990-01-01' + (i * 11 % 20000)::INTEGER AS born, i % 2 = 0 AS flag,
+TIMESTAMP '1990-01-01' + INTERVAL (i * 11 % 20000) DAY AS seen,
 TIMESTAMP '2020-01-01' + INTERVAL (i * 400) MINUTE AS moment,
 CASE WHEN i % 4 > 0 THEN i / 8.0 END AS size FROM range(2000) r(i)"""
 SCHEMA = """
@@ -31,6 +32,7 @@ kind = {{ type = "text", values = ["a", "b"] }}
 place = {{ type = "text", values = ["p", "q"] }}
 day = {{ type = "date", bounds = [2020-01-01, 2020-12-31] }}
 born = {{ type = "date", bounds = [1990-01-01, 2030-12-31] }}
+seen = {{ type = "timestamp", bounds = [1990-01-01T00:00:00, 2030-12-31T00:00:00] }}
 moment = {{ type = "timestamp", bounds = [2020-03-01T00:00:00, 2020-12-31T00:00:00] }}
 size = {{ type = "double", bounds = [0, 200], nullable = true }}
 flag = {{ type = "boolean" }}
@@ -87,6 +89,7 @@ def test_every_level_counts_the_rows_with_keys_of_the_domain(
     [
         "YEAR(day), MONTH(day)",
         "YEAR(born), MONTH(born)",
+        "YEAR(seen), MONTH(seen)",
         "kind, (kind = 'a')",
         "year // 10, year",
         "MONTH(moment), kind",
@@ -95,12 +98,17 @@ def test_every_level_counts_the_rows_with_keys_of_the_domain(
 def test_levels_of_keys_that_share_a_column_add_up_to_one_number(
     asked: tuple[Session, duckdb.DuckDBPyConnection], keys: str
 ) -> None:
+    """Counts of rows are added up; people, of whom each has one row, are counted for each level."""
     session, _ = asked
     flags = ", ".join(f"GROUPING({key})" for key in keys.split(", "))
-    rows = session.execute(f"SELECT {keys}, {flags}, COUNT(*) AS n FROM people GROUP BY ROLLUP ({keys})").rows
-    totals = {level: sum(row[-1] for row in rows if row[2:4] == level) for level in {row[2:4] for row in rows}}
-    assert len(totals) == 3 and len(set(totals.values())) == 1
-    assert 0 < totals[1, 1] < 2000
+    counts = "COUNT(*) AS n, COUNT(DISTINCT id) AS u"
+    rows = session.execute(f"SELECT {keys}, {flags}, {counts} FROM people GROUP BY ROLLUP ({keys})").rows
+    levels = {row[2:4] for row in rows}
+    rows_of, people_of = (
+        {level: sum(row[place] for row in rows if row[2:4] == level) for level in levels} for place in (4, 5)
+    )
+    assert len(levels) == 3 and len({*rows_of.values(), *people_of.values()}) == 1
+    assert 0 < rows_of[1, 1] < 2000
 
 
 def test_a_condition_that_lists_the_keys_is_enough(asked: tuple[Session, duckdb.DuckDBPyConnection]) -> None:

@@ -152,5 +152,18 @@ def test_the_least_number_is_not_divided_by_minus_one(connection: duckdb.DuckDBP
         assert value == {"big % small": 0, "ABS(big)": 2**63, "-big": 2**63}.get(text), text
 
 
+@pytest.mark.parametrize("text", ["BIT_COUNT({})", "MAKE_DATE({}, 1, 1)", "MAKE_TIMESTAMP({})", "CAST({} AS BIGINT)"])
+@pytest.mark.parametrize("number", ["(-(-big))", "COALESCE(-(-big), 1)", "CASE WHEN x > 1 THEN -(-big) END"])
+def test_what_needs_64_bits_has_them_after_operands_of_128(
+    connection: duckdb.DuckDBPyConnection, text: str, number: str
+) -> None:
+    """The engine has functions of 64 bits alone, and others have another value of 128."""
+    connection.execute("CREATE OR REPLACE TEMP TABLE u AS SELECT n::BIGINT AS big, 2.0 AS x FROM range(-7, 99) r(n)")
+    emitted = native(DUCKDB, read(text.format(number), COLUMNS)).sql(dialect="duckdb")
+    plain = text.format("big")
+    rows = connection.execute(f"SELECT big, {emitted}, {plain} FROM u AS t").fetchall()
+    assert [row for row in rows if row[1] != row[2]] == []
+
+
 def test_the_widths_are_those_of_the_engine() -> None:
     assert (BIGINT.low, BIGINT.high, WIDE.high) == (-(2**63), 2**63 - 1, 2**127 - 1)
