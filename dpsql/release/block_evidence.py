@@ -121,15 +121,13 @@ class RunEvidence:
     @cached_property
     def shown(self) -> _Truths:
         """Which groups are shown."""
-        visited = np.ones_like(self.present[-1])
-        shown = np.zeros_like(visited)
+        shown = np.zeros_like(self.present[-1])
         for number in range(len(self.levels) - 2, -1, -1):
             alike = self._rates(number) > self.least_rates[number]
             parent = np.arange(alike.shape[-1]) // 2
-            above = visited[..., parent] & self.evident[number + 1][..., parent]
+            above = self.evident[number + 1][..., parent]
             shown = shown[..., parent] | (above & ~self.evident[number] & alike)
-            visited = visited[..., parent] & ~shown
-        return np.asarray(shown | (visited & self.present[0]))
+        return np.asarray(shown | self.present[0])
 
     def slacks(self, within: float) -> Doubles:
         """By how much the count of each shown group may fall before the group is not shown, if it is ``within``.
@@ -146,11 +144,13 @@ class RunEvidence:
         return found
 
     def _limits(self, runs: Places, groups: Places) -> Iterator[Doubles]:
-        """The losses of a group's count at which a block with the group is absent, or unlike its sibling."""
+        """The losses of a group's count at which a block with the group is not evident, or unlike its sibling.
+
+        A block that is absent is not evident either: the counts of groups that are present are above 0.
+        """
         for number, level in enumerate(self.levels):
             blocks = groups >> number
             reach = np.broadcast_to(level.reach, level.sums.shape)[runs, blocks]
-            yield np.ceil(level.sums[runs, blocks] - reach)
             others, count = self._others(number, runs, groups)
             rests = others + self.levels[0].sums[runs, groups]
             yield np.ceil(rests - reach)

@@ -1,8 +1,8 @@
-"""Try faults in forks of one process that has imported and collected their tests.
+"""Tries faults in forks of one process that has imported and collected their tests: a fork exchanges the code of the
+functions that the fault changes, and runs the fault's tests.
 
-A fork replaces the code of the functions that the fault changes, and runs the fault's tests. It
-cannot show a change of what a module computes on import, or of what another process does;
-``run.py`` tries those faults in a copy of the project.
+What a fork cannot show, since a module computes it when it is imported or another process does, is no fault that is
+found; ``run.py`` plants it in a copy.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from anchors import AnchorError, planted_source
 from planted import Fault
 
 ROOT = Path(__file__).parent.parent.parent
-#: The file with what pytest prints for one fault.
-OUTPUT = "output.txt"
+#: What pytest prints for one fault.
+SAID = "said.txt"
+#: Seconds after which a fork ends whose tests wait for ever; its fault is tried in a copy.
+LIMIT = 180
 #: Flag of the code of a function; that of a module or a class lacks it.
 _FUNCTION = 1
 
 
 class ElsewhereError(Exception):
-    """A fault changes more than the code of functions."""
+    """More than the code of functions is changed."""
 
 
 def changed_functions(fault: Fault) -> list[tuple[CodeType, CodeType]]:
@@ -51,7 +53,7 @@ def changed_functions(fault: Fault) -> list[tuple[CodeType, CodeType]]:
 
 
 def _changed(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
-    if _apart_from_functions(old) != _apart_from_functions(new):
+    if _itself(old) != _itself(new):
         raise ElsewhereError
     for before, after in zip(_within(old), _within(new), strict=True):
         if not before.co_flags & _FUNCTION:
@@ -71,56 +73,55 @@ def _pairs(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
 
 
 def _within(code: CodeType) -> list[CodeType]:
-    return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return [each for each in code.co_consts if isinstance(each, CodeType)]
 
 
-def _apart_from_functions(code: CodeType) -> tuple[object, ...]:
-    """What a module or a class does, without the code of its functions and its line number."""
+def _itself(code: CodeType) -> tuple[object, ...]:
+    """What a module or a class does, without what its functions do and on which line it stands."""
     constants = [
-        constant.co_name if isinstance(constant, CodeType) else (type(constant), constant)
-        for constant in code.co_consts
-        if constant != code.co_firstlineno
+        each.co_name if isinstance(each, CodeType) else (type(each), each)
+        for each in code.co_consts
+        if each != code.co_firstlineno
     ]
     return code.co_code, code.co_names, constants, code.co_exceptiontable
 
 
 @dataclass
 class Forks:
-    """Plugin of pytest that tries each fault in a fork instead of running all tests once."""
+    """A plugin of pytest that tries each fault in a fork instead of running all tests once."""
 
     faults: list[Fault]
     workers: int
-    #: The folder of the forks' folders.
+    #: A fork has a folder of its own in it.
     scratch: Path
     report: Callable[[Fault, str], None]
-    #: The test that found a fault before, by the fault's name; it comes first.
+    #: The tests that found faults before, by the faults' names: of the tests of a fault that one comes first.
     found_by: dict[str, str]
-    #: Seconds of processor time for the tests of a fault, ten times as many on the clock; 0 is no limit.
+    #: Seconds of processor time for the tests of a fault, 0 for any; on the clock ten times as many.
     limit: int = 0
-    #: The faults that are not found yet.
-    not_found: list[Fault] = field(init=False)
-    #: The faults that no fork can try.
-    for_copies: list[Fault] = field(default_factory=list)
+    #: Those that are not found yet, and those that no fork can try.
+    left: list[Fault] = field(init=False)
+    apart: list[Fault] = field(default_factory=list)
     is_fork: bool = False
     _running: dict[int, tuple[Fault, Path, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.not_found = list(self.faults)
+        self.left = list(self.faults)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Try all faults. Returns True; in a fork None, so that pytest runs the tests of one fault there."""
+        """True when all faults are tried; None in a fork, so that pytest goes on there with the tests of one fault."""
         functions = defaultdict[str, list[FunctionType]](list)
-        for instance in gc.get_objects():
-            if isinstance(instance, FunctionType):
-                functions[instance.__code__.co_filename].append(instance)
+        for each in gc.get_objects():
+            if isinstance(each, FunctionType):
+                functions[each.__code__.co_filename].append(each)
         gc.collect()
         gc.freeze()  # no fork looks at these objects again
         for fault in self.faults:
             try:
                 changed = changed_functions(fault)
             except (ElsewhereError, AnchorError, SyntaxError):
-                self.for_copies.append(fault)
+                self.apart.append(fault)
                 continue
             if len(self._running) == self.workers:
                 self._wait()
@@ -143,18 +144,18 @@ class Forks:
         return True
 
     def _wait(self) -> None:
-        """Wait until a fork ends, and report the fault if it is found."""
+        """A fork ends."""
         process, status = os.wait()
         fault, folder, start = self._running.pop(process)
         if os.waitstatus_to_exitcode(status) == pytest.ExitCode.TESTS_FAILED:
-            self.report(fault, found_message(time.monotonic() - start, folder / OUTPUT))
-            self.not_found.remove(fault)
-            self.found_by[fault.name] = first_failed(folder / OUTPUT)
+            self.report(fault, found(time.monotonic() - start, folder / SAID))
+            self.left.remove(fault)
+            self.found_by[fault.name] = first_failed(folder / SAID)
         shutil.rmtree(folder, ignore_errors=True)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Iterator[None]:
-        """End a fork before it removes what others still use."""
+        """A fork ends here, before it removes what others still use."""
         yield
         if self.is_fork:
             sys.stdout.flush()
@@ -166,21 +167,21 @@ def _is_of(item: pytest.Item, test: str) -> bool:
 
 
 def _begin(folder: Path, limit: int) -> None:
-    """Limit a fork's time, and send its output and temporary files to its folder."""
+    """What is printed, and temporary files, go to a folder of the fork's own."""
     signal.setitimer(signal.ITIMER_PROF, limit)
     signal.alarm(10 * limit)
-    output = os.open(folder / OUTPUT, os.O_WRONLY | os.O_CREAT)
+    said = os.open(folder / SAID, os.O_WRONLY | os.O_CREAT)
     for stream in (1, 2):
-        os.dup2(output, stream)
+        os.dup2(said, stream)
     os.environ["PYTEST_DEBUG_TEMPROOT"] = str(folder)
 
 
-def first_failed(output: Path) -> str:
-    """The test that failed first, as pytest printed it."""
-    first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", output.read_text(errors="replace"), re.MULTILINE)
+def first_failed(said: Path) -> str:
+    """The test that turned red first, by what pytest printed."""
+    first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said.read_text(errors="replace"), re.MULTILINE)
     return first[1] if first else "pytest"
 
 
-def found_message(seconds: float, output: Path) -> str:
-    """How long the tests took and which one failed first."""
-    return f"found in {seconds:.0f} s by {first_failed(output)}"
+def found(seconds: float, said: Path) -> str:
+    """How long the tests took and which one turned red first."""
+    return f"found in {seconds:.0f} s by {first_failed(said)}"

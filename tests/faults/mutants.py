@@ -1,9 +1,10 @@
-"""Change one operator, constant or condition of dpsql at a time, and see whether the room's own tests fail:
-``python tests/faults/mutants.py [--seed N] [--count N] [--skip N] [--since COMMIT] [files]``.
+"""Changes one operator, constant or condition of dpsql at a time and sees whether the room's own tests turn red in a
+minute of two cores: ``python tests/faults/mutants.py [--seed N] [--count N] [--skip N] [--since COMMIT] [files]``.
 
-The tests have a minute on two cores. With files, or parts of their paths, only these are changed; with ``--since`` only
-lines that were written after a commit. The seed decides which mutants are made. A mutant that no test finds is either
-in a line that its room's tests do not try, or a change that nobody can see; the script prints each for its reader.
+With files, or parts of their paths, it changes these alone; with ``--since`` the lines alone that were written after a
+commit, so that the tests of a change are asked. The seed decides which mutants are made, so that two runs on one tree
+try the same ones. A mutant that no test finds is either a line that its room's tests do not try, or a change that no
+one can see; the script prints each for its reader.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 import pytest
 from in_place import ROOT, Forks
 from planted.fault import Fault
-from run import QUIET, WORKERS, compile_project, verdicts
+from run import QUIET, WORKERS, compiled, verdicts
 
 #: How long the tests of a room may take to find a mutant, in seconds of processor time: a minute of two cores.
 LIMIT = 120
@@ -41,7 +42,7 @@ _CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 @dataclass(frozen=True)
 class Change:
-    """Bytes of a file, from ``start`` to ``end``, and what replaces them."""
+    """Bytes of a file, from ``start`` to ``end``, and what stands there instead."""
 
     start: int
     end: int
@@ -49,9 +50,8 @@ class Change:
 
 
 def changes(source: bytes) -> Iterator[Change]:
-    """The changes that can be made to a module.
-
-    They change what is compared, added, chosen or counted, but no string, annotation or decorator.
+    """The changes that can be made to a module: of what is compared, added, chosen or counted; never of a text, an
+    annotation or a decorator.
     """
     starts = [0]
     for line in source.splitlines(keepends=True):
@@ -66,8 +66,8 @@ def changes(source: bytes) -> Iterator[Change]:
     def between(left: ast.expr, right: ast.expr, old: str, new: str) -> Iterator[Change]:
         gap = source[end(left) : begin(right)]
         if gap.count(old.encode()) == 1 and b"#" not in gap:
-            start = end(left) + gap.index(old.encode())
-            yield Change(start, start + len(old), new.encode())
+            place = end(left) + gap.index(old.encode())
+            yield Change(place, place + len(old), new.encode())
 
     for node in _tried(ast.parse(source)):
         match node:
@@ -90,7 +90,7 @@ def changes(source: bytes) -> Iterator[Change]:
 
 
 def _tried(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run when the module is used, without switches of the language such as ``frozen=True``."""
+    """The nodes that run when the module is used; a switch of the language itself, as ``frozen=True``, is none."""
     yield tree
     for name, field in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list"):
@@ -110,10 +110,10 @@ def _written(operator: ast.AST) -> str:
 
 
 def room_tests(module: Path) -> tuple[str, ...]:
-    """The tests of a module's room, the nearest first.
+    """The tests of a module's room, the nearest first: its examples, the test of its name, those that import it, the
+    test of its folder's name, those of its folders.
 
-    They are its examples, the test of its name, those that import it and those of its folders. In a folder the smallest
-    files come first, since large ones generate their cases and take long.
+    Of a folder the smallest files come first: large ones generate their cases, and take long.
     """
     folders = [TESTS / parent for parent in module.relative_to(SOURCE).parents if parent != Path()]
     files = [file for folder in folders for file in sorted(folder.rglob("test_*.py"), key=_size)]
@@ -122,6 +122,7 @@ def room_tests(module: Path) -> tuple[str, ...]:
     found = [module.relative_to(ROOT)] if b">>> " in module.read_bytes() else []
     found += [file.relative_to(ROOT) for file in files if file.stem.startswith(f"test_{module.stem}")]
     found += [file.relative_to(ROOT) for file in files if imports.search(file.read_text(encoding="utf-8"))]
+    found += [file.relative_to(ROOT) for file in files if file.stem.startswith(f"test_{module.parent.name}")]
     found += [file.relative_to(ROOT) for file in files]
     return tuple(dict.fromkeys(map(str, found)))
 
@@ -131,7 +132,7 @@ def _size(file: Path) -> int:
 
 
 def lines_since(commit: str) -> dict[Path, set[int]]:
-    """The lines of each module that were written after a commit, committed or not."""
+    """The lines of each module that were written after a commit, those that are not committed yet among them."""
     diff = ["git", "diff", "--unified=0", "--no-color", commit, "--", "dpsql/*.py"]
     lines: dict[Path, set[int]] = {}
     for line in subprocess.run(diff, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
@@ -144,7 +145,7 @@ def lines_since(commit: str) -> dict[Path, set[int]]:
 
 
 def mutants(seed: int, count: int, files: list[str], since: str | None = None) -> list[Fault]:
-    """Draw ``count`` mutants; all changes are equally likely."""
+    """As many mutants as asked for, each place of the code as likely as any other."""
     written = None if since is None else lines_since(since)
     places = [
         (module, change)
@@ -181,24 +182,22 @@ def main() -> int:
     asked = parser.parse_args()
     chosen, found = mutants(asked.seed, asked.count, asked.files, asked.since)[asked.skip :], 0
 
-    def report(mutant: Fault, message: str) -> None:
+    def report(mutant: Fault, said: str) -> None:
         nonlocal found
         found += 1
-        print(f"{mutant.name}: {message}", flush=True)
+        print(f"{mutant.name}: {said}", flush=True)
 
     with tempfile.TemporaryDirectory() as folder:
         forks = Forks(chosen, WORKERS, Path(folder), report, {}, limit=LIMIT)
         named = [Path(test) for mutant in chosen for test in mutant.tests]
         rooms = dict.fromkeys(str(test if test.parts[0] == "dpsql" else Path(*test.parts[:2])) for test in named)
         pytest.main([*QUIET, "--capture=no", *OPTIONS, *rooms], plugins=[forks])
-        compile_project()
-        for mutant, is_found, message in verdicts(
-            forks.for_copies, Path(folder), limit=LIMIT, options=OPTIONS, red=RED
-        ):
-            if is_found:
-                report(mutant, message)
-                forks.not_found.remove(mutant)
-    print(*(f"NOT FOUND: {mutant.name}" for mutant in forks.not_found), sep="\n")
+        compiled()
+        for mutant, good, said in verdicts(forks.apart, Path(folder), limit=LIMIT, options=OPTIONS, red=RED):
+            if good:
+                report(mutant, said)
+                forks.left.remove(mutant)
+    print(*(f"NOT FOUND: {mutant.name}" for mutant in forks.left), sep="\n")
     print(f"{found} of {len(chosen)} mutants found by their rooms' own tests within {LIMIT} s")
     return 0 if chosen and 5 * found >= 4 * len(chosen) else 1
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import duckdb
 import pytest
 
-from dpsql.errors import SchemaError
 from dpsql.schema import loads
 from dpsql.session import Session, open_session
 
@@ -112,35 +110,3 @@ def test_what_limits_leave_out_is_said(session: Session, statement: str, said: t
         assert tuple(notice for notice in notices if notice.startswith("limits")) == said
     explained = str(session.explain(statement))
     assert all(notice in explained for notice in said) and ("leave out" in explained) == bool(said)
-
-
-@pytest.mark.parametrize(
-    ("declared", "message"),
-    [
-        ("rows_beyond_limit = 1", "rows_beyond_limit: must be at least 0 and less than 1"),
-        ("rows_beyond_limit = -0.1", "rows_beyond_limit: must be at least 0 and less than 1"),
-        ('rows_beyond_limit = "0.7"', "rows_beyond_limit: must be a number"),
-        ("rows_beyond_limit = 0.7\nrows_beyond_limit_at_most = 0.6", "is the most that rows_beyond_limit may be"),
-        ("rows_beyond_limit_at_most = 0.6", "is the most that rows_beyond_limit may be; declare both"),
-    ],
-)
-def test_a_part_is_a_number_below_1(declared: str, message: str) -> None:
-    text = SCHEMA.format(source="x.duckdb", ledger="x.ledger").replace("rows_beyond_limit = 0.7", declared)
-    with pytest.raises(SchemaError, match=message):
-        loads(text)
-
-
-def test_a_limit_may_leave_nothing_out() -> None:
-    """As `dpsql schema tune` writes where it finds so: the schema is read after the charge."""
-    declared = "rows_beyond_limit = 0.0\nrows_beyond_limit_at_most = 0.0"
-    text = SCHEMA.format(source="x.duckdb", ledger="x.ledger")
-    text = re.sub(r"rows_beyond_limit = 0.7(\nrows_beyond_limit_at_most = [0-9.]+)?", declared, text)
-    assert any(table.rows_beyond_limit == 0 for table in loads(text).tables.values())
-
-
-def test_a_part_needs_the_limit_that_leaves_it_out() -> None:
-    text = SCHEMA.format(source="x.duckdb", ledger="x.ledger").replace(
-        "max_rows_per_unit = 6", "max_groups_per_unit = 2\nmax_rows_per_group = 3"
-    )
-    with pytest.raises(SchemaError, match="is what max_rows_per_unit leaves out, which is not declared"):
-        loads(text)
