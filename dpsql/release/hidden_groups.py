@@ -22,9 +22,8 @@ def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable
         return replace(table, unshown=table.absent) if table.is_complete else None
     if hidden is None or table.plan.histograms:
         return None
-    width, cells = len(table.plan.core.keys), len(table.plan.cells)
-    shown = [column(table.cells, place) for place in range(cells)]
-    counts = [_counts(own, step) for own, step in zip(shown, table.plan.steps, strict=True)]
+    width = len(table.plan.core.keys)
+    counts = [table.counts(place) for place in range(len(table.plan.cells))]
     rows = [
         (*key, *numbers, mark)
         for keys, own, mark in ((table.keys, counts, True), (hidden.keys, hidden.counts, False))
@@ -88,7 +87,3 @@ def _has_gap(marks: Sequence[bool]) -> bool:
     (False, True)
     """
     return any(not one and other for one, other in pairwise(marks))
-
-
-def _counts(cells: Sequence[object], step: object) -> Sequence[int]:
-    return cells.counts if isinstance(cells, StepColumn) else [int(each / step) for each in cells]  # type: ignore[operator]

@@ -97,7 +97,7 @@ class ReleasedTable:
         presence = self.plan.presence
         if presence is None or presence.released:
             return frozenset()
-        places, _ = core_evidence(self.plan, self.keys, self._counts(presence.cell), _ANY_CONFIDENCE)
+        places, _ = core_evidence(self.plan, self.keys, self.counts(presence.cell), _ANY_CONFIDENCE)
         return frozenset(range(len(self.keys))).difference(places)
 
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
@@ -108,7 +108,7 @@ class ReleasedTable:
         presence = self.plan.presence
         if presence is None or presence.released:
             return self
-        places, ends = core_evidence(self.plan, self.keys, self._counts(presence.cell), confidence)
+        places, ends = core_evidence(self.plan, self.keys, self.counts(presence.cell), confidence)
         without_null = self.without_null(nulls)
         places = tuple(sorted(without_null.union(places)))
         shown = self if len(places) == len(self.keys) else self.at(places)
@@ -121,10 +121,12 @@ class ReleasedTable:
             return frozenset()
         return frozenset(row for row, key in enumerate(self.keys) if all(key[place] is not None for place in nulls))
 
-    def _counts(self, place: int) -> Sequence[int]:
+    def counts(self, place: int) -> Sequence[int]:
         """A cell's noisy counts, in steps."""
         cells, step = column(self.cells, place), self.plan.steps[place]
-        return cells.counts if isinstance(cells, StepColumn) else [int(each / step) for each in cells]
+        if isinstance(cells, StepColumn) and cells.step == step:
+            return cells.counts
+        return [int(each / step) for each in cells]
 
     def with_lower_ends(self, ends: Mapping[int, int], confidence: float) -> ReleasedTable:
         """The table with wider intervals for the rows that are shown because the count of the evidence is not smaller.

@@ -15,7 +15,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
-from dpsql.planning.estimators.columnar_rows import ColumnarRows, IntervalColumn, StepColumn, ValueT, column, columns
+from dpsql.planning.estimators.columnar_rows import ColumnarRows, IntervalColumn, StepColumn, ValueT, columns
 from dpsql.planning.estimators.histogram import DRAWN
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileCurves, QuantileEstimate
@@ -109,13 +109,12 @@ def _unpacked(answer: bytes) -> bytes:
 
 def _table(table: ReleasedTable) -> list[object]:
     keys, asked = len(table.shape.keys), len(table.plan.estimates)
-    steps = enumerate(table.plan.steps)
     return [
         len(table.keys),
         [_column(each) for each in columns(table.keys, keys)],
         [_column(each) for each in columns(table.aggregates, asked)],
         [_intervals(each) for each in columns(table.intervals, asked)],
-        [_column(_counts(column(table.cells, place), step)) for place, step in steps],
+        [_column(table.counts(place)) for place in range(len(table.plan.steps))],
         [[None if each is None else list(map(_curve, each)) for each in found]
          for found in columns(table.curves, asked)],
         None if table.hidden is None else [
@@ -189,13 +188,6 @@ def _read_intervals(written: list[Any]) -> Sequence[ConfidenceInterval | None]:
             raise ValueError("ends of other intervals")
         return IntervalColumn(low, high)
     return [None if each is None else cast(ConfidenceInterval, tuple(each)) for each in written[0]]
-
-
-def _counts(cells: Sequence[Fraction], step: Fraction) -> Sequence[int]:
-    """Noisy cells in their steps."""
-    if isinstance(cells, StepColumn) and cells.step == step:
-        return cells.counts
-    return [int(each / step) for each in cells]
 
 
 def _curve(curve: QuantileCurve) -> list[object]:

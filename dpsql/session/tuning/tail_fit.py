@@ -69,7 +69,7 @@ def _curve(widths: Vector, logs: Vector, counts: Vector, deviation: float, last:
     spans = np.diff(ends, prepend=np.log(0.5))
     three = np.ones(3)
     density = np.convolve(counts, three, "same") / np.convolve(spans, three, "same")
-    for start in range(int(np.argmax(density[: last + 1])), last + 2 - LEAST_STEPS):
+    for start in range(int(np.argmax(density[: last + 1])), last + 1):
         curve = _fitted(widths, logs, counts, deviation, start, last, 3)
         if curve is None or curve.left < WORST_FIT:
             return curve
