@@ -84,6 +84,24 @@ def test_what_is_found_is_written_and_statements_use_it(dpsql: Dpsql, loose: Pat
     assert dpsql("schema", "check", NAFLD).code == 0
 
 
+def test_bounds_that_would_be_noisy_are_left_to_statements(dpsql: Dpsql, loose: Path) -> None:
+    """At a small share each of three columns has a few thousandths of it: limits have all, and a query finds bounds."""
+    run = dpsql("schema", "tune", NAFLD, "--share", "1/100", "--yes")
+    assert run.code == 0 and '[tables.labs.columns] value: bounds = "auto"\n' in run.out, run.err
+    schema = load(loose)
+    assert schema.tables["labs"].columns["value"].automatic and schema.tables["labs"].max_rows_per_unit
+    (line,) = [line for line in loose.read_text().splitlines() if line.startswith("value = ")]
+    assert line.endswith("# bounds are found when a statement needs them")
+    (entry,) = open_accountant(schema).ledger.history()
+    assert "max_rows_per_unit of labs" in entry.statement and "bounds" not in entry.statement
+    answer = dpsql("query", NAFLD, "SELECT AVG(value) AS mean FROM labs WHERE test = 'hdl'", "--format", "csv")
+    assert answer.code == 0 and 30 < float(answer.out.split()[1].split(",")[0]) < 75
+    found = [entry.statement for entry in open_accountant(schema).ledger.history()]
+    assert found[1:2] == ["bounds of labs.value"] and len(found) == 3
+    assert dpsql("schema", "tune", NAFLD, "--share", "1/20", "--only", "bounds", "--yes").code == 0
+    assert not load(loose).tables["labs"].columns["value"].automatic
+
+
 def test_a_dry_run_charges_nothing_and_a_no_ends_it(dpsql: Dpsql, loose: Path) -> None:
     text = loose.read_text()
     dry = dpsql("schema", "tune", NAFLD, "--dry-run")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 SHARE = "1/10"
 #: What is told of counts before they are charged.
 COUNTED: dict[Sought, str] = {"rows per unit": "Rows of units are", "high": "Values of units are"}
-#: What is said of the limit of a table whose key is the unit's column.
-ALONE = "a unit has one row, as its column is the key"
+#: What is said of the limit of a table whose key is the unit's column, and of bounds that are automatic.
+ALONE, AUTOMATIC = "a unit has one row, as its column is the key", "are found when a statement needs them"
 
 
 def share_of(ctx: click.Context, param: click.Parameter, value: str) -> Fraction:
@@ -76,11 +76,17 @@ def tune(
         return
     _require_writable(schema, wanted)
     if not wanted.tables:
-        _write_fields(schema, [(_alone(wanted), ALONE)])
+        _write_fields(schema, _free(wanted))
         return
     session = open_session(wanted.unlimited, OWNER)
     try:
         plan = session.tuner.plan(wanted, share)
+        if only is None and not columns and session.tuner.leaves_bounds_to_statements(plan):
+            wanted = wanted.with_automatic_bounds
+            if not wanted.tables:
+                _write_fields(schema, _free(wanted))
+                return
+            plan = session.tuner.plan(wanted, share)
         is_paid = session.tuner.resumable(plan) is not None
         _announce(session, wanted, plan, share)
         if dry_run:
@@ -146,7 +152,7 @@ def _write(schema: Path, wanted: MissingLimits, found: Found, share: Fraction) -
     fields, left = tuned(wanted, found.counts)
     many = "" if fields.count <= 1 else f", with {fields.count - 1} more,"
     said = f"found privately on {datetime.now(UTC):%Y-%m-%d}{many} for {share} of the budget"
-    _write_fields(schema, [(_alone(wanted), ALONE), (fields, said)])
+    _write_fields(schema, [*_free(wanted), (fields, said)])
     for line in left:
         click.echo(line)
     now = _schema_of(schema)
@@ -179,12 +185,14 @@ def _write_fields(schema: Path, found: list[tuple[Tuned, str]]) -> None:
     _tell(f"wrote {schema}")
 
 
-def _alone(wanted: MissingLimits) -> Tuned:
-    """The limits of tables that have one row for each unit, which nobody needs to look for."""
+def _free(wanted: MissingLimits) -> list[tuple[Tuned, str]]:
+    """Fields that are written for nothing, with what is said of them: a single row of a unit, automatic bounds."""
     from dpsql.schema.authoring.missing_limits import ROWS
     from dpsql.schema.authoring.write_limits import Tuned
 
-    return Tuned({name: {ROWS: 1} for name in wanted.alone})
+    alone = Tuned({name: {ROWS: 1} for name in wanted.alone})
+    automatic = Tuned(bounds={name: dict.fromkeys(columns) for name, columns in wanted.automatic.items()})
+    return [(alone, ALONE), (automatic, AUTOMATIC)]
 
 
 def _schema_of(schema: Path, text: str | None = None) -> MissingLimits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 from typing import Literal as OneOf
@@ -27,7 +27,7 @@ class MissingLimits:
     ``schema`` is what the file declares, where each private table that declares no limits has the largest ones.
     ``limits`` and ``bounds`` are by table; ``keys`` are the columns by which groups of a table are ordinarily made.
     ``lacking`` are the tables that declare no limits; ``alone`` those of them that have one row for each unit, as its
-    column is their key.
+    column is their key. ``automatic`` are columns by table whose bounds are left to the statements that need them.
     """
 
     schema: Schema
@@ -36,6 +36,17 @@ class MissingLimits:
     keys: Mapping[str, tuple[str, ...]]
     lacking: frozenset[str]
     alone: tuple[str, ...]
+    automatic: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def with_automatic_bounds(self) -> MissingLimits:
+        """The same where no bounds are looked for: they are left to the statements that need them."""
+        declared = self.schema.tables
+        automatic = {
+            name: tuple(column for column in columns if not declared[name].columns[column].automatic)
+            for name, columns in self.bounds.items()
+        }
+        return replace(self, bounds=dict.fromkeys(self.bounds, ()), automatic=automatic)
 
     @property
     def tables(self) -> list[str]:

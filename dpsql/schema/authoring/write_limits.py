@@ -6,12 +6,15 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from dpsql.errors import SchemaError
 from dpsql.schema.authoring.missing_limits import ROWS, ROWS_PER_GROUP, LimitName
+from dpsql.schema.column import AUTOMATIC
 from dpsql.schema.load import parsed
 
+#: The lower and the upper end of bounds.
+Ends: TypeAlias = tuple[Fraction, Fraction]
 #: The fields beside a limit of rows that say what it leaves out, about and at most.
 BEYOND: Final = ("rows_beyond_limit", "rows_beyond_limit_at_most")
 #: The line of a draft that a found limit answers, and what a draft says behind a column without bounds.
@@ -23,11 +26,12 @@ _OPEN_BOUNDS = ("# bounds = [", "# bounds found ")
 class Tuned:
     """What was found: limits by table, bounds by table and column; that of `ROWS_PER_GROUP` is for averages.
 
+    Bounds that are None are automatic: they are found when a statement needs them.
     ``beyond`` is the part of the rows of a table that its limit of rows leaves out, about and at most.
     """
 
     limits: Mapping[str, Mapping[LimitName, int]] = field(default_factory=dict)
-    bounds: Mapping[str, Mapping[str, tuple[Fraction, Fraction]]] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, Ends | None]] = field(default_factory=dict)
     beyond: Mapping[str, tuple[Fraction, Fraction]] = field(default_factory=dict)
 
     @property
@@ -74,9 +78,9 @@ def _edited(text: str, tuned: Tuned, said: str) -> str:
                 for beyond, part in zip(BEYOND, tuned.beyond[name], strict=True):
                     _put(table, beyond, tomlkit.value(literal(part)), said)
     for name, bounds in tuned.bounds.items():
-        for column, (low, high) in bounds.items():
+        for column, ends in bounds.items():
             columns: Any = document["tables"][name]["columns"]
-            _bound(columns, column, tomlkit.value(f"[{literal(low)}, {literal(high)}]"), f"bounds {said}")
+            _bound(columns, column, tomlkit.value(_bounds_literal(ends)), f"bounds {said}")
     found = tomlkit.dumps(document)
     for name in tuned.limits:
         columns = f"\n[tables.{name}.columns]"
@@ -90,7 +94,7 @@ def _holds(text: str, tuned: Tuned) -> bool:
     tables: Any = parsed(text, "the schema file")["tables"]
     limits = [(tables[name].get(limit), most) for name, own in tuned.limits.items() for limit, most in own.items()]
     bounds = [
-        (tables[name]["columns"][column].get("bounds"), list(ends))
+        (tables[name]["columns"][column].get("bounds"), AUTOMATIC if ends is None else list(ends))
         for name, own in tuned.bounds.items()
         for column, ends in own.items()
     ]
@@ -116,11 +120,15 @@ def lines(tuned: Tuned) -> list[str]:
         for field, part in zip(BEYOND, parts, strict=True)
     ]
     bounds = [
-        f"[tables.{name}.columns] {column}: bounds = [{literal(low)}, {literal(high)}]"
+        f"[tables.{name}.columns] {column}: bounds = {_bounds_literal(ends)}"
         for name, own in tuned.bounds.items()
-        for column, (low, high) in own.items()
+        for column, ends in own.items()
     ]
     return [*limits, *beyond, *bounds]
+
+
+def _bounds_literal(ends: Ends | None) -> str:
+    return f'"{AUTOMATIC}"' if ends is None else f"[{literal(ends[0])}, {literal(ends[1])}]"
 
 
 def literal(number: Fraction) -> str:

@@ -18,13 +18,11 @@ from dpsql.planning.tuning import of_bounds
 from dpsql.privacy.ledger import NamedRelease
 from dpsql.privacy.measure import shown
 from dpsql.schema import Bound, Schema
-from dpsql.schema.authoring.write_limits import literal
+from dpsql.schema.authoring.write_limits import Ends, literal
 from dpsql.sql.parser.parse import Statement
 
 #: How what is said of bounds begins.
 BOUNDS = "bounds of"
-#: The lower and the upper end of bounds of numbers.
-Ends: TypeAlias = tuple[Fraction, Fraction]
 
 
 @dataclass(frozen=True)

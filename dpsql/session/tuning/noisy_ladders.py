@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 from math import hypot, log, sqrt
 
 from dpsql.planning.tuning import NoisyCounts
+from dpsql.schema.authoring.write_limits import Ends
 from dpsql.session.tuning.tail_fit import hidden_tail
 
 #: So many steps without units may lie between two that have some and are near one another.
@@ -131,7 +132,7 @@ def covering(rungs: Sequence[Fraction], noisy: NoisyCounts) -> Fraction | None:
     return min(further, Fraction(0)) if rungs[last] <= 0 else further
 
 
-def ends_of(low: Fraction | None, high: Fraction | None) -> tuple[Fraction, Fraction] | None:
+def ends_of(low: Fraction | None, high: Fraction | None) -> Ends | None:
     """The bounds of a column, of which ``low`` is of minus its values; None if they are none."""
     if low is None or high is None or -low >= high:
         return None

@@ -14,7 +14,7 @@ from dpsql.planning.rows_beyond import percent
 from dpsql.planning.tuning import NoisyCounts, Question, Sought
 from dpsql.schema import Privacy, Schema, Table
 from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
-from dpsql.schema.authoring.write_limits import Tuned
+from dpsql.schema.authoring.write_limits import Ends, Tuned
 from dpsql.session.pricing.expected_errors import AVERAGE_SHARE, count_error, error_in_groups
 from dpsql.session.tuning.noisy_ladders import RowLimit, covering, ends_of, middle, row_limit
 
@@ -35,7 +35,7 @@ def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tup
     """
     asked = {(each.table, each.column, each.sought): (each.ladder.rungs, own) for each, own in counts.items()}
     limits: dict[str, dict[LimitName, int]] = {}
-    bounds: dict[str, dict[str, tuple[Fraction, Fraction]]] = {}
+    bounds: dict[str, dict[str, Ends | None]] = {}
     beyond: dict[str, tuple[Fraction, Fraction]] = {}
     said: list[str] = []
     for name in missing.tables:
@@ -51,10 +51,10 @@ def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tup
         said += left
         for column in missing.bounds[name]:
             ends = ends_of(*(covering(*asked[name, column, sought]) for sought in ("low", "high")))
+            bounds.setdefault(name, {})[column] = ends
             if ends is None:
-                said.append(f"{name}.{column}: no bounds were found: too few units have different values in it")
-            else:
-                bounds.setdefault(name, {})[column] = ends
+                few = "too few units have different values in it for these counts"
+                said.append(f"{name}.{column}: no bounds were found, {few}; a statement that needs them finds them")
     return Tuned(limits, bounds, beyond), said
 
 

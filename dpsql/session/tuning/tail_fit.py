@@ -21,8 +21,8 @@ FEWEST = 1.0
 MOST_STEPS = 7
 #: So many steps beyond the last with units take part in the fit.
 EMPTY_STEPS = 20
-#: A fit is at least over so many steps with units.
-LEAST_STEPS = 4
+#: A fit is at least over so many steps with units; over so many alone it has no square.
+LEAST_STEPS = 3
 #: An exponent as which no count is larger than anybody's data.
 MOST_EXPONENT = 25.0
 _ROUNDS = 60
@@ -87,6 +87,8 @@ def _fitted(
     seen = (own > deviation) & (np.arange(len(own)) <= last - start)
     if seen.sum() < LEAST_STEPS:
         return None
+    if seen.sum() == LEAST_STEPS and terms == LEAST_STEPS:
+        return _fitted(widths, logs, counts, deviation, start, last, terms - 1)
 
     def curve(basis: Vector, width: Vector, at: Vector) -> Vector:
         return np.asarray(width * np.exp(np.clip(basis @ at, -2 * MOST_EXPONENT, MOST_EXPONENT)))

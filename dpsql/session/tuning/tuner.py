@@ -127,6 +127,8 @@ def _rows(schema: Schema, name: str) -> tuple[str, str]:
 
 #: In whose name a tuning is charged, and how the statement of its line in the ledger begins.
 OWNER, STATEMENT = "owner", "dpsql schema tune"
+#: Bounds are looked for at once if their counts have at most so many times the noise that they have later.
+MOST_NOISE = 4
 #: The ε of a tuning is a number of so many binary digits, or of one more.
 DIGITS = 12
 
@@ -159,6 +161,17 @@ class Tuner:
         parts = parts_of([question for each in asked for question in each.questions])
         price = price_of(self._accountant.budget, self._privacy, share, list(parts.values()))
         return planned(self._compiler, self._privacy, described(missing), asked, price)
+
+    def leaves_bounds_to_statements(self, plan: TuningPlan) -> bool:
+        """Whether bounds have over `MOST_NOISE` times the noise here that they have if a statement finds them."""
+        parts = parts_of([question for table in plan.tables for question in table.questions])
+        bounds = [part for question, part in parts.items() if question.sought == "high"]
+        if not bounds:
+            return False
+        norm = norm_of(self._privacy)
+        at_once = cost_of(bounds[:1], plan.price, norm)
+        later = cost_of([Fraction(1, 2)], self._privacy.query_epsilon, norm)
+        return MOST_NOISE**2 * at_once.rho < later.rho
 
     def require_affordable(self, plan: TuningPlan) -> None:
         """Refuse a plan that the budget, as it is now, does not admit."""

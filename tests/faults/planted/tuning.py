@@ -291,6 +291,22 @@ FAULTS = (
         (f"{LADDERS}::test_the_limit_has_nearly_the_least_error_and_what_is_beyond_is_said_right",),
     ),
     Fault(
+        "a tail of which three steps show is none",
+        "dpsql/session/tuning/tail_fit.py",
+        "LEAST_STEPS",
+        "3",
+        "4",
+        (f"{LADDERS}::test_a_tail_of_which_three_steps_show_is_cut_into_knowingly",),
+    ),
+    Fault(
+        "bounds are always looked for at once",
+        TUNER,
+        "Tuner.leaves_bounds_to_statements",
+        "MOST_NOISE**2 * at_once.rho < later.rho",
+        "False",
+        ("tests/cli/test_cli_tune.py::test_bounds_that_would_be_noisy_are_left_to_statements",),
+    ),
+    Fault(
         "an answer says nothing of what limits leave out",
         "dpsql/session/compiler.py",
         "Compiler._plan",

@@ -83,6 +83,17 @@ def test_counts_and_sums_are_within_a_tenth_though_tails_are_heavy() -> None:
         assert good >= 36, law
 
 
+def test_a_tail_of_which_three_steps_show_is_cut_into_knowingly() -> None:
+    """1,500 units with counts of ± 13: without a curve the limit is 3, with twice the least error and nothing said."""
+    numbers = np.floor((1 - np.random.default_rng(1_500).random(1_500)) ** (-1 / 2))
+    random = np.random.default_rng(7)
+    best = min(errors(numbers, RowLimit(int(limit), 0, 0, 0, 0))[1] for limit in LIMITS)
+    found = [row_limit(RUNGS, counted(numbers, 13.0, random), ERROR) for _ in range(60)]
+    limits = [limit for limit in found if limit is not None]
+    assert len(limits) == 60 and fmean(errors(numbers, limit)[1] for limit in limits) <= 1.45 * best
+    assert sum(limit.beyond > 0.01 for limit in limits) >= 50
+
+
 def test_a_larger_price_of_statements_takes_a_larger_limit() -> None:
     numbers = laws(8_000)["Pareto"]
     found = []

@@ -146,8 +146,9 @@ def test_nothing_is_written_of_what_noise_hides() -> None:
 
 def test_bounds_are_written_where_two_ends_were_found() -> None:
     told, lines = tuned(missing((), bounds=("age", "price")), counts(age=(-18, 99), price=(-5, -6)))
-    assert told.bounds == {"orders": {"age": (16, 112)}}
-    assert lines == ["orders.price: no bounds were found: too few units have different values in it"]
+    assert told.bounds == {"orders": {"age": (16, 112), "price": None}}
+    few = "too few units have different values in it for these counts"
+    assert lines == [f"orders.price: no bounds were found, {few}; a statement that needs them finds them"]
 
 
 def test_errors_are_compared_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
