@@ -39,4 +39,6 @@ WITH u AS (SELECT account, COUNT(*) AS n, SUM(revenue) AS r FROM subscriptions G
   COUNT(*) AS accounts, AVG(r) AS mean FROM u GROUP BY n;
 SELECT COUNT(*) FROM (SELECT account, COUNT(*) AS n, SUM(revenue) AS s, MAX(revenue) AS m FROM subscriptions
   GROUP BY 1) t WHERE n = 1 AND s = m;
+WITH d AS (SELECT signed_up AS day, COUNT(*) AS n FROM accounts GROUP BY 1) SELECT m.month, COALESCE(SUM(d.n), 0)
+  AS n FROM months m LEFT JOIN d ON DATE_TRUNC('month', d.day) = m.month GROUP BY 1;
 SELECT COALESCE(country, 'all') AS c, COUNT(*) AS n FROM accounts GROUP BY ROLLUP (country);

@@ -82,6 +82,7 @@ class Resampling:
         known: those that are the same whatever the noise is, and tell the rows of the result apart.
         tables: the released tables that post-processing reads.
         without: the columns that have no interval because noise chooses what they show.
+        of_shown: the wanted columns that are made of several rows of tables which are read without some groups.
     """
 
     sql: str
@@ -89,6 +90,7 @@ class Resampling:
     known: tuple[int, ...]
     tables: tuple[str, ...]
     without: tuple[int, ...] = ()
+    of_shown: frozenset[int] = frozenset()
 
 
 #: The type objects of PEP 249.

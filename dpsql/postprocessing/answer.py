@@ -6,7 +6,7 @@ Proved in ``docs/proofs/execution.md``.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -25,7 +25,7 @@ from dpsql.planning.view_matching import VIEW
 from dpsql.postprocessing.collection_intervals import with_debiased_intervals, without_collection_ends
 from dpsql.postprocessing.intervals.end_columns import with_ends
 from dpsql.postprocessing.intervals.exact_forms import known_noises
-from dpsql.postprocessing.intervals.lineage import trace
+from dpsql.postprocessing.intervals.lineage import columns_of_shown_groups, trace
 from dpsql.postprocessing.intervals.resampling import resampled_intervals, resampled_query
 from dpsql.postprocessing.intervals.result_intervals import (
     end_types,
@@ -121,10 +121,11 @@ class PostProcessor:
         sql = SANDBOX.write(query.postprocessing)
         tables = shapes(query.cores, query.cubes)
         types = tuple((name, *column_types(shape).items(), *known_noises(shape)) for name, shape in tables.items())
+        key = sql, types, query.probe, query.debiased, query.evident.partial
         with self._sandbox.lock:
-            found = self._described.get((sql, types, query.probe, query.debiased))
+            found = self._described.get(key)
             if found is None:
-                found = self._described[sql, types, query.probe, query.debiased] = self._describe(query, tables)
+                found = self._described[key] = self._describe(query, tables)
                 while len(self._described) > MOST_DESCRIBED:
                     del self._described[next(iter(self._described))]
         assert len(column_ranges(found.columns, tables)) == len(found.columns)  # what fails there fails before a charge
@@ -146,6 +147,10 @@ class PostProcessor:
         columns = output_columns(described, traced, tables)
         columns, beside, collection = without_collection_ends(columns) if query.debiased else (columns, (), ())
         resampling = resampled_query(traced, [*columns, *beside], tables)
+        if resampling is not None and query.evident.partial:
+            shown = columns_of_shown_groups(shell, released_columns(tables, ends), query.evident, public)
+            of_shown = frozenset(place for place in resampling.wanted if place in shown and not columns[place].computed)
+            resampling = replace(resampling, of_shown=of_shown)
         if resampling is not None or any(column.is_read_off for column in columns):
             sql = SANDBOX.write(traced.query)
         return DescribedResult(sql, columns, ends, resampling, collection if query.debiased else None)
@@ -179,7 +184,8 @@ class PostProcessor:
             )
             if plan.resampling is not None:
                 resampled = resampled_intervals(self._sandbox, plan.resampling, tables, rows, plan.confidence)
-            of_all = {at: each for at, each in (resampled or {}).items() if told or plan.columns[at[1]].computed}
+            open_columns = plan.resampling.of_shown if plan.resampling is not None and not told else frozenset()
+            of_all = {at: each for at, each in (resampled or {}).items() if at[1] not in open_columns}
             found = intervals(self._sandbox, plan, tables, rows, of_all)
         said = missing_intervals(plan, tables, len(rows), resampled is not None)
         if any(each.left_out for each in left_open.values()) or not told:

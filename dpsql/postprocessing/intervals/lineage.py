@@ -1,6 +1,6 @@
 """Where the columns of a statement come from, followed through subqueries, joins, stars and UNION to released rows.
 
-Proved in ``docs/proofs/ends.md``.
+Proved in ``docs/proofs/ends.md`` and ``docs/proofs/presence.md``.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from dpsql.postprocessing.intervals.dependence import (
 )
 from dpsql.schema import fold
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
+from dpsql.sql.binder.empty_groups import Evident
 from dpsql.sql.binder.scope import alias_columns
 from dpsql.sql.postprocess.carried_columns import carried
+from dpsql.sql.postprocess.hidden_groups import PRESENT
 
 #: The columns of each released table, and how they depend on noise.
 ReleasedColumns: TypeAlias = Mapping[str, Mapping[str, Dependence]]
@@ -213,6 +215,22 @@ def trace(query: exp.Query, released: ReleasedColumns, public: Mapping[str, Sequ
         origin = replace(each.origin, row=numbers[each.origin.row]) if ways and each.origin else None
         columns.append(SourceColumn(each.name, known, origin))
     return TracedQuery(copy, all_rows, columns, tuple(lineage.tables[place] for place in ways))
+
+
+def columns_of_shown_groups(
+    query: exp.Query, released: ReleasedColumns, evident: Evident, public: Mapping[str, Sequence[str]]
+) -> frozenset[int]:
+    """The columns of the result that depend on which groups of the tables are shown."""
+    shown_alone = {f"core{place}" for place in evident.partial - evident.complete}
+    chosen = {
+        name: {
+            column: Dependence.CHOSEN if name in shown_alone or column == PRESENT else known
+            for column, known in kinds.items()
+        }
+        for name, kinds in released.items()
+    }
+    traced = trace(query, chosen, public)
+    return frozenset(place for place, each in enumerate(traced.columns) if each.dependence is Dependence.CHOSEN)
 
 
 def _shown_part(query: exp.Query, single: bool) -> dict[str, exp.Expr]:

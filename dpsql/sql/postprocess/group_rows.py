@@ -5,7 +5,7 @@ Proved in ``docs/proofs/presence.md``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -66,3 +66,13 @@ class GroupRows:
                 results = [*(case.args.get("true") for case in cases), node.args.get("default")]
                 return all(self.is_public(case.this) for case in [*cases, node]) and all(map(self.is_zero, results))
         return False
+
+    def keeps_by_keys(self, total: exp.AggFunc) -> bool:
+        """Whether a FILTER of the aggregate, if it has one, reads keys alone."""
+        parent = total.parent
+        return not isinstance(parent, exp.Filter) or self.is_public(parent.expression.this)
+
+
+def own_aggregates(select: exp.Select) -> Iterator[exp.AggFunc]:
+    """The aggregates of a SELECT, without those of its subqueries."""
+    yield from (each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.Query) is select)

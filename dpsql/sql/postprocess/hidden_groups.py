@@ -5,8 +5,9 @@ Proved in ``docs/proofs/presence.md``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from enum import Enum, auto
 
 from sqlglot import exp
 
@@ -16,12 +17,23 @@ from dpsql.sql.binder.empty_groups import Evident
 from dpsql.sql.ir.aggregate import COUNT, SUM, UNITS
 from dpsql.sql.ir.core import Core
 from dpsql.sql.postprocess.carried_columns import carried
-from dpsql.sql.postprocess.group_rows import GroupRows
+from dpsql.sql.postprocess.group_rows import GroupRows, own_aggregates
+from dpsql.sql.postprocess.joined_groups import is_added, joins_by_keys
 
 #: The column of a released table that tells whether a group is shown.
 PRESENT = "present"
 #: Aggregates that are 0, or NULL, for a group without rows, and that noise leaves as they are on the average.
 _ZERO_WITHOUT_ROWS = (COUNT, UNITS, SUM)
+#: Aggregates that a FILTER keeps from rows that are not shown.
+_FILTERED = (exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max)
+
+
+class Reads(Enum):
+    """Which groups of a released table a part of the query reads."""
+
+    SHOWN = auto()
+    ALL = auto()
+    SUMS_OF_ALL = auto()  #: sums read all groups, and what stands beside them the shown ones
 
 
 def with_hidden_groups(
@@ -41,14 +53,14 @@ def with_hidden_groups(
         if f"core{place}" in plain or place in dict(evident.nulls):
             continue
         alone = all(_is_alone(table) for table in scans[place])
-        reads = [_reads_hidden(table, cores[place]) if alone and place not in elsewhere else False
+        reads = [_reads(table, cores[place]) if alone and place not in elsewhere else Reads.SHOWN
                  for table in scans[place]]  # fmt: skip
-        if any(reads):
+        if any(read is not Reads.SHOWN for read in reads):
             complete.add(place)
-            for table, harmless in zip(scans[place], reads, strict=True):
-                if not harmless:
+            for table, read in zip(scans[place], reads, strict=True):
+                if read is Reads.SHOWN:
                     _select_of(table).where(exp.column(PRESENT, table.alias_or_name, quoted=True), copy=False)
-        if not all(reads):
+        if any(read is not Reads.ALL for read in reads):
             partial.add(place)
     partial |= {place for place in scans if _is_thresholded(cores[place]) and f"core{place}" not in plain}
     totals = partial if _combines_many_rows(changed) else set[int]()
@@ -106,8 +118,8 @@ def _is_short(window: exp.Window) -> bool:
     return frame is not None and back and frame.args.get("start") not in (None, "UNBOUNDED")
 
 
-def _reads_hidden(table: exp.Table, core: Core) -> bool:
-    """Whether the table may be read with its hidden groups; filters for the shown ones are put where rows show."""
+def _reads(table: exp.Table, core: Core) -> Reads:
+    """Which groups of the table may be read; filters for the shown ones are put where rows show."""
     select, name = _select_of(table), fold(table.alias_or_name)
     keys = {f"k{place}": place for place, _ in enumerate(core.keys)}
     columns = {f"a{place}": each.function in _ZERO_WITHOUT_ROWS for place, each in enumerate(core.aggregates)}
@@ -117,21 +129,21 @@ def _reads_hidden(table: exp.Table, core: Core) -> bool:
     while rows is not None:
         select = rows.way[-1][0]
         if not _reads_shown_parts(select, rows):
-            return False
+            return Reads.SHOWN
         if is_grouped(select):
-            return _is_summed(select, rows)
+            return _summed(select, rows)
         if any(window.find_ancestor(exp.Query) is select for window in select.find_all(exp.Window)):
-            return _is_running(select, rows)
+            return Reads.ALL if _is_running(select, rows) else Reads.SHOWN
         after = _passed(select, rows)
         if after is None:
-            return False
+            return Reads.SHOWN
         outer, join = after.way[-1][0], select.parent.parent if select.parent is not None else None
         if outer.args.get("joins"):
-            if isinstance(join, exp.Join) and _is_added(outer, join, after):
-                return True
-            return _joins_by_keys(outer, after) and _is_summed(outer, after)
+            if isinstance(join, exp.Join) and is_added(outer, join, after):
+                return Reads.ALL
+            return _summed(outer, after) if joins_by_keys(outer, after) else Reads.SHOWN
         rows = after
-    return False
+    return Reads.SHOWN
 
 
 def _reads_shown_parts(select: exp.Select, rows: GroupRows) -> bool:
@@ -142,36 +154,42 @@ def _reads_shown_parts(select: exp.Select, rows: GroupRows) -> bool:
     return rows.is_public(None if where is None else where.this)
 
 
-def _is_summed(select: exp.Select, rows: GroupRows) -> bool:
-    """Whether a SELECT with aggregates adds the rows up, by their keys; it shows groups with a shown part."""
+def _summed(select: exp.Select, rows: GroupRows) -> Reads:
+    """Whether a SELECT with aggregates adds the rows up, by their keys; it shows groups with a shown part.
+
+    Other aggregates beside the sums read the shown rows.
+    """
     group = select.args.get("group")
     if any(window.find_ancestor(exp.Query) is select for window in select.find_all(exp.Window)):
-        return False
-    sums = list(_own_aggregates(select))
-    if not all(
-        isinstance(each, exp.Sum) and rows.is_zero(each.this) and _filter_is_public(each, rows) for each in sums
-    ):
-        return False
-    if group is None:
-        return True
-    if not group.expressions or any(group.args.get(part) for part in ("rollup", "cube", "grouping_sets", "all")):
-        return False
-    by = [select.expressions[int(key.this) - 1].unalias() if isinstance(key, exp.Literal) and key.is_int else key
-          for key in group.expressions]  # fmt: skip
-    if not all(map(rows.is_public, by)):
-        return False
+        return Reads.SHOWN
+    sums, others = list[exp.AggFunc](), list[exp.AggFunc]()
+    for each in own_aggregates(select):
+        added = isinstance(each, exp.Sum) and rows.is_zero(each.this) and rows.keeps_by_keys(each)
+        (sums if added else others).append(each)
+    if not sums or not all(isinstance(each, _FILTERED) for each in others):
+        return Reads.SHOWN
+    if group is not None:
+        if not group.expressions or any(group.args.get(part) for part in ("rollup", "cube", "grouping_sets", "all")):
+            return Reads.SHOWN
+        by = [select.expressions[int(key.this) - 1].unalias() if isinstance(key, exp.Literal) and key.is_int else key
+              for key in group.expressions]  # fmt: skip
+        if not all(map(rows.is_public, by)):
+            return Reads.SHOWN
     shown = carried(PRESENT, 0, rows.way)
-    select.having(exp.Anonymous(this="bool_or", expressions=[shown]), copy=False)
-    return True
+    for each in others:
+        _read_shown_rows(each, shown)
+    if group is not None:
+        select.having(exp.Anonymous(this="bool_or", expressions=[shown]), copy=False)
+    return Reads.SUMS_OF_ALL if others else Reads.ALL
 
 
-def _own_aggregates(select: exp.Select) -> Iterator[exp.AggFunc]:
-    yield from (each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.Query) is select)
-
-
-def _filter_is_public(total: exp.AggFunc, rows: GroupRows) -> bool:
-    parent = total.parent
-    return not isinstance(parent, exp.Filter) or rows.is_public(parent.expression.this)
+def _read_shown_rows(total: exp.AggFunc, shown: exp.Column) -> None:
+    """Let an aggregate read the rows that are shown alone."""
+    if isinstance(total.parent, exp.Filter):
+        where = total.parent.expression
+        where.set("this", exp.and_(where.this, shown.copy()))
+    else:
+        total.replace(exp.Filter(this=total.copy(), expression=exp.Where(this=shown.copy())))
 
 
 def _is_running(select: exp.Select, rows: GroupRows) -> bool:
@@ -185,7 +203,7 @@ def _is_running(select: exp.Select, rows: GroupRows) -> bool:
             frame.args.get("start") == "UNBOUNDED" and frame.args.get("end") in ("CURRENT ROW", "UNBOUNDED")
         )
         by = [*(window.args.get("partition_by") or ()), *(each.this for each in (order.expressions if order else ()))]
-        added = isinstance(total, exp.Sum) and rows.is_zero(total.this) and _filter_is_public(total, rows)
+        added = isinstance(total, exp.Sum) and rows.is_zero(total.this) and rows.keeps_by_keys(total)
         if not whole or not added or not all(map(rows.is_public, by)) or window.args.get("alias"):
             return False
     select.set("qualify", exp.Qualify(this=carried(PRESENT, 0, rows.way)))
@@ -218,63 +236,3 @@ def _passed(select: exp.Select, rows: GroupRows) -> GroupRows | None:
             others.add(name)
     way = (*rows.way, (outer, source.alias_or_name))
     return GroupRows(fold(source.alias_or_name), keys, frozenset(zeros), frozenset(others), rows.count, way)
-
-
-def _is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
-    """Whether a LEFT JOIN adds the rows to others by their keys, and what has no partner counts as 0."""
-    if str(join.args.get("side")).upper() != "LEFT" or join.args.get("method") or str(join.kind).upper() == "ASOF":
-        return False
-    using = {fold(each.name) for each in join.args.get("using") or ()}
-    matched = {rows.keys.get(name) for name in using}
-    condition = join.args.get("on")
-    for part in condition.flatten() if isinstance(condition, exp.And) else [condition] if condition else []:
-        equal = part.unnest()
-        if not isinstance(equal, exp.EQ):
-            return False
-        sides = [side for side in (equal.this, equal.expression) if isinstance(side, exp.Column) and rows.has(side)]
-        if len(sides) != 1 or fold(sides[0].name) not in rows.keys:
-            return False
-        matched.add(rows.keys[fold(sides[0].name)])
-    single = set(range(rows.count)) <= matched
-    summed = is_grouped(select) and all(isinstance(each, exp.Sum) for each in _own_aggregates(select))
-    if not single and not summed:
-        return False
-    within = condition or join
-    for column in select.find_all(exp.Column):
-        inside = column.find_ancestor(exp.Query) is select and column is not within and not _is_in(column, within)
-        merged = not column.table and fold(column.name) in using
-        if inside and rows.has(column) and not merged and not _counts_as_zero(column, rows, summed):
-            return False
-    return bool(matched) and not any(_is_bare_star(item, rows) for item in select.expressions)
-
-
-def _is_bare_star(item: exp.Expr, rows: GroupRows) -> bool:
-    return isinstance(item, exp.Star) or (item.is_star and fold(getattr(item, "table", "")) == rows.name)
-
-
-def _is_in(node: exp.Expr, within: exp.Expr) -> bool:
-    ancestor: exp.Expr | None = node
-    while ancestor is not None and ancestor is not within:
-        ancestor = ancestor.parent
-    return ancestor is within
-
-
-def _joins_by_keys(select: exp.Select, rows: GroupRows) -> bool:
-    """Whether a SELECT with aggregates joins the rows to others by their keys alone."""
-    joins = select.args.get("joins") or []
-    if not is_grouped(select) or any(join.args.get("side") or join.args.get("method") for join in joins):
-        return False
-    names = {fold(each.name) for join in joins for each in join.args.get("using") or ()}
-    return names <= rows.keys.keys() and all(rows.is_public(join.args.get("on")) for join in joins)
-
-
-def _counts_as_zero(column: exp.Column, rows: GroupRows, summed: bool) -> bool:
-    """Whether a column of the joined rows is read as COALESCE(column, 0), or in a sum, which NULL adds nothing to."""
-    node: exp.Expr = column
-    while node.parent is not None and not isinstance(node, exp.Select):
-        node = node.parent
-        if isinstance(node, exp.Coalesce):
-            return rows.is_zero(node) and any(isinstance(each, exp.Literal) for each in node.expressions)
-        if isinstance(node, exp.Sum) and summed:
-            return rows.is_zero(node.this) and _filter_is_public(node, rows)
-    return False

@@ -58,6 +58,10 @@ COMPLETE = {
     "n - LAG(n, 7) OVER (ORDER BY day) AS d "
     f"FROM (SELECT s.day, COALESCE(n, 0) AS n FROM {SPINE} {JOINED.replace('g.day = s.day', 's.day = g.day')}) AS f",
     "months of a spine": f"SELECT MONTH(s.day) AS m, SUM(g.n) AS n FROM {SPINE} {JOINED} GROUP BY 1",
+    "a spine of months": "SELECT v.m, COALESCE(SUM(g.n), 0) AS n FROM (VALUES (1), (2), (3)) AS v(m) "
+    f"LEFT JOIN {DAYS} AS g ON MONTH(g.day) = v.m AND g.day <> DATE '2024-01-03' GROUP BY v.m",
+    "running sums over a spine": f"SELECT s.day, SUM(g.n) AS n FROM {SPINE} AS s LEFT JOIN {DAYS} AS g "
+    "ON g.day <= s.day GROUP BY s.day",
     "a spine of two keys": f"SELECT MONTH(s.day) AS m, SUM(COALESCE(g.n, 0)) AS n FROM {SPINE} AS s LEFT JOIN "
     "(SELECT day, kind, COUNT(*) AS n FROM sales GROUP BY day, kind) AS g ON g.day = s.day GROUP BY 1",
     "a join with other rows": f"SELECT v.half, SUM(n) AS n FROM {DAYS} AS g JOIN (VALUES (1, 'first'), (2, 'first'), "
@@ -69,10 +73,13 @@ COMPLETE = {
 PARTIAL = {
     "a mean": f"SELECT AVG(n) AS m FROM {DAYS} AS g",
     "a number of groups": f"SELECT COUNT(*) AS k FROM {DAYS} AS g",
-    "a sum and a number of groups": f"SELECT SUM(n) AS n, COUNT(*) AS k FROM {DAYS} AS g",
     "a maximum": f"SELECT MAX(n) AS m FROM {DAYS} AS g",
     "a sum of squares": f"SELECT SUM(n * n) AS q FROM {DAYS} AS g",
     "a sum with a constant": f"SELECT SUM(n + 1) AS q FROM {DAYS} AS g",
+    "a sum that days multiply": "SELECT v.m, SUM(g.n) AS n, SUM(v.m) AS x FROM (VALUES (1), (2), (3)) AS v(m) "
+    f"LEFT JOIN {DAYS} AS g ON MONTH(g.day) = v.m GROUP BY v.m",
+    "a number that is joined by": "SELECT v.m, COALESCE(SUM(g.n), 0) AS n FROM (VALUES (1), (5), (400)) AS v(m) "
+    f"LEFT JOIN {DAYS} AS g ON g.n = v.m GROUP BY v.m",
     "large ones": f"SELECT SUM(n) AS q FROM {DAYS} AS g WHERE n > 10",
     "different ones": f"SELECT SUM(n) AS q FROM (SELECT DISTINCT n FROM {DAYS} AS g) AS h",
     "the last": f"SELECT SUM(n) AS q FROM (SELECT day, n FROM {DAYS} AS g ORDER BY day DESC LIMIT 7) AS h",
@@ -89,6 +96,16 @@ PARTIAL = {
     "(SELECT day, AVG(size) AS m FROM sales GROUP BY day) AS g ON g.day = s.day",
     "one that a later stage reads": f"SELECT COUNT(*) AS k FROM sales JOIN {DAYS} AS g ON g.day = sales.day",
 }  # fmt: skip
+
+#: Statements with sums of all groups, called n, and aggregates of the groups that have rows, k of them.
+BOTH = {
+    "one row": f"SELECT SUM(n) AS n, AVG(n) AS a, COUNT(*) AS k, MAX(n) AS m FROM {DAYS} AS g",
+    "months": f"SELECT MONTH(day) AS m, SUM(n) AS n, AVG(n) AS a, COUNT(*) AS k FROM {DAYS} AS g GROUP BY 1",
+    "filters": "SELECT SUM(n) FILTER (WHERE MONTH(day) < 3) AS n, AVG(s) FILTER (WHERE MONTH(day) < 9) AS a, "
+    f"COUNT(*) FILTER (WHERE n > 0 OR n < 9) AS k, SUM(n * n) AS q FROM {DAYS} AS g",
+    "a join": f"SELECT SUM(n) AS n, AVG(n) AS a, COUNT(n) AS k FROM {DAYS} AS g "
+    "JOIN (VALUES (1), (2), (3)) AS v(m) ON v.m = MONTH(g.day)",
+}
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +175,26 @@ def test_where_it_matters_which_groups_have_rows_an_answer_says_so(name: str, se
             assert bars[place] is None or ("spine" in name and row[place] not in (None, 0, 1))
 
 
-@pytest.mark.parametrize("text", [*COMPLETE.values(), *PARTIAL.values()])
+@pytest.mark.parametrize("name", BOTH)
+def test_sums_are_of_all_groups_beside_other_aggregates_of_the_shown_ones(
+    name: str, session: Session, silent: None
+) -> None:
+    evident = session.plan(BOTH[name]).evident
+    assert evident.complete == evident.partial == frozenset({0})
+    result, days = session.execute(BOTH[name]), session.execute("SELECT day, COUNT(*) AS n FROM sales GROUP BY day")
+    names = [column.name for column in result.columns]
+    assert sum(row[names.index("k")] for row in result.rows) == len(days.rows), "groups that are shown"
+    number = names.index("n")
+    exact = {row[0] if name == "months" else (): row[number] for row in _rows(BOTH[name])}
+    for row in result.rows:
+        assert row[number] == pytest.approx(exact[row[0] if name == "months" else ()])
+    for bars in result.intervals:
+        known = {name for name, interval in zip(names, bars, strict=True) if interval is not None}
+        assert known == {"n"}, "an interval of the sum, and none of what depends on which groups have rows"
+    assert any("leaves open" in notice for notice in result.notices)
+
+
+@pytest.mark.parametrize("text", [*COMPLETE.values(), *PARTIAL.values(), *BOTH.values()])
 def test_without_noise_all_are_as_in_sql(text: str, session: Session) -> None:
     session.epsilon = Fraction(10**8)
     result = session.execute(text)
