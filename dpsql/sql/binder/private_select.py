@@ -258,7 +258,7 @@ class _Cut:
         """GROUPING(a, b): a binary digit for each, 1 where the row is a total over that key."""
         digits: list[exp.Expr] = []
         for part in node.expressions:
-            key = self._key(part)
+            key = self._key(self._without_aliases(part))
             if key is None:
                 refuse("E_GROUPING", "GROUPING names keys of the GROUP BY", node)
             digits.append(_column(f"g{key.name[1:]}") if self._sets is not None else exp.Literal.number(0))

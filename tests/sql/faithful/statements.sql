@@ -42,6 +42,11 @@ GROUP BY ROLLUP (st_state, st_county, st_name)
 SELECT p_category, st_state, COUNT(*) AS n, GROUPING(p_category, st_state) AS level
 FROM sales JOIN product ON s_product = p_sk JOIN store ON s_store = st_sk GROUP BY CUBE (p_category, st_state)
 
+-- rollup of the aliases of keys, told apart by these
+SELECT d_year + 1 AS following, st_state AS state, GROUPING(following) AS y, GROUPING(state, following) AS level, COUNT(*) AS n
+FROM sales JOIN date_dim ON s_date = d_sk JOIN store ON s_store = st_sk
+GROUP BY ROLLUP (following, state) HAVING GROUPING(following) = 0 ORDER BY level, following, state
+
 -- grouping sets of months and stores
 SELECT d_year, st_name, AVG(s_amount) AS mean FROM sales JOIN date_dim ON s_date = d_sk JOIN store ON s_store = st_sk
 GROUP BY GROUPING SETS ((d_year), (st_name), ())
