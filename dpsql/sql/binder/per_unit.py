@@ -14,7 +14,7 @@ from dpsql.errors import DatabaseError
 from dpsql.schema import UNIT, SqlType, fold
 from dpsql.sql.analysis.bounds import as_ends, bounds, is_nullable
 from dpsql.sql.analysis.public_partners import with_partners
-from dpsql.sql.analysis.stability import limits, partners_in_group
+from dpsql.sql.analysis.stability import conditions_of, limits, partners_in_group
 from dpsql.sql.analysis.summand import summand
 from dpsql.sql.analysis.work.fanout import Fanout
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, split, statistic
@@ -31,6 +31,12 @@ from dpsql.sql.ir.interval import UNIT_INTERVAL, Interval
 from dpsql.sql.ir.references import is_of_outside
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, unit_of
+
+#: What is said if rows without a unit count, and a subquery groups by the unit.
+NULLS_LEFT_OUT = (
+    "rows without a unit are in no group of a subquery that groups by the unit: "
+    "SQL puts them into one, and no interval allows for it"
+)
 
 
 def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, binding: Binding) -> BoundRelation:
@@ -55,8 +61,8 @@ class Grouping:
         orphans = self._of_one_unit and binding.schema.privacy.orphans == "each"
         self._has_orphans = orphans and unit_of(child) is not None
         self._child = Filter(child, _one_unit(self._keys)) if self._has_orphans else child
-        if self._has_orphans:
-            binding.notices.append("rows without a unit are in no group of a subquery that groups by the unit")
+        if self._has_orphans and _may_lack_unit(child, self._keys):
+            binding.notices.append(NULLS_LEFT_OUT)
         self._rows = _rows_in_group(self._child, self._keys, binding.sizes)
         self._aggregates: list[UnitAggregate] = []
         self._outer = Reader(self._ungrouped, reader.parameters, self._known)
@@ -151,11 +157,29 @@ class Grouping:
         return ColumnRef(self._alias, name, sql_type, nullable, as_ends(sql_type, interval))
 
 
+def _identifying(keys: list[Expression]) -> list[ColumnRef]:
+    """The keys of which each identifies the unit of a row."""
+    return [key for key in keys if isinstance(key, ColumnRef) and key.identifies is not None]
+
+
+def _may_lack_unit(relation: Relation, keys: list[Expression]) -> bool:
+    """Whether all keys that identify a row's unit may be NULL: no condition compares one, or asks for a value."""
+    required = set[Expression]()
+    for condition in conditions_of(relation):
+        match condition:
+            case Call(function="=" | "<" | "<=" | ">" | ">=" | "<>" | "in", arguments=arguments):
+                required.update(arguments)
+            case Call(function="not", arguments=(Call(function="is null", arguments=(column,)),)):
+                required.add(column)
+            case _:
+                pass
+    return all(is_nullable(key) and key not in required for key in _identifying(keys))
+
+
 def _one_unit(keys: list[Expression]) -> Expression:
     """True in rows whose group has rows of one unit: some key that identifies it is there. Without, SQL has one group
     of the rows of many units."""
-    names = [key for key in keys if isinstance(key, ColumnRef) and key.identifies is not None]
-    nulls: list[Expression] = [Call("is null", (key,), BOOLEAN) for key in names]
+    nulls: list[Expression] = [Call("is null", (key,), BOOLEAN) for key in _identifying(keys)]
     lacks = nulls[0] if len(nulls) == 1 else Call("and", tuple(nulls), BOOLEAN)
     return Call("not", (lacks,), BOOLEAN)
 

@@ -25,9 +25,26 @@ ORPHANS = "tests/planning/test_orphans.py::test_claims_hold_of_rows_without_a_un
 ROW_UNITS = "tests/engines/test_row_units.py"
 
 GROUPS = "tests/sql/binder/test_private_groups.py"
+NOBODY = "tests/sql/binder/test_groups_of_nobody.py"
 GROUP_CLAIMS = f"{GROUPS}::test_claims_hold_of_groups"
 
 FAULTS = (
+    Fault(
+        "a group of NULLs that a condition leaves out is said to be missing",
+        "dpsql/sql/binder/per_unit.py",
+        "_may_lack_unit",
+        "is_nullable(key) and key not in required",
+        "is_nullable(key)",
+        (f"{NOBODY}::test_the_group_of_nobody_is_said_where_it_is_missing",),
+    ),
+    Fault(
+        "a unit with rows in several groups is said to have one row",
+        "dpsql/sql/binder/sources/private_groups.py",
+        "_has_one_row_each",
+        "name in relation.path.unique",
+        "True",
+        (f"{NOBODY}::test_a_unit_that_may_be_in_more_groups_is_said_to_be_held_to_some",),
+    ),
     Fault(
         "a group that goes from one key to another is taken to change one",
         STABILITY,

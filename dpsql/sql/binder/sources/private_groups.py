@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from sqlglot import exp
 
-from dpsql.schema import fold
+from dpsql.schema import Schema, fold
 from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.analysis.key_domain.domain import key_domain
 from dpsql.sql.analysis.key_domain.enumeration import narrowed_column
@@ -143,7 +143,7 @@ def _cut(
     if not all(map(known.bounds_each, cores)):
         unbounded.append(_without_bounds(select, () if groups is None else groups.names))
         return None
-    if groups is not None and not _has_one_row_each(groups):
+    if groups is not None and not _has_one_row_each(groups, binding.schema):
         limit = f"at most {groups.touched:,} groups of {', '.join(groups.names)}"
         binding.notices.append(f"each unit counts in {limit}: its rows in others are left out")
     if known.counts:
@@ -151,17 +151,19 @@ def _cut(
     return cut
 
 
-def _has_one_row_each(groups: Groups) -> bool:
-    """Whether no unit has rows in a second group, as the unit is the key of the one table that is read."""
+def _has_one_row_each(groups: Groups, schema: Schema) -> bool:
+    """Whether no unit has rows in a second group, as the one table that is read has one row for each.
+
+    The unit is its key or, if rows without a unit are units of their own, the table is the one that has the units.
+    """
     relation = groups.child.branches[0].relation
     while isinstance(relation, Filter):
         relation = relation.child
-    return (
-        isinstance(relation, Scan)
-        and relation.path is not None
-        and not relation.path.hops
-        and (relation.path.unit.name in relation.path.unique)
-    )
+    if not isinstance(relation, Scan) or relation.path is None or relation.path.hops:
+        return False
+    table, unit = schema.unit
+    name = unit if relation.table == table else relation.path.unit.name
+    return name in relation.path.unique
 
 
 class _Known:
