@@ -33,9 +33,17 @@ RED = (pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED)
 SOURCE, TESTS = ROOT / "dpsql", ROOT / "tests"
 
 _COMPARISONS = {
-    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
-    ast.Is: "is not", ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
-}  # fmt: skip
+    ast.Lt: "<=",
+    ast.LtE: "<",
+    ast.Gt: ">=",
+    ast.GtE: ">",
+    ast.Eq: "!=",
+    ast.NotEq: "==",
+    ast.Is: "is not",
+    ast.IsNot: "is",
+    ast.In: "not in",
+    ast.NotIn: "in",
+}
 _ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.Div: "*", ast.FloorDiv: "/", ast.Mod: "+", ast.Pow: "*"}
 _CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 

@@ -53,8 +53,8 @@ FAULTS = (
         "what is shown of a count may be below 0",
         "dpsql/sql/ir/aggregate.py",
         "COUNT",
-        "FROM_ZERO",
-        "EVERYTHING",
+        "possible=FROM_ZERO",
+        "possible=EVERYTHING",
         (POSSIBLE,),
     ),
     Fault(
