@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
 from built_worlds import world
 from hand_world import hand_world
-from neighbours import Tally, accepted, broken, faults, plan_of, planned, report
+from neighbours import Tally, accepted, broken, faults, planned, report
+from untouched import planning_session
 from worlds import World
 
 from dpsql.errors import DatabaseError
@@ -110,20 +112,92 @@ RELEASED = (
 )
 
 
-@pytest.mark.parametrize("text", RELEASED)
+#: The groups that further statements read, and those whose grammar asks for the groups themselves.
+GROUPS = "(SELECT word, COUNT(*) AS n, MAX(small) AS m FROM visits GROUP BY word)"
+READ = (
+    "WITH t AS {groups} SELECT COUNT(*) FROM t WHERE n > 1",
+    "SELECT COUNT(*) FROM {groups} t HAVING COUNT(*) > 1",
+    "SELECT n, COUNT(*) AS k FROM {groups} t GROUP BY n HAVING COUNT(*) > 3 ORDER BY k LIMIT 2 OFFSET 1",
+    "SELECT a, COUNT(*) FROM {groups} t(w, a, c) WHERE c > 1 GROUP BY a",
+    "SELECT n + 1 AS k, COUNT(*) FROM {groups} t WHERE n < 7 GROUP BY 1",
+    "SELECT SUM(n), SUM(m + n), AVG(m), COUNT(*) FROM {groups} t WHERE n < 5",
+    "SELECT COUNT(*) FROM (SELECT word FROM (SELECT * FROM visits) v GROUP BY word) t",
+    "SELECT COUNT(*) FROM (SELECT word FROM visits GROUP BY ALL ORDER BY COUNT(*)) t",
+    "SELECT COUNT(*) FROM (SELECT visits.word FROM visits JOIN places ON code = word GROUP BY 1) t",
+    "SELECT COUNT(*) FROM (SELECT v.word FROM visits v LEFT JOIN people p ON p.id = v.pid GROUP BY 1) t",
+    "SELECT COUNT(*) FROM (SELECT word || 'x' AS w FROM visits GROUP BY 1) t",
+    "SELECT SUM(s) FROM (SELECT word, SUM(small) AS s FROM visits GROUP BY 1) t WHERE s BETWEEN 0 AND 50",
+    "SELECT n, COUNT(*) FROM (SELECT word, COUNT(DISTINCT pid) AS n FROM visits GROUP BY word) t GROUP BY n",
+)
+OTHERWISE = (
+    "WITH t AS {groups} SELECT COUNT(*) FROM visits",
+    "WITH t AS {groups}, u AS (SELECT * FROM t) SELECT COUNT(*) FROM u",
+    "SELECT DISTINCT COUNT(*) FROM {groups} t",
+    "SELECT COUNT(*) AS k FROM {groups} t QUALIFY ROW_NUMBER() OVER () = 1",
+    "SELECT n, COUNT(*) OVER () AS k FROM {groups} t",
+    "SELECT COUNT(*), SUM(COUNT(*)) OVER () FROM {groups} t",
+    "SELECT n, COUNT(*) FROM {groups} t GROUP BY n ORDER BY SUM(COUNT(*)) OVER ()",
+    "SELECT n, COUNT(*) FROM {groups} t GROUP BY ROLLUP (n)",
+    "SELECT COUNT(*), (SELECT COUNT(*) FROM people) FROM {groups} t",
+    "SELECT COUNT(*) FROM {groups} t WHERE m > (SELECT AVG(small) FROM visits)",
+    "SELECT n FROM {groups} t",
+    "SELECT word, COUNT(*) FROM {groups} t GROUP BY word",
+    "SELECT n + 1 AS k, COUNT(*) FROM {groups} t GROUP BY 1",
+    "SELECT n, n + 1 AS k, COUNT(*) FROM {groups} t GROUP BY 1, 2",
+    "SELECT STDDEV(m) FROM {groups} t",
+    "SELECT SUM(s) FROM (SELECT word, SUM(small) AS s FROM visits GROUP BY word) t",
+    "SELECT COUNT(*) FROM (WITH v AS (SELECT * FROM visits) SELECT word FROM v GROUP BY word) t",
+    "SELECT COUNT(*) FROM (SELECT word FROM (SELECT pid, word FROM visits GROUP BY 1, 2) v GROUP BY word) t",
+    "SELECT COUNT(*) FROM (SELECT word FROM (SELECT DISTINCT pid, word FROM visits) v GROUP BY word) t",
+    "SELECT COUNT(*) FROM (SELECT word FROM visits GROUP BY word QUALIFY ROW_NUMBER() OVER () < 3) t",
+    "SELECT COUNT(*) FROM (SELECT word, COUNT(*) OVER () AS n FROM visits GROUP BY word) t",
+    "SELECT COUNT(*) FROM (SELECT word FROM visits GROUP BY word ORDER BY SUM(COUNT(*)) OVER ()) t",
+    "SELECT COUNT(*) FROM (SELECT word FROM visits GROUP BY word HAVING SUM(COUNT(*)) OVER () > 1) t",
+    "SELECT COUNT(*) FROM (SELECT word FROM visits GROUP BY ROLLUP (word)) t",
+    "SELECT COUNT(*) FROM (SELECT word FROM visits WHERE pid IN (SELECT id FROM people) GROUP BY word) t",
+    "SELECT COUNT(*) FROM (SELECT word, (SELECT COUNT(*) FROM people) AS c FROM visits GROUP BY word) t",
+    "SELECT COUNT(*) FROM (SELECT region FROM visits JOIN places ON code = word GROUP BY region) t",
+    "SELECT COUNT(*) FROM (SELECT word FROM visits) t",
+    "SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM visits) t",
+    "SELECT COUNT(*) FROM (SELECT word, pid FROM visits GROUP BY 1, 2) t",
+)
+
+
+@pytest.mark.parametrize("text", [*RELEASED, *OTHERWISE])
 def test_other_statements_are_read_as_before(text: str) -> None:
-    assert not _reads_groups(text)
+    assert not _reads_groups(text.format(groups=GROUPS))
 
 
-@pytest.mark.parametrize("text", STATEMENTS)
+@pytest.mark.parametrize("text", [*STATEMENTS, *READ])
 def test_groups_are_not_released(text: str) -> None:
+    text = text.format(groups=GROUPS)
     assert _reads_groups(text)
     assert all(core.selection is None for core in planned(hand_world(), text))
 
 
-def test_a_failed_attempt_leaves_nothing_behind() -> None:
-    plan = plan_of(hand_world(), RELEASED[1])
-    assert len(plan.cores) == 1 and not plan.notices
+#: What is said of groups that a unit has rows in, and of numbers beyond those that are listed.
+TOUCHED = "each unit counts in at most 4 groups of day: its rows in others are left out"
+LARGE = "groups of more than 999 rows are in no row"
+LABS = "(SELECT day, COUNT(*) AS n FROM labs GROUP BY day) t"
+NOTICES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (f"SELECT COUNT(*) FROM {LABS}", (TOUCHED,)),
+    (f"SELECT n, COUNT(*) FROM {LABS} GROUP BY n", (TOUCHED, LARGE)),
+    (f"SELECT n, COUNT(*) FROM {LABS} WHERE n < 9 GROUP BY n", (TOUCHED,)),
+    ("SELECT COUNT(*) FROM (SELECT case_id FROM patients WHERE age > 50 GROUP BY case_id) t", ()),
+)
+
+
+def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+    session = planning_session("nafld", tmp_path / "ledger")
+    for text, notices in NOTICES:
+        assert session.plan(text).notices[: len(notices) or None] == notices
+
+
+def test_a_failed_attempt_leaves_nothing_behind(tmp_path: Path) -> None:
+    plan = planning_session("nafld", tmp_path / "ledger").plan(
+        "SELECT MAX(n) FROM (SELECT value, COUNT(*) AS n FROM labs GROUP BY value) t"
+    )
+    assert len(plan.cores) == 1 and plan.notices == ()
 
 
 def test_no_delta_is_needed() -> None:
