@@ -58,6 +58,8 @@ SOURCES = {
         "q.region", "q.code", "p.small", "q.region"),
     "people p, (SELECT grade AS g, COUNT(*) AS n FROM people GROUP BY grade) c WHERE p.small < c.n": (
         "c.g", "p.grade", "p.small", "c.g"),
+    "(SELECT p.id, q.level, p.small FROM people p, places q UNION ALL SELECT id, small AS t, small FROM people) s": (
+        "s.level", "s.level", "s.small", "s.level"),
 }  # fmt: skip
 AGGREGATES = ("COUNT(*)", "SUM({number})", "AVG({number})", "COUNT(DISTINCT {distinct})", "COUNT({distinct})")
 PROMISES = ("L1 with delta", "L2", "replace")
@@ -138,6 +140,10 @@ NORMS = {
     "SELECT COUNT(*) FROM people JOIN (VALUES (1, 2), (3, 4)) v(a, b) ON small + a BETWEEN a AND b": (2, 4),
     "SELECT COUNT(*) FROM people JOIN (VALUES (1), (2), (3)) v(n) ON n > small WHERE n <> 2": (2, 4),
     "SELECT COUNT(*) FROM people, months WHERE REGEXP_MATCHES(season, 'a')": (12, 144),  # patterns narrow nothing
+    "SELECT COUNT(*) FROM people, (SELECT code, MIN(level) FROM places GROUP BY 1) q WHERE q.code = 'x'": (2, 4),
+    "SELECT COUNT(*) FROM people, (SELECT level, MIN(code) FROM places GROUP BY 1) q WHERE 3 = q.level": (2, 4),
+    "SELECT COUNT(DISTINCT level) FROM (SELECT p.id, q.level FROM people p, places q UNION ALL "
+    "SELECT id, small FROM people) s": (6, 36),  # five of places, and one more
     "SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM places WHERE level > small)": (1, 1),
     "SELECT COUNT(*) FROM people WHERE word IN (SELECT code FROM places)": (1, 1),
 }
