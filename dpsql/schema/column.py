@@ -69,8 +69,8 @@ class Column(BaseModel):
     type: TypeName = Field(description=f"The SQL type: {_NAMES}.")
     bounds: Annotated[tuple[Bound, Bound] | None, PlainValidator(lambda pair: pair), Ends] = Field(
         default=None,
-        description="The range that values are clamped to; public knowledge, never computed from data. With auto each "
-        "SUM finds the norm to which people are clipped.",
+        description="The range that values are clamped to; public knowledge, never computed from data. With auto they "
+        "are found privately when a statement first needs them, and kept.",
     )
     values: Annotated[tuple[Value, ...] | None, PlainValidator(lambda values: values), Scalars] = Field(
         default=None, description="The public key domain: the only keys that are shown, each of them always."
@@ -112,7 +112,7 @@ class Column(BaseModel):
 
     @property
     def automatic(self) -> bool:
-        """Whether each sum finds the norm to which units are clipped, as nobody knows bounds."""
+        """Whether bounds are found when a statement first needs them; sums alone need none, as units are clipped."""
         return self._automatic and self.bounds is None
 
     def bounded_by(self, bounds: tuple[Bound, Bound]) -> Column:
