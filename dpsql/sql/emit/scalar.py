@@ -19,7 +19,7 @@ from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
 from dpsql.sql.emit.node_count import limited, require
 from dpsql.sql.emit.table import first_characters, without_sign
-from dpsql.sql.emit.whole_numbers import Whole, narrow, whole_number
+from dpsql.sql.emit.whole_numbers import Whole, compared_as_decimals, narrow, whole_number
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.call import is_double
 from dpsql.sql.functions.not_a_number import CARRIERS, may_be_nan
@@ -247,12 +247,15 @@ def double(dialect: Dialect, expression: Expression, places: Places | None = Non
 
 def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A comparison of one family: whole numbers and columns of one type as they are, so that units compare exactly;
-    other numbers as DOUBLE, dates as timestamps."""
+    large ones beside decimals as decimals, other numbers as DOUBLE, dates as timestamps."""
     call = whole_comparison(call)
     integers = all(part.type.kind == "integer" for part in call.arguments)
     whole = integers and not any(map(is_double, call.arguments))
     if integers and not whole and any(map(is_large, call.arguments)):
         return dialect.total_form(call.function, *(_whole(dialect, part, places).tree for part in call.arguments))
+    decimals = None if whole else compared_as_decimals(dialect, call, lambda part: native(dialect, part, places))
+    if decimals is not None:
+        return decimals
     exact = whole or all(isinstance(part, ColumnRef) and part.type == call.arguments[0].type for part in call.arguments)
     if exact:
         parts = [native(dialect, part, places) for part in call.arguments]

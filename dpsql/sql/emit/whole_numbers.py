@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -20,6 +21,7 @@ from dpsql.sql.functions.whole_numbers import (
     LEAST,
     MOST,
     WIDE,
+    common_decimal,
     is_arithmetic,
     is_own_integer,
     leaf_reach,
@@ -69,6 +71,23 @@ def whole_number(dialect: Dialect, expression: Expression, emit: Emit) -> Whole:
             return Whole(convert(tree, INTEGER), leaf_reach(expression))
         case Cast():
             return Whole(emit(expression), leaf_reach(expression))
+
+
+def compared_as_decimals(dialect: Dialect, comparison: Call, emit: Emit) -> exp.Expr | None:
+    """A comparison of columns and constants as decimals of one type, if some are decimals and DOUBLEs are not exact.
+
+    No value of a column is cut: the type has as many digits before and after the point as any of them.
+    """
+    common = common_decimal(comparison)
+    if common is None:
+        return None
+    parts = [
+        dialect.cast(exp.Literal.string(f"{Decimal(part.value):f}"), common)
+        if isinstance(part, Literal) and isinstance(part.value, int | Decimal)
+        else dialect.try_cast(emit(part), common)
+        for part in comparison.arguments
+    ]
+    return dialect.total_form(comparison.function, *parts)
 
 
 def narrow(dialect: Dialect, value: Whole) -> Whole:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
+from dpsql.schema import SqlType
 from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.interval_rules import abs_interval, round_interval, span, trunc_interval, union
 from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
@@ -90,6 +91,43 @@ def whole_comparison(call: Call) -> Call:
         return call
     whole = _ROUNDED.get(function, floor)(constant.value)
     return Call(function, (number, Literal(whole, INTEGER)), call.type)
+
+
+#: The most digits of a decimal, and how many of them a DOUBLE always tells apart.
+_MOST_DIGITS, _DOUBLE_DIGITS = 38, 15
+
+
+def common_decimal(comparison: Call) -> SqlType | None:
+    """The decimal type in which columns and constants are compared exactly, some of them decimals, if DOUBLEs are not
+    exact; None otherwise.
+
+    Sums of a unit's decimals, which have the most digits, are DOUBLEs.
+    """
+    digits = [_digits_of(part) for part in comparison.arguments]
+    known = [each for each in digits if each is not None]
+    if len(known) < len(digits) or all(part.type.kind == "integer" for part in comparison.arguments):
+        return None
+    before, after = (max(each) for each in zip(*known, strict=True))
+    if max(map(sum, known)) <= _DOUBLE_DIGITS or before + after > _MOST_DIGITS:
+        return None
+    return SqlType("decimal", before + after, after)
+
+
+def _digits_of(part: Expression) -> tuple[int, int] | None:
+    """How many digits a column or a constant has before and after its point; None if that is not known."""
+    match part:
+        case Literal(value=bool()):
+            return None
+        case Literal(value=int() | Decimal() as value):
+            number = Decimal(value).as_tuple()
+            assert isinstance(number.exponent, int)
+            return max(len(number.digits) + number.exponent, 1), max(-number.exponent, 0)
+        case ColumnRef(type=SqlType(kind="integer")):
+            return len(str(MOST)), 0
+        case ColumnRef(type=SqlType(kind="decimal", precision=int(precision), scale=scale)) if precision < _MOST_DIGITS:
+            return precision - (scale or 0), scale or 0
+        case _:
+            return None
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:

@@ -36,6 +36,22 @@ FAULTS = (
         (f"{WHOLE}::test_a_product_of_many_columns_is_null_beyond_64_bits",),
     ),
     Fault(
+        "large numbers are compared with decimals as DOUBLEs",
+        "dpsql/sql/emit/whole_numbers.py",
+        "compared_as_decimals",
+        "common is None",
+        "True",
+        (f"{WHOLE}::test_large_numbers_and_decimals_are_compared_exactly",),
+    ),
+    Fault(
+        "a decimal is cut to the digits of the first that it is compared with",
+        "dpsql/sql/functions/whole_numbers.py",
+        "common_decimal",
+        "before, after = (max(each) for each in zip(*known, strict=True))",
+        "before, after = known[0]",
+        (f"{WHOLE}::test_large_numbers_and_decimals_are_compared_exactly",),
+    ),
+    Fault(
         "a number of 64 bits stays one of 128 after operands of 128",
         "dpsql/sql/emit/whole_numbers.py",
         "_shortened",

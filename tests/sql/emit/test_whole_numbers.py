@@ -152,6 +152,36 @@ def test_the_least_number_is_not_divided_by_minus_one(connection: duckdb.DuckDBP
         assert value == {"big % small": 0, "ABS(big)": 2**63, "-big": 2**63}.get(text), text
 
 
+#: Columns of decimals that a DOUBLE has not all exactly, and of few digits.
+AMOUNTS = {name: ColumnRef("a", name, SqlType("decimal", *digits), True, None)
+           for name, digits in {"cents": (21, 2), "fine": (25, 4), "low": (5, 2)}.items()} | {
+    "big": ColumnRef("a", "big", SqlType("integer"), True, None)
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [
+    "big = cents", "big < cents", "cents >= big", "big <> fine", "cents = fine", "cents < fine", "low = big", "low < 7",
+    "big = 9007199254740993.5", "big = 9007199254740994.5", "big IN (cents, 7)", "cents = 9007199254740993",
+    "cents IN (9007199254740993.5, 7.5)", "cents > 9007199254740993.25", "big IS DISTINCT FROM cents",
+    "cents IS NOT DISTINCT FROM fine", "NOT (cents <= -9007199254740993)", "fine = 0.0001", "big > 7.5",
+])  # fmt: skip
+def test_large_numbers_and_decimals_are_compared_exactly(connection: duckdb.DuckDBPyConnection, text: str) -> None:
+    connection.execute("CREATE OR REPLACE TEMP TABLE a (big BIGINT, cents DECIMAL(21, 2), fine DECIMAL(25, 4), "
+                       "low DECIMAL(5, 2))")  # fmt: skip
+    whole = (2**53, 2**53 + 1, 2**53 + 2, -(2**53) - 1, 7, 0, 2**63 - 1, -(2**63), None)
+    parts = ("9007199254740992", "9007199254740993", "9007199254740993.5", "7", "7.5", "0.0001", "-9007199254740993",
+             "9223372036854775807", "-9223372036854775808", None)  # fmt: skip
+    rows = [(number, part, part, 7) for number in whole for part in parts]
+    connection.executemany("INSERT INTO a VALUES (?, ?, ?, ?)", rows)
+    emitted = native(DUCKDB, read(text, AMOUNTS)).sql(dialect="duckdb")
+    wrong = connection.execute(f"SELECT * FROM a WHERE ({emitted}) IS DISTINCT FROM ({text})").fetchall()
+    assert wrong == [], emitted
+
+
+def test_decimals_of_few_digits_are_compared_as_doubles() -> None:
+    assert "DOUBLE" in native(DUCKDB, read("low < 7.5", AMOUNTS)).sql(dialect="duckdb")
+
+
 @pytest.mark.parametrize("text", ["BIT_COUNT({})", "MAKE_DATE({}, 1, 1)", "MAKE_TIMESTAMP({})", "CAST({} AS BIGINT)"])
 @pytest.mark.parametrize("number", ["(-(-big))", "COALESCE(-(-big), 1)", "CASE WHEN x > 1 THEN -(-big) END"])
 def test_what_needs_64_bits_has_them_after_operands_of_128(
