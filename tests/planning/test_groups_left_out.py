@@ -43,6 +43,13 @@ def test_rows_beyond_bounds_are_in_no_group(session: Session) -> None:
     assert evidence.startswith("groups of fewer than about ") and evidence.endswith(f" rows may be missing{EVIDENT}")
 
 
+def test_evidence_that_is_bought_counts_units(session: Session) -> None:
+    """None of these aggregates counts the rows of a group."""
+    for aggregate in ("MEDIAN(height)", "AVG(height)", "COUNT(DISTINCT patient_id)"):
+        sentence = said(session, f"SELECT age // 10, {aggregate} FROM patients GROUP BY 1")[0]
+        assert sentence.endswith(f" units may be missing{EVIDENT}")
+
+
 def test_small_groups_of_undeclared_keys_are_missing(session: Session) -> None:
     text = "SELECT value, COUNT(*) FROM labs GROUP BY value"
     (selection,) = [core.selection for core in session.plan(text).cores]

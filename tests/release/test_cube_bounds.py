@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import duckdb
 import pytest
-
-from dpsql.session import Session, open_session
+from beside_duckdb import BesideDuckDB, beside_duckdb
 
 ROWS = """CREATE TABLE people AS SELECT i AS id, CASE WHEN i % 5 = 0 THEN 2001 ELSE 1900 + i % 11 END AS year,
 ['a', 'b', 'other'][1 + i % 3] AS kind, ['p', 'q', 'other'][1 + i % 7 % 3] AS place,
@@ -56,24 +54,15 @@ OTHERS = {"flag": "TRUE", "place": "place IN ('p', 'q')"}
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, duckdb.DuckDBPyConnection]]:
-    folder = tmp_path_factory.mktemp("bounds")
-    source = folder / "people.duckdb"
-    with duckdb.connect(source) as connection:
-        connection.execute(ROWS)
-    (folder / "people.toml").write_text(SCHEMA.format(source=source))
-    session = open_session(folder / "people.toml", ledger=folder / "ledger")
-    session.set("dpsql.reuse", "off")
-    with duckdb.connect(source, read_only=True) as plain:
-        yield session, plain
-    session.close()
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BesideDuckDB]:
+    with beside_duckdb(tmp_path_factory.mktemp("asked"), SCHEMA, ROWS) as both:
+        both[0].set("dpsql.reuse", "off")
+        yield both
 
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("other", OTHERS)
-def test_every_level_counts_the_rows_with_keys_of_the_domain(
-    asked: tuple[Session, duckdb.DuckDBPyConnection], key: str, other: str
-) -> None:
+def test_every_level_counts_the_rows_with_keys_of_the_domain(asked: BesideDuckDB, key: str, other: str) -> None:
     """As DuckDB does of these rows alone, where noise vanishes; a key that no such row has may stand there with 0."""
     session, plain = asked
     levels = f"GROUPING({key}) AS g, GROUPING({other}) AS h"
@@ -95,9 +84,7 @@ def test_every_level_counts_the_rows_with_keys_of_the_domain(
         "MONTH(moment), kind",
     ],
 )
-def test_levels_of_keys_that_share_a_column_add_up_to_one_number(
-    asked: tuple[Session, duckdb.DuckDBPyConnection], keys: str
-) -> None:
+def test_levels_of_keys_that_share_a_column_add_up_to_one_number(asked: BesideDuckDB, keys: str) -> None:
     """Counts of rows are added up; people, of whom each has one row, are counted for each level."""
     session, _ = asked
     flags = ", ".join(f"GROUPING({key})" for key in keys.split(", "))
@@ -111,7 +98,7 @@ def test_levels_of_keys_that_share_a_column_add_up_to_one_number(
     assert 0 < rows_of[1, 1] < 2000
 
 
-def test_a_condition_that_lists_the_keys_is_enough(asked: tuple[Session, duckdb.DuckDBPyConnection]) -> None:
+def test_a_condition_that_lists_the_keys_is_enough(asked: BesideDuckDB) -> None:
     session, _ = asked
     text = "SELECT kind, COUNT(*) AS n FROM people WHERE kind IN ('a', 'other') GROUP BY ROLLUP (kind)"
     (total,) = (row[1] for row in session.execute(text).rows if row[0] is None)

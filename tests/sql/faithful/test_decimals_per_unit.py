@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
-
-from dpsql.schema import loads
-from dpsql.session import Session, open_session
+from beside_duckdb import BesideDuckDB, beside_duckdb
 
 SCHEMA = """
 name = "shop"
@@ -46,16 +42,9 @@ CREATE TABLE sales AS SELECT (i % 1500 + i // 1500 * (i % 7)) % 1500 AS person, 
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, duckdb.DuckDBPyConnection]]:
-    home = tmp_path_factory.mktemp("shop")
-    source = Path(home) / "shop.duckdb"
-    with duckdb.connect(source) as connection:
-        connection.execute(ROWS)
-    session = open_session(loads(SCHEMA.format(source=source.as_posix())), ledger=home / "ledger")
-    with duckdb.connect() as plain:
-        plain.execute(ROWS)
-        yield session, plain
-    session.close()
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BesideDuckDB]:
+    with beside_duckdb(tmp_path_factory.mktemp("opened"), SCHEMA, ROWS) as both:
+        yield both
 
 
 #: DuckDB 1.5 computes AVG with a FILTER of decimals in other steps than AVG, so that the last digits may differ.
@@ -84,9 +73,7 @@ def statement(seed: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_comparisons_with_sums_and_means_of_a_unit_are_sqls(
-    seed: int, opened: tuple[Session, duckdb.DuckDBPyConnection]
-) -> None:
+def test_comparisons_with_sums_and_means_of_a_unit_are_sqls(seed: int, opened: BesideDuckDB) -> None:
     session, plain = opened
     text = statement(seed)
     (ours,), (theirs,) = session.execute(text).rows, plain.execute(text).fetchall()

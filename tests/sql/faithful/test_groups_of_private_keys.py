@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
-
-from dpsql.schema import loads
-from dpsql.session import Session, open_session
+from beside_duckdb import BesideDuckDB, beside_duckdb
 
 SCHEMA = """
 name = "town"
@@ -53,16 +49,9 @@ KEYS = ("", "LEAST(n, 3)", "n > 2", "CASE WHEN m > 10 THEN 'high' ELSE 'low' END
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, duckdb.DuckDBPyConnection]]:
-    home = tmp_path_factory.mktemp("town")
-    source = Path(home) / "town.duckdb"
-    with duckdb.connect(source) as connection:
-        connection.execute(ROWS)
-    session = open_session(loads(SCHEMA.format(source=source.as_posix())), ledger=home / "ledger")
-    with duckdb.connect() as plain:
-        plain.execute(ROWS)
-        yield session, plain
-    session.close()
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BesideDuckDB]:
+    with beside_duckdb(tmp_path_factory.mktemp("opened"), SCHEMA, ROWS) as both:
+        yield both
 
 
 def statement(seed: int) -> str:
@@ -82,7 +71,7 @@ def statement(seed: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_answers_are_those_of_sql(seed: int, opened: tuple[Session, duckdb.DuckDBPyConnection]) -> None:
+def test_answers_are_those_of_sql(seed: int, opened: BesideDuckDB) -> None:
     session, plain = opened
     text = statement(seed)
     expected = sorted(plain.execute(text).fetchall(), key=repr)
@@ -96,7 +85,7 @@ def test_answers_are_those_of_sql(seed: int, opened: tuple[Session, duckdb.DuckD
                 assert value == number, (text, row, true)
 
 
-def test_most_statements_read_groups_that_are_not_released(opened: tuple[Session, duckdb.DuckDBPyConnection]) -> None:
+def test_most_statements_read_groups_that_are_not_released(opened: BesideDuckDB) -> None:
     session, _ = opened
     texts = [text for text in map(statement, range(60)) if " AS g" in text]
     released = [text for text in texts if any(core.selection for core in session.plan(text).cores)]
