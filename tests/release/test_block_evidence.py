@@ -262,6 +262,8 @@ def test_a_chart_that_is_made_of_an_earlier_one_has_blocks_too(shop: Database) -
     session.execute("SELECT day, country, COUNT(*) AS n FROM sales GROUP BY day, country")
     coarser = session.execute("SELECT day, COUNT(*) AS n FROM sales GROUP BY day")
     assert coarser.price.stored and len(coarser.rows) > 150
+    bars = [bar[1] for bar in coarser.intervals]
+    assert np.mean([bar is not None and bar[0] <= 38 <= bar[1] for bar in bars]) > 0.88
 
 
 def test_a_count_that_its_noise_has_shown_has_an_interval_down_to_zero(
@@ -271,7 +273,7 @@ def test_a_count_that_its_noise_has_shown_has_an_interval_down_to_zero(
     session = shop.session("ada")
     session.epsilon = Fraction(1, 31)
     session.set("dpsql.reuse", "off")
-    text = "SELECT day, COUNT(*) AS n, COUNT(*) / 2 AS h FROM sales GROUP BY day"
+    text = "SELECT day, COUNT(*) AS n, COUNT(*) / 2 AS h, AVG(size) AS m FROM sales GROUP BY day"
     (core,) = session.plan(text).cores
     assert core.presence is not None
     noise, least = core.presence.noise, core.presence.threshold(366)

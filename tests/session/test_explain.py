@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dpsql.session.database import Database
+from dpsql.session.explanation import hidden_lines
 
 
 def test_a_key_has_no_error_and_each_aggregate_has_its_own(database: Database) -> None:
@@ -19,6 +20,15 @@ def test_groups_are_spoken_of_where_some_are_shown(database: Database) -> None:
     told = str(session.explain("SELECT sex, COUNT(*) FROM patients GROUP BY sex")).splitlines()
     assert any(line.startswith("groups: ") for line in told)
     assert "groups: " not in str(session.explain("SELECT COUNT(*) FROM patients"))
+
+
+def test_a_summary_speaks_of_the_groups_of_one_part_alone(database: Database) -> None:
+    found = database.session("ada").explain(
+        "SELECT a.n, b.n FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY 1) AS a "
+        "JOIN (SELECT ward, COUNT(*) AS n FROM patients GROUP BY 1) AS b ON a.n = b.n"
+    )
+    assert len(found.groups) == 2
+    assert [line for line in hidden_lines(found) if line.startswith("groups: ")] == [found.groups[0]]
 
 
 def test_the_width_of_a_bin_is_told_where_it_holds_several_values(database: Database) -> None:

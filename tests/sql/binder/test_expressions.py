@@ -124,7 +124,7 @@ REFUSED = {
     ("E_TYPE", 'invalid input syntax for type date: "month"'): ("DATE_SUB('month', d)",),
     ("E_FUNC", "DATE_SUB takes a unit and two moments"): ("DATE_SUB(d)",),
     ("E_TYPE", "the difference of two timestamps is an interval; write DATE_DIFF('day', start, end) or"): (
-        "ts - TIMESTAMP '2020-01-01'", "d - ts"),
+        "ts - TIMESTAMP '2020-01-01'", "d - ts", "ts - DATE_TRUNC('month', ts)"),
     ("E_TYPE", "only a whole number of days is added to a date; write + INTERVAL '1' HOUR for a timestamp"): (
         "d + 1.5", "ts + 1", "d + d"),
     ("E_TYPE", "- needs a number, and this is date"): ("1 - d",),

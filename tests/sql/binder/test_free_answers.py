@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -15,7 +16,7 @@ from sqlglot import parse_one
 from dpsql.errors import Refused
 from dpsql.schema import Schema, SqlType, load
 from dpsql.session.database import PEOPLE, TOOLS, Database, FrontendOptions, open_database
-from dpsql.sql.binder.free_answers import _scalar, is_probe, is_raw_probe, previewed
+from dpsql.sql.binder.free_answers import NULL_LEFT_OUT, _scalar, is_probe, is_raw_probe, previewed
 from dpsql.sql.ir.expression import ColumnRef
 
 
@@ -68,6 +69,16 @@ def test_a_list_of_the_keys_that_have_rows_is_bought(database: Database, listed:
     session.set("dpsql.reuse", "off")
     session.execute(listed)
     assert entries(database) == before + 1
+
+
+def test_null_is_in_no_list_unless_the_owner_lists_it(tmp_path: Path) -> None:
+    declared = clinic(tmp_path).read_text(encoding="utf-8")
+    (tmp_path / "unlisted.toml").write_text(declared.replace(", null_group = true", ""), encoding="utf-8")
+    with closing(open_database(tmp_path / "unlisted.toml")) as opened:
+        found = opened.session("ada", TOOLS).execute("SELECT DISTINCT sex FROM patients")
+        listed = opened.session("ada", TOOLS).execute("SELECT DISTINCT sex FROM patients WHERE sex = 'f'")
+    assert found.rows == [("f",), ("m",)] and found.price.charged == 0 and NULL_LEFT_OUT in found.notices
+    assert listed.rows == [("f",)] and NULL_LEFT_OUT not in listed.notices
 
 
 def test_a_filter_list_is_ordered_and_cut(database: Database) -> None:
