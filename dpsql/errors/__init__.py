@@ -157,7 +157,7 @@ class LedgerError(OperationalError):
 
 
 class ExecutionFailed(OperationalError):
-    """The engine could not complete the statement; the charge stays.
+    """The engine could not complete the statement; the charge stays, unless the message says that there was none.
 
     ``incident`` is a random number under which the owner's log has the cause; a note of the error tells it.
 
@@ -167,8 +167,8 @@ class ExecutionFailed(OperationalError):
 
     sqlstate = "XX000"
 
-    def __init__(self) -> None:
-        super().__init__("E_EXEC query could not be completed")
+    def __init__(self, said: str = "query could not be completed") -> None:
+        super().__init__(f"E_EXEC {said}")
         self.incident = incident_number()
         self.add_note(incident_note(self.incident))
 

@@ -51,6 +51,28 @@ def _exception(kind: type[Exception]) -> Exception:
     return kind(SECRET)
 
 
+@pytest.mark.parametrize("kind", [duckdb.Error, OSError, MemoryError])
+def test_an_engine_that_cannot_count_public_rows_says_that_nothing_was_charged(
+    session: Session, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]
+) -> None:
+    """How many groups there are is asked before the charge; the next statement asks it again."""
+    text = "SELECT region, COUNT(*) FROM visits JOIN places USING (place) GROUP BY region"
+
+    def fail(*_: object) -> None:
+        raise _exception(kind)
+
+    before = session.remaining.spent
+    with monkeypatch.context() as patch:
+        patch.setattr("dpsql.engines.duckdb.engine.started_watchdog", fail)
+        with pytest.raises(ExecutionFailed) as raised:
+            session.execute(text)
+    assert str(raised.value).startswith("E_EXEC ") and str(raised.value).endswith("; nothing was charged")
+    assert [str(each) for each in chain(raised.value)] == [str(raised.value)]
+    assert session.remaining.spent == before
+    session.execute(text)
+    assert session.remaining.spent != before
+
+
 @pytest.mark.parametrize("kind", CLASSES)
 def test_an_engine_error_is_one_constant_message_and_is_paid_for(
     session: Session, monkeypatch: pytest.MonkeyPatch, kind: type[Exception]

@@ -117,7 +117,7 @@ class DuckDBEngine:
                     return cursor.rows([], [CoreSql(sql, tables, frozenset())])[0]
                 finally:
                     cursor.close([], watchdog.cancel)
-        raise ExecutionFailed
+        raise ExecutionFailed("public tables could not be read; nothing was charged")
 
     def _holds(self, opening: Callable[[], None]) -> Iterator[HeldData]:
         """The version of now, and once more if its engine has died meanwhile: what is public may be read again."""

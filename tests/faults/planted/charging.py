@@ -8,7 +8,17 @@ TEXT, PRICES = "tests/session/test_text_alone.py", "tests/session/test_price_ran
 SPILLING = "tests/engines/test_spilling.py"
 TIMING = "tests/session/test_response_timing.py"
 
+ERRORS = "tests/engines/test_engine_errors.py"
+
 FAULTS = (
+    Fault(
+        "a failure before the charge does not say that nothing was charged",
+        "dpsql/engines/duckdb/engine.py",
+        "DuckDBEngine._looked_up",
+        'raise ExecutionFailed("public tables could not be read; nothing was charged")',
+        "raise ExecutionFailed",
+        (f"{ERRORS}::test_an_engine_that_cannot_count_public_rows_says_that_nothing_was_charged",),
+    ),
     Fault(
         "a place for reading gets free when the reading ends, and not when the answer leaves",
         "dpsql/session/execution.py",
