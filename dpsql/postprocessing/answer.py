@@ -14,13 +14,7 @@ from sqlglot import exp
 
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.plan import CorePlan, Plan, Stage
-from dpsql.planning.result_columns import (
-    CellInterval,
-    CollectionEnds,
-    IntervalEndColumns,
-    OutputColumn,
-    Resampling,
-)
+from dpsql.planning.result_columns import CellInterval, CollectionEnds, IntervalEndColumns, OutputColumn, Resampling
 from dpsql.planning.view_matching import VIEW
 from dpsql.postprocessing.collection_intervals import with_debiased_intervals, without_collection_ends
 from dpsql.postprocessing.intervals.end_columns import with_ends
@@ -36,6 +30,7 @@ from dpsql.postprocessing.intervals.result_intervals import (
     output_columns,
     released_columns,
 )
+from dpsql.postprocessing.null_statistics import nulls_said
 from dpsql.postprocessing.possible_values import column_ranges, shown_within
 from dpsql.postprocessing.sandbox import PublicRows, Sandbox, column_types
 from dpsql.privacy.measure import FREE, Cost
@@ -174,7 +169,6 @@ class PostProcessor:
         with self._sandbox.lock:
             tables = self._fill(plan, released)
             rows = self._sandbox.execute(plan.postprocessing)
-            width = len(plan.columns)
             resampled: Mapping[tuple[int, int], ConfidenceInterval] | None = {}
             left_open = _left_open(plan, released)
             told = not any(
@@ -190,9 +184,11 @@ class PostProcessor:
         said = missing_intervals(plan, tables, len(rows), resampled is not None)
         if any(each.left_out for each in left_open.values()) or not told:
             thresholded = all(plan.cores[number].selection is not None for number in left_open)
-            said = (*said, groups_left_open(told or plan.resampling is None, thresholded))
+            said += (groups_left_open(told or plan.resampling is None, thresholded),)
+        said += nulls_said(plan, tables, rows)
         found = with_debiased_intervals(plan, rows, found)
-        return Result(plan.columns, *shown_within(plan, [row[:width] for row in rows], found), notices=said)
+        shown = [row[: len(plan.columns)] for row in rows]
+        return Result(plan.columns, *shown_within(plan, shown, found), notices=said)
 
     def evaluated(self, keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]) -> ResultRows:
         """Expressions over the keys of released groups, whose columns are ``k0``, ``k1`` …, group by group."""

@@ -178,7 +178,10 @@ def _read(
     """An aggregate's value in the type of its column, and its interval."""
     estimate, sql_type = plan.arithmetic(place), aggregate_type(plan.core.aggregates[place])
     cells = list(zip(numbers, _halves(noise, weights, confidence), strict=True))
-    return as_type(value(estimate, cells), sql_type), _interval(estimate, noise, numbers, weights, confidence)
+    number = value(estimate, cells)
+    if number is None:
+        return None, None
+    return as_type(number, sql_type), _interval(estimate, noise, numbers, weights, confidence)
 
 
 def _interval(

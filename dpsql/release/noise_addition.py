@@ -39,6 +39,7 @@ from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
+from dpsql.release.counted_rows import rows_are_counted
 from dpsql.release.released_tables import HiddenGroups, Released, ReleasedTable
 from dpsql.release.shown_groups import core_evidence
 from dpsql.sql.analysis.quantisation import SECONDS
@@ -190,6 +191,12 @@ def read_aggregate(
         if isinstance(estimate, PresentValues):
             least = least_present(plan.histograms[estimate.histogram], len(estimate.values))
         found = [_read_histogram(estimate, each[estimate.histogram], sql_type, least) for each in grown]
+        if isinstance(estimate, QuantileEstimate):
+            counted = rows_are_counted(plan, plan.core.aggregates[place], cells, len(grown), confidence)
+            found = [
+                quantile if counts or _shows_rows(row[estimate.histogram]) else (None, None, quantile[2])
+                for counts, row, quantile in zip(counted, grown, found, strict=True)
+            ]
         return tuple(zip(*found, strict=True)) if found else ((), (), ())  # type: ignore[return-value]
     nothing: Sequence[None] = [None] * (len(cells[0]) if cells else 0)
     if plan.selection is not None and plan.shows_its_group(place):
@@ -199,6 +206,11 @@ def read_aggregate(
         return [as_type(each, sql_type) for each in shown], between, nothing
     half, halves = plan.additive_half_widths(confidence)[place], plan.half_widths(confidence)
     return *read_column(estimate, cells, halves, half, plan.law(confidence), sql_type), nothing
+
+
+def _shows_rows(grown: ReleasedHistogram) -> bool:
+    assert isinstance(grown, NoisyDistribution | ChosenQuantiles)
+    return grown.shows_rows
 
 
 def _read_histogram(

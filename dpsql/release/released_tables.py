@@ -25,6 +25,7 @@ from dpsql.planning.estimators.estimate import (
     SingleCell,
     interval,
     linear,
+    may_lack_rows,
     simulated,
 )
 from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts
@@ -131,6 +132,7 @@ class ReleasedTable:
     def with_lower_ends(self, ends: Mapping[int, int], confidence: float) -> ReleasedTable:
         """The table with wider intervals for the rows that are shown because the count of the evidence is not smaller.
 
+        An average is NULL if the longer interval of its count holds 0.
         ``ends`` are the lower ends of the intervals of these counts, in steps.
         """
         presence = self.plan.presence
@@ -138,6 +140,7 @@ class ReleasedTable:
             return self
         halves, law = list(self.plan.half_widths(confidence)), self.plan.law(confidence)
         wide = [list(each) for each in columns(self.intervals, len(self.plan.estimates))]
+        values = [list(each) for each in columns(self.aggregates, len(self.plan.estimates))]
         for row, end in ends.items():
             cells = self.cells[row]
             low = end * self.plan.steps[presence.cell]
@@ -149,10 +152,17 @@ class ReleasedTable:
                 if estimate == SingleCell(presence.cell):
                     wide[place][row] = min(float(low), known[0]), known[1]
                     continue
-                other = interval(self.plan.arithmetic(place), list(zip(cells, own, strict=True)), None, law)
-                if other is not None:
+                measured = list(zip(cells, own, strict=True))
+                other = interval(self.plan.arithmetic(place), measured, None, law)
+                if may_lack_rows(self.plan.arithmetic(place), measured):
+                    values[place][row] = wide[place][row] = None
+                elif other is not None:
                     wide[place][row] = min(known[0], other[0]), max(known[1], other[1])
-        return replace(self, intervals=ColumnarRows(tuple(map(_as_column, wide)), len(self.keys)))
+        return replace(
+            self,
+            aggregates=ColumnarRows(tuple(values), len(self.keys)),
+            intervals=ColumnarRows(tuple(map(_as_column, wide)), len(self.keys)),
+        )
 
     def at(self, places: Sequence[int]) -> ReleasedTable:
         """The table of these rows alone."""

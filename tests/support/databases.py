@@ -12,6 +12,7 @@ import pytest
 from dpsql.engines.source import CoreSql
 from dpsql.planning.plan import GroupPresence
 from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.partition_selection import KeyThreshold
 from dpsql.release.linear_estimates import SharedNoise
 
@@ -101,6 +102,8 @@ def without_noise(patch: pytest.MonkeyPatch) -> None:
     for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
         patch.setattr(choice, "draw", lambda self, utilities, widths=None, *, _entropy=None: best(utilities, widths))
     patch.setattr(SharedNoise, "half_width", lambda self, weights, confidence: 0.0)
+    patch.setattr(TreeMechanism, "explained_sum", lambda self, nodes, confidence: 0.0)
+    patch.setattr("dpsql.release.grouping_sets.totals.spread_half_width", lambda *spread: 0.0)
     patch.setattr(KeyThreshold, "threshold", 1)
     patch.setattr(GroupPresence, "threshold", lambda self, candidates: 1)
 

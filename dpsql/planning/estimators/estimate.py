@@ -26,7 +26,7 @@ from dpsql.planning.estimators.linear_forms import (
     ratio,
 )
 from dpsql.planning.estimators.moment_intervals import moment_interval
-from dpsql.planning.estimators.moments import MomentEstimate, statistic
+from dpsql.planning.estimators.moments import OF_SAMPLES, MomentEstimate, statistic
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.privacy.mechanism import Laplace, Mechanism
 from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
@@ -41,6 +41,7 @@ __all__ = [
     "PresenceEstimate",
     "SingleCell",
     "interval",
+    "may_lack_rows",
     "mean_interval",
     "simulated",
     "value",
@@ -87,8 +88,10 @@ Estimate: TypeAlias = SingleCell | CentredSum | MeanEstimate | MomentEstimate | 
 def value(estimate: Estimate, cells: Sequence[NoisyCell]) -> Fraction | None:
     """The aggregate's value, None for NULL; true is 1.
 
-    An average over a noisy count below 1 divides by 1, and is kept within its bounds.
+    An average over a noisy count below 1 divides by 1, and is kept within its bounds. It is NULL if it may lack rows.
     """
+    if may_lack_rows(estimate, cells):
+        return None
     match estimate:
         case SingleCell(cell=cell):
             return cells[cell][0]
@@ -107,12 +110,29 @@ def value(estimate: Estimate, cells: Sequence[NoisyCell]) -> Fraction | None:
             assert_never(estimate)
 
 
+def may_lack_rows(estimate: Estimate, cells: Sequence[NoisyCell]) -> bool:
+    """Whether the interval of its count holds so few rows that SQL makes the statistic NULL.
+
+    These are 0 rows, and 1 row of a statistic of a sample.
+    """
+    if not isinstance(estimate, MeanEstimate | MomentEstimate):
+        return False
+    noisy, half = cells[estimate.count]
+    return noisy - half <= too_few_rows(estimate)
+
+
+def too_few_rows(estimate: MeanEstimate | MomentEstimate) -> int:
+    """The greatest number of rows of which SQL makes the statistic NULL."""
+    return int(isinstance(estimate, MomentEstimate) and estimate.statistic in OF_SAMPLES)
+
+
 def interval(
     estimate: Estimate, cells: Sequence[NoisyCell], wide: float | None = None, law: NoiseLaw = GAUSSIAN
 ) -> ConfidenceInterval | None:
     """Where the clipped aggregate lies with the plan's confidence: exact for one cell, Fieller's for ratios.
 
-    A truth value has none. ``wide`` is the half-width of a shifted sum, where the law of its noise is known.
+    A truth value has none. An average that may lack rows has one all the same, for the price of a better answer.
+    ``wide`` is the half-width of a shifted sum, where the law of its noise is known.
     """
     match estimate:
         case SingleCell(cell=cell):

@@ -199,7 +199,11 @@ def quantiles_of(
         case CountedQuantiles(places=places, cells=cells, counted=counted):
             axis = Bins("number", 0, len(cells) - 2, 1, len(cells) - 1, Fraction(1))
             ranked = NoisyDistribution(counted, axis, step, confidence)
-            chosen = {each: ChosenQuantile(place, _ends(ranked, each, cells)) for each, place in places.items()}
+            shows_rows = counted.shows_rows(confidence)
+            chosen = {
+                target: ChosenQuantile(place, _ends(ranked, target, cells), shows_rows)
+                for target, place in places.items()
+            }
             return ChosenQuantiles(chosen, bins, confidence)
         case _:
             return ChosenQuantiles(found, bins, confidence)
@@ -220,6 +224,8 @@ class ChosenQuantiles:
         places = sorted(chosen[each].place for each in order)
         self._places = dict(zip(order, places, strict=True))
         self._ends = {each: found.ends for each, found in chosen.items()}
+        #: Whether noisy counts say that the group has rows.
+        self.shows_rows = any(found.shows_rows for found in chosen.values())
 
     @property
     def axis(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias, assert_never
+from typing import Final, TypeAlias, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from dpsql.sql.ir.core import Aggregate, ProductSum
 from dpsql.sql.ir.expression import Expression
 
 FloatArray: TypeAlias = NDArray[np.float64]
+#: The statistics that divide by one less than the number of rows.
+OF_SAMPLES: Final = frozenset({Statistic.VAR_SAMP, Statistic.STDDEV_SAMP, Statistic.COVAR_SAMP})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Quantiles read off a noisy tree of counts: their values and their intervals (``docs/proofs/quantiles.md``).
+"""Quantiles read off a noisy tree of counts: their values and their intervals.
 
 Everything here is computed from released numbers and from the plan. Proved in ``docs/proofs/quantiles.md``.
 """
@@ -114,6 +114,7 @@ class NoisyDistribution:
         self._step = float(step)
         self._counted = self._children(1, 0)[-1]
         self._total = max(self._counted, 0.0)
+        self.shows_rows = noisy.shows_rows(confidence)
 
     @property
     def axis(self) -> str:
@@ -167,8 +168,8 @@ class NoisyDistribution:
 
     def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:
         if ranks.edge:
-            leaf = self._descend(self._least if fraction == 0 else self._greatest)
-            return self._end(leaf, 0 if fraction == 0 else 1)
+            leaves = sorted((self._descend(self._least), self._descend(self._greatest)), key=lambda leaf: leaf.place)
+            return self._end(leaves[0], 0) if fraction == 0 else self._end(leaves[1], 1)
         total = Fraction(self._total)
         if not ranks.continuous:
             place = floor((1 - fraction) * total) if ranks.descending else ceil(fraction * total) - 1
@@ -188,9 +189,8 @@ class NoisyDistribution:
         return self._bins.position(leaf.place, Fraction(part))
 
     def _end(self, leaf: CumulativeBin, end: int) -> Fraction:
-        if self._bins.are_values:
-            return self._bins.value(leaf.place)
-        return self._bins.position(leaf.place, Fraction(end))
+        bins = self._bins
+        return bins.value(leaf.place) if bins.are_values else bins.position(leaf.place, Fraction(end))
 
     def _descend(self, choose: Choose, fraction: Fraction = Fraction(0), smooth: bool = False) -> CumulativeBin:
         """The leaf that is reached by choosing a child on each level; ``smooth`` counts never fall."""

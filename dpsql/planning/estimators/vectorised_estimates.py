@@ -7,14 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import lcm
+from math import floor, lcm
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dpsql.planning.estimators.columnar_rows import EXACT, IntervalColumn, StepColumn, as_type, quotients_as_type
-from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, SingleCell, interval, linear, value
+from dpsql.planning.estimators.estimate import (
+    CentredSum,
+    Estimate,
+    MeanEstimate,
+    SingleCell,
+    interval,
+    linear,
+    too_few_rows,
+    value,
+)
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval, NoiseLaw, fieller
 
 #: A column of released values, and one of their intervals.
@@ -48,9 +57,11 @@ def _by_row(
     sql_type: str,
 ) -> ReadColumn:  # fmt: skip
     rows = [list(zip(row, halves, strict=True)) for row in zip(*cells, strict=True)]
-    return [as_type(value(estimate, row), sql_type) for row in rows], [
-        interval(estimate, row, wide, law) for row in rows
+    values = [value(estimate, row) for row in rows]
+    intervals = [
+        None if number is None else interval(estimate, row, wide, law) for number, row in zip(values, rows, strict=True)
     ]
+    return [as_type(number, sql_type) for number in values], intervals
 
 
 class _Quotients(NamedTuple):
@@ -132,7 +143,15 @@ def _mean(
     half_above, half_below = float(halves[estimate.total]), float(halves[estimate.count])
     low, high = ratios(above.doubles, half_above, below.doubles, half_below, law, reach)
     lows, highs = middle + np.minimum(low, shown), middle + np.maximum(high, shown)
-    return values, IntervalColumn(lows.tolist(), highs.tolist())
+    known = IntervalColumn(lows.tolist(), highs.tolist())
+    too_few = floor((too_few_rows(estimate) + halves[estimate.count]) / cells[estimate.count].step)
+    lacking = [count <= too_few for count in cells[estimate.count].counts]
+    if not any(lacking):
+        return values, known
+    return (
+        [None if lacks else number for lacks, number in zip(lacking, values, strict=True)],
+        [None if lacks else ends for lacks, ends in zip(lacking, known, strict=True)],
+    )
 
 
 def ratios(

@@ -115,12 +115,18 @@ def intervals(
                 sampled = [interval and (interval if ends and (ends[0] >= 0 or ends[1] <= 0) else EVERYTHING)
                            for interval, ends in zip(sampled, below, strict=True)]  # fmt: skip
             found.append(sampled)
-    return list(zip(*found, strict=True)) if found else [()] * len(rows)
+    columns = [
+        [None if row[place] is None else ends for row, ends in zip(rows, own, strict=True)]
+        for place, own in enumerate(found)
+    ]
+    return list(zip(*columns, strict=True)) if columns else [()] * len(rows)
 
 
 def _own(table: AnyReleasedTable, place: int, sql_type: str) -> Sequence[CellInterval | None]:
     """The intervals of an aggregate as they were released: of numbers, of dates or timestamps, or of lists of these."""
     curves, member = column(table.curves, place), sql_type.removesuffix("[]")
+    values = column(table.aggregates, place)
+    curves = [None if value is None else curve for value, curve in zip(values, curves, strict=True)]
     if member != sql_type:
         lists = [None if each is None else [_curve_ends(curve, member) for curve in each] for each in curves]
         return [None if each is None else ([low for low, _ in each], [high for _, high in each]) for each in lists]

@@ -63,10 +63,14 @@ class RankTarget:
 
 @dataclass(frozen=True)
 class ChosenQuantile:
-    """The bin of a quantile, and the first and the last bin of its interval."""
+    """The bin of a quantile, and the first and the last bin of its interval.
+
+    ``shows_rows`` tells that the counts around the bin say that there are rows.
+    """
 
     place: int
     ends: tuple[int, int]
+    shows_rows: bool
 
 
 @dataclass(frozen=True)
@@ -89,7 +93,8 @@ class QuantileChoice:
     def choose(self, ordered: OrderedBins, confidence: float, row: int, entropy: Entropy) -> ChosenQuantile:
         """The quantile's bins in a group; ``row`` is how much one row counts."""
         place = self.value.draw(*ordered.near(self.target), _entropy=entropy)
-        return ChosenQuantile(place, self.around.ends(place, ordered.counts, confidence, row, _entropy=entropy))
+        first, last, shows_rows = self.around.ends(place, ordered.counts, confidence, row, _entropy=entropy)
+        return ChosenQuantile(place, (first, last), shows_rows)
 
 
 @dataclass(frozen=True)

@@ -73,9 +73,10 @@ class RankInterval:
         return self.tree.cost
 
     def ends(self, place: int, counts: Callable[[Sequence[int]], Sequence[int]], confidence: float, row: int,
-             *, _entropy: Entropy) -> tuple[int, int]:  # fmt: skip
+             *, _entropy: Entropy) -> tuple[int, int, bool]:  # fmt: skip
         """The first and the last bin of the interval: it holds the released bin and, with that confidence, the rank.
 
+        Also whether there are rows by these counts: they say so, or the interval is not the whole range.
         ``counts`` gives the exact counts between edges, of which a row adds ``row``.
         """
         tree, cells = self.grown(place)
@@ -85,7 +86,9 @@ class RankInterval:
         sure = _half_widths(tree, self.part, one_sided) + row
         first = next((edge for edge in range(1, tree.bins) if ranks[edge] >= -sure[edge]), tree.bins)
         last = next((edge for edge in reversed(range(1, tree.bins)) if ranks[edge] <= sure[edge]), 0)
-        return min(cells[first - 1], place), max(cells[last + 1] - 1, place)
+        low, high = min(cells[first - 1], place), max(cells[last + 1] - 1, place)
+        shows_rows = (low, high) != (0, self.bins - 1) or noisy.shows_rows(confidence)
+        return low, high, shows_rows
 
     def grown(self, place: int) -> tuple[TreeMechanism, list[int]]:
         """The tree around a released bin, and the edges of its leaves."""

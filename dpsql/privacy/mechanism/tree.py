@@ -8,12 +8,14 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import accumulate, chain, islice, pairwise
 from math import sqrt
 
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism.gaussian import Gaussian
 from dpsql.privacy.mechanism.laplace import Laplace
+from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: The most levels of a tree.
@@ -78,6 +80,10 @@ class TreeMechanism:
         comparisons = 2 * self.branching * self.levels
         return self.node.half_width(1 - 2 * PHANTOM_CHANCE / comparisons)
 
+    def explained_sum(self, nodes: int, confidence: float) -> float:
+        """The greatest sum of the counts of so many nodes that noise alone explains, with that confidence."""
+        return sum_half_width([NoiseTerm(self.node, Fraction(1), nodes)], confidence)
+
     def grow(self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> NoisyTree:
         """The tree over bins and their exact counts; what lies in no bin is not counted."""
         return NoisyTree(self, places, counts, _entropy)
@@ -129,6 +135,12 @@ class NoisyTree:
         if (level, start) not in self._read:
             self.draw([(level, start)])
         return self._read[level, start]
+
+    def shows_rows(self, confidence: float) -> bool:
+        """Whether a count of the first level, or the sum of all of them, is more than noise explains."""
+        counts = self.children(1, 0)
+        explained = self.tree.explained_sum(len(counts), confidence)
+        return max(counts) > self.tree.explained_by_noise() or sum(counts) > explained
 
     def draw(self, parents: Sequence[tuple[int, int]]) -> None:
         """Draw the children of parents that were not read yet, all at once."""

@@ -174,7 +174,7 @@ class CubeTable:
                 place = finest.plan.core.aggregates.index(aggregate)
                 if of == "aggregates":
                     yield group.shown[place]
-                elif of == "curves":
+                elif of == "curves" or group.shown[place] is None:
                     yield None
                 else:
                     yield interval(finest.plan.arithmetic(place), list(zip(group.cells, group.halves, strict=True)))

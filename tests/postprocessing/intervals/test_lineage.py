@@ -18,7 +18,7 @@ FOLLOWED = {
     f"SELECT x, y, z FROM ({GROUPED}) AS t(x, y, z)": "-++",
     f"SELECT n, d FROM ({GROUPED}) WHERE n > 100 ORDER BY n LIMIT 2": "++",
     f"SELECT a.n, d FROM ({COUNTED}) AS a JOIN (SELECT diagnosis, d FROM ({GROUPED})) USING (diagnosis) LIMIT 2": "++",
-    f"FROM ({GROUPED}) ORDER BY n LIMIT 1": "-++",
+    f"FROM ({GROUPED}) ORDER BY n DESC LIMIT 1": "-++",
     f"SELECT unnamed_subquery.diagnosis FROM ({GROUPED})": "-",
     f"WITH g AS ({GROUPED}) SELECT n / 2 AS half, n, diagnosis FROM g": "++-",
     f"WITH g AS ({GROUPED}), h AS (SELECT diagnosis AS k, n * 2 AS twice FROM g) SELECT twice + 1, k FROM h": "+-",

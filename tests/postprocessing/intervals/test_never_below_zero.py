@@ -47,11 +47,11 @@ def uncut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Five lots of 40 people with the same numbers, so that spans and deviations over lots are 0 without noise."""
+    """Five lots of 2,000 people with the same numbers, so that spans and deviations over lots are 0 without noise."""
     folder = tmp_path_factory.mktemp("lots")
     with duckdb.connect(str(folder / "lots.duckdb")) as connection:
         connection.execute(
-            "CREATE TABLE people AS SELECT r AS person, r // 40 AS lot, r % 11 AS x FROM range(200) t(r)"
+            "CREATE TABLE people AS SELECT r AS person, r // 2000 AS lot, 5 AS x FROM range(10_000) t(r)"
         )
         connection.execute("CREATE TABLE marks AS SELECT CAST(-5 AS DOUBLE) AS sd")
     text = SCHEMA.format(source=folder / "lots.duckdb")

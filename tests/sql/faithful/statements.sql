@@ -210,7 +210,6 @@ SELECT section, COUNT(*) AS pages, SUM(n) AS events FROM
 GROUP BY section ORDER BY section
 
 -- seconds by kind and hour
--- differs: where all values of a group are NULL, AVG is the middle of the bounds: a noisy count does not tell 0 values
 SELECT e_kind, EXTRACT(HOUR FROM e_at) AS hour, AVG(e_seconds) AS mean FROM events GROUP BY 1, 2 ORDER BY 1, 2
 
 -- daily active customers
