@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import inf
 from typing import assert_never
 
 import numpy as np
@@ -63,6 +62,14 @@ class CombinedTable(ReleasedTable):
             return frozenset()
         return frozenset(range(len(self.keys))).difference(self._shown(0.0).places)
 
+    def near(self, confidence: float) -> frozenset[int]:
+        """The rows that are shown only because the count of the evidence is not much smaller."""
+        if self.plan.presence is None or not self.evidence:
+            return frozenset()
+        halves = [self.noise.half_width(weights, confidence) for _, weights in self.evidence]
+        slacks = self._shown(MOST_SLACK * max(halves)).slacks
+        return frozenset(place for place, slack in slacks.items() if slack < MOST_SLACK * halves[place])
+
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
         """The table without the rows of absent groups; intervals of the others allow for the choice.
 
@@ -70,14 +77,11 @@ class CombinedTable(ReleasedTable):
         """
         if self.plan.presence is None or not self.evidence:
             return self
-        halves = [self.noise.half_width(weights, confidence) for _, weights in self.evidence]
-        found = self._shown(MOST_SLACK * max(halves))
-        without_null = self.without_null(nulls)
-        places = sorted(without_null.union(found.places))
+        without_null, uncertain = self.without_null(nulls), self.near(confidence)
+        places = sorted(without_null.union(self._shown(0.0).places))
         table = self.at(places)
         cell = SingleCell(self.plan.presence.cell)
-        near = [row for row, place in enumerate(places) if place not in without_null
-                if found.slacks.get(place, inf) < MOST_SLACK * halves[place]]  # fmt: skip
+        near = [row for row, place in enumerate(places) if place in uncertain and place not in without_null]
         if not near or cell not in self.plan.estimates:
             return table
         wide = [list(each) for each in columns(table.intervals, len(self.plan.estimates))]

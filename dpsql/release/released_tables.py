@@ -101,6 +101,13 @@ class ReleasedTable:
         places, _ = core_evidence(self.plan, self.keys, self.counts(presence.cell), _ANY_CONFIDENCE)
         return frozenset(range(len(self.keys))).difference(places)
 
+    def near(self, confidence: float) -> frozenset[int]:
+        """The rows that are shown only because the count of the evidence is not much smaller."""
+        presence = self.plan.presence
+        if presence is None or presence.released:
+            return frozenset()
+        return frozenset(core_evidence(self.plan, self.keys, self.counts(presence.cell), confidence)[1])
+
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
         """The table without the rows of absent groups; intervals of the others allow for the choice.
 

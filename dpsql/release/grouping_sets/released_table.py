@@ -7,8 +7,8 @@ Proved in ``docs/proofs/presence.md`` and ``docs/proofs/cube.md``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from dpsql.planning.estimators.estimate import (
     CentredSum,
+    Estimate,
     SingleCell,
     interval,
     linear,
@@ -43,40 +44,50 @@ def present_groups(
     tables: Sequence[ReleasedTable],
     made: Mapping[KeyPlaces, list[LevelGroup]],
     evident: Mapping[KeyPlaces, NullPlaces],
+    confidence: float,
 ) -> dict[KeyPlaces, list[LevelGroup]]:
     """The groups of each set without the absent ones of those sets that need evidence.
 
     A group is present where its own count says so, or where a part of it is present. Of a set with places of keys
-    groups without NULL at these are all there.
+    groups without NULL at these are all there. A group is near the threshold if all that shows it is.
     """
     found: dict[KeyPlaces, set[Any]] = {}
+    sure: dict[KeyPlaces, set[Any]] = {}
     for keys in sorted(made, key=len, reverse=True):
         own = {_identity(group) for group in made[keys] if not _needs_evidence(group.keys, evident.get(keys, ()))}
-        own |= _with_evidence(cube, tables, keys) if keys in evident else set()
-        parts = [(finer, names) for finer, names in found.items() if keys in evident and set(keys) < set(finer)]
-        found[keys] = own.union(*({_projected(name, finer, keys) for name in names} for finer, names in parts))
-    return {keys: [group for group in groups if _identity(group) in found[keys]] for keys, groups in made.items()}
+        told, near = _with_evidence(cube, tables, keys, confidence) if keys in evident else (set(), set())
+        parts = [finer for finer in found if keys in evident and set(keys) < set(finer)]
+        found[keys] = (own | told).union(*(_projected(found[finer], finer, keys) for finer in parts))
+        sure[keys] = (own | (told - near)).union(*(_projected(sure[finer], finer, keys) for finer in parts))
+    return {
+        keys: [replace(group, near=_identity(group) not in sure[keys])
+               for group in groups if _identity(group) in found[keys]]
+        for keys, groups in made.items()
+    }  # fmt: skip
 
 
 def _needs_evidence(keys: GroupKey, nulls: NullPlaces) -> bool:
     return nulls is None or any(keys[place] is None for place in nulls)
 
 
-def _with_evidence(cube: Cube, tables: Sequence[ReleasedTable], keys: KeyPlaces) -> set[Any]:
-    """The groups of a set whose own released count tells that they have rows."""
+def _with_evidence(
+    cube: Cube, tables: Sequence[ReleasedTable], keys: KeyPlaces, confidence: float
+) -> tuple[set[Any], set[Any]]:
+    """The groups of a set whose own released count tells that they have rows, and those it hardly tells of."""
     core = next(level.core for level in cube.levels if level.keys == keys)
     if core is None or tables[core].plan.presence is None:
-        return set()
-    table, absent = tables[core], tables[core].absent
-    return {tuple(map(sort_key, name)) for place, name in enumerate(table.keys) if place not in absent}
+        return set(), set()
+    names = [tuple(map(sort_key, name)) for name in tables[core].keys]
+    absent, near = tables[core].absent, tables[core].near(confidence)
+    return {name for place, name in enumerate(names) if place not in absent}, {names[place] for place in near}
 
 
 def _identity(group: LevelGroup) -> Any:
     return tuple(map(sort_key, group.keys))
 
 
-def _projected(name: Any, finer: KeyPlaces, keys: KeyPlaces) -> Any:
-    return tuple(name[finer.index(key)] for key in keys)
+def _projected(names: Iterable[Any], finer: KeyPlaces, keys: KeyPlaces) -> set[Any]:
+    return {tuple(name[finer.index(key)] for key in keys) for name in names}
 
 
 @dataclass(frozen=True)
@@ -128,6 +139,10 @@ class CubeTable:
             float(noisy) + _noise(variance, count) * float(step)
             for noisy, variance, step in zip(group.cells, group.variances, steps_of(finest), strict=True)
         ]
+        if group.near and self._evidence >= 0 and group.halves[self._evidence]:
+            factor = float(self._lower_halves(group)[self._evidence] / group.halves[self._evidence])
+            away = cells[self._evidence] - float(group.cells[self._evidence])
+            cells[self._evidence] = cells[self._evidence] + np.where(away < 0, away * (factor - 1), 0)
         found = []
         for aggregate in self.shape.aggregates:
             if finest is not None and is_additive(aggregate):
@@ -152,11 +167,25 @@ class CubeTable:
         estimate = finest.plan.arithmetic(finest.plan.core.aggregates.index(asked))
         if not isinstance(estimate, SingleCell | CentredSum):
             return None
-        return linear(estimate, list(zip(group.cells, group.halves, strict=True)), GAUSSIAN)
+        return linear(estimate, list(zip(group.cells, self._lower_halves(group), strict=True)), GAUSSIAN)
 
     def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
         """None: the sums of a cube are spread by least squares, which adds up noises of many cells."""
         return None
+
+    @property
+    def _evidence(self) -> int:
+        """The cell by which groups are shown; -1 if they do not need evidence."""
+        presence = None if self._finest is None else self._finest.plan.presence
+        return -1 if presence is None else presence.cell
+
+    def _lower_halves(self, group: LevelGroup) -> Sequence[Fraction]:
+        """How far the intervals of a group's cells reach down; to 0 if the count showed it because noise was high."""
+        if not group.near or self._evidence < 0:
+            return group.halves
+        cell, halves = self._evidence, list(group.halves)
+        halves[cell] = max(halves[cell], group.cells[cell])
+        return halves
 
     @property
     def _finest(self) -> ReleasedTable | None:
@@ -177,7 +206,10 @@ class CubeTable:
                 elif of == "curves" or group.shown[place] is None:
                     yield None
                 else:
-                    yield interval(finest.plan.arithmetic(place), list(zip(group.cells, group.halves, strict=True)))
+                    estimate = finest.plan.arithmetic(place)
+                    known = interval(estimate, list(zip(group.cells, group.halves, strict=True)))
+                    far = interval(estimate, list(zip(group.cells, self._lower_halves(group), strict=True)))
+                    yield _with_lower_end(estimate, known, far, self._evidence)
             else:
                 assert group.row is not None
                 table = self._table(level)
@@ -194,7 +226,7 @@ def cube_table(
         sums = CombinedSums if isinstance(finest, CombinedTable) else LevelSums
         made = sums(cube, tables, finest, confidence).groups(made)
     if evident:
-        made = present_groups(cube, tables, made, evident)
+        made = present_groups(cube, tables, made, evident, confidence)
     rows = [(place, group) for place, level in enumerate(cube.levels) for group in made[level.keys]]
     return CubeTable(cube, tuple(tables), tuple(rows))
 
@@ -202,6 +234,15 @@ def cube_table(
 def _own_groups(cube: Cube, places: KeyPlaces, tables: Sequence[ReleasedTable]) -> list[LevelGroup]:
     core = next(level.core for level in cube.levels if level.keys == places)
     return [] if core is None else [LevelGroup(keys, row) for row, keys in enumerate(tables[core].keys)]
+
+
+def _with_lower_end(
+    estimate: Estimate, known: ConfidenceInterval | None, far: ConfidenceInterval | None, evidence: int
+) -> ConfidenceInterval | None:
+    """The interval with the lower end of the count by which a group is shown; of what reads the count both ends."""
+    if known is None or far is None:
+        return known
+    return min(known[0], far[0]), known[1] if estimate == SingleCell(evidence) else max(known[1], far[1])
 
 
 def _noise(variance: float, count: int) -> NDArray[np.float64]:

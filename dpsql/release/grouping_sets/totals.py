@@ -41,7 +41,8 @@ class LevelGroup:
     """One group of one level: its keys, and its row in the released table of the level's own core, if it has one.
 
     ``cells`` are the sums of the finest level's noisy cells over the group, with the variance (in steps of the cell)
-    and the half-width of their noise: where the levels are sums of the finest.
+    and the half-width of their noise: where the levels are sums of the finest. A group is ``near`` if it is shown only
+    because a noisy count, its own or that of a part, is not much smaller.
     """
 
     keys: GroupKey
@@ -50,6 +51,7 @@ class LevelGroup:
     variances: tuple[float, ...] = ()
     halves: tuple[Fraction, ...] = ()
     shown: tuple[Any, ...] = ()
+    near: bool = False
 
 
 class LevelSums:

@@ -21,6 +21,7 @@ SHOWN_GROUPS = "dpsql/release/shown_groups.py"
 BLOCK_TESTS = "tests/release/test_block_evidence.py::test"
 EMPTY_ANSWER = f"{BLOCK_TESTS}_an_answer_without_any_row_is_empty_in_nineteen_of_twenty"
 
+CUBE_ROWS = "tests/release/test_cube_shown_rows.py::test"
 NULLS = "tests/release/test_null_groups.py::test"
 HIDDEN = "dpsql/sql/postprocess/hidden_groups.py"
 MISSING = "tests/postprocessing/test_missing_groups.py"
@@ -357,5 +358,29 @@ FAULTS = (
         "not rows.is_public(condition)",
         "False",
         (f"{SAID}[a number that is joined by]",),
+    ),
+    Fault(
+        "a row of a ROLLUP that its noise has shown has an ordinary interval",
+        "dpsql/release/grouping_sets/released_table.py",
+        "CubeTable._lower_halves",
+        "halves[cell] = max(halves[cell], group.cells[cell])",
+        "pass",
+        (f"{CUBE_ROWS}_the_interval_of_a_row_that_its_noise_has_shown_holds_its_count",),
+    ),
+    Fault(
+        "a row of a ROLLUP that noise has hardly shown is there for certain",
+        "dpsql/release/grouping_sets/released_table.py",
+        "present_groups",
+        "told - near",
+        "told",
+        (f"{CUBE_ROWS}_the_interval_of_a_row_that_its_noise_has_shown_holds_its_count",),
+    ),
+    Fault(
+        "each row of a ROLLUP reaches down to 0",
+        "dpsql/release/grouping_sets/released_table.py",
+        "CubeTable._lower_halves",
+        "not group.near or self._evidence < 0",
+        "self._evidence < 0",
+        (f"{CUBE_ROWS}_rows_that_are_there_for_certain_have_their_ordinary_interval",),
     ),
 )
