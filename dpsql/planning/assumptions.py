@@ -14,7 +14,7 @@ from dpsql.planning.rows_beyond import joined_relations
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.schema import ITS_UNIT
 from dpsql.sql.analysis.grouping_levels import noise_known, shapes
-from dpsql.sql.analysis.released_rows import reads_norm
+from dpsql.sql.analysis.released_rows import known_after
 from dpsql.sql.analysis.stability import conditions_of, joined_partners, limits
 from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Core, UnitNorms
@@ -82,7 +82,12 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
             "subquery, with noise and without small groups, and SQL reads the exact ones; a subquery that is one value "
             "may be asked by itself, and its value written as a constant"
         )
-    clipped = {f"core{number}" for number, core in enumerate(plan.cores) if reads_norm(core.core)}
+    released = {table.name for table in plan.derived if table.cores}
+    clipped = {
+        f"core{number}"
+        for number, core in enumerate(plan.cores)
+        if not released.isdisjoint(core.derived) and known_after(core.core) is KnownNoise.FORM
+    }
     clipped |= {f"cube{number}" for number, cube in enumerate(plan.cubes)
                 if any(f"core{level.core}" in clipped for level in cube.levels)}  # fmt: skip
     if clipped:
@@ -91,8 +96,8 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
             names += [plan.columns[place].name for place in plan.resampling.wanted]
         whose = f"the interval of {listed(names)}" if names else "an interval"
         found.append(
-            f"{whose} takes the norm to which units are clipped as given: it holds the clipped sum, and neither what "
-            "units above the norm lose nor the noise by which it was found"
+            f"{whose} takes the bound or norm that was found as given: it holds the clipped sum, and neither what is "
+            "clipped away nor the noise by which the bound was found"
         )
     return tuple(found)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dpsql.sql.analysis.stability import conditions_of, sources
-from dpsql.sql.ir.aggregate import NORM_CLIPPED_SUM
 from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression, columns, conjunction, conjuncts
@@ -27,11 +26,6 @@ def known_after(core: Core) -> KnownNoise:
     if not _shows_chosen_groups_alone(core) or _reads_noise(_without_choice_of_groups(core)):
         return KnownNoise.NOTHING
     return KnownNoise.ENDS
-
-
-def reads_norm(core: Core) -> bool:
-    """Whether a norm that was found before is a factor of the core's values."""
-    return any(each.function is NORM_CLIPPED_SUM and isinstance(each.other, ColumnRef) for each in core.aggregates)
 
 
 def _reads_noise(core: Core) -> bool:

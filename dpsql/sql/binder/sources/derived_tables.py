@@ -21,6 +21,7 @@ from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.emit import node
 from dpsql.sql.emit.scalar import key
 from dpsql.sql.emit.syntax import SANDBOX
+from dpsql.sql.ir.aggregate import CLIP
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Expression
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval
@@ -64,7 +65,8 @@ class DerivedTables:
     def source(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
         """The rows of a query over released and public tables, as a public relation."""
         tree = self._binding.released(query, ctes)
-        noisy = any(table.db == "released" for table in tree.find_all(exp.Table))
+        read = [self._binding.shapes[table.name] for table in tree.find_all(exp.Table) if table.db == "released"]
+        noisy = not all(map(_is_clipping_bound, read))
         return self.made(tree, query, noisy=noisy)
 
     def made(self, tree: exp.Query, at: exp.Expr, *, noisy: bool = False) -> BoundRelation:
@@ -107,6 +109,11 @@ class DerivedTables:
     def _last_core(self, released: str) -> int:
         shape = self._binding.shapes[released]
         return shape.last_core if isinstance(shape, Cube) else self._binding.cores.index(shape)
+
+
+def _is_clipping_bound(shape: Core | Cube) -> bool:
+    """Whether DP_CLIP alone is released: a bound to which values are clipped, of which SQL has no exact one."""
+    return not shape.keys and all(aggregate.function is CLIP for aggregate in shape.aggregates)
 
 
 def _sql_type(name: str, sql_type: str, at: exp.Expr) -> SqlType:

@@ -28,6 +28,7 @@ from dpsql.sql.binder.sources.from_subqueries import from_items, renamed
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.set_operations import projected
 from dpsql.sql.binder.sources.tables import BoundRelation
+from dpsql.sql.emit.syntax import SANDBOX
 from dpsql.sql.ir.aggregate import AVG, COUNT, SUM
 from dpsql.sql.ir.aggregate_properties import Dispersion, UnitFunction
 from dpsql.sql.ir.core import Core
@@ -219,8 +220,10 @@ class _Known:
 def _without_bounds(select: exp.Select, names: tuple[str, ...]) -> str:
     """What is said of a SELECT that adds up what nothing bounds, with what would be asked of all groups."""
     totals = [total for item in select.expressions for total in item.find_all(exp.Sum, exp.Avg)]
-    function, argument = (totals[0].key.upper(), totals[0].this.sql("duckdb")) if len(totals) == 1 else ("SUM", "x")
-    what = argument if len(totals) == 1 else "a number that is added up"
+    function, argument, what = "SUM", "x", "a number that is added up"
+    if len(totals) == 1:
+        function = totals[0].key.upper()
+        argument = what = SANDBOX.write(totals[0].this)
     return (
         f"nothing bounds {what}: groups of {', '.join(names)} are released first, and small ones are missing; "
         f"{function}(LEAST({argument}, 20)), with an end of your own, is asked of all groups and counts a larger "
