@@ -18,7 +18,7 @@ from dpsql.sql.analysis.released_rows import known_after
 from dpsql.sql.analysis.stability import conditions_of, joined_partners, limits
 from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Core, UnitNorms
-from dpsql.sql.ir.expression import Call
+from dpsql.sql.ir.expression import Call, columns
 from dpsql.sql.ir.references import everything_in
 from dpsql.sql.ir.relation import Constants, Leaf, Relation, Scan, groups_in
 
@@ -109,6 +109,21 @@ def rows_of_nobody(plan: Plan) -> tuple[str, ...]:
         f'left out: rows whose {name} is NULL, which belong to no unit; the owner may count them: orphans = "each"'
         for name in found
     )
+
+
+def nan_left_out(plan: Plan) -> tuple[str, ...]:
+    """One sentence that names the columns of tables in which NaN is read as NULL."""
+    names = dict.fromkeys(name for core in plan.cores for name in _may_hold_nan(core.core))
+    return (f"left out: NaN in {listed([*names])}, which is read as NULL",) if names else ()
+
+
+def _may_hold_nan(core: Core) -> Iterator[str]:
+    relations, expressions = everything_in(core)
+    tables = {scan.alias for scan in relations if isinstance(scan, Scan) and not scan.derived}
+    for expression in expressions:
+        for column in columns(expression):
+            if column.relation in tables and column.type.kind == "double" and column.nullable:
+                yield column.name
 
 
 def changed_groups(plan: Plan) -> tuple[str, ...]:

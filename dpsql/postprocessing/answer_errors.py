@@ -12,7 +12,7 @@ from dpsql.planning.plan import Plan
 from dpsql.planning.result_columns import CellInterval
 from dpsql.postprocessing.answer import Result
 from dpsql.postprocessing.possible_values import ranges
-from dpsql.sql.ir.interval import Interval
+from dpsql.sql.ir.interval import Interval, as_number
 
 #: The most columns whose errors are told.
 MOST_COLUMNS: Final = 12
@@ -53,7 +53,7 @@ def _errors(plan: Plan, result: Result) -> Iterator[str]:
 
 def _cut_ends(interval: CellInterval, within: Interval) -> int:
     """How many ends of an interval are those of what is possible."""
-    low, high = interval
+    low, high = (float(as_number(end)) if isinstance(end, date) else end for end in interval)
     if not isinstance(low, int | float) or not isinstance(high, int | float):
         return 0
     least = -math.inf if within.low is None else float(within.low)

@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 
-from dpsql.planning.assumptions import changed_groups, joins_said, norms_said, rows_of_nobody, taken_as_given
+from dpsql.planning.assumptions import (
+    changed_groups,
+    joins_said,
+    nan_left_out,
+    norms_said,
+    rows_of_nobody,
+    taken_as_given,
+)
 from dpsql.planning.cells_in_words import (
     bin_width,
     explained_cell,
@@ -20,7 +27,7 @@ from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.estimators.typical_errors import errors_in_groups
 from dpsql.planning.group_notices import groups_said
 from dpsql.planning.plan import Plan
-from dpsql.planning.result_columns import OutputColumn
+from dpsql.planning.result_columns import OutputColumn, is_number
 from dpsql.planning.rows_beyond import rows_beyond_said
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.filter import RemainingBudget
@@ -96,12 +103,13 @@ def explain(
         tuple(errors),
         known,
         reached,
-        tuple(_within(each) for each in ranges(plan)),
+        tuple(_within(each, column) for each, column in zip(ranges(plan), plan.columns, strict=True)),
         groups_said(plan) if rest is None else (),
         (
             *taken_as_given(plan),
             *changed_groups(plan),
             *rows_of_nobody(plan),
+            *nan_left_out(plan),
             *rows_beyond_said(plan),
             *plan.clamped,
         ),
@@ -113,8 +121,10 @@ def explain(
     )
 
 
-def _within(interval: Interval) -> str:
-    """The range of a number in words; empty if it has none."""
+def _within(interval: Interval, column: OutputColumn) -> str:
+    """The range of a number in words; empty if it has none, and of dates, which the schema bounds."""
+    if not is_number(column.type):
+        return ""
     low, high = ("" if end is None else shown(end) for end in (interval.low, interval.high))
     return f"from {low} to {high}" if low and high else f"from {low} on" if low else f"up to {high}" if high else ""
 

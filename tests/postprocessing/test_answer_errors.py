@@ -12,9 +12,10 @@ import pytest
 
 from dpsql.postprocessing import Result, answer_errors
 from dpsql.postprocessing.answer_errors import errors_in_words
-from dpsql.sql.ir.interval import EVERYTHING, FROM_ZERO, Interval
+from dpsql.sql.ir.interval import EVERYTHING, FROM_ZERO, Interval, as_number
 
 UNIT = Interval(-1, 1)
+YEAR = Interval(as_number(date(2024, 1, 1)), as_number(date(2024, 12, 31)))
 
 
 def said(monkeypatch: pytest.MonkeyPatch, within: Interval, *cells: tuple[object, object], columns: int = 1) -> str:
@@ -40,6 +41,8 @@ def said(monkeypatch: pytest.MonkeyPatch, within: Interval, *cells: tuple[object
         (EVERYTHING, [(4.0, (-math.inf, math.inf))], "x0 ± ∞, which says nothing"),
         (EVERYTHING, [(date(2024, 5, 10), (date(2024, 5, 7), date(2024, 5, 12)))], "x0 ± 3 days"),
         (EVERYTHING, [(datetime(2024, 5, 10), (datetime(2024, 5, 9, 12), datetime(2024, 5, 10, 1)))], "x0 ± 0.5 days"),
+        (YEAR, [(date(2024, 5, 10), (date(2024, 1, 1), date(2024, 12, 31)))], "x0 ± 235 days, which says nothing"),
+        (YEAR, [(date(2024, 1, 4), (date(2024, 1, 1), date(2024, 1, 5)))], "x0 ± 3 days"),
         (EVERYTHING, [(None, None), (7, (5.0, 9.0))], "x0 ± 2"),
     ],
 )  # fmt: skip

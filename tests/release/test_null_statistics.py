@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,8 +12,10 @@ import pytest
 
 from dpsql.planning.estimators.estimate import MeanEstimate, may_lack_rows, value
 from dpsql.planning.estimators.moments import CentredVariable, MomentEstimate
+from dpsql.postprocessing.possible_values import ranges
 from dpsql.session import Session, open_session
 from dpsql.sql.ir.aggregate_properties import Statistic
+from dpsql.sql.ir.interval import Interval, as_number
 
 SCHEMA = """
 name = "wards"
@@ -96,3 +99,16 @@ def test_the_least_is_not_above_the_greatest(session: Session) -> None:
         session.epsilon = Fraction(1, 100) + Fraction(number, 100_000)
         low, high = session.execute("SELECT MIN(weight), MAX(weight) FROM people WHERE id < 4000").rows[0]
         assert low is None or high is None or low <= high  # type: ignore[operator]
+
+
+def test_explain_says_that_nan_is_left_out(session: Session) -> None:
+    said = "left out: NaN in weight, which is read as NULL"
+    assert said in str(session.explain("SELECT AVG(age) FROM people WHERE weight > 60"))
+    assert "NaN" not in str(session.explain("SELECT AVG(age) FROM people"))
+
+
+def test_the_ends_of_quantiles_are_the_bounds(session: Session) -> None:
+    """So a client on the wire is told that an interval says nothing."""
+    plan = session.plan("SELECT MIN(age), MEDIAN(weight), MAX(born) FROM people")
+    days = Interval(as_number(date(1900, 1, 1)), as_number(date(2020, 12, 31)))
+    assert ranges(plan) == (Interval(Fraction(0), Fraction(100)), Interval(Fraction(0), Fraction(200)), days)

@@ -65,7 +65,7 @@ def _ranked(
     """Values at ranks."""
     return AggregateFunction(
         name=name, spellings=spellings, examples=examples, arguments=Arguments.RANKED, measure=Measure.QUANTILES,
-        result=ResultRule.QUANTILES, possible=EVERYTHING, is_within_bounds=True, is_additive=False,
+        result=ResultRule.QUANTILES, possible=Range.OF_ARGUMENT, is_within_bounds=True, is_additive=False,
         bounds_its_parts=False, clamps=True, ignores_repeated_rows=False, known_noise=KnownNoise.DRAWS,
         per_unit=per_unit,
     )  # fmt: skip
