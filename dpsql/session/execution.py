@@ -180,12 +180,13 @@ class Execution:
     def of_views(self, plan: Plan, postprocessor: PostProcessor, refine: bool = False) -> ViewAnswer | None:
         """The release of the plan's cores as other answers tell it, if they do.
 
-        It is the one that was given before, if there is one; to ``refine``, it is what all answers tell by now.
+        It is the one that was given before, if there is one; to ``refine``, it is what all answers tell by now
+        that leave out no rows which the plan counts.
         """
         if self.answers is None:
             return None
         found = None if refine else self.answers.given(plan, postprocessor.evaluated)
-        return found or self.answers.of_views(plan, postprocessor.evaluated)
+        return found or self.answers.of_views(plan, postprocessor.evaluated, complete=refine)
 
     def refined(self, plan: Plan, scope: CancelScope) -> ViewAnswer | None:
         """What all answers tell of the plan's cores by now, which is given from then on."""

@@ -115,10 +115,10 @@ class AnswerStore:
         found = None if version is None else self._find(answer_key(plan, version), plan)
         return None if found is None else PaidRelease(found, True, version)
 
-    def of_views(self, plan: Plan, evaluate: Evaluate) -> ViewAnswer | None:
+    def of_views(self, plan: Plan, evaluate: Evaluate, complete: bool = False) -> ViewAnswer | None:
         """The release of the plan's cores as other answers on the data as they are now tell it, if they do."""
         version = self._version()
-        return None if version is None else answer_of_views(plan, self._views, version, evaluate)
+        return None if version is None else answer_of_views(plan, self._views, version, evaluate, complete=complete)
 
     def was_given(self, plan: Plan) -> bool:
         """Whether an answer that was made of others, or refined, is the plan's answer on the data as they are now."""

@@ -87,13 +87,16 @@ class ViewAnswer:
         if self.may_clip:
             found.append("units above the limits of the schema are clipped as in these answers")
         if self.ratio > LESS_EXACT:
-            found.append(f"its noise is {self.ratio:.2g} times what the price of a new answer buys; REFINE before the "
-                         "statement buys the difference")  # fmt: skip
+            better = "a new answer" if self.left_out else "the difference"
+            found.append(
+                f"its noise is {self.ratio:.2g} times what the price of a new answer buys; REFINE before the "
+                f"statement buys {better}"
+            )
         return (*found, *self.offer)
 
     def given_before(self, present: ViewAnswer) -> ViewAnswer:
         """The answer as one that was given before, with an offer if the answers at present tell it more exactly."""
-        if self.ratio <= NEARLY_AS_EXACT * present.ratio:
+        if self.ratio <= NEARLY_AS_EXACT * present.ratio or present.left_out:  # of which REFINE reads nothing
             return replace(self, was_given=True)
         what = "buys what is missing to it" if present.missing else "gives it for nothing"
         said = (
@@ -119,11 +122,17 @@ class FoundCore:
 
 
 def answer_of_views(
-    plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate, given: Sources | None = None
+    plan: Plan,
+    index: ViewIndex,
+    version: str,
+    evaluate: Evaluate,
+    given: Sources | None = None,
+    complete: bool = False,
 ) -> ViewAnswer | None:
     """The plan's release as views tell it; None where some cell of it is told by none.
 
-    With ``given`` it is told by these views, as far as they are still kept.
+    With ``given`` it is told by these views, as far as they are still kept. If it shall be ``complete``, no view is
+    read that may leave out rows which the plan counts.
     """
     if plan.derived or not plan.cores:
         return None
@@ -134,18 +143,26 @@ def answer_of_views(
         if not is_asked_of_views(core):
             return None
         known = None if given is None else given[number]
-        asked = EstimatedCore(core, index.views(core, version), index, evaluate, known)
-        cells = asked.cells() if asked.views else [None]
-        told = tuple(each for each in cells if each is not None)
-        if len(told) < len(cells):
+        first = EstimatedCore(core, index.views(core, version), index, evaluate, known)
+        of_core = _found(first)
+        for beyond in [] if complete or of_core is not None else sorted(first.others, key=sorted):
+            of_core = of_core or _found(EstimatedCore(core, first.views, index, evaluate, known, beyond))
+        if of_core is None:
             return None
-        found.append(FoundCore(asked, told, asked.groups))
+        found.append(of_core)
     for cube in plan.cubes:
         for level in cube.levels:
             if cube.finest is not None and level.core is not None and level.core != cube.finest:
                 found[level.core] = _summed(found[level.core], found[cube.finest], _places(cube, level.keys))
     sources = tuple(tuple(each.core.sources[place] for place in range(len(each.cells))) for each in found)
     return assembled(plan, found, sources)
+
+
+def _found(asked: EstimatedCore) -> FoundCore | None:
+    """What views tell of a core; None where some cell of it is told by none."""
+    cells = asked.cells() if asked.views else [None]
+    told = tuple(each for each in cells if each is not None)
+    return FoundCore(asked, told, asked.groups) if len(told) == len(cells) else None
 
 
 def _places(cube: Cube, keys: KeyPlaces) -> tuple[int, ...]:

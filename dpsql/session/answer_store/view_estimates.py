@@ -38,6 +38,7 @@ class EstimatedCore:
 
     With ``given`` each cell is told by the views by which it was told before, and by no others. ``sources`` are those
     of each cell that was told, and ``left_out`` names keys of views with which rows may be in no group of these.
+    Only views are read that leave out the rows ``beyond`` the same keys; ``others`` leave out other rows.
     """
 
     plan: CorePlan
@@ -45,6 +46,8 @@ class EstimatedCore:
     index: ViewIndex
     evaluate: Evaluate
     given: Sequence[CellSources] | None = None
+    beyond: frozenset[str] = frozenset()
+    others: set[frozenset[str]] = field(default_factory=set)
     normal: NormalCore = field(init=False)
     used: dict[StoredView, None] = field(default_factory=dict)
     groups: dict[Any, GroupKey] = field(default_factory=dict)
@@ -106,7 +109,9 @@ class EstimatedCore:
         for view in self._read:
             matched = match(self.normal, cell, rows, view)
             groups = None if matched is None else self.index.groups(view)
-            if matched is not None and groups is not None:
+            if matched is not None and not matched.left_out <= self.beyond <= set(view.beyond):
+                self.others.add(matched.left_out)
+            elif matched is not None and groups is not None:
                 self.used[view] = None
                 self.left_out |= matched.left_out
                 yield self._summed(matched, groups)

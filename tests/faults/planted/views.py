@@ -11,6 +11,30 @@ PARTS = "tests/session/answer_store/test_partial_answers.py"
 
 FAULTS = (
     Fault(
+        "a total of all rows is weighed with sums of groups that lack some",
+        "dpsql/session/answer_store/view_estimates.py",
+        "EstimatedCore._of_views",
+        "not matched.left_out <= self.beyond <= set(view.beyond)",
+        "False",
+        ("tests/session/answer_store/test_totals_beyond_bounds.py",),
+    ),
+    Fault(
+        "a sum of some rows is divided by the count of all",
+        "dpsql/session/answer_store/view_estimates.py",
+        "EstimatedCore._of_views",
+        "matched.left_out <= self.beyond <= set(view.beyond)",
+        "matched.left_out <= self.beyond",
+        ("tests/session/answer_store/test_totals_beyond_bounds.py",),
+    ),
+    Fault(
+        "REFINE buys what is missing to a sum of groups that lack rows",
+        "dpsql/session/answer_store/view_answers.py",
+        "answer_of_views",
+        "complete or of_core is not None",
+        "of_core is not None",
+        ("tests/session/answer_store/test_totals_beyond_bounds.py",),
+    ),
+    Fault(
         "a total of groups does not say which rows are in none",
         "dpsql/session/answer_store/view_estimates.py",
         "EstimatedCore._of_views",

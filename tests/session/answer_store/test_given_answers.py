@@ -80,14 +80,24 @@ def test_a_more_exact_answer_is_offered_and_given_once_it_is_asked_for(database:
         assert session.execute(text).rows == refined.rows
 
 
+def test_a_more_exact_answer_that_may_lack_rows_is_not_offered(database: Database) -> None:
+    """REFINE would not give it: it reads no groups of a key with declared values."""
+    session = database.session("ada")
+    session.execute(COUNTS)
+    first = session.execute(TOTAL)
+    bought(session, "SELECT kind, COUNT(*) FROM people GROUP BY kind")
+    again = session.execute(TOTAL)
+    assert again.rows == first.rows and not any("given before" in notice for notice in again.notices)
+
+
 def test_one_that_was_bought_stays_until_it_is_refined(database: Database) -> None:
     session = database.session("ada")
     first = session.execute(TOTAL)
-    for later in LATER[:2]:
+    for later in (LATER[1], "SELECT flag, COUNT(*) FROM people GROUP BY flag"):
         bought(session, later)
         assert session.execute(TOTAL).rows == first.rows
     refined = session.execute(f"REFINE {TOTAL}")
-    assert refined.rows != first.rows and refined.price.stored
+    assert refined.intervals != first.intervals and refined.price.stored
     for _ in range(2):
         assert session.execute(TOTAL).rows == refined.rows
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 import duckdb
@@ -25,6 +26,7 @@ id = {{ type = "integer" }}
 year = {{ type = "integer", bounds = [1900, 1910] }}
 kind = {{ type = "text", values = ["a", "b"] }}
 flag = {{ type = "boolean" }}
+score = {{ type = "integer", bounds = [0, 20] }}
 """
 BY_YEAR = "SELECT year, COUNT(*) FROM people GROUP BY year"
 
@@ -35,7 +37,7 @@ def session(tmp_path: Path) -> Iterator[Session]:
     with duckdb.connect(source) as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT i AS id, CASE WHEN i % 5 = 0 THEN 2001 ELSE 1900 + i % 11 END AS year, "
-            "['a', 'b', 'other'][1 + i % 3] AS kind, i % 2 = 0 AS flag FROM range(2000) r(i)"
+            "['a', 'b', 'other'][1 + i % 3] AS kind, i % 2 = 0 AS flag, 10 AS score FROM range(2000) r(i)"
         )
     (tmp_path / "people.toml").write_text(SCHEMA.format(source=source))
     found = open_session(tmp_path / "people.toml", ledger=tmp_path / "ledger")
@@ -70,3 +72,31 @@ def test_both_keys_are_named(session: Session) -> None:
     session.execute("SELECT year, kind, COUNT(*) FROM people GROUP BY year, kind")
     (notice,) = (each for each in session.execute("SELECT COUNT(*) FROM people").notices if "does not give" in each)
     assert "values of kind and year that" in notice
+
+
+def test_a_total_is_one_of_all_rows_or_one_of_rows_in_groups_and_never_between(session: Session) -> None:
+    """The sum of groups is more exact than the total, which would be weighed with it, or not bought at all."""
+    session.execute(BY_YEAR)
+    session.epsilon = Fraction(20)
+    total = "SELECT COUNT(*) FROM people"
+    assert says(session, total)[0] == pytest.approx(1600, abs=20)
+    assert says(session, f"REFINE {total}")[0] == pytest.approx(2000, abs=20), "it buys the whole"
+    assert says(session, f"REFINE {total}") == says(session, total)
+    assert not says(session, total)[1]
+
+
+def test_an_average_has_its_sum_and_its_count_of_the_same_rows(session: Session) -> None:
+    """The count of all rows is known, and sums of years alone."""
+    session.execute("SELECT flag, COUNT(*) FROM people GROUP BY flag")
+    session.execute("SELECT year, SUM(score) AS s, COUNT(*) AS n FROM people GROUP BY year")
+    result = session.execute("SELECT COUNT(*) AS n, SUM(score) AS s FROM people")
+    ((rows, scores),) = result.rows
+    assert scores == pytest.approx(10 * rows, rel=0.01), "all have 10"
+    assert round(rows, -1) == 1600 and any("does not give" in notice for notice in result.notices)
+
+
+def test_what_is_bought_in_part_is_of_all_rows(session: Session) -> None:
+    session.execute("SELECT year, SUM(score) AS s FROM people GROUP BY year")
+    text = "SELECT COUNT(*) FILTER (WHERE flag) AS n, SUM(score) AS s FROM people"
+    ((rows, scores),) = session.execute(text).rows
+    assert round(rows, -1) == 1000 and scores == pytest.approx(20_000, rel=0.01)
