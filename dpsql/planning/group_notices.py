@@ -44,21 +44,33 @@ def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], 
     return with_values, with_bounds
 
 
-def groups_left_out(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each kind of rows that are in no group of an answer: of few units, or of keys not declared."""
+def groups_left_out(plan: Plan, combined: bool = False) -> tuple[str, ...]:
+    """One sentence for each kind of rows that are in no group of an answer: of few units, or of keys not declared.
+
+    Of an answer that is ``combined`` of earlier ones the plan's price does not tell which groups are too small.
+    """
     sentences = list[str]()
     selections = [core.selection for core in plan.cores if core.selection is not None]
     if selections:
         fewest = max(selection.units_needed() for selection in selections)
         several = any(selection.weights is not None for selection in selections)
         more = "; more are needed if its units are in several groups" if several else ""
-        sentences.append(f"groups of fewer than about {fewest:,} units are missing{more}")
-    evidences = [_least_evidence(core) for core in plan.cores if core.presence is not None]
-    if evidences:
-        least, what = max(evidences)
+        size = "few" if combined else f"fewer than about {fewest:,}"
+        sentences.append(f"groups of {size} units are missing{more}")
+    of_null = _cores_of_null(plan)
+    for whose, only_null in (("groups", False), ("a group of NULL", True)):
+        evidences = [
+            _least_evidence(core)
+            for number, core in enumerate(plan.cores)
+            if core.presence is not None and (number in of_null) == only_null
+        ]
+        least, what = max(evidences, default=(0, "rows"))
         if least > 1:
-            sentences.append(f"groups of fewer than about {least:,} {what} may be missing; SET dpsql.empty_groups = "
-                             "show shows all, with rows or without")  # fmt: skip
+            size = "few" if combined else f"fewer than about {least:,}"
+            sentences.append(
+                f"{whose} of {size} {what} may be missing; SET dpsql.empty_groups = show shows all, with rows or "
+                "without"
+            )
     with_values = dict[str, None]()
     with_bounds = dict[str, None]()
     for core in plan.cores:

@@ -21,6 +21,7 @@ from dpsql.planning.workload.offers import OfferStatus
 from dpsql.postprocessing import Price, Result
 from dpsql.privacy.measure import FREE
 from dpsql.release.clipping_report import left_out
+from dpsql.release.combined_tables import CombinedTable
 from dpsql.release.released_tables import NOTHING, Released
 from dpsql.session.answer_store import PaidRelease, PartAnswer, ViewAnswer
 from dpsql.session.cancel_scope import CancelScope, CancelScopes
@@ -95,7 +96,9 @@ class PlanAnswering:
             notices = (*notices, *many_candidates(plan, paid.released), *left_out(plan, paid.released))
         if bought and self._execution.answers is not None:
             notices = (*notices, *self._execution.answers.stale(plan))
-        notices += groups_left_out(plan) if rows.rows else nothing_seen(plan) or groups_left_out(plan)
+        combined = any(isinstance(table, CombinedTable) for table in paid.released.tables)
+        missing = groups_left_out(plan, combined)
+        notices += missing if rows.rows else nothing_seen(plan) or missing
         notices += plan.clamped if rows.rows else ()
         result = replace(rows, price=price, notices=notices)
         if self._execution.answers is not None and paid.version is not None:

@@ -43,6 +43,15 @@ def test_rows_beyond_bounds_are_in_no_group(session: Session) -> None:
     assert evidence.startswith("groups of fewer than about ") and evidence.endswith(f" rows may be missing{EVIDENT}")
 
 
+def test_an_answer_made_of_earlier_ones_has_no_threshold_of_its_own(session: Session) -> None:
+    for text in (
+        "SELECT age // 10, COUNT(*) FROM patients GROUP BY 1",
+        "SELECT value, COUNT(*) FROM labs GROUP BY value",
+    ):
+        alone, combined = (groups_left_out(session.plan(text), made)[0] for made in (False, True))
+        assert alone.startswith("groups of fewer than about ") and combined.startswith("groups of few ")
+
+
 def test_evidence_that_is_bought_counts_units(session: Session) -> None:
     """None of these aggregates counts the rows of a group."""
     for aggregate in ("MEDIAN(height)", "AVG(height)", "COUNT(DISTINCT patient_id)"):

@@ -283,7 +283,7 @@ def test_the_interval_of_what_is_clipped_alone_takes_the_norm_as_given(folder: P
     text = "SELECT kind, COUNT(*) AS n, DP_CLIP(COUNT(*)) AS clipped FROM events GROUP BY kind"
     (said,) = (line for line in str(opened.explain(text)).splitlines() if "as given" in line)
     opened.close()
-    assert said.startswith("the interval of clipped takes the norm")
+    assert said.startswith("the interval of clipped takes the bound or norm that was found as given")
 
 
 def test_other_groups_and_parts_are_bought_anew_and_the_same_is_free(folder: Path) -> None:

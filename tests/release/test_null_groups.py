@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -143,3 +144,13 @@ def test_null_is_listed_among_values_alone(column: str, tmp_path: Path) -> None:
     declared = next(line for line in text.splitlines() if line.startswith("sex"))
     with pytest.raises(SchemaError, match="null_group"):
         loads(text.replace(declared, column))
+
+
+def test_only_the_group_of_null_may_be_missing_beside_declared_values(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as connection:
+        connection.execute(ROWS)
+    text = SCHEMA.format(source=(tmp_path / "people.duckdb").as_posix(), price="0.1")
+    with closing(open_session(loads(text), ledger=tmp_path / "ledger")) as noisy:
+        notices = noisy.execute("SELECT kind, COUNT(*) FROM people GROUP BY kind").notices
+    (missing,) = [notice for notice in notices if "may be missing" in notice]
+    assert missing.startswith("a group of NULL of fewer than about ")

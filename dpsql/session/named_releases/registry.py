@@ -160,13 +160,22 @@ class NamedReleases:
         return found
 
     def create_bounds(self, column: AutomaticColumn, make: Callable[[str], NewRelease]) -> bool:
-        """Keep the bounds of a column that ``make`` pays for; False if they are there by now, and nothing is made."""
+        """Keep the bounds of a column that ``make`` pays for; False if they are there by now, and nothing is made.
+
+        Bounds that another process keeps meanwhile are the ones that hold: what was paid for here is not released.
+        """
         with self._creating:
             self._forget()
             if column in self.bounds:
                 return False
             self._ledger.require_room(release_name(column), 0)
-            self._put(make(release_name(column)))
+            new = make(release_name(column))
+            try:
+                self._put(new)
+            except DataError:
+                self._forget()
+                if column not in self.bounds:
+                    raise
         return True
 
     def _put(self, new: NewRelease) -> None:

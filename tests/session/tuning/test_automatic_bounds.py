@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from dpsql.engines.duckdb.reading import DuckDBReading
 from dpsql.errors import BudgetExhausted, ExecutionFailed, Refused
 from dpsql.planning.tuning import counts_of
-from dpsql.privacy.ledger import Entry
+from dpsql.privacy.ledger import Entry, Ledger, NewRelease
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.session import Session, open_session
@@ -192,6 +193,21 @@ def test_of_two_sessions_at_once_one_pays(file: Path) -> None:
             answers = [threads.submit(session.answer, plan) for session, plan in zip(sessions, plans, strict=True)]
         assert sum(answer.result().price.charged for answer in answers) == 2
         assert len(finds(sessions[0])) == 1
+
+
+def test_bounds_that_another_process_keeps_meanwhile_are_read(
+    file: Path, session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put = Ledger.put_named
+
+    def put_twice(ledger: Ledger, new: NewRelease) -> None:
+        put(ledger, replace(new, facts=new.facts.replace('"bounds": [', '"bounds": ["-7", "7"], "ours": [')))
+        put(ledger, new)
+
+    monkeypatch.setattr(Ledger, "put_named", put_twice)
+    result = session.execute(MEAN)
+    assert result.price.charged == 2
+    assert any("[-7, 7], were found" in notice for notice in result.notices)
 
 
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
