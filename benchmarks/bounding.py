@@ -66,10 +66,13 @@ def errors(session: Session, case: Case, truth: dict[object, tuple[float, ...]])
         session.epsilon = Fraction(10**6 + place, 10**6)  # at the same price an answer would be given again
         rows = session.execute(case.text).rows
         relative = [
-            [abs(float(mine) / float(true) - 1) for mine, true in zip(row[case.keys :], truth[row[: case.keys]],
-                                                                     strict=True)]
-            for row in rows if row[: case.keys] in truth
-        ]  # fmt: skip
+            [
+                1.0 if mine is None else abs(float(mine) / float(true) - 1)
+                for mine, true in zip(row[case.keys :], truth[row[: case.keys]], strict=True)
+            ]
+            for row in rows
+            if row[: case.keys] in truth
+        ]
         found.append((len(rows), [median(column) for column in zip(*relative, strict=True)]))
     return found
 

@@ -182,7 +182,10 @@ def plans(session: Session, text: str, price: Fraction) -> tuple[Plan, Plan]:
 
 
 def _held_by_groups(session: Session, sharp: Plan, plan: Plan, draws: int) -> dict[object, list[bool]]:
-    """Whether the intervals of the last column hold on many releases of each group; few of some are looked at not."""
+    """Whether the intervals of the last column hold on many releases of each group; few of some are looked at not.
+
+    NULL has no interval, and so none that misses.
+    """
     (rows,) = exact_rows(session, plan)
     (without,) = release(ExactRows([rows]), sharp.cores, CONFIDENCE).tables
     truth = [_middle(ends) for ends in _ends(session, without, plan.columns[-1])]
@@ -190,9 +193,9 @@ def _held_by_groups(session: Session, sharp: Plan, plan: Plan, draws: int) -> di
     for place, (size, *_) in enumerate(without.keys):
         row = next(each for each in rows if each[0] == size)
         (table,) = release(ExactRows([[row] * draws]), plan.cores, CONFIDENCE).tables
-        found = [ends for ends in _ends(session, table, plan.columns[-1]) if ends is not None]
-        if len(found) > draws / 50 and truth[place] is not None:
-            held[size] = [_holds(ends, truth[place]) for ends in found]
+        found = _ends(session, table, plan.columns[-1])
+        if sum(ends is not None for ends in found) > draws / 50 and truth[place] is not None:
+            held[size] = [ends is None or _holds(ends, truth[place]) for ends in found]
     return held
 
 

@@ -99,7 +99,7 @@ class PlanAnswering:
         combined = any(isinstance(table, CombinedTable) for table in paid.released.tables)
         missing = groups_left_out(plan, combined)
         notices += missing if rows.rows else nothing_seen(plan) or missing
-        notices += plan.clamped if rows.rows else ()
+        notices += plan.clamped
         result = replace(rows, price=price, notices=notices)
         if self._execution.answers is not None and paid.version is not None:
             self._execution.answers.keep_result(plan, paid.version, result)

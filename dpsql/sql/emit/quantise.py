@@ -25,6 +25,8 @@ from dpsql.sql.ir.relation import UnitAggregate
 
 #: Products that may be this large are computed in 128 bits; with what is added to them, smaller ones stay below 2^63.
 MOST_BIGINT = 2**61
+#: The number of smaller steps in 1 may be no double; they are divided by it in two parts.
+SMALLEST_STEP = Fraction(1, 2**1000)
 
 
 def quantised(dialect: Dialect, argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
@@ -86,6 +88,9 @@ def in_units(steps: exp.Expr, size: Fraction) -> exp.Expr:
     """A DOUBLE number of steps as the double nearest to the value: a step of a decimal is none, but 1 is so many."""
     if Fraction(float(size)) == size:
         return node.times(steps, number(float(size)))
+    if size < SMALLEST_STEP:
+        steps = exp.Div(this=node.operand(steps), expression=number(float(1 / SMALLEST_STEP)), typed=False, safe=False)
+        size /= SMALLEST_STEP
     return exp.Div(this=node.operand(steps), expression=number(float(1 / size)), typed=False, safe=False)
 
 

@@ -62,17 +62,19 @@ def test_intervals_of_what_several_rows_make_hold(kind: str, session: Session) -
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["difference of averages", "ratio of averages", "product of counts"])
 def test_intervals_of_one_group_that_are_resampled_hold(kind: str, session: Session) -> None:
-    """Of 60 of 95 % fewer than 43 hold with a probability below 1e-9."""
+    """Of 60 of 95 % fewer than 43 hold with a probability below 1e-9. Averages of few rows are NULL, without one."""
     text = f"SELECT size, {BENCHMARK.CELLS[kind]} AS cell FROM people GROUP BY size"
     line = BENCHMARK.coverage(session, "", kind, text, Fraction(1, 10), 0, 60)
     known = [share for share in line.shares if share is not None]
-    assert len(known) >= 7 and all(share >= 43 / 60 for share in known)
+    assert len(known) >= 3 and all(share >= 43 / 60 for share in known)
 
 
 def test_what_may_be_divided_by_0_has_no_ends(session: Session) -> None:
-    session.epsilon = Fraction(1)
-    result = session.execute("SELECT size, AVG(y + 30), AVG(x) / AVG(y + 30) FROM people GROUP BY size")
-    ends = [(below, found) for _, below, found in result.intervals]
+    ends = []
+    for epsilon in (Fraction(1), Fraction(1, 2), Fraction(1, 5)):
+        session.epsilon = epsilon
+        result = session.execute("SELECT size, AVG(y + 10), AVG(x) / AVG(y + 10) FROM people GROUP BY size")
+        ends += [(below, found) for _, below, found in result.intervals if below is not None and found is not None]
     opened = [found == (-math.inf, math.inf) for (low, high), found in ends if low < 0 < high]
     closed = [math.isfinite(found[1] - found[0]) for (low, high), found in ends if not low < 0 < high]
     assert opened and closed and all(opened) and all(closed)
@@ -97,5 +99,6 @@ def test_what_is_divided_by_a_key_or_a_constant_has_ends(cell: str, session: Ses
 def test_what_else_is_made_of_deviations_has_none(cell: str, session: Session) -> None:
     """Resampled, such intervals of few rows hold in 45 to 92 %."""
     result = session.execute(f"SELECT size, {cell} AS cell, ROUND(2 * STDDEV_SAMP(x), 1) FROM people GROUP BY size")
-    assert all(made is None and own is not None for _, made, own in result.intervals)
+    assert all(made is None for _, made, _ in result.intervals)
+    assert any(own is not None for _, _, own in result.intervals), "the deviation of many rows has one"
     assert "no interval in any row of cell" in str(result.notices)
