@@ -1,7 +1,7 @@
 """The price of each mechanism is its true price, and its error bar holds."""
 
 from fractions import Fraction
-from math import exp, log, sqrt
+from math import ceil, exp, log, sqrt
 
 import mpmath
 import numpy as np
@@ -177,6 +177,31 @@ def test_perturbed_values_are_python_integers_with_a_draw_of_their_own(mechanism
     assert fit(noise, lambda k: cdf(k, float(parameter) * 0.7), 30.0) < FALSE_ALARM
     assert abs(np.corrcoef(noise[: n // 2], noise[n // 2 :])[0, 1]) < 6.5 / (n / 2) ** 0.5
     assert mechanism.perturb([]) == []
+
+
+@pytest.mark.parametrize("parameter", [Fraction(1, 2), Fraction(3), Fraction(35), Fraction(900)])
+@pytest.mark.parametrize("noise", [Laplace, Gaussian])
+def test_exponents_are_the_logarithms_of_probabilities(noise, parameter):
+    """Of ratios of probabilities, and so up to a constant; a noise of half or double the size has others."""
+    mechanism = noise(3, parameter)
+    reach = range(1, 6 * ceil(mechanism.standard_deviation))
+    chances = {z: mechanism.above(z) - mechanism.above(z + 1) for z in reach}
+    ratios = [log(chances[1] / chances[z]) for z in reach[1:]]
+    assert [mechanism.exponent(z) - mechanism.exponent(1) for z in reach[1:]] == pytest.approx(ratios, rel=1e-6)
+    assert [mechanism.exponent(-z) for z in reach] == [mechanism.exponent(z) for z in reach]
+    assert mechanism.exponent(0) == 0 < mechanism.exponent(0.5) < mechanism.exponent(1)
+
+
+def test_what_is_said_of_a_noise():
+    """Its claim as the ledger has it, and as a norm; its largest change of one cell; the law and its parameter."""
+    laplace = Laplace(7, Fraction(20))
+    assert (laplace.distance, laplace.sensitivity, laplace.largest_change) == (7, 7.0, 7)
+    assert (laplace.family, laplace.norm, laplace.size) == ("laplace", "L1", 20)
+    gaussian = Gaussian(50, Fraction(900))
+    assert (gaussian.distance, gaussian.sensitivity, gaussian.largest_change) == (50, sqrt(50), 7)
+    assert (gaussian.family, gaussian.norm, gaussian.size) == ("gaussian", "L2", 900)
+    for noise in (laplace, gaussian):
+        assert noise.continuous_variance == pytest.approx(noise.standard_deviation**2, rel=1e-3)
 
 
 LAPLACES = [Fraction(1, 50), Fraction(1, 2), Fraction(1), Fraction(10), Fraction(12345, 7)]
