@@ -41,15 +41,25 @@ CASES = (
     Case("SUM of all", "SELECT SUM(amount) FROM events", 0),
     Case("COUNT by 20 countries", "SELECT country, COUNT(*) FROM events GROUP BY country", 1),
     Case("COUNT(DISTINCT user)", "SELECT COUNT(DISTINCT user_id) FROM events", 0),
-    Case("AVG, COUNT by 1,000 undeclared keys",
-         "SELECT category, AVG(amount), COUNT(*) FROM events GROUP BY category", 1),
-    Case("MEDIAN by 20 countries", "SELECT country, MEDIAN(amount) FROM events GROUP BY country", 1),
-    Case("SUM over the join, by 4 segments",
-         "SELECT segment, SUM(amount) FROM events JOIN users USING (user_id) GROUP BY segment", 1),
-)  # fmt: skip
+    Case(
+        "AVG, COUNT by 1,000 undeclared keys",
+        "SELECT category, AVG(amount), COUNT(*) FROM events GROUP BY category",
+        1,
+    ),
+    Case(
+        "MEDIAN by 20 countries", "SELECT country, MEDIAN(amount) FROM events GROUP BY country", 1
+    ),
+    Case(
+        "SUM over the join, by 4 segments",
+        "SELECT segment, SUM(amount) FROM events JOIN users USING (user_id) GROUP BY segment",
+        1,
+    ),
+)
 
 
-def processor_seconds(connection: duckdb.DuckDBPyConnection, sql: str, settings: Mapping[str, Any]) -> float:
+def processor_seconds(
+    connection: duckdb.DuckDBPyConnection, sql: str, settings: Mapping[str, Any]
+) -> float:
     """User and system time of this process while the engine runs a statement, with or without the engine's settings."""
     for name in CAREFUL:
         connection.execute(f"SET {name} = '{settings.get(name, '')}'")
@@ -59,11 +69,15 @@ def processor_seconds(connection: duckdb.DuckDBPyConnection, sql: str, settings:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def errors(session: Session, case: Case, truth: dict[object, tuple[float, ...]]) -> list[tuple[int, list[float]]]:
+def errors(
+    session: Session, case: Case, truth: dict[object, tuple[float, ...]]
+) -> list[tuple[int, list[float]]]:
     """How many groups came out, and each column's median relative error over them, for three answers."""
     found = []
     for place in range(3):
-        session.epsilon = Fraction(10**6 + place, 10**6)  # at the same price an answer would be given again
+        session.epsilon = Fraction(
+            10**6 + place, 10**6
+        )  # at the same price an answer would be given again
         rows = session.execute(case.text).rows
         relative = [
             [
@@ -82,7 +96,9 @@ def measure(folder: Path, repetitions: int) -> None:
     connection = duckdb.connect(config={"threads": 2})
     connection.execute("ATTACH ':memory:' AS source; USE source")
     for table in ("users", "events"):
-        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM '{folder / 'data' / table}.parquet'")
+        connection.execute(
+            f"CREATE VIEW {table} AS SELECT * FROM '{folder / 'data' / table}.parquet'"
+        )
     numbers = f"{'plain ms':>9} {'engine ms':>9} {'ratio':>6} {'groups':>6}"
     print(f"{'statement':36} {'noise':9} {numbers}  median error by column")
     for case in CASES:
@@ -98,9 +114,13 @@ def measure(folder: Path, repetitions: int) -> None:
                 private.append(sum(processor_seconds(connection, each, CAREFUL) for each in sql))
             runs = errors(session, case, truth)
             session.close()
-            shown = "  ".join(f"{median(column):.2%}" for column in zip(*(each for _, each in runs), strict=True))
+            shown = "  ".join(
+                f"{median(column):.2%}" for column in zip(*(each for _, each in runs), strict=True)
+            )
             before, after = median(plain) * 1e3, median(private) * 1e3
-            numbers = f"{before:9.1f} {after:9.1f} {after / before:6.1f} {median(n for n, _ in runs):6}"
+            numbers = (
+                f"{before:9.1f} {after:9.1f} {after / before:6.1f} {median(n for n, _ in runs):6}"
+            )
             print(f"{case.name:36} {mechanism:9} {numbers}  {shown}", flush=True)
 
 
@@ -108,7 +128,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--folder", type=Path, help="where the data lie or shall lie; by default a temporary folder")
+    parser.add_argument(
+        "--folder", type=Path, help="where the data lie or shall lie; by default a temporary folder"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)

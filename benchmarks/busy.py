@@ -55,9 +55,13 @@ cost = {{ type = "double", bounds = [0, 100] }}
 
 def build(folder: Path, others: int) -> Path:
     """The schema of a DuckDB file that holds other tables of 40 columns beside those that it names."""
-    columns = ", ".join(f"c{number} {('INTEGER', 'DOUBLE', 'VARCHAR', 'DATE')[number % 4]}" for number in range(40))
+    columns = ", ".join(
+        f"c{number} {('INTEGER', 'DOUBLE', 'VARCHAR', 'DATE')[number % 4]}" for number in range(40)
+    )
     with duckdb.connect(str(folder / "busy.duckdb")) as connection:
-        connection.execute("CREATE TABLE people AS SELECT range AS id, range % 90 AS age FROM range(3000)")
+        connection.execute(
+            "CREATE TABLE people AS SELECT range AS id, range % 90 AS age FROM range(3000)"
+        )
         connection.execute(
             "CREATE TABLE visits AS SELECT person, (n % 97 + 0.5)::DOUBLE AS cost "
             "FROM range(3000) p(person), range(300) r(n) WHERE n * (person % 50 + 1) < 300"
@@ -98,7 +102,9 @@ def opens(schema: Path, count: int) -> str:
         seconds.append(time.monotonic() - began)
     middle, longest = sorted(seconds)[len(seconds) // 2], max(seconds)
     opened = count - failed.total()
-    return f"opens: {opened} of {count}, median {middle:.2f} s, longest {longest:.2f} s {dict(failed)}"
+    return (
+        f"opens: {opened} of {count}, median {middle:.2f} s, longest {longest:.2f} s {dict(failed)}"
+    )
 
 
 def tunes(folder: Path, count: int) -> str:
@@ -108,7 +114,9 @@ def tunes(folder: Path, count: int) -> str:
         schema = folder / "tuned.toml"
         text = SCHEMA.format(limit="").replace("epsilon = 100000", "epsilon = 3")
         source = f'source = "busy.duckdb"\nledger = "{number}.ledger"'
-        text = text.replace('source = "busy.duckdb"', source).replace('name = "busy"', f'name = "busy{number}"')
+        text = text.replace('source = "busy.duckdb"', source).replace(
+            'name = "busy"', f'name = "busy{number}"'
+        )
         schema.write_text(text)
         command = [sys.executable, "-m", "dpsql", "schema", "tune", str(schema), "--yes"]
         run = subprocess.run(command, capture_output=True, text=True)
@@ -135,7 +143,9 @@ def kills(schema: Path, count: int, clients: int) -> str:
         while not end.is_set():
             number += 1
             try:
-                session.execute(f"SELECT COUNT(*), SUM(cost) FROM visits WHERE cost > {client}.{number:06}")
+                session.execute(
+                    f"SELECT COUNT(*), SUM(cost) FROM visits WHERE cost > {client}.{number:06}"
+                )
                 outcomes["answered"] += 1
             except ExecutionFailed:
                 outcomes["E_EXEC"] += 1
@@ -159,13 +169,22 @@ def kills(schema: Path, count: int, clients: int) -> str:
     charges = sum(1 for _ in database.accountant.ledger.history())
     database.close()
     lost = charges - outcomes["answered"]
-    return (f"kills: {killed} under {clients} clients: {charges} charges, {lost} lost, "
-            f"{len(again_read)} read again, {dict(outcomes)}")  # fmt: skip
+    return (
+        f"kills: {killed} under {clients} clients: {charges} charges, {lost} lost, "
+        f"{len(again_read)} read again, {dict(outcomes)}"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name, usual in (("opens", 200), ("tunes", 20), ("kills", 20), ("clients", 12), ("load", 5), ("others", 1500)):
+    for name, usual in (
+        ("opens", 200),
+        ("tunes", 20),
+        ("kills", 20),
+        ("clients", 12),
+        ("load", 5),
+        ("others", 1500),
+    ):
         parser.add_argument(f"--{name}", type=int, default=usual)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, load_of(asked.load):

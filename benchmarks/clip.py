@@ -96,24 +96,60 @@ _CUSTOMER = ("customer", "", {"c_custkey": '{ type = "integer" }'}, 1)
 _OF_CUSTOMERS = ("orders", '{ o_custkey = "customer.c_custkey" }', _ORDERS, None)
 _OF_ORDERS = ("lineitem", '{ l_orderkey = "orders.o_orderkey" }', _LINES, None)
 _SUPPLIER = ("supplier", "", {"s_suppkey": '{ type = "integer" }'}, 1)
-_WHOLE_PATH = "lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey"
+_WHOLE_PATH = (
+    "lineitem JOIN orders ON l_orderkey = o_orderkey JOIN customer ON o_custkey = c_custkey"
+)
 #: The joins of the artefact of "Race to the Top". That of Q3 is cut to the orders of a period that gives its count.
 QUESTIONS = (
-    Question("Q3 count (customer)", "customer.c_custkey", (_CUSTOMER, _OF_CUSTOMERS, _OF_ORDERS), "COUNT(*)",
-             f"{_WHOLE_PATH} WHERE o_orderdate > DATE '1992-05-14' AND o_orderdate <= DATE '1995-07-17'", (250, 130)),
-    Question("Q10 count (customer)", "customer.c_custkey", (_CUSTOMER, _OF_CUSTOMERS), "COUNT(*)",
-             "orders JOIN customer ON o_custkey = c_custkey", (100, 52)),
-    Question("Q12 count (orders)", "orders.o_orderkey", (("orders", "", _ORDERS, 1), _OF_ORDERS), "COUNT(*)",
-             "lineitem JOIN orders ON l_orderkey = o_orderkey", (15, 9)),
-    Question("Q18 sum (customer)", "customer.c_custkey", (_CUSTOMER, _OF_CUSTOMERS, _OF_ORDERS), "SUM(l_quantity)",
-             _WHOLE_PATH, (8500, 6000)),
-    Question("Q11 sum in 1e6 (supplier)", "supplier.s_suppkey",
-             (_SUPPLIER, ("partsupp", '{ ps_suppkey = "supplier.s_suppkey" }', _SUPPLY, None)),
-             "SUM(ps_supplycost * ps_availqty) / 1e6", "partsupp JOIN supplier ON ps_suppkey = s_suppkey", (560, 360)),
-    Question("Q20 count (supplier)", "supplier.s_suppkey",
-             (_SUPPLIER, ("lineitem", '{ l_suppkey = "supplier.s_suppkey" }', _LINES, None)), "COUNT(*)",
-             "lineitem JOIN supplier ON l_suppkey = s_suppkey", (1250, 870)),
-)  # fmt: skip
+    Question(
+        "Q3 count (customer)",
+        "customer.c_custkey",
+        (_CUSTOMER, _OF_CUSTOMERS, _OF_ORDERS),
+        "COUNT(*)",
+        f"{_WHOLE_PATH} WHERE o_orderdate > DATE '1992-05-14' AND o_orderdate <= DATE '1995-07-17'",
+        (250, 130),
+    ),
+    Question(
+        "Q10 count (customer)",
+        "customer.c_custkey",
+        (_CUSTOMER, _OF_CUSTOMERS),
+        "COUNT(*)",
+        "orders JOIN customer ON o_custkey = c_custkey",
+        (100, 52),
+    ),
+    Question(
+        "Q12 count (orders)",
+        "orders.o_orderkey",
+        (("orders", "", _ORDERS, 1), _OF_ORDERS),
+        "COUNT(*)",
+        "lineitem JOIN orders ON l_orderkey = o_orderkey",
+        (15, 9),
+    ),
+    Question(
+        "Q18 sum (customer)",
+        "customer.c_custkey",
+        (_CUSTOMER, _OF_CUSTOMERS, _OF_ORDERS),
+        "SUM(l_quantity)",
+        _WHOLE_PATH,
+        (8500, 6000),
+    ),
+    Question(
+        "Q11 sum in 1e6 (supplier)",
+        "supplier.s_suppkey",
+        (_SUPPLIER, ("partsupp", '{ ps_suppkey = "supplier.s_suppkey" }', _SUPPLY, None)),
+        "SUM(ps_supplycost * ps_availqty) / 1e6",
+        "partsupp JOIN supplier ON ps_suppkey = s_suppkey",
+        (560, 360),
+    ),
+    Question(
+        "Q20 count (supplier)",
+        "supplier.s_suppkey",
+        (_SUPPLIER, ("lineitem", '{ l_suppkey = "supplier.s_suppkey" }', _LINES, None)),
+        "COUNT(*)",
+        "lineitem JOIN supplier ON l_suppkey = s_suppkey",
+        (1250, 870),
+    ),
+)
 
 
 def session_on(question: Question, source: Path, folder: Path) -> Session:
@@ -122,10 +158,15 @@ def session_on(question: Question, source: Path, folder: Path) -> Session:
     for name, references, columns, most in question.tables:
         lines = [f"[tables.{name}]", f"max_rows_per_unit = {most or LARGEST}"]
         lines += [f"references = {references}"] if references else []
-        lines += [f"[tables.{name}.columns]", *(f"{column} = {kind}" for column, kind in columns.items())]
+        lines += [
+            f"[tables.{name}.columns]",
+            *(f"{column} = {kind}" for column, kind in columns.items()),
+        ]
         tables.append("\n".join(lines))
     path = folder / "clip.toml"
-    text = SCHEMA.format(source=source, unit=question.unit, epsilon=EPSILON, tables="\n".join(tables))
+    text = SCHEMA.format(
+        source=source, unit=question.unit, epsilon=EPSILON, tables="\n".join(tables)
+    )
     path.write_text(text, encoding="utf-8")
     return open_session(path, ledger=folder / "ledger")
 
@@ -140,7 +181,9 @@ def read(session: Session, plan: Plan, released: Released = NOTHING) -> list[Cor
         return found.reveal()
 
 
-def totals_without_bound(session: Session, text: str, runs: int) -> tuple[np.ndarray, dict[float, int]]:
+def totals_without_bound(
+    session: Session, text: str, runs: int
+) -> tuple[np.ndarray, dict[float, int]]:
     """The totals of so many releases, and how often each size was found."""
     plan = session.plan(text)
     first, second = plan.stages
@@ -173,7 +216,9 @@ def truth(question: Question, source: Path) -> tuple[float, float]:
     with duckdb.connect() as connection:
         for path in sorted(source.glob("*.parquet")):
             connection.execute(f"CREATE VIEW {path.stem} AS FROM '{path}'")
-        of_units = f"SELECT CAST({question.value} AS DOUBLE) AS s FROM {question.rows} GROUP BY {key}"
+        of_units = (
+            f"SELECT CAST({question.value} AS DOUBLE) AS s FROM {question.rows} GROUP BY {key}"
+        )
         found = connection.execute(f"SELECT SUM(s), MAX(s) FROM ({of_units})").fetchone()
     assert found is not None
     return found[0], found[1]
@@ -182,7 +227,10 @@ def truth(question: Question, source: Path) -> tuple[float, float]:
 def report(name: str, errors: np.ndarray, goal: float, more: str = "") -> None:
     """One line of the table."""
     mean, median, high = errors.mean(), np.median(errors), np.quantile(errors, 0.95)
-    print(f"{name:38}{mean:10.4g}{median:10.4g}{high:10.4g}{goal:10,.0f}{mean / goal:8.2f}  {more}", flush=True)
+    print(
+        f"{name:38}{mean:10.4g}{median:10.4g}{high:10.4g}{goal:10,.0f}{mean / goal:8.2f}  {more}",
+        flush=True,
+    )
 
 
 def generated(folder: Path, scale: str) -> Path | None:
@@ -191,8 +239,11 @@ def generated(folder: Path, scale: str) -> Path | None:
     command = str(beside) if beside.exists() else shutil.which("tpchgen-cli")
     if command is None:
         return None
-    subprocess.run([command, "parquet", "--scale-factor", scale, "--output-dir", str(folder)], check=True,
-                   capture_output=True)  # fmt: skip
+    subprocess.run(
+        [command, "parquet", "--scale-factor", scale, "--output-dir", str(folder)],
+        check=True,
+        capture_output=True,
+    )
     return folder
 
 
@@ -208,7 +259,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print("TPC-H is left out: tpchgen-cli is not installed")
             return
         title = f"absolute error at ε = {EPSILON}"
-        print(f"{title:38}{'mean':>10}{'median':>10}{'95 %':>10}{'goal':>10}{'/ goal':>8}  sizes, most frequent first")
+        print(
+            f"{title:38}{'mean':>10}{'median':>10}{'95 %':>10}{'goal':>10}{'/ goal':>8}  sizes, most frequent first"
+        )
         for number, question in enumerate(QUESTIONS):
             folder = Path(temporary) / str(number)
             folder.mkdir()
@@ -217,7 +270,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             session = session_on(question, source.resolve(), folder)
             found, sizes = totals_without_bound(session, question.unknown, options.runs)
             often = sorted(sizes, key=lambda size: -sizes[size])[:4]
-            report("  no bound", np.abs(found - exact), question.goal[0], ", ".join(f"{size:g}" for size in often))
+            report(
+                "  no bound",
+                np.abs(found - exact),
+                question.goal[0],
+                ", ".join(f"{size:g}" for size in often),
+            )
             known = totals_within(session, question.declared(most), options.runs)
             report("  declared", np.abs(known - exact), question.goal[1])
             session.close()

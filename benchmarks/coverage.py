@@ -66,7 +66,8 @@ def row(title: str, found: Sequence[Outcome]) -> list[str]:
     """The cells of a corpus's line."""
     refused = Counter(each.code for each in found if each.code)
     codes = ", ".join(
-        f"{code} {count}" for code, count in sorted(refused.items(), key=lambda pair: (-pair[1], pair[0]))
+        f"{code} {count}"
+        for code, count in sorted(refused.items(), key=lambda pair: (-pair[1], pair[0]))
     )
     crashed = sum(each.crash is not None for each in found)
     answered = len(found) - refused.total() - crashed
@@ -85,7 +86,9 @@ def recorded(folder: Path) -> Iterator[Asked]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--refused", action="store_true", help="list what is refused")
-    parser.add_argument("--markdown", action="store_true", help="print the table of docs/coverage.md")
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the table of docs/coverage.md"
+    )
     parser.add_argument("--recorded", type=Path, help="a folder of recorded statements")
     options = parser.parse_args()
     outcomes: list[Outcome] = []
@@ -95,7 +98,9 @@ def main() -> None:
 
         def run(title: str, schema: str, asked: Iterable[Asked]) -> None:
             if schema not in sessions:
-                sessions[schema] = planning_session(schema, Path(temporary) / f"{len(sessions)}.ledger")
+                sessions[schema] = planning_session(
+                    schema, Path(temporary) / f"{len(sessions)}.ledger"
+                )
             found = [outcome(sessions[schema], each) for each in asked]
             outcomes.extend(found)
             rows.append(row(title, found))
@@ -126,7 +131,8 @@ def table(rows: Sequence[Sequence[str]], markdown: bool) -> str:
         return "\n".join(f"| {' | '.join(each)} |" for each in lines)
     widths = [max(len(line[place]) for line in [HEAD, *rows]) for place in range(5)]
     return "\n".join(
-        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:5], widths[1:]), line[5]]) for line in [HEAD, *rows]
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:5], widths[1:]), line[5]])
+        for line in [HEAD, *rows]
     )
 
 

@@ -73,14 +73,28 @@ NAFLD = Dashboard(
     ),
     (
         # filters by sex, as a click on a bar sets them
-        *(f"SELECT COUNT(*) AS patients FROM patients WHERE {where}"
-          for where in ("male", "male = false", "NOT male AND died", "male AND died", "male AND NOT died")),
-        *(f"SELECT {_AGE} AS decade, COUNT(*) FROM patients WHERE {where} GROUP BY 1 ORDER BY 1"
-          for where in ("male", "NOT male", "died", "died AND male")),
-        *(f"SELECT {_AGE} AS decade, AVG(bmi) FROM patients WHERE {where} GROUP BY 1"
-          for where in ("male", "NOT male")),
-        *(f"SELECT male, COUNT(*), AVG(bmi) FROM patients WHERE {_AGE} = {decade} GROUP BY male"
-          for decade in (40, 50, 60)),
+        *(
+            f"SELECT COUNT(*) AS patients FROM patients WHERE {where}"
+            for where in (
+                "male",
+                "male = false",
+                "NOT male AND died",
+                "male AND died",
+                "male AND NOT died",
+            )
+        ),
+        *(
+            f"SELECT {_AGE} AS decade, COUNT(*) FROM patients WHERE {where} GROUP BY 1 ORDER BY 1"
+            for where in ("male", "NOT male", "died", "died AND male")
+        ),
+        *(
+            f"SELECT {_AGE} AS decade, AVG(bmi) FROM patients WHERE {where} GROUP BY 1"
+            for where in ("male", "NOT male")
+        ),
+        *(
+            f"SELECT male, COUNT(*), AVG(bmi) FROM patients WHERE {_AGE} = {decade} GROUP BY male"
+            for decade in (40, 50, 60)
+        ),
         f"SELECT male, COUNT(*) FROM patients WHERE {_AGE} IN (70, 80) GROUP BY male",
         f"SELECT died, COUNT(*) FROM patients WHERE {_AGE} >= 60 GROUP BY died",
         f"SELECT COUNT(*) FROM patients WHERE {_AGE} BETWEEN 30 AND 50 AND NOT male",
@@ -98,23 +112,45 @@ NAFLD = Dashboard(
         "SELECT male, COUNT(*) FROM patients WHERE bmi >= 30 GROUP BY male",
         "SELECT COUNT(*) FROM patients WHERE bmi < 30",
         # diagnoses
-        *(f"SELECT diagnosis, COUNT(*) AS n FROM diagnoses JOIN patients USING (patient_id) WHERE {where} GROUP BY 1"
-          for where in ("male", "NOT male", "died", "NOT died AND male", "diagnosis IN ('htn', 'diabetes', 'nafld')")),
-        *(f"SELECT male, COUNT(*) AS n FROM diagnoses JOIN patients USING (patient_id) WHERE diagnosis = '{each}' "
-          "GROUP BY male" for each in ("nafld", "diabetes", "htn", "stroke")),
+        *(
+            f"SELECT diagnosis, COUNT(*) AS n FROM diagnoses JOIN patients USING (patient_id) WHERE {where} GROUP BY 1"
+            for where in (
+                "male",
+                "NOT male",
+                "died",
+                "NOT died AND male",
+                "diagnosis IN ('htn', 'diabetes', 'nafld')",
+            )
+        ),
+        *(
+            f"SELECT male, COUNT(*) AS n FROM diagnoses JOIN patients USING (patient_id) WHERE diagnosis = '{each}' "
+            "GROUP BY male"
+            for each in ("nafld", "diabetes", "htn", "stroke")
+        ),
         "SELECT COUNT(*) FROM diagnoses JOIN patients USING (patient_id) WHERE diagnosis <> 'nafld'",
         # laboratory
-        *(f"SELECT test, COUNT(*), AVG(value) FROM labs JOIN patients USING (patient_id) WHERE {where} GROUP BY test"
-          for where in ("male", "male IS FALSE", "test IN ('hdl', 'sbp')")),
+        *(
+            f"SELECT test, COUNT(*), AVG(value) FROM labs JOIN patients USING (patient_id) WHERE {where} GROUP BY test"
+            for where in ("male", "male IS FALSE", "test IN ('hdl', 'sbp')")
+        ),
         "SELECT AVG(value) FROM labs JOIN patients USING (patient_id) WHERE test = 'sbp'",
         "SELECT male, AVG(value) FROM labs JOIN patients USING (patient_id) WHERE test = 'sbp' GROUP BY male",
     ),
     (
-        Synopsis("diagnoses", "SELECT diagnosis, male, died, COUNT(*) FROM diagnoses JOIN patients USING (patient_id)"),
-        Synopsis("labs", "SELECT test, male, COUNT(*), AVG(value) FROM labs JOIN patients USING (patient_id)"),
-        Synopsis("", f"SELECT male, died, {_AGE}, bmi < 30, COUNT(*), AVG(bmi), AVG(followup_days) FROM patients"),
+        Synopsis(
+            "diagnoses",
+            "SELECT diagnosis, male, died, COUNT(*) FROM diagnoses JOIN patients USING (patient_id)",
+        ),
+        Synopsis(
+            "labs",
+            "SELECT test, male, COUNT(*), AVG(value) FROM labs JOIN patients USING (patient_id)",
+        ),
+        Synopsis(
+            "",
+            f"SELECT male, died, {_AGE}, bmi < 30, COUNT(*), AVG(bmi), AVG(followup_days) FROM patients",
+        ),
     ),
-)  # fmt: skip
+)
 
 #: A virtual dataset, as BI tools make one.
 _LINES = (
@@ -138,20 +174,34 @@ TPCH = Dashboard(
         "SELECT COUNT(*) AS customers FROM customer",
     ),
     (
-        *(f"SELECT {_YEAR} AS year, SUM(l_quantity) AS quantity FROM {_LINES} WHERE {where} GROUP BY 1 ORDER BY 1"
-          for where in ("l_returnflag = 'R'", "l_returnflag = 'A'", "l_returnflag <> 'N'", "l_shipmode = 'AIR'",
-                        "l_shipmode IN ('AIR', 'REG AIR')", "l_shipmode = 'RAIL' AND l_returnflag = 'R'")),
-        *(f"SELECT l_shipmode, COUNT(*) AS n FROM {_LINES} WHERE {_YEAR} = {year} GROUP BY 1"
-          for year in range(1993, 1999)),
-        *(f"SELECT l_returnflag, AVG(l_quantity) AS mean FROM {_LINES} WHERE {_YEAR} = {year} GROUP BY 1"
-          for year in range(1995, 1999)),
+        *(
+            f"SELECT {_YEAR} AS year, SUM(l_quantity) AS quantity FROM {_LINES} WHERE {where} GROUP BY 1 ORDER BY 1"
+            for where in (
+                "l_returnflag = 'R'",
+                "l_returnflag = 'A'",
+                "l_returnflag <> 'N'",
+                "l_shipmode = 'AIR'",
+                "l_shipmode IN ('AIR', 'REG AIR')",
+                "l_shipmode = 'RAIL' AND l_returnflag = 'R'",
+            )
+        ),
+        *(
+            f"SELECT l_shipmode, COUNT(*) AS n FROM {_LINES} WHERE {_YEAR} = {year} GROUP BY 1"
+            for year in range(1993, 1999)
+        ),
+        *(
+            f"SELECT l_returnflag, AVG(l_quantity) AS mean FROM {_LINES} WHERE {_YEAR} = {year} GROUP BY 1"
+            for year in range(1995, 1999)
+        ),
         f"SELECT SUM(l_quantity) FROM {_LINES} WHERE {_YEAR} BETWEEN 1994 AND 1996",
         f"SELECT COUNT(*) FROM {_LINES} WHERE {_YEAR} >= 1997 AND l_shipmode = 'SHIP'",
         f"SELECT {_YEAR} = 1998 AS last, AVG(l_quantity) FROM {_LINES} GROUP BY 1",
         f"SELECT {_MONTH} AS month, COUNT(*) AS n FROM {_LINES} WHERE {_MONTH} >= DATE '1997-01-01' GROUP BY 1",
         f"SELECT MONTH({_MONTH}) AS season, COUNT(*) AS n FROM {_LINES} GROUP BY 1 ORDER BY 1",
-        *(f"SELECT o_orderpriority, COUNT(*) AS n FROM {_ORDERS} WHERE c_mktsegment = '{segment}' GROUP BY 1"
-          for segment in ("BUILDING", "MACHINERY", "AUTOMOBILE", "FURNITURE", "HOUSEHOLD")),
+        *(
+            f"SELECT o_orderpriority, COUNT(*) AS n FROM {_ORDERS} WHERE c_mktsegment = '{segment}' GROUP BY 1"
+            for segment in ("BUILDING", "MACHINERY", "AUTOMOBILE", "FURNITURE", "HOUSEHOLD")
+        ),
         f"SELECT COUNT(*) AS n, AVG(o_totalprice) AS mean FROM {_ORDERS}",
         f"SELECT LEFT(o_orderpriority, 1) IN ('1', '2') AS urgent, COUNT(*) FROM {_ORDERS} GROUP BY 1",
         f"SELECT SUM(o_totalprice) FROM {_ORDERS} WHERE c_mktsegment IN ('BUILDING', 'MACHINERY')",
@@ -161,12 +211,18 @@ TPCH = Dashboard(
         "SELECT COUNT(DISTINCT c_custkey) FROM customer WHERE c_mktsegment <> 'BUILDING'",
     ),
     (
-        Synopsis("lines", f"SELECT {_YEAR}, {_MONTH}, l_returnflag, l_shipmode, COUNT(*), SUM(l_quantity) "
-                 f"FROM {_LINES}"),
-        Synopsis("AS o", f"SELECT c_mktsegment, o_orderpriority, COUNT(*), SUM(o_totalprice) FROM {_ORDERS}"),
+        Synopsis(
+            "lines",
+            f"SELECT {_YEAR}, {_MONTH}, l_returnflag, l_shipmode, COUNT(*), SUM(l_quantity) "
+            f"FROM {_LINES}",
+        ),
+        Synopsis(
+            "AS o",
+            f"SELECT c_mktsegment, o_orderpriority, COUNT(*), SUM(o_totalprice) FROM {_ORDERS}",
+        ),
         Synopsis("", "SELECT c_mktsegment, COUNT(*), AVG(c_acctbal) FROM customer"),
     ),
-)  # fmt: skip
+)
 _TPCH_SCHEMA = """
 name = "tpch"
 source = "tpch"
@@ -233,7 +289,9 @@ def tpch(folder: Path, customers: int) -> Path:
     (folder / "tpch").mkdir()
     with duckdb.connect() as connection:
         for table, rows in _TPCH_TABLES.items():
-            connection.execute(f"COPY ({rows.format(customers)}) TO '{folder}/tpch/{table}.parquet'")
+            connection.execute(
+                f"COPY ({rows.format(customers)}) TO '{folder}/tpch/{table}.parquet'"
+            )
     (folder / "tpch.toml").write_text(_rich(_TPCH_SCHEMA), encoding="utf-8")
     return folder / "tpch.toml"
 
@@ -242,7 +300,9 @@ def _rich(schema: str) -> str:
     return schema.replace("epsilon = 3\n", 'epsilon = 1000\nmechanism = "gaussian"\n', 1)
 
 
-def asked(session: Session, dashboard: Dashboard, reuse: bool) -> tuple[list[str], dict[str, float]]:
+def asked(
+    session: Session, dashboard: Dashboard, reuse: bool
+) -> tuple[list[str], dict[str, float]]:
     """What a session buys, each statement asked once, and the mean half-width of each one's counts at ε = 1 each."""
     session.set("dpsql.reuse", "on" if reuse else "off")
     bought, halves = list[str](), dict[str, list[float]]()
@@ -252,7 +312,9 @@ def asked(session: Session, dashboard: Dashboard, reuse: bool) -> tuple[list[str
         for row, intervals in zip(result.rows, result.intervals, strict=True):
             for value, ends in zip(row, intervals, strict=True):
                 if isinstance(value, int) and ends is not None and ends[0] > 0:  # which is not cut
-                    halves.setdefault(text, []).append(float(ends[1] - ends[0]) / 2 * float(session.epsilon))
+                    halves.setdefault(text, []).append(
+                        float(ends[1] - ends[0]) / 2 * float(session.epsilon)
+                    )
     return bought, {text: statistics.mean(found) for text, found in halves.items()}
 
 
@@ -261,10 +323,16 @@ def create_synopses(session: Session, dashboard: Dashboard) -> None:
     statements = [*dashboard.charts, *dashboard.clicks]
     for number, synopsis in enumerate(dashboard.synopses):
         before = [each.text for each in dashboard.synopses[:number]]
-        own = [each for each in statements if synopsis.text in each and not any(text in each for text in before)]
+        own = [
+            each
+            for each in statements
+            if synopsis.text in each and not any(text in each for text in before)
+        ]
         part = float(session.epsilon) * math.sqrt(len(own) / len(statements))
         workload = "; ".join(own)
-        session.execute(f"CREATE SYNOPSIS s{number} AS {synopsis.select} FOR ({workload}) PRICE {part:.9f}")
+        session.execute(
+            f"CREATE SYNOPSIS s{number} AS {synopsis.select} FOR ({workload}) PRICE {part:.9f}"
+        )
 
 
 def price(purchases: int) -> float:
@@ -289,15 +357,23 @@ def report(schema: Path, dashboard: Dashboard, verbose: bool) -> None:
     counts = {"per query": REFRESHES * len(dashboard.charts) + len(dashboard.clicks), **counts}
     halves["per query"] = halves["same core"]
     shown = set.intersection(*(set(each) for each in halves.values()))
-    print(f"{dashboard.name}: {len(dashboard.charts)} charts, {REFRESHES} refreshes, {len(dashboard.clicks)} clicks")
+    print(
+        f"{dashboard.name}: {len(dashboard.charts)} charts, {REFRESHES} refreshes, {len(dashboard.clicks)} clicks"
+    )
     for name, count in counts.items():
-        each = price(1 if name == "synopses" else count)  # all synopses together are as dear as a statement
+        each = price(
+            1 if name == "synopses" else count
+        )  # all synopses together are as dear as a statement
         half = statistics.geometric_mean(halves[name][text] for text in shown) / each
-        print(f"  {name:<16}{count:>6} purchases   a purchase ± {1.96 / price(count):>5.1f}   an answer ± {half:>7.1f}")
+        print(
+            f"  {name:<16}{count:>6} purchases   a purchase ± {1.96 / price(count):>5.1f}   an answer ± {half:>7.1f}"
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--customers", type=int, default=3_000)
     parser.add_argument("--clicks", type=int, help="ask so many of what is clicked, and not all")
     parser.add_argument("--verbose", action="store_true", help="list what was bought")

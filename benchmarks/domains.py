@@ -79,7 +79,9 @@ TABLES = {
     "(hash(13 * range) % {keys})::BIGINT AS site_id, (35794 + hash(31 * range) % 1800)::BIGINT AS sold_date_sk, "
     "(hash(3 * range) % 10000) / 100.0 AS price FROM range(1000000)",
 }
-BY_SITE = "SELECT site.site_id, {} FROM site {} JOIN sales ON sales.site_id = site.site_id GROUP BY 1"
+BY_SITE = (
+    "SELECT site.site_id, {} FROM site {} JOIN sales ON sales.site_id = site.site_id GROUP BY 1"
+)
 BY_QUARTER = (
     "WITH q AS (SELECT county_name, d_year, d_qoy, COUNT(*) AS n FROM sales JOIN customer USING (customer_id) "
     "JOIN county ON county.county_id = customer.county_id JOIN date_dim ON sold_date_sk = d_date_sk GROUP BY 1, 2, 3) "
@@ -93,7 +95,9 @@ def generate(folder: Path, keys: int) -> None:
     (folder / "data").mkdir()
     with duckdb.connect() as con:
         for name, sql in TABLES.items():
-            con.execute(f"COPY ({sql.format(keys=keys)}) TO '{folder / 'data' / name}.parquet' (FORMAT parquet)")
+            con.execute(
+                f"COPY ({sql.format(keys=keys)}) TO '{folder / 'data' / name}.parquet' (FORMAT parquet)"
+            )
 
 
 def timed(run: Callable[[], object]) -> tuple[float, float]:
@@ -113,7 +117,8 @@ def measured(folder: Path, mechanism: str, repeats: int) -> None:
     schema = folder / f"{mechanism}.toml"
     schema.write_text(SCHEMA.format(mechanism=mechanism))
     asked = {
-        f"{name} by site": (BY_SITE.format(sql, ""), BY_SITE.format(sql, "LEFT")) for name, sql in AGGREGATES.items()
+        f"{name} by site": (BY_SITE.format(sql, ""), BY_SITE.format(sql, "LEFT"))
+        for name, sql in AGGREGATES.items()
     }
     asked["narrowed"] = (BY_QUARTER, BY_QUARTER)
     session = open_session(schema, ledger=folder / f"{mechanism}.ledger")
@@ -122,9 +127,14 @@ def measured(folder: Path, mechanism: str, repeats: int) -> None:
         plain.execute(f"CREATE VIEW {name} AS FROM '{folder / 'data' / name}.parquet'")
     try:
         for name, (private, public) in asked.items():
-            rows = [_row(session, plain, f"/* {turn} */ {private}", public, turn) for turn in range(repeats)]
+            rows = [
+                _row(session, plain, f"/* {turn} */ {private}", public, turn)
+                for turn in range(repeats)
+            ]
             clock, used, beside = (median(column) for column in zip(*rows, strict=True))
-            print(f"{mechanism:9} {name:16} {clock:8.2f} {used:8.2f} {beside:8.2f} {used / beside:7.1f} ×")
+            print(
+                f"{mechanism:9} {name:16} {clock:8.2f} {used:8.2f} {beside:8.2f} {used / beside:7.1f} ×"
+            )
     finally:
         session.close()
 

@@ -43,10 +43,10 @@ threads = {threads}
 STATEMENTS = {
     "1 group": 'SELECT count(*), sum(CAST("t0"."value" * 1000 AS BIGINT)) FROM "source"."main"."events" AS "t0"',
     "100,000 groups": 'SELECT "t0"."key", count(*), sum(CAST("t0"."value" * 1000 AS BIGINT)), min("t0"."user") '
-                      'FROM "source"."main"."events" AS "t0" GROUP BY "t0"."key"',
+    'FROM "source"."main"."events" AS "t0" GROUP BY "t0"."key"',
     "100,000 texts": 'SELECT \'key \' || CAST("t0"."key" AS VARCHAR), sum(CAST("t0"."value" AS DECIMAL(12, 2))) '
-                     'FROM "source"."main"."events" AS "t0" GROUP BY "t0"."key"',
-}  # fmt: skip
+    'FROM "source"."main"."events" AS "t0" GROUP BY "t0"."key"',
+}
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -80,7 +80,10 @@ def main() -> None:
             )
         schema = loads(SCHEMA.format(threads=given.threads), Path(folder) / "events.toml")
         source = data_source_of(schema.with_catalog(read_catalog(path)))
-        kinds: dict[str, Callable[[DataSource], Data]] = {"here": LocalData, "own process": ProcessData}
+        kinds: dict[str, Callable[[DataSource], Data]] = {
+            "here": LocalData,
+            "own process": ProcessData,
+        }
         print(f"{'':16}", *(f"{kind:>12}" for kind in kinds), f"{'more':>8}")
         few = max(3, given.repetitions // 5)
         line("connect", [connected(opens, source, few) for opens in kinds.values()])

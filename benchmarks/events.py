@@ -60,20 +60,32 @@ def generate(folder: Path, events: int) -> None:
     heavy = max(round(users * HEAVY_SHARE), 1)
     by_heavy = draw.random(events) < HEAVY_ROWS
     owner = np.where(by_heavy, draw.integers(0, heavy, events), draw.integers(heavy, users, events))
-    names = draw.permutation(10 * users)[:users]  # heavy users have no names of their own, nor have they a range
+    names = draw.permutation(10 * users)[
+        :users
+    ]  # heavy users have no names of their own, nor have they a range
     country = draw.choice(len(COUNTRIES), events, p=_zipf(len(COUNTRIES), 0.7))
     category = 1 + draw.choice(CATEGORIES, events, p=_zipf(CATEGORIES, 1.0))
     amount = np.round(draw.lognormal(2.8, 0.6, events), 2)
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     with duckdb.connect() as connection:
-        connection.register("event_columns", {
-            "user_id": names[owner], "country": country.astype(np.int32), "category": category, "amount": amount,
-        })  # fmt: skip
-        connection.register("user_columns", {
-            "user_id": names, "segment": draw.integers(0, len(SEGMENTS), users).astype(np.int32),
-            "joined": draw.integers(0, 3_000, users).astype(np.int32),
-        })  # fmt: skip
+        connection.register(
+            "event_columns",
+            {
+                "user_id": names[owner],
+                "country": country.astype(np.int32),
+                "category": category,
+                "amount": amount,
+            },
+        )
+        connection.register(
+            "user_columns",
+            {
+                "user_id": names,
+                "segment": draw.integers(0, len(SEGMENTS), users).astype(np.int32),
+                "joined": draw.integers(0, 3_000, users).astype(np.int32),
+            },
+        )
         chosen = "list_extract({names!r}, {column} + 1)"
         connection.execute(
             f"COPY (SELECT user_id, {chosen.format(names=list(COUNTRIES), column='country')} AS country, category, "
@@ -88,9 +100,14 @@ def generate(folder: Path, events: int) -> None:
 def write_schema(folder: Path, mechanism: str, groups: int) -> Path:
     """The schema file under one kind of noise, with a user held to ``groups`` groups of an answer."""
     path = folder / f"events-{mechanism}-{groups}.toml"
-    quoted = {name: ", ".join(f'"{each}"' for each in names)
-              for name, names in (("countries", COUNTRIES), ("segments", SEGMENTS))}  # fmt: skip
-    path.write_text(SCHEMA.format(mechanism=mechanism, groups=groups, most=MOST_AMOUNT, **quoted), encoding="utf-8")
+    quoted = {
+        name: ", ".join(f'"{each}"' for each in names)
+        for name, names in (("countries", COUNTRIES), ("segments", SEGMENTS))
+    }
+    path.write_text(
+        SCHEMA.format(mechanism=mechanism, groups=groups, most=MOST_AMOUNT, **quoted),
+        encoding="utf-8",
+    )
     return path
 
 
@@ -105,7 +122,10 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=1_000_000)
     arguments = parser.parse_args()
     generate(arguments.folder, arguments.events)
-    print(f"{arguments.events:,} events in {arguments.folder}", write_schema(arguments.folder, "gaussian", 20).name)
+    print(
+        f"{arguments.events:,} events in {arguments.folder}",
+        write_schema(arguments.folder, "gaussian", 20).name,
+    )
 
 
 if __name__ == "__main__":

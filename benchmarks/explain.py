@@ -50,7 +50,7 @@ STATEMENTS = {
     "rollup": f"SELECT male, old, COUNT(*) AS n FROM ({_OLD}) GROUP BY ROLLUP (male, old)",
     "cube": f"SELECT male, old, COUNT(*) AS n FROM ({_OLD}) GROUP BY CUBE (male, old)",
     "median": "SELECT MEDIAN(bmi) AS m FROM patients",
-}  # fmt: skip
+}
 
 
 #: Rounds of releases, and what part of them is to be within the half-width.
@@ -95,11 +95,14 @@ def lines(session: Session, title: str, plan: Plan, noise: str, runs: int) -> It
             exact = truth(core, many[0], column.aggregate)
             estimate = core.arithmetic(column.aggregate)
             seen = [
-                float(value(estimate, [(each, Fraction(0)) for each in cells]) or 0) - exact for cells in table.cells
+                float(value(estimate, [(each, Fraction(0)) for each in cells]) or 0) - exact
+                for cells in table.cells
             ]
             yield Line(title, noise, column.name, error.half_width, np.abs(seen))
         elif isinstance(ranked := core.estimates[column.aggregate], QuantileEstimate):
-            errors = rank_errors(core, ranked, many[0], [row[column.aggregate] for row in table.aggregates])
+            errors = rank_errors(
+                core, ranked, many[0], [row[column.aggregate] for row in table.aggregates]
+            )
             told = rank_width(core.histograms[ranked.histogram], ranked.ranks, plan.confidence)
             yield Line(title, noise, f"{column.name}, rows in rank", told, errors, True)
 
@@ -108,7 +111,8 @@ def truth(core: CorePlan, row: Sequence[object], aggregate: int) -> float:
     """The aggregate without noise."""
     start = len(core.core.keys)
     cells = [
-        (Fraction(int(str(each))) * step, Fraction(0)) for each, step in zip(row[start:], core.steps, strict=False)
+        (Fraction(int(str(each))) * step, Fraction(0))
+        for each, step in zip(row[start:], core.steps, strict=False)
     ]
     return float(value(core.arithmetic(aggregate), cells) or 0)
 
@@ -128,25 +132,37 @@ def rank_errors(
     sums = np.array(list(accumulate((count * step for _, count in pairs), initial=0.0)))
     target = float(estimate.ranks.fractions[0]) * sums[-1]
     at = np.array([float(str(each)) for each in values])
-    before, after = sums[np.searchsorted(ends, at, "left")], sums[np.searchsorted(starts, at, "right")]
+    before, after = (
+        sums[np.searchsorted(ends, at, "left")],
+        sums[np.searchsorted(starts, at, "right")],
+    )
     return np.maximum(np.maximum(before - target, target - after), 0.0)
 
 
-def cube_lines(title: str, plan: Plan, noise: str, rows: list[CoreRows], runs: int) -> Iterator[Line]:
+def cube_lines(
+    title: str, plan: Plan, noise: str, rows: list[CoreRows], runs: int
+) -> Iterator[Line]:
     """Each level of a cube: its groups' intervals against how far its groups are off."""
     (cube,) = plan.cubes
     finest = plan.cores[cube.finest or 0]
     place = finest.core.aggregates.index(cube.aggregates[0])
-    exact = {tuple(map(str, row[: len(finest.core.keys)])): truth(finest, row, place) for row in rows[cube.finest or 0]}
+    exact = {
+        tuple(map(str, row[: len(finest.core.keys)])): truth(finest, row, place)
+        for row in rows[cube.finest or 0]
+    }
     errors: dict[int, list[float]] = {}
     halves: dict[int, float] = {}
     for _ in range(runs):
         released = release(ExactRows(rows), plan.cores, plan.confidence)
         table = cube_table(cube, released.tables, plan.confidence)
-        for (level, group), keys, ends in zip(table.groups, table.keys, table.intervals, strict=True):
+        for (level, group), keys, ends in zip(
+            table.groups, table.keys, table.intervals, strict=True
+        ):
             own = [number for number, key in enumerate(keys) if number in cube.levels[level].keys]
             wanted = tuple(str(keys[number]) for number in own)
-            inside = sum(n for name, n in exact.items() if tuple(name[number] for number in own) == wanted)
+            inside = sum(
+                n for name, n in exact.items() if tuple(name[number] for number in own) == wanted
+            )
             errors.setdefault(level, []).append(float(group.cells[0]) - inside)
             assert ends[0] is not None
             halves[level] = (ends[0][1] - ends[0][0]) / 2
@@ -161,7 +177,9 @@ def measured(runs: int, epsilon: str) -> Iterator[Line]:
     for noise in ("laplace", "gaussian"):
         with tempfile.TemporaryDirectory() as folder:
             privacy = schema.privacy.model_copy(update={"epsilon": Fraction(1000)})
-            session = open_session(schema.model_copy(update={"privacy": privacy}), ledger=Path(folder) / "ledger")
+            session = open_session(
+                schema.model_copy(update={"privacy": privacy}), ledger=Path(folder) / "ledger"
+            )
             session.set("dpsql.mechanism", noise)
             session.set("dpsql.epsilon", epsilon)
             for title, text in STATEMENTS.items():
@@ -174,11 +192,16 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=10_000, help="the releases of one round")
     parser.add_argument("--epsilon", default="1", help="the price of a statement")
     options = parser.parse_args()
-    print(f"{'statement':26}{'noise':10}{'column':22}{'told':>10}{'seen':>10}{'seen/told':>11}  rounds")
+    print(
+        f"{'statement':26}{'noise':10}{'column':22}{'told':>10}{'seen':>10}{'seen/told':>11}  rounds"
+    )
     worst = 0.0
     for line in measured(ROUNDS * options.runs, options.epsilon):
         ratio = float(np.quantile(line.errors, CONFIDENCE)) / line.told
-        rounds = [float(np.quantile(part, CONFIDENCE)) / line.told for part in np.array_split(line.errors, ROUNDS)]
+        rounds = [
+            float(np.quantile(part, CONFIDENCE)) / line.told
+            for part in np.array_split(line.errors, ROUNDS)
+        ]
         worst = worst if line.bound else max(worst, abs(ratio - 1))
         last = "a bound" if line.bound else f"{min(rounds):.3f} … {max(rounds):.3f}"
         figures = f"{line.told:10.4g}{ratio * line.told:10.4g}{ratio:11.4f}"

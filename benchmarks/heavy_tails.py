@@ -80,7 +80,9 @@ def rows_of_units(units: int, random: np.random.Generator) -> dict[str, NDArray[
         "lognormal": np.round(random.lognormal(0.9, 1.0, units)),
         "pareto": np.floor((1 - random.random(units)) ** (-1 / 2)),
         "heavier": np.floor((1 - random.random(units)) ** (-1 / 1.5)),
-        "awards": np.where(players, np.round(random.lognormal(2.2, 0.8, units)), random.integers(1, 3, units)),
+        "awards": np.where(
+            players, np.round(random.lognormal(2.2, 0.8, units)), random.integers(1, 3, units)
+        ),
         "constant": np.full(units, 5),
     }
     return {name: np.maximum(rows, 1).astype(np.int64) for name, rows in laws.items()}
@@ -107,7 +109,9 @@ def tuned(folder: Path, tables: list[str], number: int) -> tuple[Path, str]:
     own = folder / f"{tables[0]}{len(tables)}_{number}"
     own.mkdir()
     path = own / "tails.toml"
-    shutil.copy(folder / "tails.duckdb", own)  # a database of its own, which nothing was charged to before
+    shutil.copy(
+        folder / "tails.duckdb", own
+    )  # a database of its own, which nothing was charged to before
     declared = SCHEMA.format(source=own / "tails.duckdb", ledger=path.with_suffix(".ledger"))
     path.write_text(declared + "".join(TABLE.format(name=name) for name in tables))
     run = CliRunner().invoke(commands, ["schema", "tune", str(path), "--yes"])
@@ -134,7 +138,9 @@ def measured(folder: Path, path: Path, table: str) -> Iterator[tuple[str, float]
             return float((connection.execute(statement).fetchone() or (0,))[0])
 
         counts = f"(SELECT COUNT(*) AS n FROM {table} GROUP BY person)"
-        rows = connection.execute(f"SELECT COUNT(*) FROM {table} GROUP BY person").fetchnumpy()["count_star()"]
+        rows = connection.execute(f"SELECT COUNT(*) FROM {table} GROUP BY person").fetchnumpy()[
+            "count_star()"
+        ]
         best = min(count_off(rows, limit) for limit in range(1, int(rows.max()) + 1))
         yield "limit", most
         yield "expected", count_off(rows, most)
@@ -144,7 +150,14 @@ def measured(folder: Path, path: Path, table: str) -> Iterator[tuple[str, float]
         yield "said", float(declared.rows_beyond_limit or 0)
         yield "at most", float(declared.rows_beyond_limit_at_most or 0)
         plain = {column: number(f"SELECT {column} FROM {table}") for column in COLUMNS}
-    path.write_text(re.sub("epsilon = 3\n", "epsilon = 1000000\nmechanism = 'gaussian'\n", path.read_text(), count=1))
+    path.write_text(
+        re.sub(
+            "epsilon = 3\n",
+            "epsilon = 1000000\nmechanism = 'gaussian'\n",
+            path.read_text(),
+            count=1,
+        )
+    )
     session = open_session(path)
     try:
         for column, exact in plain.items():
@@ -165,7 +178,9 @@ def main() -> None:
             folder = Path(temporary)
             tables = fill(folder, units)
             for together in (False, True):
-                print(f"{units:,} units, {'all tables together' if together else 'each table alone'}")
+                print(
+                    f"{units:,} units, {'all tables together' if together else 'each table alone'}"
+                )
                 found: dict[str, dict[str, list[float]]] = {name: {} for name in tables}
                 for number in range(arguments.rounds):
                     for names in [tables] if together else [[name] for name in tables]:

@@ -66,8 +66,13 @@ CELLS = {
 }
 
 #: Kinds that groups of nobody have no value of.
-OF_SOMEBODY = ("ratio of sums", "share in per cent", "ratio of averages", "difference of ratios",
-               "difference of two medians")  # fmt: skip
+OF_SOMEBODY = (
+    "ratio of sums",
+    "share in per cent",
+    "ratio of averages",
+    "difference of ratios",
+    "difference of two medians",
+)
 #: The number of units of groups whose keys are not declared, among the releases that show them.
 SHOWN = "units of a shown group"
 
@@ -145,7 +150,9 @@ def session_with(law: str, folder: Path) -> Iterator[Session]:
     text = SCHEMA.format(folder=folder, delta=LAWS[law], sizes=sizes, lots=lots)
     schema.write_text(text, encoding="utf-8")
     session = open_session(schema, ledger=folder.parent / f"{law}.ledger")
-    session.set("dpsql.empty_groups", "show")  # what is made of several groups is measured over all of them
+    session.set(
+        "dpsql.empty_groups", "show"
+    )  # what is made of several groups is measured over all of them
     yield session
     session.close()
 
@@ -157,7 +164,9 @@ def exact_rows(session: Session, plan: Plan) -> list[CoreRows]:
         return reading.stage([]).reveal()
 
 
-def coverage(session: Session, law: str, kind: str, text: str, price: Fraction, draws: int, releases: int = 0) -> Line:
+def coverage(
+    session: Session, law: str, kind: str, text: str, price: Fraction, draws: int, releases: int = 0
+) -> Line:
     """The share of intervals of the statement's last column that hold its value without noise, for each group.
 
     Intervals that are read off one released row are looked at on ``draws`` releases, others on ``releases``.
@@ -181,7 +190,9 @@ def plans(session: Session, text: str, price: Fraction) -> tuple[Plan, Plan]:
     return sharp, session.plan(text)
 
 
-def _held_by_groups(session: Session, sharp: Plan, plan: Plan, draws: int) -> dict[object, list[bool]]:
+def _held_by_groups(
+    session: Session, sharp: Plan, plan: Plan, draws: int
+) -> dict[object, list[bool]]:
     """Whether the intervals of the last column hold on many releases of each group; few of some are looked at not.
 
     NULL has no interval, and so none that misses.
@@ -208,7 +219,10 @@ def _held_by_statements(
     """
     rows = exact_rows(session, plan)
     with session._scopes.sandbox() as shell:
-        truth = [row[-1] for row in shell.run(sharp, release(ExactRows(rows), sharp.cores, CONFIDENCE)).rows]
+        truth = [
+            row[-1]
+            for row in shell.run(sharp, release(ExactRows(rows), sharp.cores, CONFIDENCE)).rows
+        ]
         for _ in range(releases):
             found = shell.run(plan, release(ExactRows(rows), plan.cores, CONFIDENCE))
             for true, row, bars in zip(truth, found.rows, found.intervals, strict=True):
@@ -222,13 +236,17 @@ def _share(held: Sequence[bool]) -> float | None:
     return sum(held) / len(held) if held else None
 
 
-def coverage_of_tables(session: Session, text: str, price: Fraction, releases: int, part: float = 1.0) -> float | None:
+def coverage_of_tables(
+    session: Session, text: str, price: Fraction, releases: int, part: float = 1.0
+) -> float | None:
     """The share of intervals of the last column that hold, over all rows; ``part`` is what is taken of their width."""
     sharp, plan = plans(session, text, price)
     return _share([holds for _, holds in _held_by_statements(session, sharp, plan, releases, part)])
 
 
-def _ends(session: Session, table: ReleasedTable, column: OutputColumn) -> list[tuple[float, float] | None]:
+def _ends(
+    session: Session, table: ReleasedTable, column: OutputColumn
+) -> list[tuple[float, float] | None]:
     if column.aggregate is not None:
         return [row[column.aggregate] for row in table.intervals]
     assert column.computed is not None
@@ -261,13 +279,17 @@ def table(head: Sequence[str], cells: Sequence[Sequence[str]], named: int, markd
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)
     widths = [max(len(row[place]) for row in [head, *cells]) for place in range(len(head))]
     return "\n".join(
-        "  ".join(text.ljust(width) if place < named else text.rjust(width)
-                  for place, (text, width) in enumerate(zip(row, widths, strict=True)))
+        "  ".join(
+            text.ljust(width) if place < named else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
         for row in [head, *cells]
-    )  # fmt: skip
+    )
 
 
-def cells_table(session: Session, law: str, kinds: Sequence[str], draws: int, releases: int) -> list[list[str]]:
+def cells_table(
+    session: Session, law: str, kinds: Sequence[str], draws: int, releases: int
+) -> list[list[str]]:
     """The share that held of each kind of cell, a column for each size of group."""
     lines = []
     for kind in kinds:
@@ -277,17 +299,40 @@ def cells_table(session: Session, law: str, kinds: Sequence[str], draws: int, re
                 continue
             text = "SELECT found, COUNT(DISTINCT id) FROM people GROUP BY found"
         lines += [coverage(session, law, kind, text, price, draws, releases) for price in PRICES]
-        print(kind, law, *(" ".join(map(shown, line.shares)) for line in lines[-2:]), sep="; ", file=sys.stderr)
-    return [[line.kind, line.law, f"{float(line.price):g}", *map(shown, line.shares)] for line in lines]
+        print(
+            kind,
+            law,
+            *(" ".join(map(shown, line.shares)) for line in lines[-2:]),
+            sep="; ",
+            file=sys.stderr,
+        )
+    return [
+        [line.kind, line.law, f"{float(line.price):g}", *map(shown, line.shares)] for line in lines
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--draws", type=int, default=4_000, help="releases of each group")
-    parser.add_argument("--releases", type=int, default=1_000, help="releases of statements with resampled intervals")
-    parser.add_argument("--kind", action="append", default=[], help="a kind of cell to take, instead of all")
-    parser.add_argument("--law", choices=list(LAWS), action="append", default=[], help="a law of noise, instead of all")
-    parser.add_argument("--markdown", action="store_true", help="print the tables of docs/intervals.md")
+    parser.add_argument(
+        "--releases",
+        type=int,
+        default=1_000,
+        help="releases of statements with resampled intervals",
+    )
+    parser.add_argument(
+        "--kind", action="append", default=[], help="a kind of cell to take, instead of all"
+    )
+    parser.add_argument(
+        "--law",
+        choices=list(LAWS),
+        action="append",
+        default=[],
+        help="a law of noise, instead of all",
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="print the tables of docs/intervals.md"
+    )
     options = parser.parse_args()
     asked = {kind.lower() for kind in options.kind}
     kinds = [kind for kind in [*CELLS, SHOWN] if not asked or kind.lower() in asked]
@@ -308,9 +353,16 @@ def main() -> None:
                         shares[kind].append(shown(held))
     if cells:
         cells.sort(key=lambda row: [*CELLS, SHOWN].index(row[0]))
-        print(table(["cell", "noise", "ε", *(f"{size:,}" for size in SIZES)], cells, 2, options.markdown))
+        print(
+            table(
+                ["cell", "noise", "ε", *(f"{size:,}" for size in SIZES)], cells, 2, options.markdown
+            )
+        )
     if shares:
-        head = ["of several rows", *(f"{law}, ε = {float(price):g}" for law in laws for price in PRICES)]
+        head = [
+            "of several rows",
+            *(f"{law}, ε = {float(price):g}" for law in laws for price in PRICES),
+        ]
         print(table(head, list(shares.values()), 1, options.markdown))
 
 

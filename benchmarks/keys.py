@@ -85,7 +85,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     asked = parser.parse_args()
     heads = ("counts, a fifth", "counts, all", "weight, a third")
-    print(f"{'units':16} {'noise':9} {'price':>5} {'limit':>5} {heads[0]:>16} {heads[1]:>12} {heads[2]:>16}")
+    print(
+        f"{'units':16} {'noise':9} {'price':>5} {'limit':>5} {heads[0]:>16} {heads[1]:>12} {heads[2]:>16}"
+    )
     with tempfile.TemporaryDirectory() as home:
         for name in generate(Path(home), asked.units):
             folder = Path(home) / name
@@ -99,10 +101,14 @@ def main() -> None:
 def compared(folder: Path, mechanism: str, epsilon: Fraction, groups: int, repeats: int) -> str:
     """The keys that are shown in each of the three ways."""
     schema = folder / f"{mechanism}-{groups}-{float(epsilon)}.toml"
-    schema.write_text(SCHEMA.format(epsilon=float(epsilon), mechanism=mechanism, groups=groups), "utf-8")
+    schema.write_text(
+        SCHEMA.format(epsilon=float(epsilon), mechanism=mechanism, groups=groups), "utf-8"
+    )
     session = open_session(schema, ledger=folder / f"{schema.stem}-ledger")
-    texts = ("SELECT place, COUNT(DISTINCT person) FROM visits GROUP BY place",
-             "SELECT place, COUNT(*) FROM visits GROUP BY place")  # fmt: skip
+    texts = (
+        "SELECT place, COUNT(DISTINCT person) FROM visits GROUP BY place",
+        "SELECT place, COUNT(*) FROM visits GROUP BY place",
+    )
     by_count, by_weight = (session.plan(text).cores[0] for text in texts)
     session.close()
     assert by_count.selection is not None and by_weight.selection is not None
@@ -110,11 +116,15 @@ def compared(folder: Path, mechanism: str, epsilon: Fraction, groups: int, repea
     norm: Norm = "l2" if mechanism == "gaussian" else "l1"
     delta = by_count.selection.delta
     former = key_threshold(groups, norm, "add-remove", epsilon, Fraction(1, 5), delta)
-    assert by_weight.selection == key_threshold(groups, norm, "add-remove", epsilon, SELECTION_SHARE, delta,
-                                                by_weight.selection.weights)  # fmt: skip
+    assert by_weight.selection == key_threshold(
+        groups, norm, "add-remove", epsilon, SELECTION_SHARE, delta, by_weight.selection.weights
+    )
     counts, weights = exact(by_count, folder), exact(by_weight, folder)
-    figures = (shown(former, counts, repeats), shown(by_count.selection, counts, repeats),
-               shown(by_weight.selection, weights, repeats))  # fmt: skip
+    figures = (
+        shown(former, counts, repeats),
+        shown(by_count.selection, counts, repeats),
+        shown(by_weight.selection, weights, repeats),
+    )
     return "{:16.0f} {:12.0f} {:16.0f}".format(*figures)
 
 

@@ -59,7 +59,9 @@ def inserting(place: str) -> Callable[[], None]:
         import psycopg
 
         server = psycopg.connect(place.partition("&schema=")[0], autocommit=True)
-        server.execute("CREATE TABLE IF NOT EXISTS plain (number bigserial PRIMARY KEY, payload text)")
+        server.execute(
+            "CREATE TABLE IF NOT EXISTS plain (number bigserial PRIMARY KEY, payload text)"
+        )
         return lambda: server.execute(PLAIN.encode()) and None
     file = sqlite3.connect(f"{place}.plain", isolation_level=None, timeout=30)
     file.execute("PRAGMA synchronous = EXTRA")
@@ -85,7 +87,9 @@ def by_turns(place: str, count: int) -> tuple[list[float], list[float]]:
     return taken
 
 
-def work(make: Callable[[str], Callable[[], None]], place: str, seconds: float, start: Any, done: Any) -> None:
+def work(
+    make: Callable[[str], Callable[[], None]], place: str, seconds: float, start: Any, done: Any
+) -> None:
     """One of the processes: as often as it can, until the time is up."""
     action = make(place)
     action()
@@ -102,7 +106,10 @@ def per_second(make: Callable[[str], Callable[[], None]], place: str, seconds: f
     make(place)()
     context = multiprocessing.get_context("spawn")
     start, done = context.Barrier(PROCESSES), context.Queue()
-    workers = [context.Process(target=work, args=(make, place, seconds, start, done)) for _ in range(PROCESSES)]
+    workers = [
+        context.Process(target=work, args=(make, place, seconds, start, done))
+        for _ in range(PROCESSES)
+    ]
     for worker in workers:
         worker.start()
     counts = [done.get(timeout=120) for _ in workers]
@@ -135,7 +142,10 @@ def show(store: str, place: str, count: int, seconds: float) -> None:
     charge, insert = statistics.median(charges), statistics.median(inserts)
     ninetieth = statistics.quantiles(charges, n=10)[8]
     print(
-        f"{store:<12}", *(f"{each:>9.2f}" for each in (charge, ninetieth, insert, charge / insert)), end=" ", flush=True
+        f"{store:<12}",
+        *(f"{each:>9.2f}" for each in (charge, ninetieth, insert, charge / insert)),
+        end=" ",
+        flush=True,
     )
     rate, plain = per_second(charging, place, seconds), per_second(inserting, place, seconds)
     print(*(f"{each:>9.0f}" for each in (rate, plain)), f"{plain / rate:>9.2f}")
@@ -143,15 +153,23 @@ def show(store: str, place: str, count: int, seconds: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, help="on the disk that is meant; by default that of temporary files")
+    parser.add_argument(
+        "--folder", type=Path, help="on the disk that is meant; by default that of temporary files"
+    )
     parser.add_argument("--charges", type=int, default=CHARGES, help="how many are measured alone")
-    parser.add_argument("--seconds", type=float, default=3.0, help="for how long the processes race")
+    parser.add_argument(
+        "--seconds", type=float, default=3.0, help="for how long the processes race"
+    )
     arguments = parser.parse_args()
     size = (arguments.charges, arguments.seconds)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as name, server(Path(name)) as address:
-        print(f"{size[0]} charges by turns with plain inserts, in ms; then what {PROCESSES} processes do in a second")
+        print(
+            f"{size[0]} charges by turns with plain inserts, in ms; then what {PROCESSES} processes do in a second"
+        )
         names = ("charge", "90 % in", "plain", "ratio")
-        print(f"{'store':<12}", *(f"{each:>9}" for each in (*names, "charges/s", "plain/s", "ratio")))
+        print(
+            f"{'store':<12}", *(f"{each:>9}" for each in (*names, "charges/s", "plain/s", "ratio"))
+        )
         show("SQLite", str(Path(name) / "benchmark.ledger"), *size)
         if address is None:
             print("PostgreSQL   not installed")

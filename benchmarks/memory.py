@@ -67,19 +67,23 @@ STATEMENTS = {
     "MAX by 1,000 keys": "SELECT item, MAX(amount) FROM events GROUP BY item",
     "join of two tables": "SELECT region, AVG(amount), COUNT(*) FROM events JOIN people USING (person) GROUP BY region",
     "join, by 7,000 keys": "SELECT item, region, COUNT(*), SUM(age) FROM events JOIN people USING (person) "
-                           "GROUP BY item, region",
+    "GROUP BY item, region",
     "ROLLUP over a join": "SELECT item, region, COUNT(*) FROM events JOIN people USING (person) "
-                          "GROUP BY ROLLUP (item, region)",
+    "GROUP BY ROLLUP (item, region)",
     "sums per person": "SELECT AVG(x), COUNT(*) FROM (SELECT person, SUM(amount) AS x FROM events "
-                       "GROUP BY person) AS t",
-}  # fmt: skip
+    "GROUP BY person) AS t",
+}
 
 
 class Watch:
     """The most memory of a process, and the largest size of a folder, in millions of bytes, while something runs."""
 
     def __init__(self, pid: int, folder: Path) -> None:
-        self._status, self._folder, self._over = Path(f"/proc/{pid}/status"), folder, threading.Event()
+        self._status, self._folder, self._over = (
+            Path(f"/proc/{pid}/status"),
+            folder,
+            threading.Event(),
+        )
         self.memory = self.spilled = 0.0
         self._thread = threading.Thread(target=self._look)
 

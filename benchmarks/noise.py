@@ -76,15 +76,21 @@ def row(name: str, draw: Draw, sizes: Sequence[int], calls: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer repetitions, no million values from OpenDP")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer repetitions, no million values from OpenDP"
+    )
     quick = parser.parse_args().quick
     calls, theirs = (2000, SIZES[:3]) if quick else (10_000, SIZES)
     print(f"{'milliseconds for':34}", *(f"{size:>10,}" for size in SIZES), " time~|z|")
     for gaussian, law in ((False, "discrete Laplace"), (True, "discrete Gaussian")):
         for scale in SCALES:
 
-            def draw(size: int, scale: Fraction = scale, gaussian: bool = gaussian) -> Sequence[int]:
-                drawn = discrete_gaussian(scale**2, size) if gaussian else discrete_laplace(scale, size)
+            def draw(
+                size: int, scale: Fraction = scale, gaussian: bool = gaussian
+            ) -> Sequence[int]:
+                drawn = (
+                    discrete_gaussian(scale**2, size) if gaussian else discrete_laplace(scale, size)
+                )
                 values: list[int] = drawn.tolist()
                 return values
 
@@ -95,7 +101,11 @@ def main() -> None:
     print(f"chance alone gives |time~|z|| up to {2 / calls**0.5:.3f}")
 
     print("\nmicroseconds for one error bar, cold and from the cache")
-    for mechanism in (Laplace(1, Fraction(10)), Gaussian(1, Fraction(2)), Gaussian(1, Fraction(10**6, 7))):
+    for mechanism in (
+        Laplace(1, Fraction(10)),
+        Gaussian(1, Fraction(2)),
+        Gaussian(1, Fraction(10**6, 7)),
+    ):
         start = perf_counter()
         mechanism.half_width(0.95)
         between = perf_counter()

@@ -52,7 +52,9 @@ def with_payments(events: Path) -> None:
         count = connection.execute(f"SELECT COUNT(*) FROM '{events}'").fetchall()[0][0]
         paid = np.round(np.random.default_rng(count).lognormal(3, 1.5, count), 2)
         connection.register("payments", {"paid": paid})
-        connection.execute(f"COPY (FROM '{events}' POSITIONAL JOIN payments) TO '{events}.new' (FORMAT parquet)")
+        connection.execute(
+            f"COPY (FROM '{events}' POSITIONAL JOIN payments) TO '{events}.new' (FORMAT parquet)"
+        )
     events.with_name(f"{events.name}.new").replace(events)
 
 
@@ -60,16 +62,24 @@ def opened(folder: Path, declared: str, mechanism: str) -> Session:
     """A session on the events of the folder, with these bounds."""
     path, (amount, paid) = write_schema(folder, mechanism, 20), DECLARED[declared]
     categories = ", ".join(str(place) for place in range(1, CATEGORIES + 1))
-    text = path.read_text(encoding="utf-8").replace("[tables.users]", "[engine]\nprocess = false\n[tables.users]", 1)
-    text = text.replace(
-        'category = { type = "integer" }', f'category = {{ type = "integer", values = [{categories}] }}'
+    text = path.read_text(encoding="utf-8").replace(
+        "[tables.users]", "[engine]\nprocess = false\n[tables.users]", 1
     )
-    text = text.replace("bounds = [0, 100] }", f'bounds = {amount} }}\npaid = {{ type = "double", bounds = {paid} }}')
+    text = text.replace(
+        'category = { type = "integer" }',
+        f'category = {{ type = "integer", values = [{categories}] }}',
+    )
+    text = text.replace(
+        "bounds = [0, 100] }",
+        f'bounds = {amount} }}\npaid = {{ type = "double", bounds = {paid} }}',
+    )
     path.write_text(text, encoding="utf-8")
     return open_session(path, ledger=folder / f"ledger-{declared}-{mechanism}")
 
 
-def sums(session: Session, text: str, runs: int) -> Iterator[tuple[dict[object, float], float | None]]:
+def sums(
+    session: Session, text: str, runs: int
+) -> Iterator[tuple[dict[object, float], float | None]]:
     """The sums by key of so many releases, and the norm of each; None where bounds are declared."""
     plan = session.plan(text)
     stages, exact = plan.stages, read(session, plan)
@@ -86,7 +96,9 @@ def sums(session: Session, text: str, runs: int) -> Iterator[tuple[dict[object, 
         yield {key: norm * part for key, part in parts.items()}, norm
 
 
-def _by_key(exact: list[CoreRows], cores: Sequence[CorePlan], confidence: float) -> dict[object, float]:
+def _by_key(
+    exact: list[CoreRows], cores: Sequence[CorePlan], confidence: float
+) -> dict[object, float]:
     (table,) = release(ExactRows(exact), cores, confidence).tables
     pairs = zip(table.keys, table.aggregates, strict=True)
     return {key[0]: float(values[0]) for key, values in pairs}  # type: ignore[arg-type]
@@ -102,14 +114,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         generate(folder, options.events)
         events = folder / "data" / "events.parquet"
         with_payments(events)
-        print(f"{'mean error at ε = 1':38}{'sensible':>12}{'careless':>14}{'DP_CLIP':>12}  norms, most frequent first")
+        print(
+            f"{'mean error at ε = 1':38}{'sensible':>12}{'careless':>14}{'DP_CLIP':>12}  norms, most frequent first"
+        )
         for value, key, mechanism in QUESTIONS:
-            plain = dict(duckdb.sql(f"SELECT {key}, SUM({value}) FROM '{events}' GROUP BY 1").fetchall())
+            plain = dict(
+                duckdb.sql(f"SELECT {key}, SUM({value}) FROM '{events}' GROUP BY 1").fetchall()
+            )
             line, norms = f"{f'SUM({value}) by {key}, {mechanism}':38}", dict[float, int]()
             for declared, width in zip(DECLARED, (12, 14, 12), strict=True):
                 session, errors = opened(folder, declared, mechanism), []
-                for answer, norm in sums(session, f"SELECT {key}, SUM({value}) FROM events GROUP BY 1", options.runs):
-                    errors.append(np.mean([abs(answer[each] / total - 1) for each, total in plain.items()]))
+                for answer, norm in sums(
+                    session, f"SELECT {key}, SUM({value}) FROM events GROUP BY 1", options.runs
+                ):
+                    errors.append(
+                        np.mean([abs(answer[each] / total - 1) for each, total in plain.items()])
+                    )
                     if norm is not None:
                         norms[norm] = norms.get(norm, 0) + 1
                 session.close()
@@ -117,7 +137,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(
                 line,
                 "",
-                ", ".join(f"{norm:.4g}" for norm in sorted(norms, key=lambda each: -norms[each])[:4]),
+                ", ".join(
+                    f"{norm:.4g}" for norm in sorted(norms, key=lambda each: -norms[each])[:4]
+                ),
                 flush=True,
             )
 

@@ -35,7 +35,9 @@ ROOMS = ("parse", "bind", "plan", "describe", "all")
 Times = dict[str, list[float]]
 
 
-def measure(session: Session, shell: PostProcessor, sizes: PublicSizes, text: str, times: Times) -> None:
+def measure(
+    session: Session, shell: PostProcessor, sizes: PublicSizes, text: str, times: Times
+) -> None:
     """Plan a statement once room by room and once whole; ``all`` is `Session.plan` itself."""
     privacy, delta = session.schema.privacy, session.accountant.budget.delta_selection
     start = perf_counter()
@@ -64,7 +66,9 @@ def first(session: Session, text: str) -> float | None:
     return perf_counter() - start
 
 
-def report(title: str, schema: Path, ledger: Path, statements: dict[str, str], repetitions: int) -> None:
+def report(
+    title: str, schema: Path, ledger: Path, statements: dict[str, str], repetitions: int
+) -> None:
     """One table for one database: a line for each statement, then the median over them.
 
     The statements follow one another, so that none profits from having just been planned.
@@ -72,15 +76,25 @@ def report(title: str, schema: Path, ledger: Path, statements: dict[str, str], r
     declared, engine = open_engine(load(schema))
     session = Session(declared, engine, open_accountant(declared, ledger), "benchmark")
     shell, sizes = PostProcessor(declared, engine.public_rows), PublicSizes(engine)
-    firsts = {name: took for name, text in statements.items() if (took := first(session, text)) is not None}
+    firsts = {
+        name: took
+        for name, text in statements.items()
+        if (took := first(session, text)) is not None
+    }
     statements = {name: statements[name] for name in firsts}
     times: dict[str, Times] = {name: {room: [] for room in ROOMS} for name in statements}
     for _ in range(repetitions):
         for name, text in statements.items():
             measure(session, shell, sizes, text, times[name])
     print(f"\n{title:12}", *(f"{room:>9}" for room in (*ROOMS, "first")))
-    rows = [[*(median(times[name][room]) * 1e3 for room in ROOMS), took * 1e3] for name, took in firsts.items()]
-    for name, row in [*zip(times, rows, strict=True), ("median", [median(each) for each in zip(*rows, strict=True)])]:
+    rows = [
+        [*(median(times[name][room]) * 1e3 for room in ROOMS), took * 1e3]
+        for name, took in firsts.items()
+    ]
+    for name, row in [
+        *zip(times, rows, strict=True),
+        ("median", [median(each) for each in zip(*rows, strict=True)]),
+    ]:
         print(f"{name:12}", *(f"{each:9.2f}" for each in row), flush=True)
     shell.close()
     session.close()
@@ -93,8 +107,11 @@ def tpch(folder: Path) -> Path | None:
     if command is None:
         return None
     data = folder / "data" / "tpch"
-    subprocess.run([command, "parquet", "--scale-factor", "0.01", "--output-dir", str(data)], check=True,
-                   capture_output=True)  # fmt: skip
+    subprocess.run(
+        [command, "parquet", "--scale-factor", "0.01", "--output-dir", str(data)],
+        check=True,
+        capture_output=True,
+    )
     (folder / "schemas").mkdir()
     return Path(shutil.copy(HERE.parent / "schemas" / "tpch.toml", folder / "schemas"))
 
@@ -111,7 +128,10 @@ def main() -> None:
         if schema is None:
             print("\nTPC-H is left out: tpchgen-cli is not installed")
             return
-        texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted((HERE / "tpch").glob("*.sql"))}
+        texts = {
+            path.stem: path.read_text(encoding="utf-8")
+            for path in sorted((HERE / "tpch").glob("*.sql"))
+        }
         report("TPC-H", schema, folder / "tpch.ledger", texts, repetitions)
 
 

@@ -48,11 +48,14 @@ STATEMENTS = (
     ("nafld", "SELECT male, MEDIAN(bmi) FROM patients GROUP BY male"),
     ("nafld", "SELECT MEDIAN(age) FROM patients"),
     ("nafld", "SELECT test, MEDIAN(value) FROM labs GROUP BY test"),
-    ("nafld", "SELECT MEDIAN(v) FROM (SELECT patient_id, AVG(value) AS v FROM labs GROUP BY patient_id) AS l"),
+    (
+        "nafld",
+        "SELECT MEDIAN(v) FROM (SELECT patient_id, AVG(value) AS v FROM labs GROUP BY patient_id) AS l",
+    ),
     ("tpch", "SELECT MEDIAN(o_totalprice) FROM orders"),
     ("tpch", "SELECT o_orderpriority, MEDIAN(o_totalprice) FROM orders GROUP BY o_orderpriority"),
     ("events", "SELECT country, MEDIAN(amount) FROM events GROUP BY country"),
-)  # fmt: skip
+)
 FRACTIONS = (Fraction(1, 2), Fraction(9, 10), Fraction(95, 100), Fraction(99, 100))
 #: In lists of how many quantiles each is chosen.
 LISTS = (3, 9)
@@ -63,7 +66,9 @@ Measured: TypeAlias = TreeMechanism | QuantileChoices | QuantilesWithFallback
 def planned(schema: Schema, text: str) -> CorePlan:
     """The statement's one core at the price of the schema."""
     query = bind(parse(text), schema, (), PostProcessor(schema, lambda _: ()).types)
-    (core,) = plan_cores(query, DUCKDB, schema.privacy, schema.privacy.query_epsilon, Fraction(1, 10**8))
+    (core,) = plan_cores(
+        query, DUCKDB, schema.privacy, schema.privacy.query_epsilon, Fraction(1, 10**8)
+    )
     return core
 
 
@@ -72,7 +77,9 @@ def groups(core: CorePlan, source: Path) -> Iterator[list[list[int]]]:
     connection = duckdb.connect()
     connection.execute("ATTACH ':memory:' AS source")
     for table in core.tables:
-        connection.execute(f"CREATE VIEW source.main.\"{table}\" AS FROM read_parquet('{source / table}.parquet')")
+        connection.execute(
+            f"CREATE VIEW source.main.\"{table}\" AS FROM read_parquet('{source / table}.parquet')"
+        )
     yield from (row[-1] for row in run_core(connection, core_sql(core)) if row[-1])
 
 
@@ -86,15 +93,25 @@ class Truth:
     def rank_error(self, place: float, fraction: float) -> float:
         """How many rows lie between a bin and the quantile."""
         wanted = fraction * self.sums[-1]
-        low, high = self.sums[bisect_left(self.places, place)], self.sums[bisect_right(self.places, place)]
+        low, high = (
+            self.sums[bisect_left(self.places, place)],
+            self.sums[bisect_right(self.places, place)],
+        )
         return max(low - wanted, wanted - high, 0.0)
 
     def quantile(self, fraction: float) -> int:
-        return self.places[min(bisect_left(self.sums, fraction * self.sums[-1], 1) - 1, len(self.places) - 1)]
+        return self.places[
+            min(bisect_left(self.sums, fraction * self.sums[-1], 1) - 1, len(self.places) - 1)
+        ]
 
 
-def released(mechanism: Measured, contribution: Contribution, bins: Bins, listed: tuple[list[int], list[int]],
-             fraction: Fraction) -> tuple[float, tuple[float, float]]:  # fmt: skip
+def released(
+    mechanism: Measured,
+    contribution: Contribution,
+    bins: Bins,
+    listed: tuple[list[int], list[int]],
+    fraction: Fraction,
+) -> tuple[float, tuple[float, float]]:
     """One release of the quantile: its value and its interval."""
     ranks = Ranks((fraction,))
     match mechanism:
@@ -109,27 +126,44 @@ def released(mechanism: Measured, contribution: Contribution, bins: Bins, listed
     return float(read.values(ranks)[0]), (low, high)
 
 
-def measured(mechanism: Measured, contribution: Contribution, exact: Sequence[list[list[int]]],
-             fraction: Fraction, repeats: int) -> str:  # fmt: skip
+def measured(
+    mechanism: Measured,
+    contribution: Contribution,
+    exact: Sequence[list[list[int]]],
+    fraction: Fraction,
+    repeats: int,
+) -> str:
     """Error in rank and value, share of intervals that hold and their width."""
     bins, rows = contribution.bins, []
     assert bins is not None
     for places, counts in exact:
-        truth = Truth([(place, count / contribution.fine) for place, count in zip(places, counts, strict=True)])
+        truth = Truth(
+            [
+                (place, count / contribution.fine)
+                for place, count in zip(places, counts, strict=True)
+            ]
+        )
         width, start = float(bins.size * bins.width), float(bins.position(0, Fraction(0)))
         right = truth.quantile(float(fraction))
         for _ in range(repeats):
             value, (low, high) = released(mechanism, contribution, bins, (places, counts), fraction)
             place = int((value - start) / width)
             inside = low - width <= start + right * width <= high + width
-            rows.append((truth.rank_error(place, float(fraction)), 100 * abs(place - right) / bins.count, inside,
-                         100 * (high - low) / width / bins.count))  # fmt: skip
+            rows.append(
+                (
+                    truth.rank_error(place, float(fraction)),
+                    100 * abs(place - right) / bins.count,
+                    inside,
+                    100 * (high - low) / width / bins.count,
+                )
+            )
     rank, value, inside, wide = (list(column) for column in zip(*rows, strict=True))
     return f"{median(rank):8.0f} {median(value):7.2f} {sum(inside) / len(inside):7.2f} {median(wide):6.1f}"
 
 
-def mechanisms(contribution: Contribution, norm: Norm, epsilon: Fraction,
-               fraction: Fraction) -> Iterator[tuple[str, Measured]]:  # fmt: skip
+def mechanisms(
+    contribution: Contribution, norm: Norm, epsilon: Fraction, fraction: Fraction
+) -> Iterator[tuple[str, Measured]]:
     """The tree, the quantile alone, chosen whatever the rows and with the tree to fall back on, and lists of it."""
     comes: NeighbourRelation = "add-remove"
     whole = (contribution, norm, comes, epsilon, Fraction(1))
@@ -139,7 +173,10 @@ def mechanisms(contribution: Contribution, norm: Norm, epsilon: Fraction,
     yield "alone", with_fallback(*whole, [wanted])
     for among in LISTS:
         parts = {fraction, *(Fraction(place, among) for place in range(1, among))}
-        yield f"1 of {len(parts)}", with_fallback(*whole, [RankTarget(part, "lower") for part in parts])
+        yield (
+            f"1 of {len(parts)}",
+            with_fallback(*whole, [RankTarget(part, "lower") for part in parts]),
+        )
 
 
 def main() -> None:
@@ -154,8 +191,13 @@ def main() -> None:
     if asked.tpch is not None:
         schemas["tpch"] = (load(Path("schemas/tpch.toml")), asked.tpch)
     if asked.events is not None:
-        schemas["events"] = (load(write_schema(asked.events, "gaussian", 20)), asked.events / "data")
-    print(f"{'':52} {'q':>5} {'rows':>8} {'':>8} {'rank':>8} {'value %':>7} {'inside':>7} {'wide %':>6}")
+        schemas["events"] = (
+            load(write_schema(asked.events, "gaussian", 20)),
+            asked.events / "data",
+        )
+    print(
+        f"{'':52} {'q':>5} {'rows':>8} {'':>8} {'rank':>8} {'value %':>7} {'inside':>7} {'wide %':>6}"
+    )
     for name, text in STATEMENTS:
         if name not in schemas:
             continue
@@ -169,8 +211,12 @@ def main() -> None:
         rows = median([sum(counts) / contribution.fine for _, counts in exact])
         for fraction in FRACTIONS:
             head = f"{text[:52]:52} {float(fraction):5.2f} {rows:8.0f}"
-            for kind, mechanism in mechanisms(contribution, core.norm, schema.privacy.query_epsilon, fraction):
-                print(f"{head} {kind:>8} {measured(mechanism, contribution, exact, fraction, asked.repeats)}")
+            for kind, mechanism in mechanisms(
+                contribution, core.norm, schema.privacy.query_epsilon, fraction
+            ):
+                print(
+                    f"{head} {kind:>8} {measured(mechanism, contribution, exact, fraction, asked.repeats)}"
+                )
                 head = " " * len(head)
 
 

@@ -38,7 +38,18 @@ ROWS, CALLS, VALUES = 16_384, 5, 5
 TEXTS = [
     f"repeat({text}, {times})"
     for times in (50, 1_000)
-    for text in ("'a'", "' '", "'%'", "'9'", "'Ä'", "chr(128512)", "'e' || chr(769)", "chr(0)", "chr(304)", "'0.1'")
+    for text in (
+        "'a'",
+        "' '",
+        "'%'",
+        "'9'",
+        "'Ä'",
+        "chr(128512)",
+        "'e' || chr(769)",
+        "chr(0)",
+        "chr(304)",
+        "'0.1'",
+    )
 ]
 TEXTS.append("'0.' || repeat('1', 98)")
 
@@ -50,7 +61,9 @@ def pool(column: ColumnRef) -> tuple[tuple[str, str, int], ...]:
     if column.type.kind != "text":
         return tuple((each, engine, 0) for each in values)
     texts = [each for each in (*values, *TEXTS) if "40000" not in each]
-    lengths = duckdb.execute(f"SELECT UNNEST([{', '.join(f'LENGTH({each})' for each in texts)}])").fetchall()
+    lengths = duckdb.execute(
+        f"SELECT UNNEST([{', '.join(f'LENGTH({each})' for each in texts)}])"
+    ).fetchall()
     return tuple((each, engine, length) for each, (length,) in zip(texts, lengths, strict=True))
 
 
@@ -76,14 +89,19 @@ def seconds(connection: duckdb.DuckDBPyConnection, value: str) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--step", type=float, default=20, help="nanoseconds of a step")
     asked = parser.parse_args()
     dice, tried, slow = random.Random(asked.seed), 0, dict[str, str]()
     with duckdb.connect(config={"threads": 1}) as connection:
         for name, expression in expressions(dice):
-            read, value = list(dict.fromkeys(columns(expression))), native(DUCKDB, expression).sql(dialect="duckdb")
+            read, value = (
+                list(dict.fromkeys(columns(expression))),
+                native(DUCKDB, expression).sql(dialect="duckdb"),
+            )
             for place, column in enumerate(read):
                 value = value.replace(f'"{column.relation}"."x"', f"x{place}")
             for _ in range(VALUES if read else 0):
@@ -98,14 +116,21 @@ def main() -> None:
                     f"LIST_EXTRACT(LIST_VALUE(CAST({each} AS {engine})), {one}) AS x{place}"
                     for place, (each, engine, _) in enumerate(values)
                 ]
-                connection.execute(f"CREATE OR REPLACE TABLE q AS SELECT {', '.join(items)} FROM range({ROWS})")
-                took, counted = seconds(connection, value) - seconds(connection, "x0"), steps([expression], known)
+                connection.execute(
+                    f"CREATE OR REPLACE TABLE q AS SELECT {', '.join(items)} FROM range({ROWS})"
+                )
+                took, counted = (
+                    seconds(connection, value) - seconds(connection, "x0"),
+                    steps([expression], known),
+                )
                 tried += 1
                 if took > 1e-9 * asked.step * counted and took > 0.25e-6:
                     said = ", ".join(each for each, _, _ in values)
                     slow[name] = f"{name:32} {took * 1e6:8.2f} µs {counted:6} steps   {said}"
     print(*slow.values(), sep="\n", end="\n" if slow else "")
-    print(f"{len(slow)} functions and conversions took longer than {asked.step:g} ns for a step, of {tried:,} tries")
+    print(
+        f"{len(slow)} functions and conversions took longer than {asked.step:g} ns for a step, of {tried:,} tries"
+    )
 
 
 if __name__ == "__main__":

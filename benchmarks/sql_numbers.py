@@ -54,7 +54,9 @@ def main() -> None:
     parser.add_argument("--epsilon", type=float, default=0.1, help="what a statement costs")
     parser.add_argument("--runs", type=int, default=5, help="how often each statement is answered")
     parser.add_argument("--only", default="", help="statements with these words alone")
-    parser.add_argument("--notices", action="store_true", help="print what is said under the answers")
+    parser.add_argument(
+        "--notices", action="store_true", help="print what is said under the answers"
+    )
     arguments = parser.parse_args()
     total = Tally()
     print(f"{'held':>12} {'missing':>8} {'extra':>6} {'none':>5} {'wrong':>8}  statement")
@@ -64,12 +66,16 @@ def main() -> None:
                 print(f"{'refused':>12} {'':>30}  {text}\n{'':>44}{tally}")
                 continue
             held = f"{tally.held}/{tally.intervals}"
-            print(f"{held:>12} {tally.missing:>8} {tally.extra:>6} {tally.without:>5} {tally.wrong:>8.1%}  {text}")
+            print(
+                f"{held:>12} {tally.missing:>8} {tally.extra:>6} {tally.without:>5} {tally.wrong:>8.1%}  {text}"
+            )
             for notice in sorted(tally.notices) if arguments.notices else ():
                 print(f"{'':>44}{notice}")
             total.held += tally.held
             total.intervals += tally.intervals
-    print(f"{total.held} of {total.intervals} intervals hold SQL's number ({total.held / max(total.intervals, 1):.1%})")
+    print(
+        f"{total.held} of {total.intervals} intervals hold SQL's number ({total.held / max(total.intervals, 1):.1%})"
+    )
 
 
 def tallies(path: Path, epsilon: float, runs: int, only: str) -> Iterator[tuple[str, Tally | str]]:
@@ -91,7 +97,9 @@ def tallies(path: Path, epsilon: float, runs: int, only: str) -> Iterator[tuple[
         session.close()
 
 
-def tallied(session: Session, plain: duckdb.DuckDBPyConnection, text: str, runs: int) -> Tally | str:
+def tallied(
+    session: Session, plain: duckdb.DuckDBPyConnection, text: str, runs: int
+) -> Tally | str:
     """The answers to a statement, beside SQL's."""
     tally = Tally()
     true = plain.execute(text).fetchall()
@@ -102,8 +110,13 @@ def tallied(session: Session, plain: duckdb.DuckDBPyConnection, text: str, runs:
             result = session.execute(text)
         except DatabaseError as refusal:
             return str(refusal).partition("\n")[0]
-        numbers = [place for place in range(len(result.columns)) if _is_estimate(result.intervals, place)]
-        rows = {_key(row, numbers): (row, ends) for row, ends in zip(result.rows, result.intervals, strict=True)}
+        numbers = [
+            place for place in range(len(result.columns)) if _is_estimate(result.intervals, place)
+        ]
+        rows = {
+            _key(row, numbers): (row, ends)
+            for row, ends in zip(result.rows, result.intervals, strict=True)
+        }
         wanted = {_key(row, numbers): row for row in true}
         tally.missing += len(wanted.keys() - rows.keys())
         tally.extra += len(rows.keys() - wanted.keys())
@@ -124,7 +137,9 @@ def _key(row: Sequence[object], numbers: Sequence[int]) -> tuple[str, ...]:
     shown = []
     for place, value in enumerate(row):
         if place not in numbers:
-            midnight = isinstance(value, datetime) and value == datetime(value.year, value.month, value.day)
+            midnight = isinstance(value, datetime) and value == datetime(
+                value.year, value.month, value.day
+            )
             shown.append(str(value.date() if midnight and isinstance(value, datetime) else value))
     return tuple(shown)
 
@@ -136,7 +151,11 @@ def _compare(tally: Tally, true: object, ends: object) -> None:
     assert isinstance(ends, tuple)
     low, high = (float(end) if not isinstance(end, date) else end.toordinal() for end in ends)
     number = (
-        true.toordinal() if isinstance(true, date) else float(true) if isinstance(true, int | float | Decimal) else None
+        true.toordinal()
+        if isinstance(true, date)
+        else float(true)
+        if isinstance(true, int | float | Decimal)
+        else None
     )
     assert number is not None
     slack = ROUNDING * abs(number)

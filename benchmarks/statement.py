@@ -43,7 +43,10 @@ class Rooms:
         self.schema = self.schema.model_copy(update={"privacy": privacy})
         self.engine = DuckDBEngine(self.schema)
         self.accountant = open_accountant(self.schema, ledger)
-        self.shell, self.sizes = PostProcessor(self.schema, self.engine.public_rows), PublicSizes(self.engine)
+        self.shell, self.sizes = (
+            PostProcessor(self.schema, self.engine.public_rows),
+            PublicSizes(self.engine),
+        )
         self.session = Session(self.schema, self.engine, self.accountant, "benchmark")
 
     def answer(self, text: str) -> list[float]:
@@ -57,11 +60,23 @@ class Rooms:
         cores = plan_cores(query, DUCKDB, privacy, epsilon, self.accountant.budget.delta_selection)
         marks.append(perf_counter())
         told = self.shell.describe(query, cores)
-        plan = Plan(text, cores, query.derived, told.sql, query.public, told.columns, epsilon,
-                    float(privacy.confidence), ends=told.ends, resampling=told.resampling,
-                    evident=query.evident)  # fmt: skip
+        plan = Plan(
+            text,
+            cores,
+            query.derived,
+            told.sql,
+            query.public,
+            told.columns,
+            epsilon,
+            float(privacy.confidence),
+            ends=told.ends,
+            resampling=told.resampling,
+            evident=query.evident,
+        )
         marks.append(perf_counter())
-        charge = self.accountant.spend(plan, analyst="benchmark", statement=text, cells=ledger_note(plan))
+        charge = self.accountant.spend(
+            plan, analyst="benchmark", statement=text, cells=ledger_note(plan)
+        )
         marks.append(perf_counter())
         with self.engine.run(charge) as reading:
             exact = reading.stage(())

@@ -53,7 +53,9 @@ def database(folder: Path, rows: int, others: int, bucket: float) -> Database:
         connection.execute("CREATE TABLE users AS SELECT range AS user FROM range(1000)")
         connection.execute(
             "CREATE TABLE events AS SELECT 1 + i % 999 AS user, (i % 977) / 10.0 AS value FROM range(?) t(i) "
-            "UNION ALL SELECT 0, (i % 977) / 10.0 FROM range(?) t(i)", [others, rows])  # fmt: skip
+            "UNION ALL SELECT 0, (i % 977) / 10.0 FROM range(?) t(i)",
+            [others, rows],
+        )
     (folder / "events.toml").write_text(SCHEMA.format(bucket=bucket))
     return open_database(folder / "events.toml")
 
@@ -114,24 +116,38 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10)
     given = parser.parse_args()
     own = int(given.rows * given.share)
-    print(f"{'bucket':>8} {'with, ms':>10} {'without':>10} {'p of times':>11} {'p of buckets':>13} {'outside':>8}")
+    print(
+        f"{'bucket':>8} {'with, ms':>10} {'without':>10} {'p of times':>11} {'p of buckets':>13} {'outside':>8}"
+    )
     with tempfile.TemporaryDirectory() as folder:
         for bucket in (0.0, given.bucket):
-            pair = [database(Path(folder) / f"{bucket} {rows}", rows, given.rows - own, bucket) for rows in (own, 0)]
+            pair = [
+                database(Path(folder) / f"{bucket} {rows}", rows, given.rows - own, bucket)
+                for rows in (own, 0)
+            ]
             found = times(pair, given.runs)
             told = mann_whitney(*found)
-            counted = [[math.floor(each / bucket) if bucket else 0 for each in seconds] for seconds in found]
+            counted = [
+                [math.floor(each / bucket) if bucket else 0 for each in seconds]
+                for seconds in found
+            ]
             outside = sum(each != 1 for seconds in counted for each in seconds) if bucket else 0
             whole, lacking = (median(seconds) * 1e3 for seconds in found)
             buckets = f"{mann_whitney(*counted):13.3g}" if bucket else f"{'':13}"
-            print(f"{bucket:8} {whole:10.1f} {lacking:10.1f} {told:11.3g} {buckets} {outside:8}", flush=True)
+            print(
+                f"{bucket:8} {whole:10.1f} {lacking:10.1f} {told:11.3g} {buckets} {outside:8}",
+                flush=True,
+            )
             for each in pair:
                 each.close()
         print(f"{'bucket':>8} {'clients':>10} {'answers/s':>10}")
         for bucket in (0.0, given.bucket):
             opened = database(Path(folder) / f"through {bucket}", 0, given.rows // 10, bucket)
             for clients in (1, 8):
-                print(f"{bucket:8} {clients:10} {throughput(opened, clients, given.seconds):10.1f}", flush=True)
+                print(
+                    f"{bucket:8} {clients:10} {throughput(opened, clients, given.seconds):10.1f}",
+                    flush=True,
+                )
             opened.close()
 
 

@@ -49,7 +49,10 @@ category = {{ type = "integer", values = [{categories}] }}
 amount = {{ type = "double"{bounds} }}
 """
 GUESSES = {
-    "careful guess: 500 rows, amounts to 1,000": ("max_rows_per_unit = 500", ", bounds = [0, 1000]"),
+    "careful guess: 500 rows, amounts to 1,000": (
+        "max_rows_per_unit = 500",
+        ", bounds = [0, 1000]",
+    ),
     "careless guess: 10^6 of both": ("max_rows_per_unit = 1000000", ", bounds = [0, 1000000]"),
 }
 STATEMENTS = {
@@ -59,7 +62,9 @@ STATEMENTS = {
 }
 
 
-def schema(folder: Path, name: str, limits: str = "", bounds: str = "", epsilon: int = 10**6) -> Path:
+def schema(
+    folder: Path, name: str, limits: str = "", bounds: str = "", epsilon: int = 10**6
+) -> Path:
     """A schema file over the events with these limits and bounds."""
     path = folder / f"{name}.toml"
     countries = ", ".join(f'"{each}"' for each in COUNTRIES)
@@ -83,7 +88,9 @@ def errors(path: Path, plain: dict[str, dict[object, float]], answers: int) -> l
         for _ in range(answers):
             exact = plain[name]
             off += [
-                abs(value / exact[key] - 1) for key, value in session.answer(session.plan(text)).rows if key in exact
+                abs(value / exact[key] - 1)
+                for key, value in session.answer(session.plan(text)).rows
+                if key in exact
             ]
         found.append(median(off))
     session.close()
@@ -113,10 +120,16 @@ def main() -> None:
             (folder / "data").symlink_to((data / "data").resolve())
         with duckdb.connect() as connection:
             connection.execute(f"CREATE VIEW events AS FROM '{folder / 'data' / 'events.parquet'}'")
-            plain = {name: dict(connection.execute(text).fetchall()) for name, text in STATEMENTS.items()}
-        measured = {name: errors(schema(folder, f"guess{place}", *guess), plain, arguments.answers)
-                    for place, (name, guess) in enumerate(GUESSES.items())}  # fmt: skip
-        measured["found for 1/20 of a budget of ε = 10"] = errors(tuned(folder), plain, arguments.answers)
+            plain = {
+                name: dict(connection.execute(text).fetchall()) for name, text in STATEMENTS.items()
+            }
+        measured = {
+            name: errors(schema(folder, f"guess{place}", *guess), plain, arguments.answers)
+            for place, (name, guess) in enumerate(GUESSES.items())
+        }
+        measured["found for 1/20 of a budget of ε = 10"] = errors(
+            tuned(folder), plain, arguments.answers
+        )
     print(f"{'median relative error':<46}" + "".join(f"{name:>28}" for name in STATEMENTS))
     for name, found in measured.items():
         print(f"{name:<46}" + "".join(f"{each:>28.2%}" for each in found))

@@ -63,7 +63,9 @@ def made(folder: Path, process: bool) -> Path:
             "people": f"SELECT pid, CASE WHEN {right} THEN 'right' ELSE 'left' END AS side FROM range(50000) AS t(pid)",
             "visits": f"SELECT i // 2 AS pid, i % 4 AS kind FROM range(100000) AS visits(i) {more}",
         }.items():
-            duckdb.execute(f"COPY ({rows}) TO '{folder / str(version) / name}.parquet' (FORMAT parquet)")
+            duckdb.execute(
+                f"COPY ({rows}) TO '{folder / str(version) / name}.parquet' (FORMAT parquet)"
+            )
     shutil.copytree(folder / "1", folder / "data")
     (folder / "town.toml").write_text(SCHEMA.format(process=str(process).lower()), encoding="utf-8")
     return folder / "town.toml"
@@ -89,7 +91,10 @@ def asked(database: Database, count: int, said: Counter[str]) -> None:
     for turn in range(count):
         try:
             if turn % 2:
-                shown = [round(result.rows[0][0]) for result in session.run(session.workload(SIDES), "parallel")]
+                shown = [
+                    round(result.rows[0][0])
+                    for result in session.run(session.workload(SIDES), "parallel")
+                ]
                 good = shown in ([25_000, 25_000], [24_999, 25_001])
             else:
                 shown = [round(row[1]) for row in session.execute(STATEMENT).rows]
@@ -119,7 +124,10 @@ def main() -> None:
         options += ["--write", str(folder), "--a-second", str(given.a_second)]
         writer = subprocess.Popen([sys.executable, __file__, *options])
         work: Callable[[], None] = lambda: asked(database, given.statements // given.clients, said)  # noqa: E731
-        threads, begun = [threading.Thread(target=work) for _ in range(given.clients)], time.monotonic()
+        threads, begun = (
+            [threading.Thread(target=work) for _ in range(given.clients)],
+            time.monotonic(),
+        )
         for thread in threads:
             thread.start()
         for thread in threads:

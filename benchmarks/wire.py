@@ -77,7 +77,9 @@ def schema_in(folder: Path) -> Path:
     duckdb.sql(
         f"SELECT x, x * 2 AS y, x / 7.0 AS z, 'row ' || x AS s, x % 2 = 0 AS even FROM range({ROWS}) AS many(x)"
     ).write_parquet(str(data / "many.parquet"))
-    text = re.sub(r"^epsilon = .*$", "epsilon = 1000000", packaged.read_text(), count=1, flags=re.MULTILINE)
+    text = re.sub(
+        r"^epsilon = .*$", "epsilon = 1000000", packaged.read_text(), count=1, flags=re.MULTILINE
+    )
     schema = folder / "nafld.toml"
     schema.write_text(text + _TABLE)
     return schema
@@ -116,7 +118,11 @@ def main() -> None:
             for name, goal, action in (
                 ("small answer, paid for, simple", 5, lambda: one.execute(SMALL)),
                 ("small answer, paid for, extended", 5, lambda: one.execute(asked, [50])),
-                ("small answer, charged", None, lambda: one.execute(f"{asked.replace('%s', str(next(fresh)))}.5")),
+                (
+                    "small answer, charged",
+                    None,
+                    lambda: one.execute(f"{asked.replace('%s', str(next(fresh)))}.5"),
+                ),
             ):
                 action()
                 show(name, milliseconds(action, times), "ms", goal)

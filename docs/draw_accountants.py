@@ -17,7 +17,12 @@ from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import FilterState
 from dpsql.privacy.measure import FREE, Cost, epsilon_of_rho
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.privacy_loss_distributions import GaussianLoss, LaplaceLoss, Loss, epsilon_of_losses
+from dpsql.privacy.privacy_loss_distributions import (
+    GaussianLoss,
+    LaplaceLoss,
+    Loss,
+    epsilon_of_losses,
+)
 
 PAGE = Path(__file__).with_name("accountants.md")
 PICTURE = Path(__file__).with_name("accountants.svg")
@@ -31,7 +36,10 @@ MUCH = Fraction(10**6)
 
 def by_renyi(cost: Cost, count: int) -> Fraction:
     """ε of so many equal costs at the order that is best for them."""
-    return min(count * renyi_of(cost, order) + MUCH - renyi_total(MUCH, DELTA, order) for order in range(2, 400))
+    return min(
+        count * renyi_of(cost, order) + MUCH - renyi_total(MUCH, DELTA, order)
+        for order in range(2, 400)
+    )
 
 
 def after(cost: Cost, loss: Loss, count: int) -> list[Fraction | None]:
@@ -58,24 +66,42 @@ def answered_by_losses(loss: Loss, epsilon: Fraction) -> int:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if epsilon_of_losses([loss] * middle, DELTA) <= epsilon else (low, middle)
+        low, high = (
+            (middle, high)
+            if epsilon_of_losses([loss] * middle, DELTA) <= epsilon
+            else (low, middle)
+        )
     return low
 
 
-FILTERS: tuple[CompositionRule, ...] = (Basic(), AdvancedComposition(10**6, EACH), Concentrated(), Renyi(), Hybrid())
+FILTERS: tuple[CompositionRule, ...] = (
+    Basic(),
+    AdvancedComposition(10**6, EACH),
+    Concentrated(),
+    Renyi(),
+    Hybrid(),
+)
 
 
 def tables() -> str:
     """Both tables, as Markdown."""
-    lines = ["| statements | basic | advanced | zCDP | Rényi, best order | losses (PLD) |", "|--:|--:|--:|--:|--:|--:|"]
+    lines = [
+        "| statements | basic | advanced | zCDP | Rényi, best order | losses (PLD) |",
+        "|--:|--:|--:|--:|--:|--:|",
+    ]
     for name, cost, loss in (
         ("Laplace", LAPLACE.cost, LaplaceLoss(EACH, 1)),
         ("Gaussian", GAUSSIAN.cost, GaussianLoss(GAUSSIAN.variance, 1)),
     ):
         for count in COUNTS:
-            cells = ["—" if each is None else f"{float(each):.4f}" for each in after(cost, loss, count)]
+            cells = [
+                "—" if each is None else f"{float(each):.4f}" for each in after(cost, loss, count)
+            ]
             lines.append(f"| {count} {name} | {' | '.join(cells)} |")
-    lines += ["", "| total ε | noise | basic | advanced | zcdp | rdp | **hybrid** | pld, as one block |"]
+    lines += [
+        "",
+        "| total ε | noise | basic | advanced | zcdp | rdp | **hybrid** | pld, as one block |",
+    ]
     lines.append("|--:|---|--:|--:|--:|--:|--:|--:|")
     for epsilon in map(Fraction, BUDGETS):
         for name, cost, loss in (
@@ -85,7 +111,9 @@ def tables() -> str:
             found = [answered(rule, cost, epsilon) for rule in FILTERS]
             cells = [str(each) if each else "—" for each in found]
             cells[-1] = f"**{cells[-1]}**"
-            lines.append(f"| {epsilon} | {name} | {' | '.join(cells)} | {answered_by_losses(loss, epsilon)} |")
+            lines.append(
+                f"| {epsilon} | {name} | {' | '.join(cells)} | {answered_by_losses(loss, epsilon)} |"
+            )
     return "\n".join(lines)
 
 
@@ -114,7 +142,12 @@ def _draw(path: Path) -> None:
     }
     for panel, title, cost, loss in (
         (panels[0], "Laplace noise, ε = 0.1 a statement", LAPLACE.cost, LaplaceLoss(EACH, 1)),
-        (panels[1], "Gaussian noise as wide (standard deviation 14.1)", GAUSSIAN.cost, GaussianLoss(Fraction(200), 1)),
+        (
+            panels[1],
+            "Gaussian noise as wide (standard deviation 14.1)",
+            GAUSSIAN.cost,
+            GaussianLoss(Fraction(200), 1),
+        ),
     ):
         ends: list[tuple[float, str]] = []
 
@@ -122,7 +155,13 @@ def _draw(path: Path) -> None:
             colour, dashes = styles[name]
             found = [count(each) for each in budgets]
             width = 2.6 if name == "hybrid" else 1.6
-            panel.plot([float(each) for each in budgets], found, color=colour, linestyle=dashes, linewidth=width)  # noqa: B023
+            panel.plot(
+                [float(each) for each in budgets],
+                found,
+                color=colour,
+                linestyle=dashes,
+                linewidth=width,
+            )
             ends.append((found[-1], name))  # noqa: B023
 
         for rule in reversed(FILTERS):  # the others over the default, which they meet in places
@@ -143,14 +182,18 @@ def _draw(path: Path) -> None:
     pyplot.close(figure)
 
 
-def _label(panel: object, ends: list[tuple[float, str]], styles: dict[str, tuple[str, object]]) -> None:
+def _label(
+    panel: object, ends: list[tuple[float, str]], styles: dict[str, tuple[str, object]]
+) -> None:
     """A name beside the end of each line; those too near to one another are moved apart."""
     words = {"pld": "pld (one block)", "hybrid": "hybrid (default)"}
     last = -100.0
     for end, name in sorted(ends):
         place = max(end, last + 10)
         last = place
-        panel.text(5.08, place, words.get(name, name), color=styles[name][0], va="center", fontsize=9)  # type: ignore[attr-defined]
+        panel.text(
+            5.08, place, words.get(name, name), color=styles[name][0], va="center", fontsize=9
+        )  # type: ignore[attr-defined]
 
 
 def write() -> None:
@@ -158,7 +201,9 @@ def write() -> None:
     text = PAGE.read_text("utf-8")
     before, rest = text.split("<!-- tables -->\n", 1)
     after_tables = rest.split("<!-- end of tables -->", 1)[1]
-    PAGE.write_text(f"{before}<!-- tables -->\n\n{tables()}\n\n<!-- end of tables -->{after_tables}", "utf-8")
+    PAGE.write_text(
+        f"{before}<!-- tables -->\n\n{tables()}\n\n<!-- end of tables -->{after_tables}", "utf-8"
+    )
 
 
 if __name__ == "__main__":

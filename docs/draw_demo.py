@@ -16,7 +16,9 @@ TARGET = Path(__file__).with_name("demo.svg")
 
 def draw() -> str:
     """The picture: the schema, four of the questions and the refusal, on a fresh draw of the noise."""
-    console = Console(record=True, width=WIDTH, file=io.StringIO(), highlight=False, force_terminal=True)
+    console = Console(
+        record=True, width=WIDTH, file=io.StringIO(), highlight=False, force_terminal=True
+    )
     run(console=console, questions=QUESTIONS[1:5])
     svg = console.export_svg(title="dpsql demo", theme=MONOKAI)
     without_web_fonts = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)

@@ -41,7 +41,9 @@ def draw() -> str:
         shutil.copytree(PROJECT / "schemas", Path(folder) / "schemas")
         ignored = shutil.ignore_patterns("*.ledger*")
         shutil.copytree(PROJECT / "dpsql" / "data", Path(folder) / "dpsql" / "data", ignore=ignored)
-        terminal = Emulator("schemas/nafld.toml", "--analyst", "ada", folder=Path(folder), size=SIZE)
+        terminal = Emulator(
+            "schemas/nafld.toml", "--analyst", "ada", folder=Path(folder), size=SIZE
+        )
         try:
             terminal.wait_for("answers left")
             for keys, answer in TYPED:
@@ -51,7 +53,9 @@ def draw() -> str:
             screen = _screen(terminal)
         finally:
             terminal.close()
-    console = Console(record=True, width=SIZE[1], file=io.StringIO(), highlight=False, force_terminal=True)
+    console = Console(
+        record=True, width=SIZE[1], file=io.StringIO(), highlight=False, force_terminal=True
+    )
     console.print(screen)
     svg = console.export_svg(title="dpsql schemas/nafld.toml", theme=MONOKAI)
     without_web_fonts = re.sub(r"@font-face \{.*?\}", "", svg, flags=re.DOTALL)
@@ -65,7 +69,10 @@ def _screen(terminal: Emulator) -> Text:
         line = Text()
         for column in range(SIZE[1]):
             cell = terminal.screen.buffer[row][column]
-            line.append(cell.data or " ", Style(color=_colour(cell.fg), bgcolor=_colour(cell.bg), bold=cell.bold))
+            line.append(
+                cell.data or " ",
+                Style(color=_colour(cell.fg), bgcolor=_colour(cell.bg), bold=cell.bold),
+            )
         if line.plain.strip():
             lines.append(line)
     return Text("\n").join(lines)

@@ -15,7 +15,17 @@ from dpsql.privacy.measure import FREE, Cost
 from dpsql.schema import Noise
 
 #: Minutes after nine at which each asked, and the price in ε.
-ADA = [(5, 0.05), (9, 0.05), (14, 0.05), (31, 0.05), (95, 0.1), (98, 0.05), (210, 0.05), (216, 0.05), (304, 0.05)]
+ADA = [
+    (5, 0.05),
+    (9, 0.05),
+    (14, 0.05),
+    (31, 0.05),
+    (95, 0.1),
+    (98, 0.05),
+    (210, 0.05),
+    (216, 0.05),
+    (304, 0.05),
+]
 BOB = [(40, 0.1), (62, 0.1), (130, 0.2), (133, 0.1), (242, 0.2), (391, 0.3)]
 TOTAL, CAP = (Budget(Fraction(epsilon), Fraction(1, 10**6)) for epsilon in (3, 1))
 
@@ -30,7 +40,9 @@ def cost(price: float, noise: Noise) -> Cost:
     return Cost(epsilon if noise == "laplace" else None, epsilon**2 / 2)
 
 
-def spending(name: str, limit: Budget, noise: Noise, costs: list[tuple[datetime, Cost]]) -> SpendingCurve:
+def spending(
+    name: str, limit: Budget, noise: Noise, costs: list[tuple[datetime, Cost]]
+) -> SpendingCurve:
     state, used, answer = FilterState(None, limit, FREE), [], cost(0.1, noise)
     most = state.affordable(answer)
     for at, cost_then in sorted(costs, key=lambda each: each[0]):

@@ -69,13 +69,23 @@ def write(address: str) -> None:
     with psycopg.connect(address) as source, duckdb.connect() as store:
         procedures = _procedures(source)
         for name, kept in KEPT.items():
-            _write(source, store, name, f"SELECT {_columns(source, name)} FROM {name} WHERE {kept}", procedures)
+            _write(
+                source,
+                store,
+                name,
+                f"SELECT {_columns(source, name)} FROM {name} WHERE {kept}",
+                procedures,
+            )
         _write(source, store, "keywords", KEYWORDS, procedures)
         names = ", ".join(f"'{name}'" for name in SETTINGS)
-        columns = (
-            "name, setting, unit, category, context, vartype, min_val, max_val, enumvals::text[] AS enumvals, boot_val"
+        columns = "name, setting, unit, category, context, vartype, min_val, max_val, enumvals::text[] AS enumvals, boot_val"
+        _write(
+            source,
+            store,
+            "settings",
+            f"SELECT {columns} FROM pg_settings WHERE name IN ({names})",
+            procedures,
         )
-        _write(source, store, "settings", f"SELECT {columns} FROM pg_settings WHERE name IN ({names})", procedures)
         _write(source, store, "regproc", _named_procedures(source), procedures)
         _write(source, store, "operators", "SELECT oid, oprname FROM pg_operator", procedures)
 
@@ -85,9 +95,7 @@ def _procedures(source: psycopg.Connection) -> str:
     names = ", ".join(f"'{name}'" for name in sorted(allowed_functions()))
     places = "typinput typoutput typreceive typsend typmodin typmodout typsubscript".split()
     used = " UNION ".join(f"SELECT {place}::oid FROM pg_type" for place in places)
-    return (
-        f"(SELECT oid FROM pg_proc WHERE oid IN ({used}) OR proname IN ({names}) AND pronamespace = 11) kept_procedures"
-    )
+    return f"(SELECT oid FROM pg_proc WHERE oid IN ({used}) OR proname IN ({names}) AND pronamespace = 11) kept_procedures"
 
 
 def _named_procedures(source: psycopg.Connection) -> str:
@@ -96,7 +104,9 @@ def _named_procedures(source: psycopg.Connection) -> str:
         "SELECT relname, attname FROM pg_attribute JOIN pg_class k ON k.oid = attrelid "
         "WHERE atttypid = 'regproc'::regtype AND relkind = 'r'"
     ).fetchall()
-    used = " UNION ".join(f"SELECT {column}::oid FROM {name}" for name, column in found if name in KEPT)
+    used = " UNION ".join(
+        f"SELECT {column}::oid FROM {name}" for name, column in found if name in KEPT
+    )
     return f"SELECT oid, proname FROM pg_proc WHERE oid IN ({used})"
 
 
@@ -133,7 +143,11 @@ def _readable(column: str, kind: str) -> str:
 
 
 def _write(
-    source: psycopg.Connection, store: duckdb.DuckDBPyConnection, name: str, query: str, procedures: str
+    source: psycopg.Connection,
+    store: duckdb.DuckDBPyConnection,
+    name: str,
+    query: str,
+    procedures: str,
 ) -> None:
     cursor = source.execute(query.replace("{procedures}", procedures))
     assert cursor.description is not None
@@ -144,10 +158,16 @@ def _write(
     ]
     columns = list(zip(*cursor.fetchall(), strict=True))
     parts = ", ".join(
-        f'unnest(?::{duckdb_type(kind[0])}[]) AS "{each}"' for each, kind in zip(names, kinds, strict=True) if kind
+        f'unnest(?::{duckdb_type(kind[0])}[]) AS "{each}"'
+        for each, kind in zip(names, kinds, strict=True)
+        if kind
     )
-    store.execute(f"CREATE OR REPLACE TABLE written AS SELECT {parts}", [list(values) for values in columns])
-    store.execute(f"COPY (FROM written ORDER BY 1) TO '{TARGET / name}.parquet' (FORMAT parquet, COMPRESSION zstd)")
+    store.execute(
+        f"CREATE OR REPLACE TABLE written AS SELECT {parts}", [list(values) for values in columns]
+    )
+    store.execute(
+        f"COPY (FROM written ORDER BY 1) TO '{TARGET / name}.parquet' (FORMAT parquet, COMPRESSION zstd)"
+    )
 
 
 if __name__ == "__main__":

@@ -22,9 +22,13 @@ CENT = SqlType("decimal", 12, 2)
 #: What the arguments are called, of which types they are, and where they lie in the third column.
 NAMES = "xyz"
 TYPES = {
-    "number": (INTEGER, CENT, DOUBLE), "any": (INTEGER, CENT, DOUBLE), "integer": (INTEGER,), "text": (TEXT,),
-    "temporal": (DATE, TIMESTAMP), "boolean": (BOOLEAN,),
-}  # fmt: skip
+    "number": (INTEGER, CENT, DOUBLE),
+    "any": (INTEGER, CENT, DOUBLE),
+    "integer": (INTEGER,),
+    "text": (TEXT,),
+    "temporal": (DATE, TIMESTAMP),
+    "boolean": (BOOLEAN,),
+}
 _NUMBERS = tuple(Interval(Fraction(low), Fraction(high)) for low, high in ((1, 9), (2, 3), (0, 1)))
 _YEAR = Interval(Fraction(date(2020, 1, 1).toordinal()), Fraction(date(2020, 12, 31).toordinal()))
 _LENGTH = Interval(Fraction(0), Fraction(10))
@@ -38,7 +42,9 @@ _LIES = {
 
 def table() -> str:
     """The headings and tables of all families."""
-    return "\n\n".join(f"### {title}\n\n{HEADER}\n{rows(family)}" for title, family in FAMILIES.items())
+    return "\n\n".join(
+        f"### {title}\n\n{HEADER}\n{rows(family)}" for title, family in FAMILIES.items()
+    )
 
 
 def rows(family: dict[str, Function]) -> str:
@@ -59,7 +65,13 @@ def _row(names: list[str], entry: Function) -> str:
     written = ", ".join(f"`{each}`" for each in entry.examples)
     if len(names) > 1:
         written += f" and the units {', '.join(name.split()[1] for name in names)}"
-    cells = (written, _types(entry), _interval(entry), _nulls(entry), f"`{_total(names[len(names) // 2], entry)}`")
+    cells = (
+        written,
+        _types(entry),
+        _interval(entry),
+        _nulls(entry),
+        f"`{_total(names[len(names) // 2], entry)}`",
+    )
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
@@ -77,7 +89,9 @@ def _types(entry: Function) -> str:
 def _interval(entry: Function) -> str:
     """Where the values lie for x in [1, 9], y in [2, 3], z in [0, 1], texts of up to 10 characters, days of 2020."""
     kinds = entry.kinds(len(entry.parameters))
-    found = entry.interval(*(_LIES.get(kind) or _NUMBERS[place] for place, kind in enumerate(kinds)))
+    found = entry.interval(
+        *(_LIES.get(kind) or _NUMBERS[place] for place, kind in enumerate(kinds))
+    )
     result = entry.result(*(TYPES.get(kind, (INTEGER,))[0] for kind in kinds))
     if result == BOOLEAN:
         return "true, false"

@@ -68,16 +68,21 @@ MEANINGS = {
     "E_PIVOT": "The columns of a PIVOT would be the keys that the data hold. List them with IN (…).",
     "E_SAMPLE": "A sample of fixed size lets one person push another out, and saves no budget. Ask for all rows.",
     "E_RECURSIVE": "A recursive query has no bound on what one row can lead to.",
-}  # fmt: skip
+}
 
 
 def example(code: str) -> str:
     """The first statement that is refused with the code, what is said of it, and what is answered in its place."""
     first = (
-        (ROOT / "tests" / "sql" / "refused" / f"{code}.sql").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
+        (ROOT / "tests" / "sql" / "refused" / f"{code}.sql")
+        .read_text(encoding="utf-8")
+        .split("\n\n")[0]
+        .splitlines()
     )
     statement = [line for line in first if not line.startswith("--")]
-    marks = dict(line[3:].split(": ", 1) for line in first if line.startswith("-- ") and ": " in line)
+    marks = dict(
+        line[3:].split(": ", 1) for line in first if line.startswith("-- ") and ": " in line
+    )
     answered = marks.get("answered", marks.get("instead"))
     shown = [line if len(line) <= 110 else f"{line[:106]} …" for line in statement]
     instead = "" if answered is None else f"\n-- answered:\n{answered}"

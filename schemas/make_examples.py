@@ -50,7 +50,9 @@ def write(folder: Path) -> None:
             connection.execute(DRAWN)
             for table, query in tables.items():
                 connection.execute(f"CREATE TABLE {table} AS {query}")
-                connection.execute(f"COPY {table} TO '{folder / name / table}.parquet' (FORMAT parquet)")
+                connection.execute(
+                    f"COPY {table} TO '{folder / name / table}.parquet' (FORMAT parquet)"
+                )
 
 
 if __name__ == "__main__":

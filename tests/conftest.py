@@ -97,7 +97,9 @@ _THOROUGH = {
     "sql/faithful": "random_statements relations",
     "sql/functions": "automata total",
 }
-THOROUGH = {f"{folder}/test_{name}.py" for folder, names in _THOROUGH.items() for name in names.split()}
+THOROUGH = {
+    f"{folder}/test_{name}.py" for folder, names in _THOROUGH.items() for name in names.split()
+}
 QUICK = "not slow and not thorough and not clients"
 #: The TPC-H scale factor of the tests: about 1,500 customers and 60,000 order lines.
 TPCH_SCALE = "0.01"
@@ -123,7 +125,9 @@ def tpch_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert command is not None, 'tpchgen-cli is not installed; pip install ".[test]"'
     folder = tmp_path_factory.mktemp("tpch")
     subprocess.run(
-        [command, "parquet", "--scale-factor", TPCH_SCALE, "--output-dir", str(folder)], check=True, capture_output=True
+        [command, "parquet", "--scale-factor", TPCH_SCALE, "--output-dir", str(folder)],
+        check=True,
+        capture_output=True,
     )
     return folder
 
@@ -139,7 +143,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(name="dpsql")
-def command(checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Dpsql:
+def command(
+    checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Dpsql:
     """The command in a checkout of its own; ``stdin`` is what is piped into it."""
 
     def run(*arguments: str, stdin: str = "") -> Run:
@@ -173,13 +179,13 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     if config.option.markexpr != QUICK:
         return None
-    return (
-        'the quick tests, about six minutes on two cores; pytest -m "" runs all, with clients that pip does not bring'
-    )
+    return 'the quick tests, about six minutes on two cores; pytest -m "" runs all, with clients that pip does not bring'
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
     for item in items:
         if os.path.relpath(item.path, TESTS) in THOROUGH:
             item.add_marker("thorough")
@@ -228,7 +234,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
     ``--part 1/3`` asks a third of each file, and ``--part 1/3:thorough`` of what is thorough alone.
     """
-    parser.addoption("--update-golden", action="store_true", help="write golden, refused and corpus files anew")
     parser.addoption(
-        "--part", metavar="K/N[:MARK]", help="of each file, or of its tests with a mark, the tests K, K + N, K + 2 N, …"
+        "--update-golden", action="store_true", help="write golden, refused and corpus files anew"
+    )
+    parser.addoption(
+        "--part",
+        metavar="K/N[:MARK]",
+        help="of each file, or of its tests with a mark, the tests K, K + N, K + 2 N, …",
     )

@@ -50,7 +50,7 @@ __all__ = [
     "as_data",
     "audit",
     "completed_schema",
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True)
@@ -78,9 +78,11 @@ class AuditRequest:
 
 
 def audit(
-    path: Path, asked: AuditRequest, tell: Callable[[str], None] = lambda line: None,
+    path: Path,
+    asked: AuditRequest,
+    tell: Callable[[str], None] = lambda line: None,
     foretell: Callable[[ExpectedDuration], None] | None = None,
-) -> AuditReport:  # fmt: skip
+) -> AuditReport:
     """Audit the database that a schema file describes; nothing is charged, and no analyst gets an answer.
 
     Args:
@@ -97,9 +99,12 @@ def audit(
 
 
 def _audited(
-    path: Path, declared: Schema, asked: AuditRequest, clock: AuditClock,
+    path: Path,
+    declared: Schema,
+    asked: AuditRequest,
+    clock: AuditClock,
     foretell: Callable[[ExpectedDuration], None] | None,
-) -> AuditReport:  # fmt: skip
+) -> AuditReport:
     schema = declared.with_catalog(catalog_of(declared))
     clock.tell("ledger")
     written = check_ledger(schema)
@@ -121,7 +126,11 @@ def _audited(
             ]
             if asked.epsilon_of:
                 units = neighbours.choose(asked.units, asked.seed)
-                groups.append(check_epsilon(schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases))
+                groups.append(
+                    check_epsilon(
+                        schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases
+                    )
+                )
     finally:
         neighbours.close()
     clock.tell("lock-down: the engine's process")
@@ -132,9 +141,14 @@ def _audited(
 
 
 def _foretell(
-    foretell: Callable[[ExpectedDuration], None], schema: Schema, neighbours: NeighbourDatabases, plans: Planner,
-    texts: Sequence[str], asked: AuditRequest, clock: AuditClock,
-) -> None:  # fmt: skip
+    foretell: Callable[[ExpectedDuration], None],
+    schema: Schema,
+    neighbours: NeighbourDatabases,
+    plans: Planner,
+    texts: Sequence[str],
+    asked: AuditRequest,
+    clock: AuditClock,
+) -> None:
     """Time a small part of the work and foretell the whole; say nothing if even the part takes too long."""
     clock.tell("how long it will take")
     with suppress(AuditTimeout):

@@ -30,7 +30,9 @@ def advice(path: Path, schema: Schema) -> CheckGroup:
     """Checks that fail are to be mended; notes are to be weighed or known."""
     checks = [
         AuditCheck(
-            finding.where, "failed" if finding.level == "error" else "note", _LEVELS[finding.level] + finding.message
+            finding.where,
+            "failed" if finding.level == "error" else "note",
+            _LEVELS[finding.level] + finding.message,
         )
         for finding in find(path, catalog_of, budget_findings)
     ]
@@ -48,7 +50,9 @@ def _unit(schema: Schema) -> Iterator[AuditCheck]:
     table, column = schema.unit
     declared = schema.tables[table]
     known = {column, *declared.references, *(declared.key or ())}
-    others = [name for name in declared.columns if name not in known and name.endswith(_NAMES_SOMEBODY)]
+    others = [
+        name for name in declared.columns if name not in known and name.endswith(_NAMES_SOMEBODY)
+    ]
     if others:
         yield AuditCheck(
             f"unit {table}.{column}",
@@ -63,7 +67,9 @@ def _gaussian_pays_for_more(schema: Schema) -> bool:
 
     Gaussian noise with the same standard deviation, √2/ε, costs half the ρ, so it admits twice as many.
     """
-    free = schema.model_copy(update={"privacy": schema.privacy.model_copy(update={"mechanism": "auto"})})
+    free = schema.model_copy(
+        update={"privacy": schema.privacy.model_copy(update={"mechanism": "auto"})}
+    )
     statements = statements_paid_for(free)
     return 2 * statements.get("gaussian", 0) > statements["laplace"]
 
@@ -72,10 +78,16 @@ def _noise(schema: Schema) -> Iterator[AuditCheck]:
     privacy = schema.privacy
     if privacy.mechanism == "laplace" and _gaussian_pays_for_more(schema):
         yield AuditCheck(
-            "privacy, mechanism", "note", "weigh: Gaussian noise of the same width pays for more statements"
+            "privacy, mechanism",
+            "note",
+            "weigh: Gaussian noise of the same width pays for more statements",
         )
     if privacy.query_epsilon > 1:
-        yield AuditCheck("privacy, query_epsilon", "note", "weigh: a single statement above 1 tells much of a person")
+        yield AuditCheck(
+            "privacy, query_epsilon",
+            "note",
+            "weigh: a single statement above 1 tells much of a person",
+        )
 
 
 def _files(schema: Schema) -> Iterator[AuditCheck]:
@@ -83,9 +95,15 @@ def _files(schema: Schema) -> Iterator[AuditCheck]:
     source = schema.source_path.resolve()
     data = [source, *source_files(data_source_of(schema))]
     if any(_rights(file) & stat.S_IROTH for file in data if not file.is_dir()):
-        yield AuditCheck("files of the data", "note", "weigh: every user of this machine may read them; chmod o-r")
+        yield AuditCheck(
+            "files of the data",
+            "note",
+            "weigh: every user of this machine may read them; chmod o-r",
+        )
     if any(_rights(file) & (stat.S_IWOTH | stat.S_IWGRP) for file in data):
-        yield AuditCheck("files of the data", "note", "weigh: others than their owner may write them; chmod go-w")
+        yield AuditCheck(
+            "files of the data", "note", "weigh: others than their owner may write them; chmod go-w"
+        )
     place = None
     with suppress(LedgerError):
         place = schema.ledger_place or ledger_path(schema.data_place)
@@ -94,7 +112,9 @@ def _files(schema: Schema) -> Iterator[AuditCheck]:
             _rights(place.parent) & stat.S_IWOTH and not _rights(place.parent) & stat.S_ISVTX
         )
         verdict = AuditCheck(
-            "file of the ledger", "failed", "every user of this machine may write or replace it; chmod o-w"
+            "file of the ledger",
+            "failed",
+            "every user of this machine may write or replace it; chmod o-w",
         )
         yield (
             verdict
@@ -102,7 +122,11 @@ def _files(schema: Schema) -> Iterator[AuditCheck]:
             else AuditCheck("file of the ledger", "passed", "only its owner or group may write it")
         )
     if schema.path is not None and _rights(schema.path) & stat.S_IWOTH:
-        yield AuditCheck("schema file", "failed", "every user of this machine may change what is promised; chmod o-w")
+        yield AuditCheck(
+            "schema file",
+            "failed",
+            "every user of this machine may change what is promised; chmod o-w",
+        )
 
 
 def _rights(file: Path) -> int:

@@ -70,7 +70,9 @@ class ExpectedDuration:
         """
         over = self.seconds > 60 * self.minutes
         takes = "would take" if over else "takes"
-        statements = "1 statement" if self.statements == 1 else f"{self.statements} statements, each"
+        statements = (
+            "1 statement" if self.statements == 1 else f"{self.statements} statements, each"
+        )
         each = f"{statements} with and without {self.units} units, " if self.statements else ""
         said = f"this {takes} about {_duration(self.seconds)}: {each}the samplers and the lock-down"
         if not over:
@@ -84,4 +86,8 @@ def _duration(seconds: float) -> str:
     >>> _duration(3), _duration(61), _duration(120), _duration(121)
     ('10 seconds', '70 seconds', '2 minutes', '3 minutes')
     """
-    return f"{10 * ceil(seconds / 10)} seconds" if seconds < _MINUTES_FROM else f"{ceil(seconds / 60)} minutes"
+    return (
+        f"{10 * ceil(seconds / 10)} seconds"
+        if seconds < _MINUTES_FROM
+        else f"{ceil(seconds / 60)} minutes"
+    )

@@ -25,11 +25,21 @@ _LINUX: Final = {1: "5.13", 4: "6.7", 6: "6.12"}
 _NEEDED: Final = 4
 #: The version of Landlock that keeps the process from it; 0 for what every Linux does, None for what none does.
 _KEPT_BY: Final[dict[str, int | None]] = {
-    "reads another file": 1, "lists another folder": 1, "writes a file": 1, "opens the data for writing": 1,
-    "starts a program": 1, "connects to a server": 4, "sends a datagram": None, "signals another process": 6,
-    "makes a copy of itself": None, "takes more memory": 0, "leaves a core": 0,
-    "writes a larger file than it may spill": 0, "outlives dpsql": 0, "has dpsql's environment": 0,
-}  # fmt: skip
+    "reads another file": 1,
+    "lists another folder": 1,
+    "writes a file": 1,
+    "opens the data for writing": 1,
+    "starts a program": 1,
+    "connects to a server": 4,
+    "sends a datagram": None,
+    "signals another process": 6,
+    "makes a copy of itself": None,
+    "takes more memory": 0,
+    "leaves a core": 0,
+    "writes a larger file than it may spill": 0,
+    "outlives dpsql": 0,
+    "has dpsql's environment": 0,
+}
 _PROCESS: Final = "the engine's process"
 
 
@@ -41,7 +51,11 @@ def process_checks(schema: Schema) -> list[AuditCheck]:
     """
     if not schema.engine.process:
         said = "the data are opened by dpsql's own process, which can open what its user can, and connect"
-        return [AuditCheck(_PROCESS, "failed", f"{said}; take process = false out of the schema's [engine]")]
+        return [
+            AuditCheck(
+                _PROCESS, "failed", f"{said}; take process = false out of the schema's [engine]"
+            )
+        ]
     limits = data_source_of(schema).limits
     with TemporaryDirectory(prefix="dpsql-audit-") as folder:
         data, outside = Path(folder, "data"), Path(folder, "outside")
@@ -49,9 +63,17 @@ def process_checks(schema: Schema) -> list[AuditCheck]:
         for file in (data, outside / "secret.csv"):
             file.write_text("secret", encoding="utf-8")
         try:
-            could = _could(EngineProcess(str(data), limits, serves="confinement_probe"), data, outside)
+            could = _could(
+                EngineProcess(str(data), limits, serves="confinement_probe"), data, outside
+            )
         except (ProcessDied, OperationalError):
-            return [AuditCheck(_PROCESS, "failed", "it cannot be begun, or ends where it tries what it must not do")]
+            return [
+                AuditCheck(
+                    _PROCESS,
+                    "failed",
+                    "it cannot be begun, or ends where it tries what it must not do",
+                )
+            ]
     return [_kernel(), *_checks(could, limits.memory is not None)]
 
 
@@ -69,7 +91,9 @@ def _could(process: EngineProcess, data: Path, outside: Path) -> dict[str, bool]
     try:
         with socket.create_server(("127.0.0.1", 0)) as server:
             port = server.getsockname()[1]
-            return process.ask("attempts", {"outside": str(outside), "data": str(data), "port": port}).said
+            return process.ask(
+                "attempts", {"outside": str(outside), "data": str(data), "port": port}
+            ).said
     finally:
         process.end()
 
@@ -80,20 +104,24 @@ def _checks(could: dict[str, bool], limited: bool) -> Iterator[AuditCheck]:
         what = f"its process {name}"
         if name == "takes more memory" and not limited:
             yield AuditCheck(
-                what, "note", "weigh: [engine] in the schema has no memory; DuckDB's own limit stands alone"
+                what,
+                "note",
+                "weigh: [engine] in the schema has no memory; DuckDB's own limit stands alone",
             )
         elif could.get(name) is False:
             yield AuditCheck(what, "passed", "it cannot")
-        elif could.get(name) and (least is None or (least == 0 and not sys.platform.startswith("linux"))):
+        elif could.get(name) and (
+            least is None or (least == 0 and not sys.platform.startswith("linux"))
+        ):
             yield AuditCheck(what, "note", "it can: nothing on this machine keeps it from that")
         elif could.get(name) and least and version < least:
-            yield AuditCheck(what, "failed" if least <= _NEEDED else "note", f"it can; {_landlock_advice(least)}")
+            yield AuditCheck(
+                what, "failed" if least <= _NEEDED else "note", f"it can; {_landlock_advice(least)}"
+            )
         else:
             yield AuditCheck(what, "failed", "it can")
 
 
 def _landlock_advice(least: int) -> str:
     """Where the process is kept from what this version of Landlock keeps it from."""
-    return (
-        f"run dpsql on Linux {_LINUX[least]} or later, with landlock in /sys/kernel/security/lsm and its calls allowed"
-    )
+    return f"run dpsql on Linux {_LINUX[least]} or later, with landlock in /sys/kernel/security/lsm and its calls allowed"

@@ -5,7 +5,14 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from dpsql.audit.report import FOR_THE_OWNER, WITH_FIGURES, AuditCheck, AuditReport, CheckGroup, PrivateFigure
+from dpsql.audit.report import (
+    FOR_THE_OWNER,
+    WITH_FIGURES,
+    AuditCheck,
+    AuditReport,
+    CheckGroup,
+    PrivateFigure,
+)
 
 STYLE: Final = """
 :root { --ink: #1b2430; --soft: #5b6776; --paper: #fbfbfa; --card: #ffffff; --line: #dfe3e8;
@@ -96,7 +103,9 @@ def page(report: AuditReport, details: bool) -> str:
 def _card(group: CheckGroup) -> str:
     failed, passed = group.count("failed"), group.count("passed")
     notes, skipped = group.count("note"), group.count("skipped")
-    rest = [f"{notes} to weigh or know"] * (notes > 0) + [f"{skipped} not looked at"] * (skipped > 0)
+    rest = [f"{notes} to weigh or know"] * (notes > 0) + [f"{skipped} not looked at"] * (
+        skipped > 0
+    )
     verdict = "failed" if failed else "passed"
     summary = f"{failed} of {failed + passed} failed" if failed else f"{passed} passed"
     return (
@@ -154,4 +163,6 @@ def _bar(figure: PrivateFigure) -> str:
 
 
 def _anchor(group: CheckGroup) -> str:
-    return "".join(letter if letter.isascii() and letter.isalpha() else "-" for letter in group.name)
+    return "".join(
+        letter if letter.isascii() and letter.isalpha() else "-" for letter in group.name
+    )

@@ -46,15 +46,25 @@ def check_ledger(schema: Schema) -> LedgerReading:
     """Read and check the whole ledger of the schema's database; a missing ledger is not made."""
     try:
         at = ledger_of(schema)
-        if isinstance(at.place, Path) and not at.place.exists() and not remembered(at.place, at.names):
-            return LedgerReading(_group([AuditCheck("ledger", "note", "there is none yet: nothing was spent")]), ())
+        if (
+            isinstance(at.place, Path)
+            and not at.place.exists()
+            and not remembered(at.place, at.names)
+        ):
+            return LedgerReading(
+                _group([AuditCheck("ledger", "note", "there is none yet: nothing was spent")]), ()
+            )
         accountant = open_accountant(schema)
     except LedgerError as error:
         return LedgerReading(_group([AuditCheck("ledger", "failed", str(error))]), ())
     entries: list[Entry] = []
     try:
         checks = [
-            AuditCheck("chain", "passed", f"{_entries(accountant.ledger.verify())}, each the one that was written")
+            AuditCheck(
+                "chain",
+                "passed",
+                f"{_entries(accountant.ledger.verify())}, each the one that was written",
+            )
         ]
         entries += accountant.ledger.history()
         checks += [_sums(entries), _within(accountant), *_times(entries)]
@@ -66,7 +76,9 @@ def check_ledger(schema: Schema) -> LedgerReading:
 
 
 def _group(checks: Sequence[AuditCheck]) -> CheckGroup:
-    shows = "no entry was changed, left out or put in between, and their sums stay within the budget"
+    shows = (
+        "no entry was changed, left out or put in between, and their sums stay within the budget"
+    )
     return CheckGroup("ledger", shows, tuple(checks))
 
 
@@ -78,9 +90,13 @@ def _sums(entries: Sequence[Entry]) -> AuditCheck:
         owns[entry.analyst] = owns.get(entry.analyst, FREE) + entry.cost
         if entry.total != total or entry.own != owns[entry.analyst]:
             return AuditCheck(
-                "sums", "failed", f"the totals of entry {entry.seq} are not the sums of the entries before it"
+                "sums",
+                "failed",
+                f"the totals of entry {entry.seq} are not the sums of the entries before it",
             )
-    return AuditCheck("sums", "passed", "the totals of each entry are the sums of the costs up to it")
+    return AuditCheck(
+        "sums", "passed", "the totals of each entry are the sums of the costs up to it"
+    )
 
 
 def _within(accountant: Accountant) -> AuditCheck:
@@ -95,19 +111,32 @@ def _within(accountant: Accountant) -> AuditCheck:
         if not all(each.holds for each in accountant.remaining(holder).standings)
     ]
     if over:
-        return AuditCheck("budget", "failed", f"more was spent than the schema now promises: {', '.join(over)}")
+        return AuditCheck(
+            "budget", "failed", f"more was spent than the schema now promises: {', '.join(over)}"
+        )
     return AuditCheck("budget", "passed", "what was spent is within the total and within each cap")
 
 
 def _times(entries: Sequence[Entry]) -> list[AuditCheck]:
     """Note entries whose time goes back or is in the future; nothing depends on them, but the clock needs a look."""
     times = [datetime.fromisoformat(entry.at) for entry in entries]
-    back = [str(later.seq) for (earlier, later), (one, other) in zip(pairwise(entries), pairwise(times), strict=True)
-            if other < one - _APART and earlier is not later]  # fmt: skip
-    found = [AuditCheck("clock", "note", f"goes back before entry {', '.join(back[:10])}")] if back else []
+    back = [
+        str(later.seq)
+        for (earlier, later), (one, other) in zip(pairwise(entries), pairwise(times), strict=True)
+        if other < one - _APART and earlier is not later
+    ]
+    found = (
+        [AuditCheck("clock", "note", f"goes back before entry {', '.join(back[:10])}")]
+        if back
+        else []
+    )
     if times and times[-1] > datetime.now(UTC) + _APART:
         found.append(AuditCheck("clock", "note", f"entry {entries[-1].seq} is in the future"))
-    return found or [AuditCheck("clock", "passed", "no entry is older than the one before it, none is in the future")]
+    return found or [
+        AuditCheck(
+            "clock", "passed", "no entry is older than the one before it, none is in the future"
+        )
+    ]
 
 
 def _entries(number: int) -> str:

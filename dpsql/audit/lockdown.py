@@ -95,7 +95,7 @@ def attempts(table: str, column: str, outside: Path, file: str | None) -> list[L
         "more memory": "SET memory_limit = '1TB'",
         "more threads": "SET threads = 64",
         "a persistent secret": "CREATE PERSISTENT SECRET s (TYPE http, BEARER_TOKEN 'x')",
-    }  # fmt: skip
+    }
     of_the_catalogue = {
         "rename": f'ALTER TABLE {held}.main."{table}" RENAME TO other',
         "drop the view": f'DROP VIEW {held}.main."{table}"',
@@ -106,7 +106,7 @@ def attempts(table: str, column: str, outside: Path, file: str | None) -> list[L
         "create a schema": f"CREATE SCHEMA {held}.another",
         "create a type in the data": f"CREATE TYPE {held}.main.mood AS ENUM ('a')",
         "create a sequence in the data": f"CREATE SEQUENCE {held}.main.counter",
-    }  # fmt: skip
+    }
     harmless = {
         "vacuum the data": f"VACUUM ANALYZE {name}",
         "detach the data": "DETACH source",
@@ -141,10 +141,13 @@ def attempts(table: str, column: str, outside: Path, file: str | None) -> list[L
         "a limit under an aggregate": f"SELECT count(*) FROM (SELECT * FROM {name} LIMIT 1) AS t",
         "a table function": "SELECT * FROM range(3)",
         "letters that one parser sees and another does not": f"SELECT count(*) AS n\u200bFROM {name}",
-    }  # fmt: skip
+    }
     return [
         *(LockdownAttempt(what, sql) for what, sql in forbidden.items()),
-        *(LockdownAttempt(what, sql, harmless=file is None) for what, sql in of_the_catalogue.items()),
+        *(
+            LockdownAttempt(what, sql, harmless=file is None)
+            for what, sql in of_the_catalogue.items()
+        ),
         *(LockdownAttempt(what, sql, harmless=True) for what, sql in harmless.items()),
     ]
 
@@ -174,8 +177,11 @@ def lock_down(schema: Schema, planner: Planner) -> CheckGroup:
         tried = attempts(table, column, outside, file_name(data_source_of(schema)))
         checks = list(_all(planner, stand_in, tried, table))
         written = _files(home) != before
-    files = AuditCheck("the files after all attempts", "failed" if written else "passed",
-                  "a file was written" if written else "as before, none added")  # fmt: skip
+    files = AuditCheck(
+        "the files after all attempts",
+        "failed" if written else "passed",
+        "a file was written" if written else "as before, none added",
+    )
     return CheckGroup(
         "lock-down",
         "the engine that reads the data, opened as for analysts, can neither write, nor read other files, nor be "
@@ -184,7 +190,9 @@ def lock_down(schema: Schema, planner: Planner) -> CheckGroup:
     )
 
 
-def _all(planner: Planner, stand_in: Schema, tried: Iterable[LockdownAttempt], table: str) -> Iterator[AuditCheck]:
+def _all(
+    planner: Planner, stand_in: Schema, tried: Iterable[LockdownAttempt], table: str
+) -> Iterator[AuditCheck]:
     """Run the attempts in order, each on an engine that no earlier one has changed."""
     pending = iter(tried)
     while True:
@@ -199,7 +207,11 @@ def _all(planner: Planner, stand_in: Schema, tried: Iterable[LockdownAttempt], t
 
 
 def _tried(
-    planner: Planner, connection: duckdb.DuckDBPyConnection, attempt: LockdownAttempt, table: str, ran: bool
+    planner: Planner,
+    connection: duckdb.DuckDBPyConnection,
+    attempt: LockdownAttempt,
+    table: str,
+    ran: bool,
 ) -> AuditCheck:
     """The check of one attempt. The engine may run a harmless one, since the other gates stop it."""
     open_gates = []
@@ -212,8 +224,11 @@ def _tried(
     if ran and not attempt.harmless:
         open_gates.append("the engine runs it")
     verdict: Verdict = "failed" if open_gates else "passed"
-    said = "; ".join(open_gates) or ("refused at two gates; the engine would change its own memory only" if ran
-                                     else "refused at all three gates")  # fmt: skip
+    said = "; ".join(open_gates) or (
+        "refused at two gates; the engine would change its own memory only"
+        if ran
+        else "refused at all three gates"
+    )
     return AuditCheck(attempt.name, verdict, said)
 
 
@@ -237,7 +252,9 @@ def _stand_in(schema: Schema, home: Path) -> Schema:
         place.mkdir()
     with duckdb.connect(":memory:" if folder else str(place)) as connection:
         for name, table in schema.tables.items():
-            columns = ", ".join(f'"{column}" {DUCKDB.type_name(its.type)}' for column, its in table.columns.items())
+            columns = ", ".join(
+                f'"{column}" {DUCKDB.type_name(its.type)}' for column, its in table.columns.items()
+            )
             connection.execute(f'CREATE TABLE "{name}" ({columns})')
             if folder:
                 file = str(place / f"{name}.parquet").replace("'", "''")
@@ -250,13 +267,16 @@ def _as_they_are_called(schema: Schema) -> dict[str, Table]:
     return {
         name: table.model_copy(
             update={
-                "table": None, "csv": None,
-                "columns": {column: its.model_copy(update={"column": None}).as_stored(its.reading)
-                            for column, its in table.columns.items()},
+                "table": None,
+                "csv": None,
+                "columns": {
+                    column: its.model_copy(update={"column": None}).as_stored(its.reading)
+                    for column, its in table.columns.items()
+                },
             }
         )
         for name, table in schema.tables.items()
-    }  # fmt: skip
+    }
 
 
 @contextmanager

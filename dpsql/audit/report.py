@@ -92,7 +92,11 @@ def as_data(report: AuditReport, details: bool) -> dict[str, object]:
         "passed": report.passed,
         "closing": report.closing,
         "rooms": [
-            {"name": group.name, "shows": group.shows, "checks": [_check(check, details) for check in group.checks]}
+            {
+                "name": group.name,
+                "shows": group.shows,
+                "checks": [_check(check, details) for check in group.checks],
+            }
             for group in report.groups
         ],
     }
@@ -102,7 +106,8 @@ def _check(check: AuditCheck, details: bool) -> dict[str, object]:
     whole: dict[str, object] = {"what": check.what, "verdict": check.verdict, "said": check.said}
     if details:
         whole["figures"] = [
-            {"name": figure.name, "value": figure.value, "most": figure.most} for figure in check.figures
+            {"name": figure.name, "value": figure.value, "most": figure.most}
+            for figure in check.figures
         ]
     return whole
 
@@ -117,7 +122,11 @@ TESTED: Final = {
 def versions() -> tuple[tuple[str, str], ...]:
     """The installed versions of dpsql, Python, and the libraries that results depend on."""
     names = (*TESTED, "numpy")
-    return (("dpsql", dpsql.__version__), ("Python", platform.python_version()), *((n, version(n)) for n in names))
+    return (
+        ("dpsql", dpsql.__version__),
+        ("Python", platform.python_version()),
+        *((n, version(n)) for n in names),
+    )
 
 
 def in_tested_range() -> list[AuditCheck]:

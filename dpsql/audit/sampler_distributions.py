@@ -20,9 +20,9 @@ _SUMMED = 3000
 def laplace_below(bounds: Sequence[int], scale: float) -> NDArray[np.float64]:
     """P(Z <= k) for P(z) ∝ exp(−|z|/scale), at each bound k."""
     q = exp(-1 / scale)
-    return np.array([
-        exp(k / scale) / (1 + q) if k < 0 else 1 - exp(-(k + 1) / scale) / (1 + q) for k in bounds
-    ])  # fmt: skip
+    return np.array(
+        [exp(k / scale) / (1 + q) if k < 0 else 1 - exp(-(k + 1) / scale) / (1 + q) for k in bounds]
+    )
 
 
 def gaussian_below(bounds: Sequence[int], sigma: float) -> NDArray[np.float64]:

@@ -55,7 +55,11 @@ SCALES_OF_ROWS, LEFT = (20 / 7, 20 / 3), 8
 def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[np.float64]]]:
     """Each sparse vector mechanism: its name, its sampler, and the probabilities that its results should have."""
     for name, monotone, scales in (("any queries", False, ANY), ("counts", True, COUNTS)):
-        yield f"sparse vector, {name}", partial(firsts, AboveThreshold(1, Fraction(1), monotone)), first_law(scales)
+        yield (
+            f"sparse vector, {name}",
+            partial(firsts, AboveThreshold(1, Fraction(1), monotone)),
+            first_law(scales),
+        )
     for name, moved, price in (("ε", 2, Fraction(1)), ("ρ", 4, Fraction(1, 2))):
         scan = ClippingBoundSearch(len(ROWS), moved, price, concentrated=name == "ρ", monotone=True)
         yield f"scan for a bound, priced in {name}", partial(sampled_size_scans, scan), scan_law()
@@ -93,8 +97,22 @@ TOLD_APART = (0.7, 1.3)
 #: Standard errors by which the observed variance may miss its own.
 _ERRORS = 8
 
-_SCALES = [Fraction(1, 6), Fraction(1, 2), Fraction(10), Fraction(1000, 7), Fraction(3_000_000), Fraction(2**49)]
-_VARIANCES = [Fraction(1, 4), Fraction(2), Fraction(100), Fraction(10**6, 3), Fraction(10**13), Fraction(2**99)]
+_SCALES = [
+    Fraction(1, 6),
+    Fraction(1, 2),
+    Fraction(10),
+    Fraction(1000, 7),
+    Fraction(3_000_000),
+    Fraction(2**49),
+]
+_VARIANCES = [
+    Fraction(1, 4),
+    Fraction(2),
+    Fraction(100),
+    Fraction(10**6, 3),
+    Fraction(10**13),
+    Fraction(2**99),
+]
 _NOISE_FITS = "the law, signs, neighbouring draws and variance fit; other scales do not"
 _UTILITIES, _RATE = (0, -1, -3), Fraction(1, 2)
 
@@ -109,7 +127,9 @@ def check_samplers(clock: AuditClock, draws: int = DRAWS, choices: int = CHOICES
         if problems is None:
             checks.append(AuditCheck(name, "skipped", "the time was up"))
         else:
-            said = "; ".join(problems) or (_NOISE_FITS if name.startswith("discrete") else "the choices have their law")
+            said = "; ".join(problems) or (
+                _NOISE_FITS if name.startswith("discrete") else "the choices have their law"
+            )
             checks.append(AuditCheck(name, "failed" if problems else "passed", said))
     return CheckGroup(
         "samplers",
@@ -134,34 +154,62 @@ def _seconds(draws: int, choices: int) -> float:
 
 def _looks(draws: int, choices: int) -> Iterator[tuple[str, Callable[[], list[str]]]]:
     for scale in _SCALES:
-        yield f"discrete Laplace, scale {float(scale):.4g}", lambda scale=scale: laplace_problems(  # type: ignore[misc]
-            Laplace(1, scale).sample(draws), scale)  # fmt: skip
+        yield (
+            f"discrete Laplace, scale {float(scale):.4g}",
+            lambda scale=scale: laplace_problems(  # type: ignore[misc]
+                Laplace(1, scale).sample(draws), scale
+            ),
+        )
     for variance in _VARIANCES:
-        yield f"discrete Gaussian, σ = {sqrt(variance):.4g}", lambda variance=variance: gaussian_problems(  # type: ignore[misc]
-            Gaussian(1, variance).sample(draws), variance)  # fmt: skip
+        yield (
+            f"discrete Gaussian, σ = {sqrt(variance):.4g}",
+            lambda variance=variance: gaussian_problems(  # type: ignore[misc]
+                Gaussian(1, variance).sample(draws), variance
+            ),
+        )
     exponential, flip = ExponentialMechanism(1, _RATE), PermuteAndFlip(1, _RATE)
     response = RandomizedResponse.priced(4, Fraction(1))
-    yield "exponential mechanism", lambda: choice_problems(
-        [exponential.draw(_UTILITIES) for _ in range(choices)], exponential_law(_UTILITIES, _RATE))  # fmt: skip
-    yield "permute-and-flip", lambda: choice_problems(
-        [flip.draw(_UTILITIES) for _ in range(choices)], flipped_law(_UTILITIES, _RATE))  # fmt: skip
+    yield (
+        "exponential mechanism",
+        lambda: choice_problems(
+            [exponential.draw(_UTILITIES) for _ in range(choices)],
+            exponential_law(_UTILITIES, _RATE),
+        ),
+    )
+    yield (
+        "permute-and-flip",
+        lambda: choice_problems(
+            [flip.draw(_UTILITIES) for _ in range(choices)], flipped_law(_UTILITIES, _RATE)
+        ),
+    )
     for name, draw, law in sparse_vectors():
         yield name, lambda draw=draw, law=law: choice_problems(draw(choices // 2), law)  # type: ignore[misc]
-    yield "randomized response", lambda: choice_problems(
-        response.draw([2] * choices), response_law(2, 4, Fraction(1)))  # fmt: skip
+    yield (
+        "randomized response",
+        lambda: choice_problems(response.draw([2] * choices), response_law(2, 4, Fraction(1))),
+    )
 
 
 def laplace_problems(drawn: NDArray[np.int64], scale: Fraction) -> list[str]:
     """Faults of draws that should have P(z) ∝ exp(−|z|/scale)."""
     size = float(scale)
-    return _problems(drawn, size, lambda bounds, factor: laplace_below(bounds, size * factor), laplace_moments(size))
+    return _problems(
+        drawn,
+        size,
+        lambda bounds, factor: laplace_below(bounds, size * factor),
+        laplace_moments(size),
+    )
 
 
 def gaussian_problems(drawn: NDArray[np.int64], variance: Fraction) -> list[str]:
     """Faults of draws that should have P(z) ∝ exp(−z²/(2·variance))."""
     sigma = sqrt(variance)
-    return _problems(drawn, sigma, lambda bounds, factor: gaussian_below(bounds, sigma * factor),
-                     gaussian_moments(sigma))  # fmt: skip
+    return _problems(
+        drawn,
+        sigma,
+        lambda bounds, factor: gaussian_below(bounds, sigma * factor),
+        gaussian_moments(sigma),
+    )
 
 
 def choice_problems(drawn: list[int], law: NDArray[np.float64]) -> list[str]:
@@ -198,7 +246,9 @@ def _problems(
     return found
 
 
-def _merged(observed: NDArray[np.int64], law: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _merged(
+    observed: NDArray[np.int64], law: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The counts with cells of fewer than ten expected draws merged into their neighbours."""
     enough, total = 10 / max(int(observed.sum()), 1), 0.0
     ends = []

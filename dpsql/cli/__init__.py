@@ -47,7 +47,9 @@ class _Commands(click.Group):
             visible = [name for name, command in self.commands.items() if not command.hidden]
             close = get_close_matches(word, visible, n=1)
             advice = f"Did you mean {close[0]}?" if close else "Try dpsql --help."
-            raise click.UsageError(f"{word!r} is neither a command nor a schema file. {advice}", ctx)
+            raise click.UsageError(
+                f"{word!r} is neither a command nor a schema file. {advice}", ctx
+            )
 
     def invoke(self, ctx: click.Context) -> object:
         tell_the_reader()
@@ -87,7 +89,11 @@ def commands() -> None:
 
 
 @commands.command("demo")
-@click.option("--compare", is_flag=True, help="Show true answers beside: a switch of this demo alone, for its owner.")
+@click.option(
+    "--compare",
+    is_flag=True,
+    help="Show true answers beside: a switch of this demo alone, for its owner.",
+)
 def demo_command(compare: bool) -> None:
     """Ask a medical study ten questions and watch the budget go down."""
     from dpsql.cli.demo import run

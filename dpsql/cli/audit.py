@@ -26,20 +26,55 @@ _SQL_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 @click.command()
 @SCHEMA
-@click.option("--statement", "statements", multiple=True, metavar="SQL", help="A statement beside the ledger's.")
-@click.option("--file", "files", multiple=True, type=_SQL_FILE, help="Statements, each ended by a semicolon.")
-@click.option("--epsilon-of", multiple=True, metavar="SQL", help="Bound the ε of this statement from its outputs.")
 @click.option(
-    "--units", type=click.IntRange(min=1, max=10_000), default=24, show_default=True, help="How many are left out."
+    "--statement",
+    "statements",
+    multiple=True,
+    metavar="SQL",
+    help="A statement beside the ledger's.",
 )
 @click.option(
-    "--minutes", type=click.FloatRange(min=0.1, max=10_000), default=10.0, show_default=True, help="The most it takes."
+    "--file", "files", multiple=True, type=_SQL_FILE, help="Statements, each ended by a semicolon."
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Chooses the units by chance.")
-@click.option("--details", is_flag=True, help="With figures computed from the data, for the owner alone.")
-@click.option("--all", "everything", is_flag=True, help="Every check, those of long lists that passed too.")
+@click.option(
+    "--epsilon-of",
+    multiple=True,
+    metavar="SQL",
+    help="Bound the ε of this statement from its outputs.",
+)
+@click.option(
+    "--units",
+    type=click.IntRange(min=1, max=10_000),
+    default=24,
+    show_default=True,
+    help="How many are left out.",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0.1, max=10_000),
+    default=10.0,
+    show_default=True,
+    help="The most it takes.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Chooses the units by chance.",
+)
+@click.option(
+    "--details", is_flag=True, help="With figures computed from the data, for the owner alone."
+)
+@click.option(
+    "--all", "everything", is_flag=True, help="Every check, those of long lists that passed too."
+)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@click.option("--page", type=click.Path(dir_okay=False, path_type=Path), help="A page for a browser: one HTML file.")
+@click.option(
+    "--page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A page for a browser: one HTML file.",
+)
 @click.pass_context
 def audit(
     ctx: click.Context,
@@ -65,7 +100,10 @@ def audit(
     texts = [*statements, *(text for file in files for text in _statements(file))]
     with output.reserved(page), _ProgressLine() as tell:
         report = look(
-            schema, AuditRequest(texts, epsilon_of, units, minutes, seed), tell, None if as_json else tell.foretell
+            schema,
+            AuditRequest(texts, epsilon_of, units, minutes, seed),
+            tell,
+            None if as_json else tell.foretell,
         )
     if page is not None:
         from dpsql.audit.html_report import page as drawn
@@ -116,7 +154,9 @@ class _ProgressLine:
 def _echo(report: AuditReport, details: bool, everything: bool) -> None:
     from dpsql.audit import FOR_THE_OWNER, WITH_FIGURES
 
-    click.echo(click.style(f"audit of {plain(report.schema)}", bold=True) + f": {plain(report.promise)}")
+    click.echo(
+        click.style(f"audit of {plain(report.schema)}", bold=True) + f": {plain(report.promise)}"
+    )
     click.echo(WITH_FIGURES if details else FOR_THE_OWNER)
     for group in report.groups:
         _echo_group(group, details, everything)

@@ -38,13 +38,25 @@ PICTURE = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @SCHEMA
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@click.option("--group", type=click.IntRange(min=1, max=10_000), help="The promise to a group of this many units.")
-@click.option("--details", "with_details", is_flag=True, help="What is left and was spent in ε, ρ and δ too.")
+@click.option(
+    "--group",
+    type=click.IntRange(min=1, max=10_000),
+    help="The promise to a group of this many units.",
+)
+@click.option(
+    "--details", "with_details", is_flag=True, help="What is left and was spent in ε, ρ and δ too."
+)
 @click.option("--history", is_flag=True, help="Every statement that was paid for.")
-@click.option("--by-statement", is_flag=True, help="Each statement once: how often it was paid for, and at which cost.")
+@click.option(
+    "--by-statement",
+    is_flag=True,
+    help="Each statement once: how often it was paid for, and at which cost.",
+)
 @click.option("--analyst", help="The history and the statements of this analyst only.")
 @click.option(
-    "--chart", type=click.Path(dir_okay=False, path_type=Path), help="A picture of the spending: .svg, .png, .pdf."
+    "--chart",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A picture of the spending: .svg, .png, .pdf.",
 )
 def budget(
     schema: Path,
@@ -70,7 +82,11 @@ def budget(
     if as_json:
         data = report(accountant, whole, found) | group_report(accountant, whole, group)
         data |= {"history": list(map(entry_report, asked))} if history else {}
-        data |= {"statements": list(map(statement_report, statements_of(asked)))} if by_statement else {}
+        data |= (
+            {"statements": list(map(statement_report, statements_of(asked)))}
+            if by_statement
+            else {}
+        )
         click.echo(json.dumps(data, ensure_ascii=False, indent=2))
         return
     click.echo(_heading(declared, whole))
@@ -111,7 +127,9 @@ def _group_line(size: int, promise: Guarantee, left: RemainingBudget) -> str:
     if left.window is None:
         return f"a group of {size}: {said}"
     whole = left.lifetime.group(size)
-    lifetime = "nothing" if whole is None else f"ε = {_said(whole.epsilon)}, δ = {_said(whole.delta)}"
+    lifetime = (
+        "nothing" if whole is None else f"ε = {_said(whole.epsilon)}, δ = {_said(whole.delta)}"
+    )
     return f"a group of {size}: {said} in each window, {lifetime} over its lifetime"
 
 
@@ -139,7 +157,11 @@ def _more(following: NextCount, price: Fraction) -> str:
 def _one_answer(holders: list[BudgetHolder]) -> str:
     """What a count takes of the total and of each cap."""
     first, *others = holders
-    caps = [f"{each.next.own.part} of the cap of {plain(each.name)}" for each in others if each.cap is not None]
+    caps = [
+        f"{each.next.own.part} of the cap of {plain(each.name)}"
+        for each in others
+        if each.cap is not None
+    ]
     return f"such as a count of units, takes {', '.join([f'{first.next.own.part} of the budget', *caps])}"
 
 

@@ -39,7 +39,10 @@ def statements_of(entries: list[Entry]) -> list[StatementSpending]:
         found.setdefault(" ".join(entry.statement.split()), []).append(entry)
     statements = [
         StatementSpending(
-            text, tuple(sorted({each.analyst for each in paid})), len(paid), _sum([each.cost for each in paid])
+            text,
+            tuple(sorted({each.analyst for each in paid})),
+            len(paid),
+            _sum([each.cost for each in paid]),
         )
         for text, paid in found.items()
     ]
@@ -54,7 +57,12 @@ def _sum(costs: list[Cost]) -> Cost:
 
 
 def draw(
-    name: str, accountant: Accountant, entries: list[Entry], path: Path, holders: list[BudgetHolder], caption: str
+    name: str,
+    accountant: Accountant,
+    entries: list[Entry],
+    path: Path,
+    holders: list[BudgetHolder],
+    caption: str,
 ) -> None:
     """Write a picture of what everybody and each analyst had used after each charge; DataError where it cannot be.
 
@@ -91,7 +99,9 @@ def draw(
     )
 
 
-def standing_after(entries: list[Entry], limit: Budget, refresh: Refresh | None) -> list[tuple[datetime, FilterState]]:
+def standing_after(
+    entries: list[Entry], limit: Budget, refresh: Refresh | None
+) -> list[tuple[datetime, FilterState]]:
     """What stands against a budget after each entry; with windows, also that of nothing where one has ended."""
     from dpsql.privacy.budget import Window
     from dpsql.privacy.filter import FilterState
@@ -157,7 +167,9 @@ def holders(accountant: Accountant, entries: list[Entry], privacy: Privacy) -> l
     ]
 
 
-def _holder(accountant: Accountant, name: str | None, entries: list[Entry], privacy: Privacy) -> BudgetHolder:
+def _holder(
+    accountant: Accountant, name: str | None, entries: list[Entry], privacy: Privacy
+) -> BudgetHolder:
     from fractions import Fraction
 
     left, spent = accountant.remaining(name), accountant.spent(name)
@@ -168,10 +180,18 @@ def _holder(accountant: Accountant, name: str | None, entries: list[Entry], priv
     cap = accountant.budget if name is None else accountant.caps.get(name)
     costs = (spent.total, spent.ever_total) if name is None else (spent.own, spent.ever_own)
     return BudgetHolder(
-        "all" if name is None else name, None if cap is None else cap.epsilon, left.epsilon, left.share, costs[0], now,
-        costs[1], len(asked), own.budget.rho_total,
-        max(own.budget.rho_total - own.spent.rho, Fraction(0)), _next(left, privacy),
-    )  # fmt: skip
+        "all" if name is None else name,
+        None if cap is None else cap.epsilon,
+        left.epsilon,
+        left.share,
+        costs[0],
+        now,
+        costs[1],
+        len(asked),
+        own.budget.rho_total,
+        max(own.budget.rho_total - own.spent.rho, Fraction(0)),
+        _next(left, privacy),
+    )
 
 
 def _next(left: RemainingBudget, privacy: Privacy) -> NextCount:
@@ -181,13 +201,21 @@ def _next(left: RemainingBudget, privacy: Privacy) -> NextCount:
     price = privacy.query_epsilon
     noise = ordinary_noise(privacy, price, left)
     cost, now = count_cost(privacy, noise, price), left.standings[-1]
-    other = count_cost(privacy, "laplace", price) if noise != "laplace" in usual_costs(privacy, price) else None
+    other = (
+        count_cost(privacy, "laplace", price)
+        if noise != "laplace" in usual_costs(privacy, price)
+        else None
+    )
     by_laplace = None if other is None else left.affordable(other)
     share = now.share - now.after(cost).share
-    return NextCount(noise, cost, left.answers_left(cost), now.answers_left(cost), share, by_laplace)
+    return NextCount(
+        noise, cost, left.answers_left(cost), now.answers_left(cost), share, by_laplace
+    )
 
 
-def report(accountant: Accountant, left: RemainingBudget, holders: list[BudgetHolder]) -> dict[str, object]:
+def report(
+    accountant: Accountant, left: RemainingBudget, holders: list[BudgetHolder]
+) -> dict[str, object]:
     """The budget, its window, its lifetime and its holders."""
     window, whole = left.window, holders[0]
     after = None if left.renewal is None else f"{left.renewal}"
@@ -195,7 +223,9 @@ def report(accountant: Accountant, left: RemainingBudget, holders: list[BudgetHo
         "epsilon": float(accountant.budget.epsilon),
         "delta": float(accountant.budget.delta),
         "refresh": accountant.refresh,
-        "window": None if window is None else {"start": f"{window.start.date()}", "renewed_on": after},
+        "window": None
+        if window is None
+        else {"start": f"{window.start.date()}", "renewed_on": after},
         "lifetime": {
             **as_numbers(left.lifetime),
             "statements": whole.statements_ever,
@@ -209,7 +239,9 @@ def report(accountant: Accountant, left: RemainingBudget, holders: list[BudgetHo
                 "share_left": float(holder.share),
                 "statements": holder.statements,
                 "spent": _numbers(holder.spent),
-                "rho": {"total": float(holder.holds), "left": float(holder.rho_left)} if holder.holds else None,
+                "rho": {"total": float(holder.holds), "left": float(holder.rho_left)}
+                if holder.holds
+                else None,
                 "next": {
                     "noise": holder.next.noise,
                     "cost": _numbers(holder.next.cost),
@@ -225,13 +257,22 @@ def report(accountant: Accountant, left: RemainingBudget, holders: list[BudgetHo
     }
 
 
-def group_report(accountant: Accountant, left: RemainingBudget, size: int | None) -> dict[str, object]:
+def group_report(
+    accountant: Accountant, left: RemainingBudget, size: int | None
+) -> dict[str, object]:
     """What is promised to a group, in each window and over the lifetime; nothing where nobody asked."""
     if size is None:
         return {}
     promise, whole = accountant.group(size), left.lifetime.group(size)
-    lifetime = None if whole is None else {"epsilon": float(whole.epsilon), "delta": float(whole.delta)}
-    said = {"units": size, "epsilon": float(promise.epsilon), "delta": float(promise.delta), "lifetime": lifetime}
+    lifetime = (
+        None if whole is None else {"epsilon": float(whole.epsilon), "delta": float(whole.delta)}
+    )
+    said = {
+        "units": size,
+        "epsilon": float(promise.epsilon),
+        "delta": float(promise.delta),
+        "lifetime": lifetime,
+    }
     return {"group": said}
 
 

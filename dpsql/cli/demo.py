@@ -98,7 +98,9 @@ QUESTIONS = (
 )
 
 #: What no analyst gets.
-REFUSED = DemoQuestion("May I see the oldest patients?", "SELECT age, bmi, died FROM patients WHERE age > 95")
+REFUSED = DemoQuestion(
+    "May I see the oldest patients?", "SELECT age, bmi, died FROM patients WHERE age > 95"
+)
 
 CLOSING = """\
 Every figure above is a little off on purpose: whether or not any one patient is in the study hardly
@@ -114,7 +116,10 @@ Try next:
 
 
 def run(
-    *, compare: bool = False, console: Console | None = None, questions: Sequence[DemoQuestion] = QUESTIONS
+    *,
+    compare: bool = False,
+    console: Console | None = None,
+    questions: Sequence[DemoQuestion] = QUESTIONS,
 ) -> None:
     """Ask every question on a fresh budget and print answers, prices and what is left."""
     out = console or _console()
@@ -141,12 +146,20 @@ def _print_schema(out: Console, schema: Schema, connection: Connection) -> None:
     privacy = schema.privacy
     out.rule(Text(f"{schema.name}: {schema.comment}"))
     out.print(
-        Text.assemble("Protected: all rows of one ", (privacy.unit, "bold"), ", in every table that leads to it.")
+        Text.assemble(
+            "Protected: all rows of one ",
+            (privacy.unit, "bold"),
+            ", in every table that leads to it.",
+        )
     )
     answers = connection.explain("SELECT COUNT(*) FROM patients").answers
     pays = "" if answers is None else f", which pays for {answers.total} answers such as a count"
     out.print(Text(f"Budget: ε = {shown(privacy.epsilon)}, δ = {shown(privacy.delta)}{pays}."))
-    out.print(Text("Ledger: in a temporary folder for this demo, so that it runs from a read-only installation.\n"))
+    out.print(
+        Text(
+            "Ledger: in a temporary folder for this demo, so that it runs from a read-only installation.\n"
+        )
+    )
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("table", "rows", "of one patient", "columns"):
         table.add_column(heading, no_wrap=heading != "columns")
@@ -160,7 +173,11 @@ def _print_schema(out: Console, schema: Schema, connection: Connection) -> None:
 
 
 def _print_answer(
-    out: Console, connection: Connection, number: int, question: DemoQuestion, truth: list[tuple[object, ...]] | None
+    out: Console,
+    connection: Connection,
+    number: int,
+    question: DemoQuestion,
+    truth: list[tuple[object, ...]] | None,
 ) -> None:
     explanation = connection.explain(question.sql)
     cursor = connection.execute(question.sql)
@@ -168,10 +185,16 @@ def _print_answer(
     out.print(Padding(Text(question.sql, style="cyan"), (0, 0, 0, 3)))
     out.print(Padding(_answers(cursor, truth), (0, 0, 0, 3)))
     free = explanation.answers is None or explanation.stored
-    answers = connection.answers_left if free else connection.remaining.answers_left(explanation.cost)
+    answers = (
+        connection.answers_left if free else connection.remaining.answers_left(explanation.cost)
+    )
     part = "free" if free else f"this one took {answers.part}"
     left = answers.said("" if free else "like this")
-    out.print(Padding(Text.assemble(f"{part:<20}", (bar(answers.share), "green"), f" {left}"), (0, 0, 1, 3)))
+    out.print(
+        Padding(
+            Text.assemble(f"{part:<20}", (bar(answers.share), "green"), f" {left}"), (0, 0, 1, 3)
+        )
+    )
 
 
 def _answers(cursor: Cursor, truth: list[tuple[object, ...]] | None) -> Table:
@@ -179,7 +202,9 @@ def _answers(cursor: Cursor, truth: list[tuple[object, ...]] | None) -> Table:
     rows, intervals = cursor.fetchall(), cursor.intervals
     table = Table(box=None, pad_edge=False, header_style="bold")
     described = cursor.description or []
-    estimated = [any(row[place] is not None for row in intervals) for place in range(len(described))]
+    estimated = [
+        any(row[place] is not None for row in intervals) for place in range(len(described))
+    ]
     for (name, *_), estimate in zip(described, estimated, strict=True):
         table.add_column(Text(name), justify="right" if estimate else "left", no_wrap=True)
         if estimate and truth is not None:
@@ -208,7 +233,11 @@ def _print_refusal(out: Console, connection: Connection) -> None:
         connection.execute(REFUSED.sql)
     except Refused as refusal:
         out.print(Padding(Text(f"refused: {refusal}", style="yellow"), (0, 0, 0, 3)))
-    out.print(Padding(Text("A refusal costs nothing, and says the same whatever the data hold."), (0, 0, 1, 3)))
+    out.print(
+        Padding(
+            Text("A refusal costs nothing, and says the same whatever the data hold."), (0, 0, 1, 3)
+        )
+    )
 
 
 def _true_rows(sql: str) -> list[tuple[object, ...]]:

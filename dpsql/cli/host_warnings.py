@@ -27,19 +27,34 @@ class HostWarning:
     confinement: bool = False
 
 
-def host_warnings(schema: Schema, key: Path | None = None, metrics_host: str | None = None) -> list[HostWarning]:
+def host_warnings(
+    schema: Schema, key: Path | None = None, metrics_host: str | None = None
+) -> list[HostWarning]:
     """What the owner of a server of this schema, with this TLS key and figures on this host, should mend."""
     found = []
     if os.geteuid() == 0:
-        found.append(HostWarning("runs as root: a fault of the server would be one of the machine; "
-                              "run it as a user of its own", confinement=True))  # fmt: skip
-    found += [HostWarning(said, confinement=True) for said in engine_kind(schema).weaknesses(schema)]
+        found.append(
+            HostWarning(
+                "runs as root: a fault of the server would be one of the machine; "
+                "run it as a user of its own",
+                confinement=True,
+            )
+        )
+    found += [
+        HostWarning(said, confinement=True) for said in engine_kind(schema).weaknesses(schema)
+    ]
     if key is not None and key.stat().st_mode & _OPEN:
-        found.append(HostWarning(f"{key.name}: others may read or write the TLS key; give it the mode 600 (chmod 600)"))
+        found.append(
+            HostWarning(
+                f"{key.name}: others may read or write the TLS key; give it the mode 600 (chmod 600)"
+            )
+        )
     if ledger_is_with_data(schema):
         found.append(HostWarning(LEDGER_WITH_DATA))
     if metrics_host is not None and not is_loopback(metrics_host):
-        found.append(HostWarning("the metrics are not on the loopback; see that no analyst reaches them"))
+        found.append(
+            HostWarning("the metrics are not on the loopback; see that no analyst reaches them")
+        )
     return found
 
 
@@ -57,7 +72,11 @@ def ledger_is_with_data(schema: Schema) -> bool:
     with suppress(LedgerError, OSError, RuntimeError):
         place = schema.ledger_place or ledger_path(schema.source_path)
         source = schema.source_path.resolve()
-        return not is_address(place) and source.is_dir() and Path(place).resolve().is_relative_to(source)
+        return (
+            not is_address(place)
+            and source.is_dir()
+            and Path(place).resolve().is_relative_to(source)
+        )
     return False
 
 

@@ -24,7 +24,11 @@ def ledger() -> None:
 
 @ledger.command()
 @SCHEMA
-@click.option("--new-budget", is_flag=True, help="Begin one although the database had one before, which is forgotten.")
+@click.option(
+    "--new-budget",
+    is_flag=True,
+    help="Begin one although the database had one before, which is forgotten.",
+)
 def init(schema: Path, new_budget: bool) -> None:
     """Begin the ledger of a database. The first statement does so too, but not where there was one before."""
     from dpsql.privacy.ledger.restoring import begin
@@ -50,9 +54,13 @@ def backup(schema: Path, file: Path) -> None:
 
 @ledger.command()
 @SCHEMA
-@click.argument("file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument(
+    "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 @click.option(
-    "--charge", metavar="EPSILON|all", help="Charge this besides: what was spent since that nobody remembers."
+    "--charge",
+    metavar="EPSILON|all",
+    help="Charge this besides: what was spent since that nobody remembers.",
 )
 def restore(schema: Path, file: Path | None, charge: str | None) -> None:
     """Put the backup FILE where the ledger was; without FILE, accept the ledger that lies there.
@@ -67,7 +75,9 @@ def restore(schema: Path, file: Path | None, charge: str | None) -> None:
     click.echo(f"{declared.name}: {_counted(done.entries)} at {at.place}")
     for analyst, cost in done.charged:
         pure = "" if cost.epsilon is None else f"ε = {shown(cost.epsilon)}, "
-        click.echo(f"charged for what it lacked: {plain(analyst)} {pure}ρ = {shown(cost.rho)}, δ = {shown(cost.delta)}")
+        click.echo(
+            f"charged for what it lacked: {plain(analyst)} {pure}ρ = {shown(cost.rho)}, δ = {shown(cost.delta)}"
+        )
 
 
 @ledger.command()
@@ -85,11 +95,16 @@ def verify(schema: Path) -> None:
             click.echo(f"{declared.name}: there is no ledger yet, and none was there before")
             return
         opened = Ledger.open(at.place, at.belongs, at.names)
-        click.echo(f"{declared.name}: {_counted(opened.verify())}, each the one that was written; "
-                   f"ledger {opened.id} at {at.place}")  # fmt: skip
+        click.echo(
+            f"{declared.name}: {_counted(opened.verify())}, each the one that was written; "
+            f"ledger {opened.id} at {at.place}"
+        )
     except LedgerError:
         for each in known:
-            click.echo(f"remembered: ledger {each.id} with {_counted(each.entries)}, last at {each.place}", err=True)
+            click.echo(
+                f"remembered: ledger {each.id} with {_counted(each.entries)}, last at {each.place}",
+                err=True,
+            )
         raise
 
 
@@ -106,7 +121,9 @@ def drop(schema: Path, name: str) -> None:
     kinds = [each.kind for each in opened.named() if each.name == fold(name)]
     if not kinds or not opened.drop_named(fold(name), kinds[0]):
         raise click.BadParameter(f"nothing is kept under the name {plain(name)}", param_hint="NAME")
-    click.echo(f"{declared.name}: the {kinds[0]} {plain(fold(name))} is dropped; what it cost stays charged")
+    click.echo(
+        f"{declared.name}: the {kinds[0]} {plain(fold(name))} is dropped; what it cost stays charged"
+    )
 
 
 def _at(schema: Path) -> tuple[Schema, DatabaseLedger]:
@@ -130,8 +147,12 @@ def _cost(declared: Schema, charge: str | None) -> Cost | None:
     try:
         price = Fraction(0) if Fraction(charge) == 0 else exact(charge)
     except (ValueError, ZeroDivisionError, DataError):
-        raise click.BadParameter("write a number of 0 or more, or all", param_hint="--charge") from None
-    return Cost(None if price and privacy.delta and privacy.mechanism != "laplace" else price, price**2 / 2)
+        raise click.BadParameter(
+            "write a number of 0 or more, or all", param_hint="--charge"
+        ) from None
+    return Cost(
+        None if price and privacy.delta and privacy.mechanism != "laplace" else price, price**2 / 2
+    )
 
 
 def _counted(entries: int) -> str:

@@ -8,12 +8,26 @@ from typing import Final
 
 import click
 
-from dpsql.errors import BudgetExhausted, DatabaseError, Error, ExecutionFailed, OperationalError, QueryCancelled
+from dpsql.errors import (
+    BudgetExhausted,
+    DatabaseError,
+    Error,
+    ExecutionFailed,
+    OperationalError,
+    QueryCancelled,
+)
 
 SCHEMA = click.argument("schema", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-ANALYST = click.option("--analyst", default="analyst", show_default=True, help="In whose name the budget is spent.")
-SETTING = click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
-                       help="A setting of SQL's SET, such as dpsql.clipping=report; can be given again.")  # fmt: skip
+ANALYST = click.option(
+    "--analyst", default="analyst", show_default=True, help="In whose name the budget is spent."
+)
+SETTING = click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of SQL's SET, such as dpsql.clipping=report; can be given again.",
+)
 
 
 def price(ctx: click.Context, param: click.Parameter, value: str | None) -> Decimal | None:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 @click.command()
 @SCHEMA
 @click.argument("sql")
-@click.option("--format", "style", type=click.Choice(list(output.STYLES)), default="table", show_default=True)
+@click.option(
+    "--format", "style", type=click.Choice(list(output.STYLES)), default="table", show_default=True
+)
 @click.option("--intervals", is_flag=True, help="Show how far noise may have moved each value.")
 @click.option(
     "--epsilon",
@@ -37,7 +39,13 @@ if TYPE_CHECKING:
 @click.option("--target-error", metavar="TARGET", help="Pay what reaches it, such as 200 or '5 %'.")
 @SETTING
 @ANALYST
-@click.option("-o", "--output", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write to a file.")
+@click.option(
+    "-o",
+    "--output",
+    "file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write to a file.",
+)
 def query(
     schema: Path,
     sql: str,
@@ -76,12 +84,22 @@ def query(
 @click.command()
 @SCHEMA
 @click.argument("sql", required=False)
-@click.option("--workload", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
-              help="Price the statements of a file as one block, by every accountant.")  # fmt: skip
+@click.option(
+    "--workload",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Price the statements of a file as one block, by every accountant.",
+)
 @click.option("--json", "as_json", is_flag=True, help="For programs.")
-@click.option("--verbose", is_flag=True, help="Say all that is known: engine SQL, cells and noise, too.")
-@click.option("--epsilon", callback=price, metavar="NUMBER", help="The price; the schema says it by default.")
-@click.option("--to-reach", metavar="TARGET", help="What reaches it: 5%, 200, '5 % OF 4000', 'n 200, s 5 %'.")
+@click.option(
+    "--verbose", is_flag=True, help="Say all that is known: engine SQL, cells and noise, too."
+)
+@click.option(
+    "--epsilon", callback=price, metavar="NUMBER", help="The price; the schema says it by default."
+)
+@click.option(
+    "--to-reach", metavar="TARGET", help="What reaches it: 5%, 200, '5 % OF 4000', 'n 200, s 5 %'."
+)
 @SETTING
 @ANALYST
 def explain(
@@ -100,7 +118,9 @@ def explain(
     Or, with --workload, what each accountant would charge for several together.
     """
     if (sql is None) == (workload is None):
-        raise click.UsageError("Give one statement, or the statements of a file with --workload FILE.")
+        raise click.UsageError(
+            "Give one statement, or the statements of a file with --workload FILE."
+        )
     if workload is not None and to_reach is not None:
         raise click.UsageError("--to-reach is about one statement, not about a workload.")
     with dpsql.connect(schema, analyst) as connection:
@@ -114,12 +134,16 @@ def explain(
     click.echo(as_data(explanation) if as_json else str(explanation))
 
 
-def choose(connection: dpsql.Connection, epsilon: Decimal | None, settings: tuple[str, ...]) -> None:
+def choose(
+    connection: dpsql.Connection, epsilon: Decimal | None, settings: tuple[str, ...]
+) -> None:
     """The settings of the connection, as options say them."""
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals:
-            raise click.BadParameter(f"{setting!r} has no value; write NAME=VALUE, such as dpsql.clipping=report")
+            raise click.BadParameter(
+                f"{setting!r} has no value; write NAME=VALUE, such as dpsql.clipping=report"
+            )
         written = value.strip()
         quoted = f"'{written}'" if " " in written and "'" not in written else written
         connection.execute(f"SET {name.strip()} = {quoted}")
@@ -137,8 +161,12 @@ def statements_of_file(file: Path) -> list[str]:
         raise click.BadParameter(f"{file} is not UTF-8 text") from None
     others = [each for each in pieces if not isinstance(each, SqlStatement)]
     if others:
-        raise click.BadParameter(f"{file}, line {others[0].line}: a workload is made of statements, without commands")
-    found = [each.text for each in pieces if isinstance(each, SqlStatement)] + ([rest] if rest.strip() else [])
+        raise click.BadParameter(
+            f"{file}, line {others[0].line}: a workload is made of statements, without commands"
+        )
+    found = [each.text for each in pieces if isinstance(each, SqlStatement)] + (
+        [rest] if rest.strip() else []
+    )
     if not found:
         raise click.BadParameter(f"{file} has no statement in it")
     return found
@@ -146,7 +174,15 @@ def statements_of_file(file: Path) -> list[str]:
 
 def workload_data(workload: Workload) -> str:
     """The offers of a workload as JSON."""
-    names = ("accountant", "epsilon", "charged_epsilon", "charged_rho", "charged_delta", "left", "why")
+    names = (
+        "accountant",
+        "epsilon",
+        "charged_epsilon",
+        "charged_rho",
+        "charged_delta",
+        "left",
+        "why",
+    )
     best = workload.best
     return json.dumps(
         {
@@ -163,7 +199,9 @@ def details(price: Price, left: RemainingBudget) -> str:
     """What an answer was charged in ε, ρ and δ, what it promises by itself, and what is left of both."""
     from dpsql.privacy.measure import shown, standalone_guarantee
 
-    left_of = f"left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}"
+    left_of = (
+        f"left ε = {shown(left.epsilon)} of {shown(left.budget.epsilon)}, δ = {shown(left.delta)}"
+    )
     if not price.charged:
         return left_of
     promise = standalone_guarantee(price.cost, left.standings[0].budget.delta)
@@ -195,13 +233,19 @@ def as_data(explanation: Explanation) -> str:
             "given": explanation.given,
             "missing_below": explanation.missing_below,
             "confidence": explanation.confidence,
-            "price": {name: float(getattr(explanation, name)) for name in ("epsilon", "rho", "delta")},
+            "price": {
+                name: float(getattr(explanation, name)) for name in ("epsilon", "rho", "delta")
+            },
             "stored": explanation.stored,
             "alone": None
             if promise is None
             else {name: float(getattr(promise, name)) for name in ("epsilon", "delta")},
             "answers": None if answers is None else {"left": answers.left, "total": answers.total},
-            "left": {"epsilon": float(left.epsilon), "delta": float(left.delta), "statements": explanation.affordable},
+            "left": {
+                "epsilon": float(left.epsilon),
+                "delta": float(left.delta),
+                "statements": explanation.affordable,
+            },
             "lifetime": as_numbers(left.lifetime),
             "renewed_on": None if left.renewal is None else f"{left.renewal}",
         },
@@ -221,11 +265,13 @@ def _reached(explanation: Explanation) -> dict[str, object] | None:
         "half_widths": {error.name: error.half_width for error in reached.errors},
         "share_of_left": reached.share,
         "paid_already": reached.free,
-        "admitted": None if reached.most is None else {
+        "admitted": None
+        if reached.most is None
+        else {
             "epsilon": float(reached.most),
             "half_widths": {error.name: error.half_width for error in reached.best},
         },
-    }  # fmt: skip
+    }
 
 
 def as_numbers(lifetime: Lifetime) -> dict[str, float | None]:

@@ -23,20 +23,61 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command()
 @SCHEMA
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=5433, show_default=True, help="0 takes a free one.")
-@click.option("--tls-cert", "certificate", type=_FILE, help="The server's certificate (PEM, with its chain).")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=5433,
+    show_default=True,
+    help="0 takes a free one.",
+)
+@click.option(
+    "--tls-cert", "certificate", type=_FILE, help="The server's certificate (PEM, with its chain)."
+)
 @click.option("--tls-key", "key", type=_FILE, help="The certificate's key (PEM).")
-@click.option("--users", type=_FILE, help="The users and their verifiers; make the file with dpsql user add.")
-@click.option("--max-connections", "most", type=click.IntRange(1, 10_000), default=100, show_default=True)
-@click.option("--max-user-connections", "of_user", type=click.IntRange(1, 10_000), default=25, show_default=True,
-              help="Connections of one user.")  # fmt: skip
-@click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve the owner's figures for Prometheus there.")
-@click.option("--metrics-host", default="127.0.0.1", show_default=True, help="Never where analysts can reach it.")
-@click.option("--require-confinement", "strict", is_flag=True, help="Do not start where the engine is not confined.")
+@click.option(
+    "--users", type=_FILE, help="The users and their verifiers; make the file with dpsql user add."
+)
+@click.option(
+    "--max-connections", "most", type=click.IntRange(1, 10_000), default=100, show_default=True
+)
+@click.option(
+    "--max-user-connections",
+    "of_user",
+    type=click.IntRange(1, 10_000),
+    default=25,
+    show_default=True,
+    help="Connections of one user.",
+)
+@click.option(
+    "--metrics-port",
+    type=click.IntRange(0, 65535),
+    help="Serve the owner's figures for Prometheus there.",
+)
+@click.option(
+    "--metrics-host",
+    default="127.0.0.1",
+    show_default=True,
+    help="Never where analysts can reach it.",
+)
+@click.option(
+    "--require-confinement",
+    "strict",
+    is_flag=True,
+    help="Do not start where the engine is not confined.",
+)
 def serve(
-    schema: Path, host: str, port: int, certificate: Path | None, key: Path | None, users: Path | None, most: int,
-    of_user: int, metrics_port: int | None, metrics_host: str, strict: bool,
-) -> None:  # fmt: skip
+    schema: Path,
+    host: str,
+    port: int,
+    certificate: Path | None,
+    key: Path | None,
+    users: Path | None,
+    most: int,
+    of_user: int,
+    metrics_port: int | None,
+    metrics_host: str,
+    strict: bool,
+) -> None:
     """Let tools that speak to PostgreSQL ask the database that the file SCHEMA describes.
 
     Without --users any name is let in as the analyst of that name, so dpsql then listens on this machine only. Off the
@@ -66,7 +107,11 @@ def serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
     with ExitStack() as left:
-        observer = None if metrics_port is None else left.enter_context(_metrics(metrics_host, metrics_port))
+        observer = (
+            None
+            if metrics_port is None
+            else left.enter_context(_metrics(metrics_host, metrics_port))
+        )
         database = open_database(declared)
         left.callback(database.close)
         limits = ConnectionLimits(connections=most, user_connections=of_user)

@@ -16,9 +16,18 @@ def synopsis() -> None:
 
 @synopsis.command()
 @SCHEMA
-@click.option("--log", "from_log", is_flag=True, help="For the statements that were paid for, from the ledger.")
-@click.option("--file", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="For the statements of this file, each ended by a semicolon.")  # fmt: skip
+@click.option(
+    "--log",
+    "from_log",
+    is_flag=True,
+    help="For the statements that were paid for, from the ledger.",
+)
+@click.option(
+    "--file",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="For the statements of this file, each ended by a semicolon.",
+)
 def suggest(schema: Path, from_log: bool, file: Path | None) -> None:
     """Propose a CREATE SYNOPSIS for statements that join the same tables; this is free and reads no private row."""
     from dpsql.output import plain
@@ -27,15 +36,23 @@ def suggest(schema: Path, from_log: bool, file: Path | None) -> None:
     from dpsql.session.named_releases.suggested_synopses import suggested_synopses
 
     if not from_log and file is None:
-        raise click.UsageError("name the statements: --log for those of the ledger, --file for those of a file")
+        raise click.UsageError(
+            "name the statements: --log for those of the ledger, --file for those of a file"
+        )
     session = open_session(schema)
     texts = [entry.statement for entry in session.accountant.ledger.history()] if from_log else []
     if file is not None:
-        texts += [each.text for each in whole(file.read_text(encoding="utf-8")) if isinstance(each, SqlStatement)]
+        texts += [
+            each.text
+            for each in whole(file.read_text(encoding="utf-8"))
+            if isinstance(each, SqlStatement)
+        ]
     found = suggested_synopses(session, texts)
     session.close()
     for each in found:
-        click.echo(f"-- {each.purchases} purchases of {each.statements} statements would have been one")
+        click.echo(
+            f"-- {each.purchases} purchases of {each.statements} statements would have been one"
+        )
         click.echo("\n".join(map(plain, each.statement.splitlines())) + ";\n")
     if not found:
         click.echo("no two purchases would have been one synopsis", err=True)

@@ -21,26 +21,75 @@ if TYPE_CHECKING:
 
 @click.command("terminal", hidden=True, options_metavar="[OPTIONS]")
 @SCHEMA
-@click.option("-c", "--command", "commands", multiple=True, help="Run this and leave; may be given again.")
-@click.option("-f", "--file", "files", multiple=True, help="Run the statements of a file, - for standard input.")
-@click.option("--format", "style", type=click.Choice(output.STYLES), default="table", show_default=True)
-@click.option("--intervals/--no-intervals", default=None, help="Error bars beside values; with a prompt, on.")
-@click.option("-o", "--output", "target", type=click.Path(dir_okay=False, path_type=Path), help="Results to a file.")
 @click.option(
-    "--epsilon", callback=price, metavar="NUMBER", help="The price of a statement; the schema says it by default."
+    "-c", "--command", "commands", multiple=True, help="Run this and leave; may be given again."
 )
-@click.option("--dry-run", "dry", is_flag=True, help="Tell what the statements would cost; run none.")
-@click.option("--max-cost", "most", callback=price, metavar="NUMBER", help="The most that all statements may cost.")
-@click.option("--ask-above", "ask", metavar="NUMBER|off", help="Ask before a statement that costs more.")
-@click.option("-v", "--set", "variables", multiple=True, metavar="NAME=VALUE", help="ON_ERROR_STOP=1 ends at an error.")
+@click.option(
+    "-f",
+    "--file",
+    "files",
+    multiple=True,
+    help="Run the statements of a file, - for standard input.",
+)
+@click.option(
+    "--format", "style", type=click.Choice(output.STYLES), default="table", show_default=True
+)
+@click.option(
+    "--intervals/--no-intervals", default=None, help="Error bars beside values; with a prompt, on."
+)
+@click.option(
+    "-o",
+    "--output",
+    "target",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Results to a file.",
+)
+@click.option(
+    "--epsilon",
+    callback=price,
+    metavar="NUMBER",
+    help="The price of a statement; the schema says it by default.",
+)
+@click.option(
+    "--dry-run", "dry", is_flag=True, help="Tell what the statements would cost; run none."
+)
+@click.option(
+    "--max-cost",
+    "most",
+    callback=price,
+    metavar="NUMBER",
+    help="The most that all statements may cost.",
+)
+@click.option(
+    "--ask-above", "ask", metavar="NUMBER|off", help="Ask before a statement that costs more."
+)
+@click.option(
+    "-v",
+    "--set",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="ON_ERROR_STOP=1 ends at an error.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Do not say what statements cost.")
 @ANALYST
 @click.pass_context
 def terminal(
-    ctx: click.Context, schema: Path, commands: tuple[str, ...], files: tuple[str, ...], style: str,
-    intervals: bool | None, target: Path | None, epsilon: Decimal | None, dry: bool, most: Decimal | None,
-    ask: str | None, variables: tuple[str, ...], quiet: bool, analyst: str,
-) -> None:  # fmt: skip
+    ctx: click.Context,
+    schema: Path,
+    commands: tuple[str, ...],
+    files: tuple[str, ...],
+    style: str,
+    intervals: bool | None,
+    target: Path | None,
+    epsilon: Decimal | None,
+    dry: bool,
+    most: Decimal | None,
+    ask: str | None,
+    variables: tuple[str, ...],
+    quiet: bool,
+    analyst: str,
+) -> None:
     """Ask the database that the file SCHEMA describes, at a prompt; or run what -c, -f or standard input hold.
 
     Results go to standard output; prices, what is left and errors go to standard error.
@@ -48,7 +97,9 @@ def terminal(
     from dpsql.repl.repl_session import RunOptions
     from dpsql.repl.run import ReplConnection, run_prompt, run_texts
 
-    prompting = not commands and not files and not dry and sys.stdin.isatty() and sys.stdout.isatty()
+    prompting = (
+        not commands and not files and not dry and sys.stdin.isatty() and sys.stdout.isatty()
+    )
     if style == "parquet" and target is None:
         raise click.UsageError("Parquet is not text; name a file with -o FILE.")
     shown = _display(style, prompting if intervals is None else intervals, ask)
@@ -56,7 +107,9 @@ def terminal(
     database = ReplConnection(schema, analyst, None if epsilon is None else Fraction(epsilon))
     if prompting:
         if target is not None:
-            raise click.UsageError("-o goes with -c, -f or standard input; at the prompt, write \\o FILE.")
+            raise click.UsageError(
+                "-o goes with -c, -f or standard input; at the prompt, write \\o FILE."
+            )
         run_prompt(database, shown, rules, ask is None)
         return
     texts: list[str | Path] = [*commands, *map(Path, files)] or [Path("-")]
@@ -79,8 +132,12 @@ def _stops(variables: tuple[str, ...]) -> bool:
     """Whether ON_ERROR_STOP is on; psql's other variables are not known."""
     stops = False
     for variable in variables:
-        found = re.fullmatch(r"ON_ERROR_STOP(?:=(on|off|true|false|1|0)?)?", variable, re.IGNORECASE)
+        found = re.fullmatch(
+            r"ON_ERROR_STOP(?:=(on|off|true|false|1|0)?)?", variable, re.IGNORECASE
+        )
         if found is None:
-            raise click.BadParameter(f"{variable!r} is not known; write ON_ERROR_STOP=1", param_hint="-v")
+            raise click.BadParameter(
+                f"{variable!r} is not known; write ON_ERROR_STOP=1", param_hint="-v"
+            )
         stops = (found[1] or "on").lower() in ("on", "true", "1")
     return stops

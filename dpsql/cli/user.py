@@ -26,9 +26,19 @@ def user() -> None:
 @user.command()
 @NAME
 @USERS
-@click.option("--password-stdin", "piped", is_flag=True, help="Read the password from standard input, for scripts.")
-@click.option("--iterations", type=click.IntRange(4096, 10_000_000), default=100_000, show_default=True,
-              help="How often the password is hashed; JDBC and node-postgres take no more by default.")  # fmt: skip
+@click.option(
+    "--password-stdin",
+    "piped",
+    is_flag=True,
+    help="Read the password from standard input, for scripts.",
+)
+@click.option(
+    "--iterations",
+    type=click.IntRange(4096, 10_000_000),
+    default=100_000,
+    show_default=True,
+    help="How often the password is hashed; JDBC and node-postgres take no more by default.",
+)
 def add(name: str, file: Path, piped: bool, iterations: int) -> None:
     """Add the user NAME, or give it a new password; only a SCRAM-SHA-256 verifier of the password is kept."""
     from dpsql.server.authentication.users import add_user

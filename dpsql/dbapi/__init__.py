@@ -31,7 +31,9 @@ from dpsql.dbapi.query_result import QueryResult
 from dpsql.dbapi.row import Interval, Row
 from dpsql.errors import InterfaceError
 
-if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+if (
+    TYPE_CHECKING
+):  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.schema import Schema
     from dpsql.session.database import Database
 
@@ -68,7 +70,10 @@ __all__ = [
 
 
 def connect(
-    schema: str | Path | Schema | Database, analyst: str = "analyst", *, ledger: str | Path | None = None
+    schema: str | Path | Schema | Database,
+    analyst: str = "analyst",
+    *,
+    ledger: str | Path | None = None,
 ) -> Connection:
     """Connect to the database that a schema file describes, in the name of one analyst.
 

@@ -18,7 +18,9 @@ from dpsql.dbapi.pep249 import with_dpsql_errors
 from dpsql.dbapi.query_result import QueryResult, table_list
 from dpsql.errors import DataError, InterfaceError, LedgerError
 
-if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+if (
+    TYPE_CHECKING
+):  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     from dpsql.planning.workload import Offer
     from dpsql.planning.workload import PricedWorkload as Priced
     from dpsql.privacy.filter import AnswersLeft, RemainingBudget
@@ -45,7 +47,11 @@ class Workload:
         return self._priced.best
 
     @property
-    def rows(self) -> tuple[tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...]:
+    def rows(
+        self,
+    ) -> tuple[
+        tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...
+    ]:
         """The offers as rows: accountant, ε at the schema's δ, charged ε, ρ and δ, share left, and why not valid."""
         return self._priced.rows
 
@@ -200,7 +206,10 @@ class Connection:
         return replace(found, verbose=verbose)
 
     def workload(
-        self, statements: Sequence[str | tuple[str, Parameters]], *, delta: Fraction | float | None = None
+        self,
+        statements: Sequence[str | tuple[str, Parameters]],
+        *,
+        delta: Fraction | float | None = None,
     ) -> Workload:
         """What each accountant would charge for these statements as one block; this is free and reads no private row.
 
@@ -215,7 +224,9 @@ class Connection:
         def price(session: Session) -> Workload:
             from dpsql.privacy.measure import exact
 
-            return Workload(self, session.workload(fixed, None if delta is None else exact(delta, "delta")))
+            return Workload(
+                self, session.workload(fixed, None if delta is None else exact(delta, "delta"))
+            )
 
         return self._with_session(price)
 
@@ -275,7 +286,10 @@ class Connection:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         with suppress(InterfaceError):
             self.close()
@@ -291,6 +305,8 @@ class Connection:
 
     def _require_open(self) -> None:
         if self._process != os.getpid():
-            raise InterfaceError("this connection was opened by another process; connect again in this one")
+            raise InterfaceError(
+                "this connection was opened by another process; connect again in this one"
+            )
         if self._closed:
             raise InterfaceError("the connection is closed")

@@ -14,7 +14,9 @@ from dpsql.dbapi.pep249 import Described, described
 from dpsql.dbapi.row import Row
 from dpsql.errors import InterfaceError, ProgrammingError
 
-if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+if (
+    TYPE_CHECKING
+):  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     import pandas
     import polars
     import pyarrow
@@ -155,7 +157,9 @@ class Cursor:
         named = [(column.name, column.type) for column in result.columns]
         frame = make(
             columns_of(
-                named, result.rows[start:], result.intervals[start:] if intervals and not result.has_ends else ()
+                named,
+                result.rows[start:],
+                result.intervals[start:] if intervals and not result.has_ends else (),
             )
         )
         self._next = len(result.rows)
@@ -184,7 +188,10 @@ class Cursor:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()
 

@@ -151,7 +151,9 @@ def html_table(result: Result, took: str) -> str:
             cells.append(f'<td style="{style}">{escape(text)}</td>')
             cells.append("" if scale is None else f"<td>{_error_bar(value, bar, scale)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
-    below = "".join(f"<p><small>{escape(line)}</small></p>" for line in [*_below(result), *filter(None, [took])])
+    below = "".join(
+        f"<p><small>{escape(line)}</small></p>" for line in [*_below(result), *filter(None, [took])]
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{below}"
 
 
@@ -200,7 +202,14 @@ def _error_bar(value: object, bar: CellInterval | None, scale: tuple[float, floa
     middle, y = _place(float(value), scale), _HEIGHT / 2
     drawn = f'<circle cx="{middle:.1f}" cy="{y:g}" r="2.5" fill="currentColor"/>'
     ends: Sequence[object] = bar or ()
-    if len(numbers := [float(end) for end in ends if isinstance(end, int | float) and math.isfinite(end)]) == 2:
+    if (
+        len(
+            numbers := [
+                float(end) for end in ends if isinstance(end, int | float) and math.isfinite(end)
+            ]
+        )
+        == 2
+    ):
         low, high = (_place(end, scale) for end in numbers)
         drawn += (
             f'<path d="M{low:.1f} {y:g}H{high:.1f}M{low:.1f} 2V{_HEIGHT - 2}M{high:.1f} 2V{_HEIGHT - 2}"'

@@ -71,7 +71,9 @@ def arrow_table(columns: FrameColumns) -> pyarrow.Table:
     import pyarrow as pa
 
     try:
-        arrays = [_array(values, kind) for values, kind in zip(columns.values, columns.types, strict=True)]
+        arrays = [
+            _array(values, kind) for values, kind in zip(columns.values, columns.types, strict=True)
+        ]
     except (pa.ArrowException, OverflowError):
         raise DataError("a value is beyond its Arrow type; take the rows with fetchall()") from None
     return pa.Table.from_arrays(arrays, names=list(columns.names))
@@ -82,9 +84,14 @@ def _array(column: Sequence[object], sql_type: str) -> pyarrow.Array[Any]:
 
     found = _arrow_type(sql_type)
     if sql_type.startswith("MAP") and found is not None:
-        return pa.array([list(value.items()) if isinstance(value, dict) else None for value in column], found)
+        return pa.array(
+            [list(value.items()) if isinstance(value, dict) else None for value in column], found
+        )
     if found is None:
-        return pa.array([None if value is None else _plain(value) for value in column], _text_or_inferred(sql_type))
+        return pa.array(
+            [None if value is None else _plain(value) for value in column],
+            _text_or_inferred(sql_type),
+        )
     return pa.array(column, found)
 
 
@@ -124,7 +131,11 @@ def _two_parts(inside: str) -> tuple[str, str]:
 def _text_or_inferred(sql_type: str) -> pyarrow.DataType | None:
     import pyarrow as pa
 
-    return None if sql_type.startswith(("STRUCT", "TUPLE", "MAP", "UNION")) or sql_type.endswith("]") else pa.string()
+    return (
+        None
+        if sql_type.startswith(("STRUCT", "TUPLE", "MAP", "UNION")) or sql_type.endswith("]")
+        else pa.string()
+    )
 
 
 def _plain(value: object) -> object:
@@ -153,9 +164,14 @@ def pandas_frame(columns: FrameColumns) -> pandas.DataFrame:
     import pandas as pd
 
     try:
-        series = [_series(values, kind) for values, kind in zip(columns.values, columns.types, strict=True)]
+        series = [
+            _series(values, kind)
+            for values, kind in zip(columns.values, columns.types, strict=True)
+        ]
     except (ValueError, OverflowError):
-        raise DataError("a value is beyond its type in pandas; take the rows with fetchall()") from None
+        raise DataError(
+            "a value is beyond its type in pandas; take the rows with fetchall()"
+        ) from None
     return pd.DataFrame(dict(zip(columns.names, series, strict=True)))
 
 
@@ -173,7 +189,10 @@ def _series(column: Sequence[object], sql_type: str) -> pandas.Series[Any]:
 
     dtype = _dtype(sql_type, nullable=None in column)
     if dtype == "float64" or dtype == "float32":
-        return pd.Series([float("nan") if value is None else float(value) for value in column], dtype=dtype)  # type: ignore[arg-type]
+        return pd.Series(
+            [float("nan") if value is None else float(value) for value in column],
+            dtype=dtype,  # type: ignore[arg-type]
+        )
     return pd.Series(list(column), dtype=dtype)
 
 

@@ -15,7 +15,8 @@ Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 
 #: A name behind a colon or a dollar sign, and all else in which one may stand: texts, quoted names, comments, casts.
 _TOKEN = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\r\n]*|/\*.*?\*/|::|(?<![\w$\])])[:$](?P<name>[A-Za-z_]\w*)", re.DOTALL
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\r\n]*|/\*.*?\*/|::|(?<![\w$\])])[:$](?P<name>[A-Za-z_]\w*)",
+    re.DOTALL,
 )
 #: The units in which NumPy counts finer than Python's own moments.
 _FINER = ("ns", "ps", "fs", "as")
@@ -35,7 +36,9 @@ def bound(text: str, parameters: Parameters) -> tuple[str, tuple[object, ...]]:
     if isinstance(parameters, Mapping):
         return _named(text, parameters)
     if isinstance(parameters, str | bytes) or not isinstance(parameters, Sequence):
-        raise ProgrammingError("parameters are a sequence, one value for each ?, or a mapping, one for each :name")
+        raise ProgrammingError(
+            "parameters are a sequence, one value for each ?, or a mapping, one for each :name"
+        )
     return text, tuple(map(_plain, parameters))
 
 
@@ -53,7 +56,9 @@ def _named(text: str, parameters: Mapping[str, object]) -> tuple[str, tuple[obje
 
     marked = _TOKEN.sub(mark, text)
     if parameters and not values:
-        raise ProgrammingError("the statement names no parameter; write :name or $name, or give a sequence for its ?")
+        raise ProgrammingError(
+            "the statement names no parameter; write :name or $name, or give a sequence for its ?"
+        )
     return marked, tuple(values)
 
 
@@ -76,5 +81,9 @@ def _plain(value: object) -> object:
         moment: datetime = value.to_pydatetime(warn=False)
         return moment
     if isinstance(value, list | tuple):
-        return type(value)(map(_plain, value)) if type(value) in (list, tuple) else list(map(_plain, value))
+        return (
+            type(value)(map(_plain, value))
+            if type(value) in (list, tuple)
+            else list(map(_plain, value))
+        )
     return value

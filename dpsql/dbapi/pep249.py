@@ -74,7 +74,9 @@ def with_dpsql_errors(action: Callable[[], T]) -> T:
             found = error
         except Exception as error:
             owners_log.record("a fault of dpsql", error)
-            found = InternalError("E_INTERNAL the statement met a fault of dpsql; what it cost stays charged")
+            found = InternalError(
+                "E_INTERNAL the statement met a fault of dpsql; what it cost stays charged"
+            )
             found.add_note(incident_note(number))
     found.__cause__ = found.__context__ = None
     raise found.with_traceback(None)

@@ -10,7 +10,9 @@ from dpsql.dbapi.frames import FrameColumns, columns_of, require
 from dpsql.dbapi.row import Row
 from dpsql.errors import DataError
 
-if TYPE_CHECKING:  # the compiler and the engine are imported by the first connection, not by `import dpsql`
+if (
+    TYPE_CHECKING
+):  # the compiler and the engine are imported by the first connection, not by `import dpsql`
     import pandas
     import polars
     import pyarrow
@@ -46,7 +48,9 @@ class QueryResult:
     def rows(self) -> list[Row]:
         """The rows, whose values have names and intervals."""
         names, result = self.columns, self._result
-        return [Row(row, names, bars) for row, bars in zip(result.rows, result.intervals, strict=True)]
+        return [
+            Row(row, names, bars) for row, bars in zip(result.rows, result.intervals, strict=True)
+        ]
 
     @property
     def intervals(self) -> list[tuple[CellInterval | None, ...]]:
@@ -124,7 +128,9 @@ class QueryResult:
     def _by_column(self, intervals: bool) -> FrameColumns:
         result = self._result
         named = [(column.name, column.type) for column in result.columns]
-        return columns_of(named, result.rows, result.intervals if intervals and not result.has_ends else ())
+        return columns_of(
+            named, result.rows, result.intervals if intervals and not result.has_ends else ()
+        )
 
 
 def table_list(schema: Schema, synopses: Sequence[tuple[str, str]] = ()) -> Result:
@@ -134,7 +140,9 @@ def table_list(schema: Schema, synopses: Sequence[tuple[str, str]] = ()) -> Resu
     from dpsql.planning.result_columns import OutputColumn
     from dpsql.postprocessing import Result
 
-    columns = tuple(OutputColumn(name, "VARCHAR") for name in ("name", "rows", "columns", "comment"))
+    columns = tuple(
+        OutputColumn(name, "VARCHAR") for name in ("name", "rows", "columns", "comment")
+    )
     rows: list[tuple[object, ...]] = [
         (
             name,

@@ -34,7 +34,10 @@ class Row(tuple[Any, ...]):
     _intervals: tuple[CellInterval | None, ...]
 
     def __new__(
-        cls, values: Iterable[object], names: tuple[str, ...] = (), intervals: Sequence[CellInterval | None] = ()
+        cls,
+        values: Iterable[object],
+        names: tuple[str, ...] = (),
+        intervals: Sequence[CellInterval | None] = (),
     ) -> Self:
         row = super().__new__(cls, values)
         row._names, row._intervals = names, tuple(intervals)
@@ -70,9 +73,17 @@ class Row(tuple[Any, ...]):
         found = self._intervals[self._place(name)] if self._intervals else None
         if found is None:
             return None
-        other = "date" if isinstance(found[0], date) else "list" if isinstance(found[0], list) else "float"
+        other = (
+            "date"
+            if isinstance(found[0], date)
+            else "list"
+            if isinstance(found[0], list)
+            else "float"
+        )
         if other != kind.__name__:
-            raise TypeError(f"the ends of {name!r} are of the kind {other}: write row.interval({name!r}, {other})")
+            raise TypeError(
+                f"the ends of {name!r} are of the kind {other}: write row.interval({name!r}, {other})"
+            )
         return Interval(*found)
 
     def asdict(self) -> dict[str, Any]:
@@ -83,4 +94,6 @@ class Row(tuple[Any, ...]):
         try:
             return self._names.index(name)
         except ValueError:
-            raise KeyError(f"the row has no column {name!r}; it has {', '.join(self._names)}") from None
+            raise KeyError(
+                f"the row has no column {name!r}; it has {', '.join(self._names)}"
+            ) from None

@@ -16,7 +16,9 @@ from dpsql.engines.source import CoreSql, DerivedTable, ValueRows
 class DataCursor(Protocol):
     """Where one charged plan is run; whatever it raises is trouble, and EngineDied such as another engine may mend."""
 
-    def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> Sequence[ValueRows]:
+    def rows(
+        self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]
+    ) -> Sequence[ValueRows]:
         """The rows of each core, once the derived tables are there; only what was planned is run."""
         ...
 
@@ -58,7 +60,10 @@ class HeldData(Protocol):
     def __enter__(self) -> HeldData: ...
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None: ...
 
 

@@ -32,7 +32,10 @@ class PlanReading(Protocol):
     def __enter__(self) -> PlanReading: ...
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None: ...
 
 
@@ -49,7 +52,10 @@ class EngineVersion(Protocol):
     def __enter__(self) -> EngineVersion: ...
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None: ...
 
 
@@ -80,15 +86,21 @@ class Engine(Protocol):
         """The version of the data that would be held now, from public metadata; None where it is not known."""
         ...
 
-    def public_rows(self, table: str, opening: Callable[[], None] = ...) -> Sequence[tuple[object, ...]]:
+    def public_rows(
+        self, table: str, opening: Callable[[], None] = ...
+    ) -> Sequence[tuple[object, ...]]:
         """The rows of a public table; for ``opening`` and the error of it see `hold`."""
         ...
 
-    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = ...) -> int:
+    def public_count(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = ...
+    ) -> int:
         """The number that SQL of dpsql's own gives, which reads these public tables and nothing else."""
         ...
 
-    def public_column(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = ...) -> list[object]:
+    def public_column(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = ...
+    ) -> list[object]:
         """The one column that SQL of dpsql's own gives, which reads these public tables and nothing else."""
         ...
 

@@ -49,7 +49,9 @@ def _declared_elsewhere(schema: Schema) -> Catalog:
         return declared_catalog(copied)
 
 
-_DUCKDB: Final = EngineKind(open_duckdb, read_catalog, declared_catalog, PACKAGE, TESTED_VERSIONS, weaknesses)
+_DUCKDB: Final = EngineKind(
+    open_duckdb, read_catalog, declared_catalog, PACKAGE, TESTED_VERSIONS, weaknesses
+)
 _COPIED: Final = replace(_DUCKDB, catalog=_catalog_elsewhere, declared_catalog=_declared_elsewhere)
 #: The kinds of engines by the scheme of a source's address, which stands before ``://``; a path has none.
 ENGINE_KINDS: Final[Mapping[str, EngineKind]] = {"": _DUCKDB, **dict.fromkeys(SCHEMES, _COPIED)}
@@ -117,6 +119,4 @@ def _unknown(source: str) -> str:
             f"source {scheme}://… is not read, as s3:// and https:// are; copy it to this machine with DuckDB: "
             f"duckdb -c \"COPY (FROM '{scheme}://…') TO 'data/visits.parquet'\", and name that"
         )
-    return (
-        f"source {scheme}://… is no file; name a file, a folder or a glob of this machine, or one at s3:// or https://"
-    )
+    return f"source {scheme}://… is no file; name a file, a folder or a glob of this machine, or one at s3:// or https://"

@@ -28,12 +28,18 @@ def with_public_bounds(schema: Schema, read: PublicRow) -> Schema:
         columns = _unbounded(table) if table.public else []
         if columns:
             with suppress(Error):
-                found[name] = dict(_bounds(table, columns, read(_ends(table, name, columns), frozenset({name}))))
+                found[name] = dict(
+                    _bounds(table, columns, read(_ends(table, name, columns), frozenset({name})))
+                )
     return schema.with_bounds(found)
 
 
 def _unbounded(table: Table) -> list[str]:
-    return [name for name, its in table.columns.items() if its.bounds is None and its.type.facts.axis is not None]
+    return [
+        name
+        for name, its in table.columns.items()
+        if its.bounds is None and its.type.facts.axis is not None
+    ]
 
 
 def _ends(table: Table, name: str, columns: Sequence[str]) -> str:
@@ -41,13 +47,19 @@ def _ends(table: Table, name: str, columns: Sequence[str]) -> str:
 
     def value(column: str) -> str:
         its = f'"t0"."{column}"'
-        return f"CASE WHEN isfinite({its}) THEN {its} END" if table.columns[column].type.kind == "double" else its
+        return (
+            f"CASE WHEN isfinite({its}) THEN {its} END"
+            if table.columns[column].type.kind == "double"
+            else its
+        )
 
     asked = (f"min({value(each)}), max({value(each)})" for each in columns)
     return f'SELECT {", ".join(asked)} FROM "source"."main"."{name}" AS "t0"'
 
 
-def _bounds(table: Table, columns: Sequence[str], row: Sequence[object]) -> Iterator[tuple[str, tuple[Bound, Bound]]]:
+def _bounds(
+    table: Table, columns: Sequence[str], row: Sequence[object]
+) -> Iterator[tuple[str, tuple[Bound, Bound]]]:
     for number, column in enumerate(columns):
         ends = row[2 * number : 2 * number + 2]
         with suppress(ValueError):

@@ -115,7 +115,9 @@ class DataSource:
     def has(self, table: str, column: str) -> bool:
         """Whether the column is declared, or the name is empty and stands for all columns of the table."""
         stored = self.tables.get(table)
-        return stored is not None and (not column or any(column == each.name for each in stored.columns))
+        return stored is not None and (
+            not column or any(column == each.name for each in stored.columns)
+        )
 
 
 @dataclass(frozen=True)
@@ -197,9 +199,7 @@ class NotApart(UnfitColumn):
     """Two stored values of a column that tells units or rows apart would be read as one."""
 
     word = "not apart"
-    said = (
-        "tells units or rows apart, and two texts of it are one value of its type (as 7 and 007 are); declare it text"
-    )
+    said = "tells units or rows apart, and two texts of it are one value of its type (as 7 and 007 are); declare it text"
 
 
 class NotAlike(UnfitColumn):
@@ -231,8 +231,9 @@ class LongLine(UnfitColumn):
 
 #: Each by what the engine's process says of it.
 UNFIT: Final = {
-    each.word: each for each in (NotUnique, NotReadable, NotOfType, NotWhole, NotApart, NotAlike, NotCsv, LongLine)
-}  # fmt: skip
+    each.word: each
+    for each in (NotUnique, NotReadable, NotOfType, NotWhole, NotApart, NotAlike, NotCsv, LongLine)
+}
 
 
 class NotOpened(Exception):

@@ -15,10 +15,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dpsql.errors import Error, InterfaceError, LedgerError, OperationalError, incident_note, incident_number
+from dpsql.errors import (
+    Error,
+    InterfaceError,
+    LedgerError,
+    OperationalError,
+    incident_note,
+    incident_number,
+)
 
 LOG = logging.getLogger("dpsql")
-LOG.addHandler(logging.NullHandler())  # else Python writes warnings to the terminal, which may be the analyst's
+LOG.addHandler(
+    logging.NullHandler()
+)  # else Python writes warnings to the terminal, which may be the analyst's
 FORMAT = "%(asctime)s %(levelname)s %(message)s"
 
 
@@ -74,7 +83,11 @@ def cause(error: BaseException) -> str:
         said += f": {error}"
     elif isinstance(error, OSError) and error.strerror:
         said += f": {error.strerror}"
-    elif isinstance(kind, str) and re.fullmatch("[A-Za-z]{1,60}", kind) and not isinstance(error, Error):
+    elif (
+        isinstance(kind, str)
+        and re.fullmatch("[A-Za-z]{1,60}", kind)
+        and not isinstance(error, Error)
+    ):
         said += f": {kind}"
     before = error.__cause__
     return said if before is None else f"{said}, from {cause(before)}"
@@ -83,7 +96,9 @@ def cause(error: BaseException) -> str:
 def write_to(file: str | Path) -> None:
     """Append the log to a file, which only this user may read; raises InterfaceError if it cannot be written."""
     try:
-        stream = os.fdopen(os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "a")
+        stream = os.fdopen(
+            os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "a"
+        )
     except OSError:
         raise InterfaceError(f"{file}: the log cannot be written there") from None
     handler = logging.StreamHandler(stream)

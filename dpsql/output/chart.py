@@ -79,7 +79,9 @@ def _chosen(rows: OutputRows, column: str | None) -> int:
         wanted = [place for place in figures if rows.names[place].lower() == column.lower()]
         if not wanted:
             known = ", ".join(rows.names[place] for place in figures) or "none"
-            raise DataError(f"no column of figures is called {column!r}; those that can be drawn: {known}")
+            raise DataError(
+                f"no column of figures is called {column!r}; those that can be drawn: {known}"
+            )
         return wanted[0]
     if not figures:
         raise DataError("there is nothing to draw: no column holds figures")
@@ -97,7 +99,11 @@ def _is_figure(rows: OutputRows, place: int) -> bool:
 def _mark(rows: OutputRows, number: int, place: int) -> Mark:
     row, bars = rows.rows[number], rows.intervals[number]
     estimated = rows.estimated
-    words = [cell(value, None, False) for other, value in enumerate(row) if other != place and not estimated[other]]
+    words = [
+        cell(value, None, False)
+        for other, value in enumerate(row)
+        if other != place and not estimated[other]
+    ]
     label = " · ".join(words)
     label = label if len(label) <= _LONGEST_LABEL else label[: _LONGEST_LABEL - 1] + "…"
     value = row[place]
@@ -110,7 +116,13 @@ def _mark(rows: OutputRows, number: int, place: int) -> Mark:
 def _scale(marks: Sequence[Mark], width: int) -> Scale:
     low = min(min(mark.low, mark.value) for mark in marks)
     high = max(max(mark.high, mark.value) for mark in marks)
-    far = low > _FAR_FROM_ZERO * high if low > 0 else high < _FAR_FROM_ZERO * low if high < 0 else False
+    far = (
+        low > _FAR_FROM_ZERO * high
+        if low > 0
+        else high < _FAR_FROM_ZERO * low
+        if high < 0
+        else False
+    )
     if far and high > low and len(marks) > 1:
         return Scale(low, high, width)
     low, high = min(low, 0.0), max(high, 0.0)

@@ -56,7 +56,10 @@ class OutputRows:
     @property
     def estimated(self) -> tuple[bool, ...]:
         """For each column, whether any of its cells has an interval."""
-        return tuple(any(row[place] is not None for row in self.intervals) for place in range(len(self.names)))
+        return tuple(
+            any(row[place] is not None for row in self.intervals)
+            for place in range(len(self.names))
+        )
 
     @property
     def leftward(self) -> tuple[bool, ...]:
@@ -73,8 +76,13 @@ class OutputRows:
         for name, kind, bar in zip(self.names, self.types, barred, strict=True):
             names += [name, f"{name}_low", f"{name}_high"] if bar else [name]
             types += [kind, *[end_type(kind)] * 2] if bar else [kind]
-        rows = [tuple(_spread(row, ends, barred)) for row, ends in zip(self.rows, self.intervals, strict=True)]
-        return OutputRows(tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows), True)
+        rows = [
+            tuple(_spread(row, ends, barred))
+            for row, ends in zip(self.rows, self.intervals, strict=True)
+        ]
+        return OutputRows(
+            tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows), True
+        )
 
     def apart(self) -> OutputRows:
         """These rows with unique column names: a repeated name gets a number.
@@ -93,7 +101,9 @@ def _side(kind: str) -> str:
     return "right" if found is None else found.side
 
 
-def _spread(row: Row, ends: Sequence[CellInterval | None], barred: Sequence[bool]) -> Iterator[object]:
+def _spread(
+    row: Row, ends: Sequence[CellInterval | None], barred: Sequence[bool]
+) -> Iterator[object]:
     for value, interval, bar in zip(row, ends, barred, strict=True):
         yield value
         if bar:

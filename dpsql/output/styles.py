@@ -30,7 +30,10 @@ def layout(rows: OutputRows, style: str, intervals: bool, null: str = "NULL") ->
 
     markdown = style == "markdown"
     cells = [
-        tuple(_word(cell(value, bar, intervals, null), markdown) for value, bar in zip(row, bars, strict=True))
+        tuple(
+            _word(cell(value, bar, intervals, null), markdown)
+            for value, bar in zip(row, bars, strict=True)
+        )
         for row, bars in zip(rows.rows, rows.intervals, strict=True)
     ]
     names = [_word(plain(name), markdown) for name in rows.names]
@@ -58,7 +61,11 @@ def separated(rows: OutputRows, delimiter: str) -> str:
 
 
 def _written(value: object) -> object:
-    return json.dumps(_jsonable(value), ensure_ascii=False) if isinstance(value, bool | list | tuple | dict) else value
+    return (
+        json.dumps(_jsonable(value), ensure_ascii=False)
+        if isinstance(value, bool | list | tuple | dict)
+        else value
+    )
 
 
 def json_array(rows: OutputRows) -> str:
@@ -73,7 +80,9 @@ def json_lines(rows: OutputRows) -> str:
 
 def _objects(rows: OutputRows) -> Iterator[str]:
     for row in rows.rows:
-        yield json.dumps(dict(zip(rows.names, map(_jsonable, row), strict=True)), ensure_ascii=False)
+        yield json.dumps(
+            dict(zip(rows.names, map(_jsonable, row), strict=True)), ensure_ascii=False
+        )
 
 
 def _jsonable(value: object) -> object:
@@ -101,7 +110,9 @@ def write_parquet(rows: OutputRows, file: Path) -> None:
     import duckdb
 
     types = [_IN_PARQUET.get(kind, kind) for kind in rows.types]
-    columns = ", ".join(f"{_quoted(name)} {kind}" for name, kind in zip(rows.names, types, strict=True))
+    columns = ", ".join(
+        f"{_quoted(name)} {kind}" for name, kind in zip(rows.names, types, strict=True)
+    )
     target = str(file).replace("'", "''")
     try:
         with duckdb.connect(":memory:") as connection:
@@ -122,7 +133,9 @@ def _quoted(name: str) -> str:
 STYLES: Final = ("table", "vertical", "csv", "tsv", "json", "jsonl", "markdown", "parquet", "chart")
 
 
-def as_text(rows: OutputRows, style: str, intervals: bool, null: str = "NULL", width: int = 100) -> str:
+def as_text(
+    rows: OutputRows, style: str, intervals: bool, null: str = "NULL", width: int = 100
+) -> str:
     """The rows in any style but Parquet; ``null`` and ``width`` apply to styles for people."""
     records = (rows.with_ends() if intervals else rows).apart()
     match style:

@@ -29,7 +29,9 @@ def norms_said(plan: Plan) -> tuple[str, ...]:
     for core in plan.cores:
         place += len(core.cells)
         for number, each in enumerate(core.histograms, place):
-            if isinstance(each.contribution.cell, UnitNorms) and isinstance(each.mechanism, ClippingBoundSearch):
+            if isinstance(each.contribution.cell, UnitNorms) and isinstance(
+                each.mechanism, ClippingBoundSearch
+            ):
                 scan = each.mechanism
                 part = scan.price / (plan.price**2 / 2 if scan.concentrated else plan.price)
                 found.append(
@@ -42,13 +44,18 @@ def norms_said(plan: Plan) -> tuple[str, ...]:
 
 def joins_said(plan: Plan) -> tuple[str, ...]:
     """One sentence for each join in which a private row meets several public ones: how many, and what a unit counts."""
-    relations = [relation for core in plan.cores for relation in joined_relations(core.core.relation)]
+    relations = [
+        relation for core in plan.cores for relation in joined_relations(core.core.relation)
+    ]
     return tuple(dict.fromkeys(chain.from_iterable(map(_join_said, relations))))
 
 
 def _join_said(relation: Relation) -> Iterator[str]:
-    met = [f"{partners.most:,} rows of {_named(source)}" for source, partners in joined_partners(relation)
-           if partners.most > 1]  # fmt: skip
+    met = [
+        f"{partners.most:,} rows of {_named(source)}"
+        for source, partners in joined_partners(relation)
+        if partners.most > 1
+    ]
     if met:
         rows = limits(relation).rows
         counts = "" if rows is None else f"; a unit counts with up to {rows:,} rows of the join"
@@ -88,8 +95,11 @@ def taken_as_given(plan: Plan) -> tuple[str, ...]:
         for number, core in enumerate(plan.cores)
         if not released.isdisjoint(core.derived) and known_after(core.core) is KnownNoise.FORM
     }
-    clipped |= {f"cube{number}" for number, cube in enumerate(plan.cubes)
-                if any(f"core{level.core}" in clipped for level in cube.levels)}  # fmt: skip
+    clipped |= {
+        f"cube{number}"
+        for number, cube in enumerate(plan.cubes)
+        if any(f"core{level.core}" in clipped for level in cube.levels)
+    }
     if clipped:
         names = [each.name for each in plan.columns if each.table in clipped and each.exact]
         if plan.resampling is not None and not clipped.isdisjoint(plan.resampling.tables):
@@ -128,7 +138,9 @@ def _may_hold_nan(core: Core) -> Iterator[str]:
 
 def changed_groups(plan: Plan) -> tuple[str, ...]:
     """One sentence for each subquery whose groups have rows of several units: how many of them one unit changes."""
-    found = [each for each in (groups_in(core.core.relation) for core in plan.cores) if each is not None]
+    found = [
+        each for each in (groups_in(core.core.relation) for core in plan.cores) if each is not None
+    ]
     return tuple(
         dict.fromkeys(
             f"groups of {', '.join(each.names)} are not released: one unit counts in, and can change, up to "

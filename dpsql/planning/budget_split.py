@@ -50,7 +50,9 @@ def plan_cores(
     norm = norm_of(privacy)
     needed = query.evident
     drafts = [
-        _CoreDraft(core, choose_cells(core, norm, _evidence(core, norm) if place in needed.counted else ()))
+        _CoreDraft(
+            core, choose_cells(core, norm, _evidence(core, norm) if place in needed.counted else ())
+        )
         for place, core in enumerate(query.cores)
     ]
     drafts += [_CoreDraft(core, choose_cells(core, norm)) for core in beside]
@@ -61,24 +63,40 @@ def plan_cores(
             if privacy.delta == 0
             else f"a part of delta, and {privacy.accountant.title} leaves none"
         )
-        raise Refused("E_KEY", f"group keys that the schema does not declare need {need}; declare `values` "
-                      "for the key's columns, or group by a public table")  # fmt: skip
-    delta = privacy.query_delta if privacy.query_delta is not None else delta_selection * DELTA_SHARE
+        raise Refused(
+            "E_KEY",
+            f"group keys that the schema does not declare need {need}; declare `values` "
+            "for the key's columns, or group by a public table",
+        )
+    delta = (
+        privacy.query_delta if privacy.query_delta is not None else delta_selection * DELTA_SHARE
+    )
     if query.options is not None:
         if thresholded and query.options.public_groups:
-            raise Refused("E_KEY", "PUBLIC_GROUPS needs public keys; declare `values` for the key's columns, or group "
-                          "by a public table")  # fmt: skip
+            raise Refused(
+                "E_KEY",
+                "PUBLIC_GROUPS needs public keys; declare `values` for the key's columns, or group "
+                "by a public table",
+            )
         delta = delta if query.options.delta is None else min(delta, query.options.delta)
     asked = len(query.cores)
-    whole, other = (sum((draft.weight for draft in part), Fraction(0)) for part in (drafts[:asked], drafts[asked:]))
-    shares = [draft.weight / whole * (1 - BESIDE_SHARE if beside else 1) for draft in drafts[:asked]]
+    whole, other = (
+        sum((draft.weight for draft in part), Fraction(0))
+        for part in (drafts[:asked], drafts[asked:])
+    )
+    shares = [
+        draft.weight / whole * (1 - BESIDE_SHARE if beside else 1) for draft in drafts[:asked]
+    ]
     shares += [draft.weight / other * BESIDE_SHARE for draft in drafts[asked:]]
     cores = tuple(
         _plan_core(draft, dialect, norm, privacy, epsilon, share, delta / max(thresholded, 1))
         for draft, share in zip(drafts, shares, strict=True)
     )
     counted = [place for place in sorted(needed.asked) if drafts[place].choice.counts]
-    found = {place: _presence(drafts[place], cores[place], len(counted), place in needed.released) for place in counted}
+    found = {
+        place: _presence(drafts[place], cores[place], len(counted), place in needed.released)
+        for place in counted
+    }
     return tuple(replace(core, presence=found.get(place)) for place, core in enumerate(cores))
 
 
@@ -135,7 +153,12 @@ def _plan_core(
     binned = tuple(contribution(core, cell, norm) for cell in draft.choice.histograms)
     histograms = tuple(
         measured_histogram(
-            bounded, draft.choice.asked(place), norm, privacy.neighbours, epsilon, each * draft.choice.weight(place)
+            bounded,
+            draft.choice.asked(place),
+            norm,
+            privacy.neighbours,
+            epsilon,
+            each * draft.choice.weight(place),
         )
         for place, bounded in enumerate(binned)
     )
@@ -145,7 +168,9 @@ def _plan_core(
         part, weights = each * draft.selection_weight, draft.weights(groups, norm)
         selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta, weights)
         groups = groups if weights is None else weights.most
-    return CorePlan(core, cells, histograms, selection, draft.choice.estimates, norm, groups, dialect)
+    return CorePlan(
+        core, cells, histograms, selection, draft.choice.estimates, norm, groups, dialect
+    )
 
 
 def _evidence(core: Core, norm: Norm) -> tuple[Cell, ...]:
@@ -170,7 +195,12 @@ def _moved(bounded: Contribution, norm: Norm) -> Fraction:
 
 def _presence(draft: _CoreDraft, plan: CorePlan, among: int, released: bool) -> GroupPresence:
     """The evidence of one core ``among`` those of its statement: the count that one unit moves least."""
-    moved = {place: _moved(plan.cells[place].contribution, plan.norm) for place in draft.choice.counts}
-    place = min(moved, key=lambda each: (moved[each], isinstance(plan.cells[each].contribution.cell, UnitCount)))
+    moved = {
+        place: _moved(plan.cells[place].contribution, plan.norm) for place in draft.choice.counts
+    }
+    place = min(
+        moved,
+        key=lambda each: (moved[each], isinstance(plan.cells[each].contribution.cell, UnitCount)),
+    )
     blocks = any(key.type.kind in ORDERED_KINDS for key in draft.core.keys)
     return GroupPresence(place, plan.cells[place].mechanism, APPEARS / among, released, blocks)

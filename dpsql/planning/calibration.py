@@ -74,19 +74,30 @@ def l2_squared_sensitivity(contribution: Contribution, neighbours: NeighbourRela
     return contribution.limit * _units_changed(neighbours) ** 2
 
 
-def mechanism(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction,
-              share: Fraction) -> Mechanism:  # fmt: skip
+def mechanism(
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+) -> Mechanism:
     """The additive noise of a cell: Laplace at the price share·ε, or Gaussian at share·ε²/2 in ρ."""
     try:
         if norm == "l1":
             return Laplace.priced(l1_sensitivity(contribution, neighbours), epsilon * share)
-        return Gaussian.for_rho(l2_squared_sensitivity(contribution, neighbours), epsilon**2 / 2 * share)
+        return Gaussian.for_rho(
+            l2_squared_sensitivity(contribution, neighbours), epsilon**2 / 2 * share
+        )
     except ValueError:
         raise _out_of_reach() from None
 
 
 def tree(
-    contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
 ) -> TreeMechanism:
     """The noise of a histogram: its share in equal parts for the levels of its tree.
 
@@ -95,7 +106,9 @@ def tree(
     """
     if isinstance(contribution.cell, Frequencies):
         count = len(contribution.cell.values)
-        return TreeMechanism(count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share))
+        return TreeMechanism(
+            count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share)
+        )
     assert contribution.bins is not None
     merged = merged_bins(contribution, norm, neighbours, epsilon, share)
     leaves = contribution.bins.merged(merged).count
@@ -103,7 +116,11 @@ def tree(
 
 
 def merged_bins(
-    contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
 ) -> int:
     """How many bins of a histogram a leaf of its tree holds: 1 if the price makes each row evident, else for `coarse`.
 
@@ -116,24 +133,53 @@ def merged_bins(
     return contribution.bins.coarse.width // contribution.bins.width
 
 
-def _tree(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
-          leaves: int) -> TreeMechanism:  # fmt: skip
+def _tree(
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+    leaves: int,
+) -> TreeMechanism:
     branching, levels = shape(leaves, 2 if norm == "l1" else 1)
-    return TreeMechanism(leaves, branching, levels, mechanism(contribution, norm, neighbours, epsilon, share / levels))
+    return TreeMechanism(
+        leaves,
+        branching,
+        levels,
+        mechanism(contribution, norm, neighbours, epsilon, share / levels),
+    )
 
 
-def ranking(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
-            target: RankTarget) -> QuantileChoices:  # fmt: skip
+def ranking(
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+    target: RankTarget,
+) -> QuantileChoices:
     """The choice of a histogram's only quantile: `VALUE_SHARE` for its value, the rest for the counts around it."""
     assert contribution.bins is not None
     bins = contribution.bins.count
-    value = _exponential(contribution, norm, neighbours, epsilon, share * VALUE_SHARE, target.spread)
-    cells = _tree(contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE), most_cells(bins))
-    return QuantileChoices(bins, (QuantileChoice(target, value, RankInterval(target.part, bins, cells)),))
+    value = _exponential(
+        contribution, norm, neighbours, epsilon, share * VALUE_SHARE, target.spread
+    )
+    cells = _tree(
+        contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE), most_cells(bins)
+    )
+    return QuantileChoices(
+        bins, (QuantileChoice(target, value, RankInterval(target.part, bins, cells)),)
+    )
 
 
-def with_fallback(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction,
-                  share: Fraction, targets: Sequence[RankTarget]) -> QuantilesWithFallback:  # fmt: skip
+def with_fallback(
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+    targets: Sequence[RankTarget],
+) -> QuantilesWithFallback:
     """The choices of one quantile, or of several by recursion, in groups that have enough rows beside them.
 
     `COUNT_SHARE` goes to the count that decides; the rest to the choices, and in other groups to a tree.
@@ -143,16 +189,31 @@ def with_fallback(contribution: Contribution, norm: Norm, neighbours: NeighbourR
     choices: QuantileChoices | QuantileRecursion
     if len(targets) == 1:
         choices = ranking(contribution, norm, neighbours, epsilon, rest, targets[0])
-        wanted = [(each.value, each.target, min(each.target.part, 1 - each.target.part)) for each in choices.quantiles]
+        wanted = [
+            (each.value, each.target, min(each.target.part, 1 - each.target.part))
+            for each in choices.quantiles
+        ]
     else:
         choices = recursion(contribution, norm, neighbours, epsilon, rest, targets)
-        wanted = [(each.value, each.rank, each.beside) for level in choices.first.levels for each in level]
-    least = max(CLEAR / (value.rate * rank.part.denominator * beside) for value, rank, beside in wanted)
-    return QuantilesWithFallback(count, ceil(least), choices, tree(contribution, norm, neighbours, epsilon, rest))
+        wanted = [
+            (each.value, each.rank, each.beside) for level in choices.first.levels for each in level
+        ]
+    least = max(
+        CLEAR / (value.rate * rank.part.denominator * beside) for value, rank, beside in wanted
+    )
+    return QuantilesWithFallback(
+        count, ceil(least), choices, tree(contribution, norm, neighbours, epsilon, rest)
+    )
 
 
-def recursion(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction,
-              share: Fraction, targets: Sequence[RankTarget]) -> QuantileRecursion:  # fmt: skip
+def recursion(
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+    targets: Sequence[RankTarget],
+) -> QuantileRecursion:
     """The choices of several quantiles: `VALUES_SHARE` in equal parts for the levels, the rest for counts around."""
     assert contribution.bins is not None
     bins, levels = contribution.bins.count, len(targets).bit_length()
@@ -164,8 +225,15 @@ def recursion(contribution: Contribution, norm: Norm, neighbours: NeighbourRelat
     return QuantileRecursion(bins, first, around)
 
 
-def _split(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
-           targets: Sequence[RankTarget], ends: tuple[Fraction, Fraction]) -> QuantileSplit:  # fmt: skip
+def _split(
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+    targets: Sequence[RankTarget],
+    ends: tuple[Fraction, Fraction],
+) -> QuantileSplit:
     """The choice of the middle one of some targets in rising order, among the rows between two ranks."""
     middle, (low, high) = len(targets) // 2, ends
     target = targets[middle]
@@ -173,13 +241,22 @@ def _split(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation
     value = _exponential(contribution, norm, neighbours, epsilon, share, rank.spread)
     sides = ((targets[:middle], (low, target.part)), (targets[middle + 1 :], (target.part, high)))
     before, after = (
-        _split(contribution, norm, neighbours, epsilon, share, *side) if side[0] else None for side in sides
+        _split(contribution, norm, neighbours, epsilon, share, *side) if side[0] else None
+        for side in sides
     )
-    return QuantileSplit(target, rank, min(target.part - low, high - target.part), value, before, after)
+    return QuantileSplit(
+        target, rank, min(target.part - low, high - target.part), value, before, after
+    )
 
 
-def peeling(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
-            most: int) -> TopKPeeling:  # fmt: skip
+def peeling(
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+    most: int,
+) -> TopKPeeling:
     """The choices of the ``most`` most frequent values: the share in equal parts, one for each choice.
 
     A unit that comes or goes moves all counts of a group one way, so that no two move further apart than one moves.
@@ -187,14 +264,20 @@ def peeling(contribution: Contribution, norm: Norm, neighbours: NeighbourRelatio
     assert isinstance(contribution.cell, Frequencies)
     each: Exponential | PermuteAndFlip
     if norm == "l1":
-        each = PermuteAndFlip.priced(l1_sensitivity(contribution, neighbours), epsilon * share / most)
+        each = PermuteAndFlip.priced(
+            l1_sensitivity(contribution, neighbours), epsilon * share / most
+        )
     else:
         each = _exponential(contribution, norm, neighbours, epsilon, share / most, spread=1)
     return TopKPeeling(len(contribution.cell.values), most, each)
 
 
 def scan(
-    contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
 ) -> ClippingBoundSearch:
     """The search for a clipping bound: a size that few rows exceed.
 
@@ -213,17 +296,32 @@ def scan(
         raise _out_of_reach() from None
 
 
-def _exponential(contribution: Contribution, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction,
-                 share: Fraction, spread: int) -> Exponential:  # fmt: skip
+def _exponential(
+    contribution: Contribution,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+    spread: int,
+) -> Exponential:
     """The exponential mechanism in each group, where one row moves two utilities apart by at most ``spread``."""
     if norm == "l1":
-        return ExponentialMechanism.priced(spread * l1_sensitivity(contribution, neighbours), epsilon * share)
+        return ExponentialMechanism.priced(
+            spread * l1_sensitivity(contribution, neighbours), epsilon * share
+        )
     moved = spread**2 * l2_squared_sensitivity(contribution, neighbours)
     return ConcentratedExponential(moved, epsilon**2 / 2 * share)
 
 
-def key_threshold(groups: int, norm: Norm, neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
-                  delta: Fraction, weights: KeyWeights | None = None) -> KeyThreshold:  # fmt: skip
+def key_threshold(
+    groups: int,
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+    delta: Fraction,
+    weights: KeyWeights | None = None,
+) -> KeyThreshold:
     """The threshold that decides which undeclared keys are shown.
 
     A unit's counts are 0 or 1, so their L1 norm and the square of their L2 norm are both at most ``groups``. With
@@ -246,8 +344,11 @@ def key_threshold(groups: int, norm: Norm, neighbours: NeighbourRelation, epsilo
 
 
 def _out_of_reach() -> Refused:
-    return Refused("E_BOUNDS", "the noise at this price is beyond exact sampling; raise dpsql.epsilon, or sum values "
-                   "of narrower bounds")  # fmt: skip
+    return Refused(
+        "E_BOUNDS",
+        "the noise at this price is beyond exact sampling; raise dpsql.epsilon, or sum values "
+        "of narrower bounds",
+    )
 
 
 def _units_changed(neighbours: NeighbourRelation) -> int:

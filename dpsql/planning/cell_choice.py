@@ -11,8 +11,20 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.planning.cell_list import CellList, ValuePair
-from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, PresenceEstimate, SingleCell
-from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate, PresentValues, TopValues, ValueCounts
+from dpsql.planning.estimators.estimate import (
+    CentredSum,
+    Estimate,
+    MeanEstimate,
+    PresenceEstimate,
+    SingleCell,
+)
+from dpsql.planning.estimators.histogram import (
+    ClippingBound,
+    FrequencyEstimate,
+    PresentValues,
+    TopValues,
+    ValueCounts,
+)
 from dpsql.planning.estimators.moments import moment
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.schema import SqlType
@@ -79,7 +91,9 @@ class CellChoice:
     def weight(self, histogram: int) -> Fraction:
         """What one of the histograms gets beside a cell that gets 1."""
         chosen = self.histograms[histogram]
-        is_scan = isinstance(chosen, UnitNorms) or (isinstance(chosen, Frequencies) and chosen.sizes)
+        is_scan = isinstance(chosen, UnitNorms) or (
+            isinstance(chosen, Frequencies) and chosen.sizes
+        )
         return SCAN_WEIGHT if is_scan else Fraction(1)
 
     def asked(self, histogram: int) -> tuple[QuantileEstimate | FrequencyEstimate, ...]:
@@ -87,7 +101,9 @@ class CellChoice:
         read = [
             each
             for each in self.estimates
-            if isinstance(each, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues)
+            if isinstance(
+                each, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
+            )
         ]
         return tuple(each for each in read if each.histogram == histogram)
 
@@ -123,7 +139,9 @@ class _Chooser:
         counts = tuple(place for place, each in enumerate(cells) if each in COUNTS)
         return CellChoice(tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence)
 
-    def _estimate(self, aggregate: Aggregate) -> Estimate | QuantileEstimate | FrequencyEstimate | None:
+    def _estimate(
+        self, aggregate: Aggregate
+    ) -> Estimate | QuantileEstimate | FrequencyEstimate | None:
         """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
         measure, condition = aggregate.function.measure, aggregate.condition
         cells = self._averaged if is_average(measure) else self._cells
@@ -132,7 +150,9 @@ class _Chooser:
                 return SingleCell(cells.rows(aggregate.argument, condition))
             case Measure.UNITS:
                 return (
-                    None if self._thresholded and condition is None else SingleCell(cells.place(UnitCount(condition)))
+                    None
+                    if self._thresholded and condition is None
+                    else SingleCell(cells.place(UnitCount(condition)))
                 )
             case Measure.DISTINCT:
                 return SingleCell(cells.place(DistinctCount(_argument(aggregate), condition)))
@@ -162,23 +182,33 @@ class _Chooser:
                 return PresenceEstimate(cells.place(RowCount(None, where)), against=against)
             case Measure.QUANTILES:
                 assert aggregate.ranks is not None
-                return QuantileEstimate(cells.histogram(Histogram(_argument(aggregate), condition)), aggregate.ranks)
+                return QuantileEstimate(
+                    cells.histogram(Histogram(_argument(aggregate), condition)), aggregate.ranks
+                )
             case Measure.FREQUENCIES | Measure.MOST_FREQUENT:
-                place = cells.histogram(Frequencies(_argument(aggregate), aggregate.values, condition))
+                place = cells.histogram(
+                    Frequencies(_argument(aggregate), aggregate.values, condition)
+                )
                 if measure is Measure.FREQUENCIES:
                     return ValueCounts(place, aggregate.values)
                 return TopValues(place, aggregate.values, aggregate.most)
             case Measure.PRESENT_VALUES:
                 assert aggregate.joined is not None
-                place = cells.histogram(Frequencies(_argument(aggregate), aggregate.values, condition))
+                place = cells.histogram(
+                    Frequencies(_argument(aggregate), aggregate.values, condition)
+                )
                 return PresentValues(place, aggregate.values, aggregate.joined)
             case Measure.SIZE:
                 places = tuple(range(len(aggregate.values)))
-                place = cells.histogram(Frequencies(_argument(aggregate), places, condition, sizes=True))
+                place = cells.histogram(
+                    Frequencies(_argument(aggregate), places, condition, sizes=True)
+                )
                 return ClippingBound(place, aggregate.values)
             case Measure.NORM:
                 step, _ = norm_grid(_argument(aggregate))
-                norms = UnitNorms(_argument(aggregate), aggregate.groups, condition, step, len(aggregate.values))
+                norms = UnitNorms(
+                    _argument(aggregate), aggregate.groups, condition, step, len(aggregate.values)
+                )
                 return ClippingBound(cells.histogram(norms), aggregate.values)
             case Measure.NORM_CLIPPED_SUM:
                 assert aggregate.other is not None
@@ -207,23 +237,39 @@ def _mean(argument: Expression, total: int, count: int) -> MeanEstimate:
 
 
 #: Cells that are above 0 in each group that has a row.
-COUNTS: tuple[Cell, ...] = (RowCount(None, None), RowCount(None, None, averaged=True), UnitCount(None))
+COUNTS: tuple[Cell, ...] = (
+    RowCount(None, None),
+    RowCount(None, None, averaged=True),
+    UnitCount(None),
+)
 
 
 def _centred(aggregate: Aggregate) -> list[tuple[Expression, Expression | None]]:
     """The expressions whose totals are measured from the middle of their bounds, each with its condition."""
     measure = aggregate.function.measure
     match measure:
-        case MomentSums() | Measure.PAIRS | Measure.MEAN_OF_X | Measure.MEAN_OF_Y if aggregate.other is not None:
+        case MomentSums() | Measure.PAIRS | Measure.MEAN_OF_X | Measure.MEAN_OF_Y if (
+            aggregate.other is not None
+        ):
             pairs = ValuePair.of(aggregate)
             return [(pairs.x, pairs.x_where), (pairs.y, pairs.y_where)]
         case MomentSums() | Measure.MEAN | Measure.PAIRS | Measure.MEAN_OF_X | Measure.MEAN_OF_Y:
             return [(_argument(aggregate), aggregate.condition)]
         case (
-            Measure.ROWS | Measure.UNITS | Measure.DISTINCT | Measure.SUM | Measure.EVIDENCE_FOR
-            | Measure.EVIDENCE_AGAINST | Measure.QUANTILES | Measure.FREQUENCIES | Measure.MOST_FREQUENT | Measure.SIZE
-            | Measure.PRESENT_VALUES | Measure.NORM | Measure.NORM_CLIPPED_SUM
-        ):  # fmt: skip
+            Measure.ROWS
+            | Measure.UNITS
+            | Measure.DISTINCT
+            | Measure.SUM
+            | Measure.EVIDENCE_FOR
+            | Measure.EVIDENCE_AGAINST
+            | Measure.QUANTILES
+            | Measure.FREQUENCIES
+            | Measure.MOST_FREQUENT
+            | Measure.SIZE
+            | Measure.PRESENT_VALUES
+            | Measure.NORM
+            | Measure.NORM_CLIPPED_SUM
+        ):
             return []
         case _:
             assert_never(measure)

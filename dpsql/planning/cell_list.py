@@ -40,7 +40,11 @@ class CellList:
 
     def rows(self, argument: Expression | None, condition: Expression | None) -> int:
         """The place of the count of the rows where the argument has a value."""
-        return self.place(RowCount(argument if argument is not None and is_nullable(argument) else None, condition))
+        return self.place(
+            RowCount(
+                argument if argument is not None and is_nullable(argument) else None, condition
+            )
+        )
 
     def histogram(self, histogram: CountList) -> int:
         """The place of the histogram among the histograms, which takes it up where it is new."""

@@ -48,7 +48,9 @@ class ExplainedCell:
     half_width: float
 
 
-def explained_cell(contribution: Contribution, noise: Mechanism, confidence: float) -> ExplainedCell:
+def explained_cell(
+    contribution: Contribution, noise: Mechanism, confidence: float
+) -> ExplainedCell:
     """A cell that gets noise."""
     step, what = float(contribution.step), cell_in_words(contribution.cell)
     deviation, half = noise.standard_deviation * step, float(noise.half_width(confidence)) * step
@@ -65,14 +67,20 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
             cell = explained_cell(contribution, node, confidence)
             if isinstance(contribution.cell, Frequencies):
                 return cell
-            return replace(cell, measures=f"{what} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
-                           "which has counts")  # fmt: skip
+            return replace(
+                cell,
+                measures=f"{what} of {tree.bins} bins in a tree of {tree.levels} levels, each of "
+                "which has counts",
+            )
         case QuantileChoices() as choices:
             return _explained_choices(choices, what, step, confidence)
         case QuantilesWithFallback(choices=choices, least=least, tree=tree):
             chosen = _explained_choices(choices, what, step, confidence)
-            return replace(chosen, measures=f"{chosen.measures} in groups of at least {least * step:.4g} rows, noisily "
-                           f"counted; in others a tree of {tree.levels} levels")  # fmt: skip
+            return replace(
+                chosen,
+                measures=f"{chosen.measures} in groups of at least {least * step:.4g} rows, noisily "
+                f"counted; in others a tree of {tree.levels} levels",
+            )
         case TopKPeeling(most=most, each=each) as peeling:
             what = f"{what}, of which the {most} most frequent are chosen"
             return _chosen(what, each, step, peeling.half_width(confidence) * step)
@@ -83,7 +91,9 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
             kind = "norm" if isinstance(contribution.cell, UnitNorms) else "size"
             what = f"{what}, of which a {kind} is found that few exceed"
             half = scan.half_width(confidence) * step
-            return ExplainedCell(what, sensitivity * step, norm, "sparse vector", deviation * step, half)
+            return ExplainedCell(
+                what, sensitivity * step, norm, "sparse vector", deviation * step, half
+            )
         case _:
             assert_never(histogram.mechanism)
 
@@ -96,24 +106,33 @@ def _explained_choices(
     if isinstance(choices, QuantileRecursion):
         splits = [each for level in choices.first.levels for each in level]
         split = min(splits, key=lambda each: each.value.rate * each.rank.part.denominator)
-        what = (
-            f"{what} of {bins} bins, of which {len(splits)} are chosen by their rank, each among those between others"
-        )
+        what = f"{what} of {bins} bins, of which {len(splits)} are chosen by their rank, each among those between others"
         half = choices.half_width(confidence) * step
         return _chosen(what, split.value, step / split.rank.part.denominator, half)
     least = max(choices.quantiles, key=lambda each: each.half_width(bins, confidence))
     what = f"{what} of {bins} bins, of which {len(choices.quantiles)} are chosen by their rank"
-    return _chosen(what, least.value, step / least.target.part.denominator, least.half_width(bins, confidence) * step)
+    return _chosen(
+        what,
+        least.value,
+        step / least.target.part.denominator,
+        least.half_width(bins, confidence) * step,
+    )
 
 
-def _chosen(what: str, choice: Exponential | PermuteAndFlip, step: float, half: float) -> ExplainedCell:
+def _chosen(
+    what: str, choice: Exponential | PermuteAndFlip, step: float, half: float
+) -> ExplainedCell:
     """Choices in every group; ``step`` is that of their utilities, in rows."""
     deviation = 2**0.5 * step / float(choice.rate)
     match choice:
         case ConcentratedExponential(spread_squared=squared):
-            return ExplainedCell(what, squared**0.5 * step, "L2", "exponential mechanism", deviation, half)
+            return ExplainedCell(
+                what, squared**0.5 * step, "L2", "exponential mechanism", deviation, half
+            )
         case ExponentialMechanism(spread=spread):
-            return ExplainedCell(what, spread * step, "L1", "exponential mechanism", deviation, half)
+            return ExplainedCell(
+                what, spread * step, "L1", "exponential mechanism", deviation, half
+            )
         case PermuteAndFlip(spread=spread):
             return ExplainedCell(what, spread * step, "L1", "permute and flip", deviation, half)
         case _:
@@ -129,7 +148,10 @@ def rank_width(histogram: MeasuredHistogram, ranks: Ranks, confidence: float) ->
         case QuantileChoices() as choices:
             return _choice_width(choices, ranks, confidence) * step
         case QuantilesWithFallback(choices=choices, tree=tree):
-            return max(_choice_width(choices, ranks, confidence), _tree_width(tree, ranks, confidence)) * step
+            return (
+                max(_choice_width(choices, ranks, confidence), _tree_width(tree, ranks, confidence))
+                * step
+            )
         case TopKPeeling() | ClippingBoundSearch():
             raise AssertionError("ranks are read off noisy counts or chosen for themselves")
         case _:
@@ -146,7 +168,9 @@ def bin_width(histogram: MeasuredHistogram) -> str:
         return ""
     width = widest.width * widest.size
     unit = "" if widest.axis == "number" else f" {widest.axis}s"
-    where = " in small groups" if widest != bins and not isinstance(mechanism, TreeMechanism) else ""
+    where = (
+        " in small groups" if widest != bins and not isinstance(mechanism, TreeMechanism) else ""
+    )
     return f"{float(width):,.6g}{unit}{where}"
 
 
@@ -154,11 +178,17 @@ def _tree_width(tree: TreeMechanism, ranks: Ranks, confidence: float) -> float:
     return max(tree.half_width(confidence, float(each), ranks.edge) for each in ranks.fractions)
 
 
-def _choice_width(choices: QuantileChoices | QuantileRecursion, ranks: Ranks, confidence: float) -> float:
+def _choice_width(
+    choices: QuantileChoices | QuantileRecursion, ranks: Ranks, confidence: float
+) -> float:
     if isinstance(choices, QuantileRecursion):
         return choices.half_width(confidence)
     asked = {target(each, ranks) for each in ranks.fractions}
-    return max(each.half_width(choices.bins, confidence) for each in choices.quantiles if each.target in asked)
+    return max(
+        each.half_width(choices.bins, confidence)
+        for each in choices.quantiles
+        if each.target in asked
+    )
 
 
 def frequency_width(histogram: MeasuredHistogram, confidence: float) -> str:

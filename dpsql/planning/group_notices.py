@@ -19,7 +19,11 @@ EXAMPLES = (100, 10_000)
 
 def groups_said(plan: Plan) -> tuple[str, ...]:
     """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
-    return tuple(dict.fromkeys(f"groups: {said}{_left_out(core, plan)}" for core, said in _shown_groups(plan)))
+    return tuple(
+        dict.fromkeys(
+            f"groups: {said}{_left_out(core, plan)}" for core, said in _shown_groups(plan)
+        )
+    )
 
 
 def _left_out(core: CorePlan, plan: Plan) -> str:
@@ -35,12 +39,24 @@ def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], 
 
     With ``of_tables`` those of tables alone: columns of subqueries have names of our own.
     """
-    read = [column for key in core.core.keys if key.type != BOOLEAN for column in columns(key) if not column.public]
+    read = [
+        column
+        for key in core.core.keys
+        if key.type != BOOLEAN
+        for column in columns(key)
+        if not column.public
+    ]
     if of_tables:
-        scans = {each.alias for each in sources(core.core.relation) if isinstance(each, Scan) and not each.derived}
+        scans = {
+            each.alias
+            for each in sources(core.core.relation)
+            if isinstance(each, Scan) and not each.derived
+        }
         read = [column for column in read if column.relation in scans]
     with_values = [column.name for column in read if column.domain is not None]
-    with_bounds = [column.name for column in read if column.domain is None and column.bounds is not None]
+    with_bounds = [
+        column.name for column in read if column.domain is None and column.bounds is not None
+    ]
     return with_values, with_bounds
 
 
@@ -79,9 +95,13 @@ def groups_left_out(plan: Plan, combined: bool = False) -> tuple[str, ...]:
             with_values.update(dict.fromkeys(values))
             with_bounds.update(dict.fromkeys(bounds))
     if with_values:
-        sentences.append(f"rows with other values of {listed([*with_values])} than the schema lists are in no group")
+        sentences.append(
+            f"rows with other values of {listed([*with_values])} than the schema lists are in no group"
+        )
     if with_bounds:
-        sentences.append(f"rows with {listed([*with_bounds])} beyond the schema's bounds are in no group")
+        sentences.append(
+            f"rows with {listed([*with_bounds])} beyond the schema's bounds are in no group"
+        )
     return tuple(sentences)
 
 
@@ -103,7 +123,9 @@ def nothing_seen(plan: Plan) -> tuple[str, ...]:
     found = [said for core, said in _shown_groups(plan) if core.presence is not None]
     if not found:
         return ()
-    return (f"no row is shown; groups are {found[0]}; SET dpsql.empty_groups = show shows those without rows, too",)
+    return (
+        f"no row is shown; groups are {found[0]}; SET dpsql.empty_groups = show shows those without rows, too",
+    )
 
 
 def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
@@ -113,24 +135,42 @@ def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
         if core.core.domain is not None:
             count = core.core.domain.count
             if core.presence is None:
-                yield core, f"{'all' if count is None else f'all {count:,}'} are shown, with rows or without"
+                yield (
+                    core,
+                    f"{'all' if count is None else f'all {count:,}'} are shown, with rows or without",
+                )
             else:
                 said = _said(core, core.presence, count, first + core.presence.cell)
-                yield core, f"shown with rows or without, but those of NULL are {said}" if number in of_null else said
+                yield (
+                    core,
+                    f"shown with rows or without, but those of NULL are {said}"
+                    if number in of_null
+                    else said,
+                )
         first += len(core.cells) + len(core.histograms)
 
 
 def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:
     cell, chance = core.cells[presence.cell].contribution, float(100 * presence.chance)
     what = _counted_things(cell)
-    most = [f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
-            for each in (EXAMPLES if count is None else (count,))]  # fmt: skip
+    most = [
+        f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"
+        for each in (EXAMPLES if count is None else (count,))
+    ]
     together = "all" if count is None else f"all {count:,}"
     said = f"shown where the noisy count of {what} (cell {place}) is {' or '.join(most)} or more"
-    said += ", or if a block of neighbouring groups has more than noise explains" if presence.blocks else ""
+    said += (
+        ", or if a block of neighbouring groups has more than noise explains"
+        if presence.blocks
+        else ""
+    )
     said += f", which groups without rows, {together} together, reach in at most {chance:.3g} % of answers"
     bought = what == "units" and SingleCell(presence.cell) not in core.estimates
-    return f"{said}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price" if bought else said
+    return (
+        f"{said}; the count costs {float(100 * EVIDENCE_SHARE):g} % of this part's price"
+        if bought
+        else said
+    )
 
 
 def _cores_of_null(plan: Plan) -> frozenset[int]:

@@ -32,17 +32,27 @@ def ledger_note(*plans: Plan) -> str:
 def _core_note(core: CorePlan) -> dict[str, object]:
     cells = [_cell_note(cell.contribution, cell.mechanism) for cell in core.cells]
     cells += [_histogram_note(each) for each in core.histograms]
-    return {"cells": cells, "threshold": None if core.selection is None else core.selection.threshold}
+    return {
+        "cells": cells,
+        "threshold": None if core.selection is None else core.selection.threshold,
+    }
 
 
 def _cell_note(contribution: Contribution, noise: Mechanism) -> dict[str, object]:
-    return {"measures": cell_in_words(contribution.cell), **noise_note(noise), "step": str(contribution.step)}
+    return {
+        "measures": cell_in_words(contribution.cell),
+        **noise_note(noise),
+        "step": str(contribution.step),
+    }
 
 
 def _histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
     """What the ledger notes of a histogram: a tree's levels, or its choices."""
     contribution = histogram.contribution
-    note: dict[str, object] = {"measures": cell_in_words(contribution.cell), "step": str(contribution.step)}
+    note: dict[str, object] = {
+        "measures": cell_in_words(contribution.cell),
+        "step": str(contribution.step),
+    }
     match histogram.mechanism:
         case TreeMechanism(node=node, levels=levels):
             return {**_cell_note(contribution, node), "levels": levels}
@@ -50,7 +60,13 @@ def _histogram_note(histogram: MeasuredHistogram) -> dict[str, object]:
             return {**note, **_choices_note(choices)}
         case QuantilesWithFallback(count=count, least=least, choices=choices, tree=tree):
             fallback = {**noise_note(tree.node), "levels": tree.levels}
-            return {**note, "count": noise_note(count), "least": str(least), **_choices_note(choices), "else": fallback}
+            return {
+                **note,
+                "count": noise_note(count),
+                "least": str(least),
+                **_choices_note(choices),
+                "else": fallback,
+            }
         case TopKPeeling(most=most, each=each):
             return {**note, "chosen": most, **choice_note(each)}
         case ClippingBoundSearch(sizes=sizes, moved=moved, price=price, concentrated=concentrated):
@@ -68,7 +84,10 @@ def _choices_note(choices: QuantileChoices | QuantileRecursion) -> dict[str, obj
         for level, choices_of_level in enumerate(choices.first.levels, 1)
         for each in choices_of_level
     ]
-    return {"chosen": chosen, "around": {**noise_note(choices.around.node), "levels": choices.around.levels}}
+    return {
+        "chosen": chosen,
+        "around": {**noise_note(choices.around.node), "levels": choices.around.levels},
+    }
 
 
 def _quantile_note(quantile: QuantileChoice) -> dict[str, object]:

@@ -24,7 +24,12 @@ from dpsql.planning.estimators.histogram import (
 )
 from dpsql.planning.estimators.linear_forms import NoiseLaw
 from dpsql.planning.estimators.quantiles import QuantileEstimate
-from dpsql.planning.result_columns import CollectionEnds, IntervalEndColumns, OutputColumn, Resampling
+from dpsql.planning.result_columns import (
+    CollectionEnds,
+    IntervalEndColumns,
+    OutputColumn,
+    Resampling,
+)
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.partition_selection import WHOLE, KeyThreshold, unreached_noise
@@ -63,7 +68,9 @@ class GroupPresence:
 
     def threshold(self, candidates: int) -> int:
         """The least count, in steps of the cell, of a group that is present by itself among so many candidates."""
-        return unreached_noise(self.noise, max(candidates, 1), self.chance / 2 if self.blocks else self.chance)
+        return unreached_noise(
+            self.noise, max(candidates, 1), self.chance / 2 if self.blocks else self.chance
+        )
 
 
 @dataclass(frozen=True)
@@ -102,7 +109,9 @@ class CorePlan:
         histograms = tuple(histogram.contribution for histogram in self.histograms)
         weighed = self.selection is not None and self.selection.weights is not None
         whole = WHOLE if weighed else None
-        return core_sql(self.core, contributions, histograms, self.norm, self.kept_groups, self.dialect, whole)
+        return core_sql(
+            self.core, contributions, histograms, self.norm, self.kept_groups, self.dialect, whole
+        )
 
     @property
     def cost(self) -> Cost:
@@ -124,12 +133,16 @@ class CorePlan:
     @cached_property
     def _read(self) -> frozenset[TableRead]:
         cells = [each.contribution.cell for each in self.cells]
-        return tables_measured(self.core, [*cells, *(each.contribution.cell for each in self.histograms)])
+        return tables_measured(
+            self.core, [*cells, *(each.contribution.cell for each in self.histograms)]
+        )
 
     def arithmetic(self, place: int) -> Estimate:
         """How an aggregate is read off cells; quantiles and frequencies are not."""
         estimate = self.estimates[place]
-        assert not isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues)
+        assert not isinstance(
+            estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
+        )
         return estimate
 
     def shows_its_group(self, place: int) -> bool:
@@ -139,12 +152,16 @@ class CorePlan:
     @property
     def steps(self) -> tuple[Fraction, ...]:
         """The size of one step of each cell, the released number of units included."""
-        return tuple(cell.contribution.step for cell in self.cells) + ((Fraction(1),) if self.selection else ())
+        return tuple(cell.contribution.step for cell in self.cells) + (
+            (Fraction(1),) if self.selection else ()
+        )
 
     @property
     def noises(self) -> tuple[Mechanism, ...]:
         """The noise of each cell, that of the released number of units included."""
-        return tuple(cell.mechanism for cell in self.cells) + ((self.selection.noise,) if self.selection else ())
+        return tuple(cell.mechanism for cell in self.cells) + (
+            (self.selection.noise,) if self.selection else ()
+        )
 
     @property
     def cell_noise(self) -> CellNoise:
@@ -158,9 +175,14 @@ class CorePlan:
     def additive_half_widths(self, confidence: float) -> tuple[float | None, ...]:
         """For each aggregate that is a sum of cells half the width of its interval, by the law of its noise."""
         weights = map(cell_weights, self.estimates)
-        return tuple(None if each is None else self.cell_noise.sum_half_width(each, confidence) for each in weights)
+        return tuple(
+            None if each is None else self.cell_noise.sum_half_width(each, confidence)
+            for each in weights
+        )
 
-    def coarse_half_width(self, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+    def coarse_half_width(
+        self, factors: Sequence[tuple[int, Fraction]], confidence: float
+    ) -> float | None:
         """Half the width of the interval of a sum of aggregates, each times its factor, where some noise has few steps.
 
         None where all have many, so that the law of the noise tells it as well, and where one is no sum of cells.

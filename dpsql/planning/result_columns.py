@@ -130,17 +130,27 @@ class ResultColumnType:
     ends_as_itself: bool
 
 
-def _integer_type(postgresql: str, arrow: ArrowType, pandas: str, pandas_with_null: str) -> ResultColumnType:
-    return ResultColumnType(postgresql, "NUMBER", arrow, pandas, pandas_with_null, "right", True, False)
+def _integer_type(
+    postgresql: str, arrow: ArrowType, pandas: str, pandas_with_null: str
+) -> ResultColumnType:
+    return ResultColumnType(
+        postgresql, "NUMBER", arrow, pandas, pandas_with_null, "right", True, False
+    )
 
 
-def _floating(postgresql: str, arrow: ArrowType | None, pandas: str = "float64") -> ResultColumnType:
+def _floating(
+    postgresql: str, arrow: ArrowType | None, pandas: str = "float64"
+) -> ResultColumnType:
     return ResultColumnType(postgresql, "NUMBER", arrow, pandas, pandas, "right", True, False)
 
 
-def _calendar(postgresql: str, arrow: ArrowType | None, *, ends_as_itself: bool = False) -> ResultColumnType:
+def _calendar(
+    postgresql: str, arrow: ArrowType | None, *, ends_as_itself: bool = False
+) -> ResultColumnType:
     moment = "datetime64[us]"
-    return ResultColumnType(postgresql, "DATETIME", arrow, moment, moment, "left", False, ends_as_itself)
+    return ResultColumnType(
+        postgresql, "DATETIME", arrow, moment, moment, "left", False, ends_as_itself
+    )
 
 
 def _object(
@@ -156,43 +166,53 @@ def _object(
 _WIDE = ArrowType("decimal128", (38, 0))
 
 #: Each type, by its name without digits and members.
-RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType({
-    "BOOLEAN": ResultColumnType("bool", "NUMBER", ArrowType("bool_"), "bool", "boolean", "left", False, False),
-    "TINYINT": _integer_type("int2", ArrowType("int8"), "int8", "Int8"),
-    "SMALLINT": _integer_type("int2", ArrowType("int16"), "int16", "Int16"),
-    "INTEGER": _integer_type("int4", ArrowType("int32"), "int32", "Int32"),
-    "BIGINT": _integer_type("int8", ArrowType("int64"), "int64", "Int64"),
-    "UTINYINT": _integer_type("int2", ArrowType("uint8"), "uint8", "UInt8"),
-    "USMALLINT": _integer_type("int4", ArrowType("uint16"), "uint16", "UInt16"),
-    "UINTEGER": _integer_type("int8", ArrowType("uint32"), "uint32", "UInt32"),
-    "UBIGINT": _integer_type("numeric", ArrowType("uint64"), "uint64", "UInt64"),
-    "HUGEINT": _floating("numeric", _WIDE),
-    "UHUGEINT": _floating("numeric", _WIDE),
-    "BIGNUM": _object("numeric", None, None, "right"),
-    "DECIMAL": _floating("numeric", None),
-    "FLOAT": _floating("float4", ArrowType("float32"), "float32"),
-    "DOUBLE": _floating("float8", ArrowType("float64")),
-    "VARCHAR": ResultColumnType("text", "STRING", ArrowType("string"), "str", None, "left", False, False),
-    "ENUM": _object("text", "STRING", None, "left"),
-    "UUID": _object("uuid", "STRING", None, "left"),
-    "JSON": _object("json", "STRING", None, "right"),
-    "BIT": _object("text", "STRING", None, "right"),
-    "BLOB": _object("bytea", "BINARY", ArrowType("binary"), "left"),
-    "DATE": _calendar("date", ArrowType("date32"), ends_as_itself=True),
-    "TIME": _object("time", "DATETIME", ArrowType("time64", ("us",)), "left"),
-    "TIME WITH TIME ZONE": _object("text", "DATETIME", None, "left"),
-    "TIMESTAMP": _calendar("timestamp", ArrowType("timestamp", ("us",)), ends_as_itself=True),
-    "TIMESTAMP_S": _calendar("timestamp", ArrowType("timestamp", ("s",))),
-    "TIMESTAMP_MS": _calendar("timestamp", ArrowType("timestamp", ("ms",))),
-    "TIMESTAMP_NS": _calendar("timestamp", ArrowType("timestamp", ("ns",))),
-    "TIMESTAMP WITH TIME ZONE": _object("timestamptz", "DATETIME", ArrowType("timestamp", ("us", "UTC")), "left"),
-    "INTERVAL": _object("interval", "DATETIME", ArrowType("duration", ("us",)), "right", "timedelta64[us]"),
-    "STRUCT": _object("json", None, None, "left"),
-    "MAP": _object("json", None, None, "left"),
-    "UNION": _object("json", None, None, "right"),
-    '"NULL"': _object("text", None, ArrowType("null"), "right"),
-    "NULL": _object("text", None, ArrowType("null"), "right"),
-})  # fmt: skip
+RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType(
+    {
+        "BOOLEAN": ResultColumnType(
+            "bool", "NUMBER", ArrowType("bool_"), "bool", "boolean", "left", False, False
+        ),
+        "TINYINT": _integer_type("int2", ArrowType("int8"), "int8", "Int8"),
+        "SMALLINT": _integer_type("int2", ArrowType("int16"), "int16", "Int16"),
+        "INTEGER": _integer_type("int4", ArrowType("int32"), "int32", "Int32"),
+        "BIGINT": _integer_type("int8", ArrowType("int64"), "int64", "Int64"),
+        "UTINYINT": _integer_type("int2", ArrowType("uint8"), "uint8", "UInt8"),
+        "USMALLINT": _integer_type("int4", ArrowType("uint16"), "uint16", "UInt16"),
+        "UINTEGER": _integer_type("int8", ArrowType("uint32"), "uint32", "UInt32"),
+        "UBIGINT": _integer_type("numeric", ArrowType("uint64"), "uint64", "UInt64"),
+        "HUGEINT": _floating("numeric", _WIDE),
+        "UHUGEINT": _floating("numeric", _WIDE),
+        "BIGNUM": _object("numeric", None, None, "right"),
+        "DECIMAL": _floating("numeric", None),
+        "FLOAT": _floating("float4", ArrowType("float32"), "float32"),
+        "DOUBLE": _floating("float8", ArrowType("float64")),
+        "VARCHAR": ResultColumnType(
+            "text", "STRING", ArrowType("string"), "str", None, "left", False, False
+        ),
+        "ENUM": _object("text", "STRING", None, "left"),
+        "UUID": _object("uuid", "STRING", None, "left"),
+        "JSON": _object("json", "STRING", None, "right"),
+        "BIT": _object("text", "STRING", None, "right"),
+        "BLOB": _object("bytea", "BINARY", ArrowType("binary"), "left"),
+        "DATE": _calendar("date", ArrowType("date32"), ends_as_itself=True),
+        "TIME": _object("time", "DATETIME", ArrowType("time64", ("us",)), "left"),
+        "TIME WITH TIME ZONE": _object("text", "DATETIME", None, "left"),
+        "TIMESTAMP": _calendar("timestamp", ArrowType("timestamp", ("us",)), ends_as_itself=True),
+        "TIMESTAMP_S": _calendar("timestamp", ArrowType("timestamp", ("s",))),
+        "TIMESTAMP_MS": _calendar("timestamp", ArrowType("timestamp", ("ms",))),
+        "TIMESTAMP_NS": _calendar("timestamp", ArrowType("timestamp", ("ns",))),
+        "TIMESTAMP WITH TIME ZONE": _object(
+            "timestamptz", "DATETIME", ArrowType("timestamp", ("us", "UTC")), "left"
+        ),
+        "INTERVAL": _object(
+            "interval", "DATETIME", ArrowType("duration", ("us",)), "right", "timedelta64[us]"
+        ),
+        "STRUCT": _object("json", None, None, "left"),
+        "MAP": _object("json", None, None, "left"),
+        "UNION": _object("json", None, None, "right"),
+        '"NULL"': _object("text", None, ArrowType("null"), "right"),
+        "NULL": _object("text", None, ArrowType("null"), "right"),
+    }
+)
 
 
 def result_type(name: str) -> ResultColumnType | None:

@@ -44,7 +44,9 @@ def _said(table: Table, about: str, of_rows: str) -> Iterator[str]:
     """What is said of one table, if its limit leaves out or may leave out much."""
     part, at_most = float(table.rows_beyond_limit or 0), float(table.rows_beyond_limit_at_most or 0)
     if part >= LEAST_BEYOND:
-        yield f"{LEAVE} {about} {percent(part)} {of_rows}" + (f" (at most {percent(at_most)})" if at_most else "")
+        yield f"{LEAVE} {about} {percent(part)} {of_rows}" + (
+            f" (at most {percent(at_most)})" if at_most else ""
+        )
     elif at_most >= LEAST_POSSIBLE:
         yield f"{MAY_LEAVE} up to about {percent(at_most)} {of_rows}: so much would not have shown when it was found"
 

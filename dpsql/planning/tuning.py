@@ -33,7 +33,11 @@ BOUND_RUNGS = 20
 #: logarithms are doubles, and so 1,000 is not above 1,000.
 SLACK = 0.05
 #: The rungs of bounds from 1 to 10: preferred numbers, each about an eighth larger than the one before.
-PREFERRED = tuple(map(Fraction, "1 1.12 1.25 1.4 1.6 1.8 2 2.24 2.5 2.8 3.15 3.55 4 4.5 5 5.6 6.3 7.1 8 9".split()))
+PREFERRED = tuple(
+    map(
+        Fraction, "1 1.12 1.25 1.4 1.6 1.8 2 2.24 2.5 2.8 3.15 3.55 4 4.5 5 5.6 6.3 7.1 8 9".split()
+    )
+)
 #: The decades of bounds of a DOUBLE, from its smallest rung on; that of a whole number is 1.
 DOUBLE_DECADES, SMALLEST_DOUBLE = 21, Fraction(1, 10**6)
 #: The decades of bounds of a whole number of 64 bits.
@@ -99,7 +103,11 @@ def of_bounds(sql_type: SqlType) -> Ladder:
         case _:
             first, decades = SMALLEST_DOUBLE, DOUBLE_DECADES
     grid = None if sql_type.kind == "double" else first
-    positive = [_rounded_up_to_grid(first * 10**decade * each, grid) for decade in range(decades) for each in PREFERRED]
+    positive = [
+        _rounded_up_to_grid(first * 10**decade * each, grid)
+        for decade in range(decades)
+        for each in PREFERRED
+    ]
     largest = first * 10**decades - (first if sql_type.kind == "decimal" else 0)
     positive.append(largest)
     rungs = (*(-each for each in reversed(positive)), Fraction(0), *positive)
@@ -217,7 +225,9 @@ def parts_of(questions: Sequence[Question]) -> dict[Question, Fraction]:
     others = [question for question in questions if question.sought != "rows per unit"]
     of_rows = ROWS_SHARE if others else Fraction(1)
     of_others = 1 - of_rows if rows else Fraction(1)
-    return {each: of_rows / len(rows) for each in rows} | {each: of_others / len(others) for each in others}
+    return {each: of_rows / len(rows) for each in rows} | {
+        each: of_others / len(others) for each in others
+    }
 
 
 def cost_of(parts: Sequence[Fraction], price: Fraction, norm: Norm) -> Cost:
@@ -271,7 +281,9 @@ def _counted(
     for aggregate, (question, part) in zip(draft.core.aggregates, questions, strict=True):
         assert aggregate.argument is not None
         places = tuple(range(len(question.ladder.rungs)))
-        bounded = contribution(draft.core, Frequencies(aggregate.argument, places, None, sizes=True), norm)
+        bounded = contribution(
+            draft.core, Frequencies(aggregate.argument, places, None, sizes=True), norm
+        )
         histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, part)))
         aggregates.append(Aggregate(CLIP, aggregate.argument, None, values=places))
     core = Core(draft.core.relation, draft.core.unit, (), tuple(aggregates), None)
@@ -283,12 +295,16 @@ def tuning_note(plan: TuningPlan) -> list[dict[str, object]]:
     return [
         {
             "cells": [
-                {"measures": f"{question.sought} of {question.column or question.table}",
-                 "of": cell_in_words(histogram.contribution.cell), **noise_note(counts.node)}
+                {
+                    "measures": f"{question.sought} of {question.column or question.table}",
+                    "of": cell_in_words(histogram.contribution.cell),
+                    **noise_note(counts.node),
+                }
                 for question, histogram, counts in zip(
-                    asked.questions, asked.core.histograms, counts_of(asked), strict=True)
+                    asked.questions, asked.core.histograms, counts_of(asked), strict=True
+                )
             ],
             "threshold": None,
         }
         for asked in plan.tables
-    ]  # fmt: skip
+    ]

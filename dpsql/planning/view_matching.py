@@ -19,7 +19,16 @@ from dpsql.sql.analysis.normal_expressions import implied, negated
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, normal_cell, normal_core
 from dpsql.sql.ir.canonical import digest
 from dpsql.sql.ir.core import Core, is_averaged
-from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, Expression, Literal, Subquery, parts, rebuilt
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    Call,
+    ColumnRef,
+    Expression,
+    Literal,
+    Subquery,
+    parts,
+    rebuilt,
+)
 
 #: A view of more groups is not looked at.
 MOST_GROUPS = 100_000
@@ -92,11 +101,24 @@ def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> 
     found, cells = normal_core(plan.core), list[ViewCell]()
     for place, measured in enumerate(plan.cells):
         cell, bounded = normal_cell(found, measured.contribution.cell), measured.contribution
-        if cell is not None and not is_averaged(bounded.cell):  # of what averages weigh no total is made
-            cells.append(ViewCell(place, cell.kind, tuple(map(_expression_digest, cell.arguments)), conditions_of(cell),
-                                  bounded.rows, bounded.step, measured.mechanism))  # fmt: skip
+        if cell is not None and not is_averaged(
+            bounded.cell
+        ):  # of what averages weigh no total is made
+            cells.append(
+                ViewCell(
+                    place,
+                    cell.kind,
+                    tuple(map(_expression_digest, cell.arguments)),
+                    conditions_of(cell),
+                    bounded.rows,
+                    bounded.step,
+                    measured.mechanism,
+                )
+            )
     keys = tuple(map(_expression_digest, found.keys))
-    beyond = tuple(_key_name(key) if may_be_beyond(plan.core.relation, key) else "" for key in plan.core.keys)
+    beyond = tuple(
+        _key_name(key) if may_be_beyond(plan.core.relation, key) else "" for key in plan.core.keys
+    )
     return StoredView(answer, core, entry, _said(plan.core), keys, groups, tuple(cells), beyond)
 
 
@@ -134,9 +156,15 @@ class CellMatch:
     @property
     def left_out(self) -> frozenset[str]:
         """The names of keys with which rows may be in no group of the view, while the asked groups count them."""
-        listed = {each.arguments[0] for each in self.conditions if isinstance(each, Call) and each.function == "in"}
+        listed = {
+            each.arguments[0]
+            for each in self.conditions
+            if isinstance(each, Call) and each.function == "in"
+        }
         shown = _shown(self) | {each.name for each in listed if isinstance(each, ColumnRef)}
-        return frozenset(name for place, name in enumerate(self.view.beyond) if name and f"k{place}" not in shown)
+        return frozenset(
+            name for place, name in enumerate(self.view.beyond) if name and f"k{place}" not in shown
+        )
 
 
 def is_asked_of_views(plan: CorePlan) -> bool:
@@ -159,7 +187,9 @@ def match(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> Ce
     for found in view.cells:
         if (found.kind, found.arguments) != (cell.kind, arguments) or not found.conditions <= known:
             continue
-        rest = [each for each in cell.conditions if _expression_digest(each) not in found.conditions]
+        rest = [
+            each for each in cell.conditions if _expression_digest(each) not in found.conditions
+        ]
         asked = [over_keys(each, columns) for each in sorted(rest, key=_expression_digest)]
         if found.rows < rows or any(each is None for each in asked):
             continue
@@ -188,7 +218,9 @@ def _inside(expression: Expression, columns: Mapping[str, str]) -> Expression | 
     name = columns.get(_expression_digest(expression))
     if name is not None and expression.type.kind in _READ:
         return _key(name, expression.type)
-    opposite = None if expression.type != BOOLEAN else columns.get(_expression_digest(negated(expression)))
+    opposite = (
+        None if expression.type != BOOLEAN else columns.get(_expression_digest(negated(expression)))
+    )
     if opposite is not None:
         return Call("not", (_key(opposite, expression.type),), BOOLEAN)
     if isinstance(expression, ColumnRef | Subquery):
@@ -229,6 +261,10 @@ def _fixed(condition: Expression) -> str | None:
     columns = [each for each in arguments if isinstance(each, ColumnRef)]
     if function == "not" and len(columns) == 1:
         return columns[0].name
-    if function == "=" and len(columns) == 1 and any(isinstance(each, Literal) for each in arguments):
+    if (
+        function == "="
+        and len(columns) == 1
+        and any(isinstance(each, Literal) for each in arguments)
+    ):
         return columns[0].name
     return None

@@ -14,9 +14,18 @@ from sqlglot import exp
 
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.plan import CorePlan, Plan, Stage
-from dpsql.planning.result_columns import CellInterval, CollectionEnds, IntervalEndColumns, OutputColumn, Resampling
+from dpsql.planning.result_columns import (
+    CellInterval,
+    CollectionEnds,
+    IntervalEndColumns,
+    OutputColumn,
+    Resampling,
+)
 from dpsql.planning.view_matching import VIEW
-from dpsql.postprocessing.collection_intervals import with_debiased_intervals, without_collection_ends
+from dpsql.postprocessing.collection_intervals import (
+    with_debiased_intervals,
+    without_collection_ends,
+)
 from dpsql.postprocessing.intervals.end_columns import with_ends
 from dpsql.postprocessing.intervals.exact_forms import known_noises
 from dpsql.postprocessing.intervals.lineage import columns_of_shown_groups, trace
@@ -115,7 +124,10 @@ class PostProcessor:
         """
         sql = SANDBOX.write(query.postprocessing)
         tables = shapes(query.cores, query.cubes)
-        types = tuple((name, *column_types(shape).items(), *known_noises(shape)) for name, shape in tables.items())
+        types = tuple(
+            (name, *column_types(shape).items(), *known_noises(shape))
+            for name, shape in tables.items()
+        )
         key = sql, types, query.probe, query.debiased, query.evident.partial
         with self._sandbox.lock:
             found = self._described.get(key)
@@ -123,7 +135,9 @@ class PostProcessor:
                 found = self._described[key] = self._describe(query, tables)
                 while len(self._described) > MOST_DESCRIBED:
                     del self._described[next(iter(self._described))]
-        assert len(column_ranges(found.columns, tables)) == len(found.columns)  # what fails there fails before a charge
+        assert len(column_ranges(found.columns, tables)) == len(
+            found.columns
+        )  # what fails there fails before a charge
         return found
 
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> DescribedResult:
@@ -136,21 +150,34 @@ class PostProcessor:
         described = self._sandbox.describe(sql)
         if query.probe:
             return DescribedResult(
-                _no_rows(described), tuple(OutputColumn(name, sql_type) for name, sql_type in described)
+                _no_rows(described),
+                tuple(OutputColumn(name, sql_type) for name, sql_type in described),
             )
         traced = trace(shell, released_columns(tables, ends), public)
         columns = output_columns(described, traced, tables)
-        columns, beside, collection = without_collection_ends(columns) if query.debiased else (columns, (), ())
+        columns, beside, collection = (
+            without_collection_ends(columns) if query.debiased else (columns, (), ())
+        )
         resampling = resampled_query(traced, [*columns, *beside], tables)
         if resampling is not None and query.evident.partial:
-            shown = columns_of_shown_groups(shell, released_columns(tables, ends), query.evident, public)
-            of_shown = frozenset(place for place in resampling.wanted if place in shown and not columns[place].computed)
+            shown = columns_of_shown_groups(
+                shell, released_columns(tables, ends), query.evident, public
+            )
+            of_shown = frozenset(
+                place
+                for place in resampling.wanted
+                if place in shown and not columns[place].computed
+            )
             resampling = replace(resampling, of_shown=of_shown)
         if resampling is not None or any(column.is_read_off for column in columns):
             sql = SANDBOX.write(traced.query)
-        return DescribedResult(sql, columns, ends, resampling, collection if query.debiased else None)
+        return DescribedResult(
+            sql, columns, ends, resampling, collection if query.debiased else None
+        )
 
-    def types(self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]) -> ColumnTypes:
+    def types(
+        self, query: exp.Query, shapes: Mapping[str, Core | Cube], public: Collection[str]
+    ) -> ColumnTypes:
         """The names and types of the columns of a query over released tables and public ones."""
         with self._sandbox.lock:
             self._declare(public, shapes)
@@ -177,9 +204,17 @@ class PostProcessor:
                 for number, each in left_open.items()
             )
             if plan.resampling is not None:
-                resampled = resampled_intervals(self._sandbox, plan.resampling, tables, rows, plan.confidence)
-            open_columns = plan.resampling.of_shown if plan.resampling is not None and not told else frozenset()
-            of_all = {at: each for at, each in (resampled or {}).items() if at[1] not in open_columns}
+                resampled = resampled_intervals(
+                    self._sandbox, plan.resampling, tables, rows, plan.confidence
+                )
+            open_columns = (
+                plan.resampling.of_shown
+                if plan.resampling is not None and not told
+                else frozenset()
+            )
+            of_all = {
+                at: each for at, each in (resampled or {}).items() if at[1] not in open_columns
+            }
             found = intervals(self._sandbox, plan, tables, rows, of_all)
         said = missing_intervals(plan, tables, len(rows), resampled is not None)
         if any(each.left_out for each in left_open.values()) or not told:
@@ -190,20 +225,29 @@ class PostProcessor:
         shown = [row[: len(plan.columns)] for row in rows]
         return Result(plan.columns, *shown_within(plan, shown, found), notices=said)
 
-    def evaluated(self, keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]) -> ResultRows:
+    def evaluated(
+        self, keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]
+    ) -> ResultRows:
         """Expressions over the keys of released groups, whose columns are ``k0``, ``k1`` …, group by group."""
         read = {column.name: column.type for each in expressions for column in columns(each)}
-        types = {"row": "BIGINT", **{name: SANDBOX.type_name(kind) for name, kind in sorted(read.items())}}
+        types = {
+            "row": "BIGINT",
+            **{name: SANDBOX.type_name(kind) for name, kind in sorted(read.items())},
+        }
         values: list[list[object]] = [
             list(range(len(keys))),
             *([each[int(name[1:])] for each in keys] for name in sorted(read)),
         ]
-        outputs = [aliased(key(SANDBOX, each), f"e{place}") for place, each in enumerate(expressions)]
+        outputs = [
+            aliased(key(SANDBOX, each), f"e{place}") for place, each in enumerate(expressions)
+        ]
         with self._sandbox.lock:
             self._sandbox.create(VIEW, types)
             self._sandbox.insert(VIEW, values, types)
             listed = ", ".join(SANDBOX.write(each) for each in outputs)
-            return self._sandbox.execute(f'SELECT {listed} FROM released."{VIEW}" AS "{VIEW}" ORDER BY "row"')
+            return self._sandbox.execute(
+                f'SELECT {listed} FROM released."{VIEW}" AS "{VIEW}" ORDER BY "row"'
+            )
 
     def domain_keys(self, core: Core) -> Sequence[tuple[object, ...]]:
         """All keys of a core whose domain reads no table."""
@@ -223,7 +267,10 @@ class PostProcessor:
         self._sandbox.close()
 
     def _declare(
-        self, public: Collection[str], shapes: Mapping[str, Core | Cube], ends: Sequence[IntervalEndColumns] = ()
+        self,
+        public: Collection[str],
+        shapes: Mapping[str, Core | Cube],
+        ends: Sequence[IntervalEndColumns] = (),
     ) -> None:
         for name in public:
             self._sandbox.declare_public(name)
@@ -237,18 +284,25 @@ class PostProcessor:
         """
         for name in plan.public:
             self._sandbox.fill_public(name)
-        whole = [table.read_by(core) for table, core in zip(released.tables, plan.cores, strict=False)]
+        whole = [
+            table.read_by(core) for table, core in zip(released.tables, plan.cores, strict=False)
+        ]
         tables: dict[str, ReleasedTable | CubeTable] = {
-            f"core{number}": _shown_or_complete(plan, number, table) for number, table in enumerate(whole)
+            f"core{number}": _shown_or_complete(plan, number, table)
+            for number, table in enumerate(whole)
         }
         for number, cube in enumerate(plan.cubes):
             if cube.last_core < len(whole):
-                tables[f"cube{number}"] = cube_table(cube, whole, plan.confidence, dict(plan.evident.levels[number]))
+                tables[f"cube{number}"] = cube_table(
+                    cube, whole, plan.confidence, dict(plan.evident.levels[number])
+                )
         ends = [each for each in plan.ends if each.table in tables]
         found = end_values(self._sandbox, ends, tables, plan.confidence)
         for name, table in tables.items():
             own = {each: found[each] for each in ends if each.table == name}
-            self._sandbox.put(name, table, end_types(name, ends), [side for each in own.values() for side in each])
+            self._sandbox.put(
+                name, table, end_types(name, ends), [side for each in own.values() for side in each]
+            )
         return tables
 
 
@@ -256,8 +310,14 @@ def _shown_or_complete(plan: Plan, number: int, table: ReleasedTable) -> Release
     """A core's table as the statement reads it: with all groups, with those that are shown, or as it was released."""
     if number not in plan.evident.cores:
         return table
-    complete = with_hidden_groups(table, plan.confidence) if number in plan.evident.complete else None
-    return table.present(plan.confidence, dict(plan.evident.nulls).get(number)) if complete is None else complete
+    complete = (
+        with_hidden_groups(table, plan.confidence) if number in plan.evident.complete else None
+    )
+    return (
+        table.present(plan.confidence, dict(plan.evident.nulls).get(number))
+        if complete is None
+        else complete
+    )
 
 
 def _left_open(plan: Plan, released: Released) -> dict[int, OpenGroups]:
@@ -266,7 +326,8 @@ def _left_open(plan: Plan, released: Released) -> dict[int, OpenGroups]:
     return {
         number: open_groups(tables[number], plan.confidence)
         for number in sorted(plan.evident.partial | plan.evident.complete)
-        if number in plan.evident.partial or with_hidden_groups(tables[number], plan.confidence) is None
+        if number in plan.evident.partial
+        or with_hidden_groups(tables[number], plan.confidence) is None
     }
 
 
@@ -277,19 +338,31 @@ def _with_names(query: exp.Query) -> exp.Query:
     >>> _with_names(sqlglot.parse_one("SELECT n FROM (SELECT 1 AS n), t")).sql()
     'SELECT n FROM (SELECT 1 AS n) AS "dpsql subquery 0", t'
     """
-    if any(column.table.lower().startswith("unnamed_subquery") for column in query.find_all(exp.Column)):
+    if any(
+        column.table.lower().startswith("unnamed_subquery") for column in query.find_all(exp.Column)
+    ):
         return query  # which is what DuckDB calls such a subquery
     named = query.copy()
-    found = [each for each in named.find_all(exp.Subquery)
-             if isinstance(each.parent, (exp.From, exp.Join)) and isinstance(each.this, exp.Query)
-             and not each.alias_or_name and not each.args.get("pivots")]  # fmt: skip
+    found = [
+        each
+        for each in named.find_all(exp.Subquery)
+        if isinstance(each.parent, (exp.From, exp.Join))
+        and isinstance(each.this, exp.Query)
+        and not each.alias_or_name
+        and not each.args.get("pivots")
+    ]
     for place, each in enumerate(found):
-        each.set("alias", exp.TableAlias(this=exp.to_identifier(f"dpsql subquery {place}", quoted=True)))
+        each.set(
+            "alias", exp.TableAlias(this=exp.to_identifier(f"dpsql subquery {place}", quoted=True))
+        )
     return named
 
 
 def _no_rows(described: Sequence[tuple[str, str]]) -> str:
     """A query of no rows with these columns, so that nothing need be released for it."""
     names = [name.replace('"', '""') for name, _ in described]
-    items = (f'CAST(NULL AS {sql_type}) AS "{name}"' for name, (_, sql_type) in zip(names, described, strict=True))
+    items = (
+        f'CAST(NULL AS {sql_type}) AS "{name}"'
+        for name, (_, sql_type) in zip(names, described, strict=True)
+    )
     return f"SELECT {', '.join(items)} WHERE FALSE"

@@ -37,7 +37,8 @@ def _errors(plan: Plan, result: Result) -> Iterator[str]:
     step = 1 + len(result.rows) // MOST_ROWS
     for place, (column, within) in enumerate(zip(result.columns, ranges(plan), strict=False)):
         cells = (
-            (row[place], ends[place]) for row, ends in zip(result.rows[::step], result.intervals[::step], strict=True)
+            (row[place], ends[place])
+            for row, ends in zip(result.rows[::step], result.intervals[::step], strict=True)
         )
         known = [
             (value, ends)

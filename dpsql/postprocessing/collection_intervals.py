@@ -18,8 +18,16 @@ def without_collection_ends(
     columns: tuple[OutputColumn, ...],
 ) -> tuple[tuple[OutputColumn, ...], tuple[OutputColumn, ...], tuple[CollectionEnds, ...]]:
     """The columns of a result, those behind them that hold ends of intervals, and of which columns these are."""
-    low = {int(each.name.removeprefix(LOW)): at for at, each in enumerate(columns) if each.name.startswith(LOW)}
-    high = {int(each.name.removeprefix(HIGH)): at for at, each in enumerate(columns) if each.name.startswith(HIGH)}
+    low = {
+        int(each.name.removeprefix(LOW)): at
+        for at, each in enumerate(columns)
+        if each.name.startswith(LOW)
+    }
+    high = {
+        int(each.name.removeprefix(HIGH)): at
+        for at, each in enumerate(columns)
+        if each.name.startswith(HIGH)
+    }
     if not low:
         return columns, (), ()
     width = min(low.values())
@@ -45,15 +53,23 @@ def with_debiased_intervals(
             value, low, high = row[ends.column], row[ends.low], row[ends.high]
             own = (low, high) if isinstance(low, float) and isinstance(high, float) else None
             noise = intervals[number][ends.column]
-            found[number][ends.column] = own if not plan.cores or own is None else _together(value, own, noise)
+            found[number][ends.column] = (
+                own if not plan.cores or own is None else _together(value, own, noise)
+            )
     return [tuple(each) for each in found]
 
 
-def _together(value: object, own: tuple[float, float], noise: CellInterval | None) -> CellInterval | None:
+def _together(
+    value: object, own: tuple[float, float], noise: CellInterval | None
+) -> CellInterval | None:
     match value, noise:
-        case (int() | float(), (int() | float() as low, int() | float() as high)) if all(map(isfinite, own)):
+        case (int() | float(), (int() | float() as low, int() | float() as high)) if all(
+            map(isfinite, own)
+        ):
             middle = float(value)
-            return middle - hypot(middle - own[0], middle - low), middle + hypot(own[1] - middle, high - middle)
+            return middle - hypot(middle - own[0], middle - low), middle + hypot(
+                own[1] - middle, high - middle
+            )
         case _, None:
             return None
         case _:

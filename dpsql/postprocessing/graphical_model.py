@@ -60,8 +60,13 @@ class GraphicalModel:
         Of marginals of single columns alone it is the model in which all columns are independent.
         """
         if all(len(each.columns) == 1 for each in measured):
-            total, parts = _total(measured), {each.columns[0]: _shares(each.counts) for each in measured}
-            return [total * np.outer(parts[one], parts[other]).ravel() for one, other in self._pairs]
+            total, parts = (
+                _total(measured),
+                {each.columns[0]: _shares(each.counts) for each in measured},
+            )
+            return [
+                total * np.outer(parts[one], parts[other]).ravel() for one, other in self._pairs
+            ]
         self._fit(measured, STEPS)
         return [self._pair(*pair) for pair in self._pairs]
 
@@ -79,13 +84,17 @@ class GraphicalModel:
         """Fit the model to the measured marginals by mirror descent, from where the last fit has ended."""
         given = [
             self._mbi.LinearMeasurement(
-                np.array(each.counts), tuple(map(_name, each.columns)), each.standard_deviation or 1.0
+                np.array(each.counts),
+                tuple(map(_name, each.columns)),
+                each.standard_deviation or 1.0,
             )
             for each in measured
         ]
         total = max(1.0, _total(measured))
         found = self._mbi.estimation.MirrorDescent()
-        self._fitted = found.estimate(self._domain, given, known_total=total, iters=steps, warm_start=self._fitted)
+        self._fitted = found.estimate(
+            self._domain, given, known_total=total, iters=steps, warm_start=self._fitted
+        )
 
     def _pair(self, one: int, other: int) -> NDArray[np.float64]:
         """The model's counts of a pair, by eliminating all other columns from the factors of its potentials."""
@@ -112,12 +121,18 @@ def _name(place: int) -> str:
 def _shares(counts: Sequence[float]) -> NDArray[np.float64]:
     """Noisy counts as shares: none below 0, all of them 1 together."""
     held = np.maximum(np.array(counts), 0.0)
-    found: NDArray[np.float64] = held / held.sum() if held.sum() else np.full(len(held), 1 / len(held))
+    found: NDArray[np.float64] = (
+        held / held.sum() if held.sum() else np.full(len(held), 1 / len(held))
+    )
     return found
 
 
 def _total(measured: Sequence[MeasuredMarginal]) -> float:
     """The number of rows that the noisy counts tell together, those with less noise for more."""
-    weights = [1 / (len(each.counts) * max(each.standard_deviation, 1e-9) ** 2) for each in measured]
+    weights = [
+        1 / (len(each.counts) * max(each.standard_deviation, 1e-9) ** 2) for each in measured
+    ]
     sums = [sum(each.counts) for each in measured]
-    return max(0.0, sum(weight * each for weight, each in zip(weights, sums, strict=True)) / sum(weights))
+    return max(
+        0.0, sum(weight * each for weight, each in zip(weights, sums, strict=True)) / sum(weights)
+    )

@@ -37,10 +37,16 @@ def with_interval_columns(plan: Plan, result: Result) -> Result:
     ]
     none: tuple[CellInterval | None, ...] = (None, None)
     intervals = [
-        tuple(each for place, bar in enumerate(bars) for each in ((bar, *none) if place in estimated else (bar,)))
+        tuple(
+            each
+            for place, bar in enumerate(bars)
+            for each in ((bar, *none) if place in estimated else (bar,))
+        )
         for bars in result.intervals
     ]
-    return replace(result, columns=columns_with_intervals(plan), rows=rows, intervals=intervals, has_ends=True)
+    return replace(
+        result, columns=columns_with_intervals(plan), rows=rows, intervals=intervals, has_ends=True
+    )
 
 
 def _estimated(plan: Plan) -> frozenset[int]:
@@ -48,7 +54,9 @@ def _estimated(plan: Plan) -> frozenset[int]:
     tables = shapes([core.core for core in plan.cores], plan.cubes)
     resampled = () if plan.resampling is None else plan.resampling.wanted
     return frozenset(
-        place for place, column in enumerate(plan.columns) if place in resampled or may_have_interval(column, tables)
+        place
+        for place, column in enumerate(plan.columns)
+        if place in resampled or may_have_interval(column, tables)
     )
 
 

@@ -16,10 +16,14 @@ from dpsql.postprocessing.intervals.exact_forms import AnyReleasedTable
 from dpsql.sql.ir.aggregate_properties import Measure, MomentSums
 
 #: What is said if no column of the answer is an aggregate itself.
-_MADE_OF_NULL = "an average, a quantile or a deviation is NULL in what this is made of if its count may be 0"
+_MADE_OF_NULL = (
+    "an average, a quantile or a deviation is NULL in what this is made of if its count may be 0"
+)
 
 
-def nulls_said(plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: Sequence[Sequence[object]]) -> tuple[str, ...]:
+def nulls_said(
+    plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: Sequence[Sequence[object]]
+) -> tuple[str, ...]:
     """One sentence for each reason why columns of an answer are NULL; one of all if their columns are not known.
 
     Behind the columns of each row stand the numbers of released rows.
@@ -30,14 +34,18 @@ def nulls_said(plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: Sequenc
         if shown.aggregate is None:
             continue
         reason = _reason(tables[shown.table].shape.aggregates[shown.aggregate].function.measure)
-        is_null = any(row[place] is None and isinstance(row[numbers + shown.row], int) for row in rows)
+        is_null = any(
+            row[place] is None and isinstance(row[numbers + shown.row], int) for row in rows
+        )
         if reason is not None and is_null:
             names_by_reason.setdefault(reason, []).append(shown.name)
     sentences = [
         f"{listed(names)} {'is' if len(names) == 1 else 'are'} NULL if {reason}"
         for reason, names in names_by_reason.items()
     ]
-    if not sentences and any(shown.aggregate is None and is_number(shown.type) for shown in plan.columns):
+    if not sentences and any(
+        shown.aggregate is None and is_number(shown.type) for shown in plan.columns
+    ):
         sentences += [_MADE_OF_NULL] if any(map(_has_null, tables.values())) else []
     return tuple(sentences)
 
@@ -49,7 +57,9 @@ def _reason(measure: Measure | MomentSums) -> str | None:
             return "its count may be 0 or 1"
         case MomentSums(x=2, products=True):
             return "its count or a variance may be 0"
-        case MomentSums() | Measure.MEAN | Measure.MEAN_OF_X | Measure.MEAN_OF_Y | Measure.QUANTILES:
+        case (
+            MomentSums() | Measure.MEAN | Measure.MEAN_OF_X | Measure.MEAN_OF_Y | Measure.QUANTILES
+        ):
             return "its count may be 0"
         case _:
             return None

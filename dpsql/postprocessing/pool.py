@@ -100,7 +100,10 @@ class PostProcessors:
     """
 
     def __init__(
-        self, schema: Callable[[], Schema], public_rows: PublicRows, version: Callable[[], str | None] = lambda: None
+        self,
+        schema: Callable[[], Schema],
+        public_rows: PublicRows,
+        version: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._schema, self._rows, self._version = schema, public_rows, version
         self._seen: _Seen | None = None
@@ -111,7 +114,9 @@ class PostProcessors:
         self._closed = False
 
     @contextmanager
-    def lease(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[PostProcessor]:
+    def lease(
+        self, analyst: str, check: Callable[[], None] = lambda: None
+    ) -> Iterator[PostProcessor]:
         """A sandbox for one statement of the analyst; what it released is taken out of it afterwards.
 
         ``check`` raises where the statement was ended while it waits for its turn.

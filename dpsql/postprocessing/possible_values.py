@@ -41,7 +41,10 @@ def possible(aggregate: Aggregate) -> Interval:
         case Range.OF_SUM:
             assert argument is not None
             within, zero = bounds(argument), Fraction(0)
-            low, high = within.low is not None and within.low >= 0, within.high is not None and within.high <= 0
+            low, high = (
+                within.low is not None and within.low >= 0,
+                within.high is not None and within.high <= 0,
+            )
             return Interval(zero if low else None, zero if high else None)
         case Range.OF_ARGUMENT:
             assert argument is not None
@@ -86,21 +89,32 @@ def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
             place = _place(node)
             return EVERYTHING if place is None else possible(aggregates[place])
         case exp.Literal():
-            return EVERYTHING if node.is_string else Interval(Fraction(node.name), Fraction(node.name))
+            return (
+                EVERYTHING if node.is_string else Interval(Fraction(node.name), Fraction(node.name))
+            )
         case exp.Paren() | exp.Nullif():
             return _range(node.this, aggregates)
-        case exp.Cast() | exp.TryCast() | exp.Round() if node.args.get("decimals") is None or _digits(node) >= 0:
-            inner = _range(node.this, aggregates)  # which may round to the next whole number, and no further
+        case exp.Cast() | exp.TryCast() | exp.Round() if (
+            node.args.get("decimals") is None or _digits(node) >= 0
+        ):
+            inner = _range(
+                node.this, aggregates
+            )  # which may round to the next whole number, and no further
             low, high = inner.low, inner.high
             return Interval(
-                None if low is None else Fraction(floor(low)), None if high is None else Fraction(ceil(high))
+                None if low is None else Fraction(floor(low)),
+                None if high is None else Fraction(ceil(high)),
             )
         case exp.Coalesce():
             return _union_of_ranges([node.this, *node.expressions], aggregates)
         case exp.Case():
             default = node.args.get("default")
             return _union_of_ranges(
-                [*(each.args["true"] for each in node.args["ifs"]), *([default] if default else [])], aggregates
+                [
+                    *(each.args["true"] for each in node.args["ifs"]),
+                    *([default] if default else []),
+                ],
+                aggregates,
             )
         case exp.Neg():
             return -_range(node.this, aggregates)
@@ -140,12 +154,18 @@ def _most_of(part: exp.Expr, whole: exp.Expr, aggregates: tuple[Aggregate, ...])
     factor = above[0] / below[0]
     same = one.argument == other.argument
     if one.function is other.function and one.function.bounds_its_parts:
-        counts_all = one.function is COUNT and (other.argument is None or not is_nullable(other.argument))
+        counts_all = one.function is COUNT and (
+            other.argument is None or not is_nullable(other.argument)
+        )
         return factor if (same or counts_all) and possible(one).low == 0 else None
     if one.function is SUM and other.function is COUNT and one.argument is not None:
         within = bounds(one.argument)
         counted = same or other.argument is None or not is_nullable(other.argument)
-        return factor * within.high if counted and within.low is not None and within.low >= 0 and within.high else None
+        return (
+            factor * within.high
+            if counted and within.low is not None and within.low >= 0 and within.high
+            else None
+        )
     return None
 
 
@@ -190,14 +210,20 @@ def ranges(plan: Plan) -> tuple[Interval, ...]:
     return column_ranges(plan.columns, shapes([core.core for core in plan.cores], plan.cubes))
 
 
-def column_ranges(columns: Sequence[OutputColumn], tables: Mapping[str, Core | Cube]) -> tuple[Interval, ...]:
+def column_ranges(
+    columns: Sequence[OutputColumn], tables: Mapping[str, Core | Cube]
+) -> tuple[Interval, ...]:
     """Where the numbers of each column lie that come from one row of the released tables; elsewhere everything."""
     return tuple(_range_of_column(column, tables) for column in columns)
 
 
 def _range_of_column(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> Interval:
     if column.aggregate is None:
-        return EVERYTHING if column.computed is None else possible_of(column.computed, tables[column.table].aggregates)
+        return (
+            EVERYTHING
+            if column.computed is None
+            else possible_of(column.computed, tables[column.table].aggregates)
+        )
     shape = tables[column.table]
     aggregate = shape.aggregates[column.aggregate]
     if isinstance(shape, Cube) and shape.finest is not None and is_additive(aggregate):
@@ -224,7 +250,11 @@ def nearest(value: object, within: Interval) -> object:
         case int() | float() | Decimal():
             if within.low is not None and value < within.low:
                 return _typed(within.low, value)
-            return _typed(within.high, value) if within.high is not None and value > within.high else value
+            return (
+                _typed(within.high, value)
+                if within.high is not None and value > within.high
+                else value
+            )
         case _:
             return value
 

@@ -50,7 +50,9 @@ def fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
     while more := cursor.fetchmany(AT_A_TIME):
         rows += more
         if len(rows) * width > MOST_VALUES:
-            raise StatementError("E_LIMITS", f"the answer has more than {MOST_VALUES:,} values; add LIMIT")
+            raise StatementError(
+                "E_LIMITS", f"the answer has more than {MOST_VALUES:,} values; add LIMIT"
+            )
     return rows
 
 
@@ -115,7 +117,11 @@ class Sandbox:
         self._columns[name] = dict(types)
 
     def insert(
-        self, name: str, data: Sequence[Sequence[object]], types: Mapping[str, str], schema: str = "released"
+        self,
+        name: str,
+        data: Sequence[Sequence[object]],
+        types: Mapping[str, str],
+        schema: str = "released",
     ) -> None:
         """Put columns of values into a table."""
         if not data or not len(data[0]):
@@ -123,22 +129,34 @@ class Sandbox:
         if schema == "released":
             self._holding.add(name)
         pairs = enumerate(zip(data, types.values(), strict=True))
-        arrays = {f"c{place}": array for place, each in pairs if (array := _as_array(*each)) is not None}
+        arrays = {
+            f"c{place}": array for place, each in pairs if (array := _as_array(*each)) is not None
+        }
         places = {f"c{place}": place for place in range(len(data)) if f"c{place}" not in arrays}
-        parts = ", ".join(f"unnest(?::{list(types.values())[place]}[]) AS {column}" for column, place in places.items())
+        parts = ", ".join(
+            f"unnest(?::{list(types.values())[place]}[]) AS {column}"
+            for column, place in places.items()
+        )
         sources = ([_ARRAY] if arrays else []) + ([f"(SELECT {parts})"] if parts else [])
         listed = ", ".join(f"c{place}" for place in range(len(data)))
         rows = f"SELECT {listed} FROM {' POSITIONAL JOIN '.join(sources)}"
         try:
             if arrays:
                 self._connection.register(_ARRAY, arrays)
-            self._write(f'INSERT INTO {schema}."{name}" {rows}', [list(data[place]) for place in places.values()])
+            self._write(
+                f'INSERT INTO {schema}."{name}" {rows}',
+                [list(data[place]) for place in places.values()],
+            )
         finally:
             if arrays:
                 self._connection.unregister(_ARRAY)
 
     def put(
-        self, name: str, table: ReleasedTable | CubeTable, more: Mapping[str, str], values: Sequence[Sequence[object]]
+        self,
+        name: str,
+        table: ReleasedTable | CubeTable,
+        more: Mapping[str, str],
+        values: Sequence[Sequence[object]],
     ) -> None:
         """The released rows of a core or a cube, with ``more`` columns beside them and their values."""
         types = {**column_types(table.shape), **more}
@@ -150,7 +168,9 @@ class Sandbox:
         if name not in self._schema.tables:
             raise StatementError("E_TABLE", f"the synthetic table `{name}` was dropped meanwhile")
         if name not in self._declared:
-            columns = ", ".join(f'"{each}" {sql_type}' for each, sql_type in self._public_types(name).items())
+            columns = ", ".join(
+                f'"{each}" {sql_type}' for each, sql_type in self._public_types(name).items()
+            )
             self._write(f'CREATE TABLE public."{name}" ({columns})')
             self._declared.add(name)
 
@@ -186,7 +206,10 @@ class Sandbox:
             raise failed(error) from None
 
     def _public_types(self, name: str) -> dict[str, str]:
-        return {each: SANDBOX.type_name(column.type) for each, column in self._schema.tables[name].columns.items()}
+        return {
+            each: SANDBOX.type_name(column.type)
+            for each, column in self._schema.tables[name].columns.items()
+        }
 
 
 def column_types(shape: Core | Cube) -> dict[str, str]:
@@ -195,9 +218,15 @@ def column_types(shape: Core | Cube) -> dict[str, str]:
     Also whether a group is shown, if its table may have groups that are not.
     """
     keys = {f"k{place}": SANDBOX.type_name(key.type) for place, key in enumerate(shape.keys)}
-    totals = {f"g{place}": "BIGINT" for place, _ in enumerate(shape.keys) if isinstance(shape, Cube)}
+    totals = {
+        f"g{place}": "BIGINT" for place, _ in enumerate(shape.keys) if isinstance(shape, Cube)
+    }
     values = {f"a{place}": aggregate_type(each) for place, each in enumerate(shape.aggregates)}
-    marks = {PRESENT: "BOOLEAN"} if isinstance(shape, Core) and shape.domain is not None and shape.keys else {}
+    marks = (
+        {PRESENT: "BOOLEAN"}
+        if isinstance(shape, Core) and shape.domain is not None and shape.keys
+        else {}
+    )
     return {"row": "BIGINT", **keys, **totals, **values, **marks}
 
 
@@ -205,8 +234,14 @@ def columns_of(table: ReleasedTable | CubeTable) -> list[Sequence[object]]:
     """The values of a released table, column by column."""
     shape, rows = table.shape, len(table.keys)
     totals = columns(table.totals, len(shape.keys) if isinstance(shape, Cube) else 0)
-    own = columns(table.keys, len(shape.keys)), totals, columns(table.aggregates, len(shape.aggregates))
-    marks = [table.marks] if isinstance(table, ReleasedTable) and PRESENT in column_types(shape) else []
+    own = (
+        columns(table.keys, len(shape.keys)),
+        totals,
+        columns(table.aggregates, len(shape.aggregates)),
+    )
+    marks = (
+        [table.marks] if isinstance(table, ReleasedTable) and PRESENT in column_types(shape) else []
+    )
     return [range(rows), *chain(*own), *marks]
 
 

@@ -73,7 +73,9 @@ class Charge(_Single, Generic[P_co]):
         """The plan, for the one reading that was paid for."""
         with self._lock:
             if self._redeemed:
-                raise InternalError("this charge was already used; a second reading needs a charge of its own")
+                raise InternalError(
+                    "this charge was already used; a second reading needs a charge of its own"
+                )
             if self._process != os.getpid():
                 raise InternalError("this charge was made by another process")
             self._redeemed = True
@@ -104,9 +106,18 @@ class Accountant(_Single):
     """
 
     def __init__(
-        self, ledger: Ledger, budget: Budget, caps: Mapping[str, Budget] | None = None, refresh: Refresh | None = None
+        self,
+        ledger: Ledger,
+        budget: Budget,
+        caps: Mapping[str, Budget] | None = None,
+        refresh: Refresh | None = None,
     ) -> None:
-        self._ledger, self._budget, self._caps, self._refresh = ledger, budget, dict(caps or {}), refresh
+        self._ledger, self._budget, self._caps, self._refresh = (
+            ledger,
+            budget,
+            dict(caps or {}),
+            refresh,
+        )
         holders: list[tuple[str | None, Budget]] = [(None, budget), *self._caps.items()]
         weights = {holder: each.weight for holder, each in holders}
         self._tally = WeightTally(weights, self._begins) if budget.is_tallied else None
@@ -141,7 +152,9 @@ class Accountant(_Single):
         def decide(spent: Spent) -> None:
             self._remaining(analyst, spent).require(cost)
 
-        entry = self._ledger.append(NewEntry(analyst, statement, cells, cost), decide, self._begins, self._tally)
+        entry = self._ledger.append(
+            NewEntry(analyst, statement, cells, cost), decide, self._begins, self._tally
+        )
         return Charge(_MINT, plan, cost, entry)
 
     def give_up(self, charge: Charge[Priced], key: str) -> None:
@@ -153,7 +166,9 @@ class Accountant(_Single):
         entry = self._ledger.given_up(key)
         return None if entry is None else entry.seq
 
-    def resumed(self, plan: PlanT, key: str, *, analyst: str, statement: str, cells: str) -> Charge[PlanT] | None:
+    def resumed(
+        self, plan: PlanT, key: str, *, analyst: str, statement: str, cells: str
+    ) -> Charge[PlanT] | None:
         """The charge that was given up under the key, if it paid for this plan in the present window; nobody else has
         it, and it is durable that nobody else can take it up."""
         cost = plan.cost.rounded_up()
@@ -188,15 +203,23 @@ class Accountant(_Single):
     def _remaining(self, analyst: str | None, spent: Spent) -> RemainingBudget:
         standing = FilterState(None, self._budget, spent.total, self._tallied(None, spent))
         cap = None if analyst is None else self._caps.get(analyst)
-        own = () if cap is None else (FilterState(analyst, cap, spent.own, self._tallied(analyst, spent)),)
+        own = (
+            ()
+            if cap is None
+            else (FilterState(analyst, cap, spent.own, self._tallied(analyst, spent)),)
+        )
         standings = (standing, *own)
         over = self._budget.is_tallied and standing.tallied > self._budget.allowance
         if self._refresh is None:
-            return RemainingBudget(standings, Lifetime(self._budget, 1, spent.ever_total, passed=over))
+            return RemainingBudget(
+                standings, Lifetime(self._budget, 1, spent.ever_total, passed=over)
+            )
         window = Window.at(spent.moment, self._refresh)
         passed = window.number - Window.at(spent.first, self._refresh).number + 1
         most = spent.entries + (spent.total == FREE)
-        lifetime = Lifetime(self._budget, max(1, min(passed, most)), spent.ever_total, spent.before, over)
+        lifetime = Lifetime(
+            self._budget, max(1, min(passed, most)), spent.ever_total, spent.before, over
+        )
         return RemainingBudget(standings, lifetime, window)
 
     def _tallied(self, holder: str | None, spent: Spent) -> Fraction:

@@ -40,9 +40,13 @@ class Budget:
         if not isinstance(self.delta, Fraction) or not 0 <= self.delta < 1:
             raise DataError("the delta of a budget must be a Fraction of at least 0 and below 1")
         if not isinstance(self.conversion_share, Fraction) or not 0 < self.conversion_share <= 1:
-            raise DataError("the conversion share of a budget must be a Fraction above 0 and at most 1")
+            raise DataError(
+                "the conversion share of a budget must be a Fraction above 0 and at most 1"
+            )
         if not self.delta and self.rule.needs_delta:
-            raise DataError(f"{self.rule.name} needs a delta above 0; without one, basic composition is what holds")
+            raise DataError(
+                f"{self.rule.name} needs a delta above 0; without one, basic composition is what holds"
+            )
 
     @property
     def delta_conversion(self) -> Fraction:
@@ -86,7 +90,9 @@ class Budget:
     def require_price(self, cost: Cost) -> None:
         """Refuse a price of nothing, or of next to nothing, whatever is left."""
         if self.is_next_to_nothing(cost):
-            raise DataError(f"the price is below {shown(self._least)}, 2**-40 of the budget; ask for a larger epsilon")
+            raise DataError(
+                f"the price is below {shown(self._least)}, 2**-40 of the budget; ask for a larger epsilon"
+            )
 
     @property
     def _least(self) -> Fraction:
@@ -117,7 +123,9 @@ def _grown(delta: Fraction, epsilon: Fraction, size: int) -> Fraction:
     total, power = Fraction(0), Fraction(1)
     for _ in range(size):
         total += power
-        power = Fraction((-(-(power * step).numerator * 10**30 // (power * step).denominator)), 10**30)
+        power = Fraction(
+            (-(-(power * step).numerator * 10**30 // (power * step).denominator)), 10**30
+        )
         if total * delta >= 1:
             return Fraction(1)
     return total * delta
@@ -171,7 +179,11 @@ class Window:
     def next_start(self) -> datetime:
         """The first moment of the next one, or the last of the calendar."""
         after = self.renewal
-        return datetime.max.replace(tzinfo=UTC) if after is None else datetime.combine(after, time(), UTC)
+        return (
+            datetime.max.replace(tzinfo=UTC)
+            if after is None
+            else datetime.combine(after, time(), UTC)
+        )
 
     def __str__(self) -> str:
         after = self.renewal
@@ -226,7 +238,9 @@ class Lifetime:
         """
         promised = self.budget.epsilon * self.windows
         if self._most_rho and self._conversion and self.windows > 1:
-            promised = min(promised, epsilon_of_rho(self._most_rho * self.windows, self._conversion))
+            promised = min(
+                promised, epsilon_of_rho(self._most_rho * self.windows, self._conversion)
+            )
         spent, present = self._added(self.spent), self._with_the_present()
         if self.budget.is_tallied and not self.passed:
             spent = promised  # its own sum, which is smaller than these, is within the budget

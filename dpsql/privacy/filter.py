@@ -117,7 +117,9 @@ class FilterState:
 
     def answers_left(self, cost: Cost) -> AnswersLeft:
         """How many more releases of this cost the filter admits, of how many where nothing is spent."""
-        return AnswersLeft(self.affordable(cost), FilterState(self.holder, self.budget, FREE).affordable(cost))
+        return AnswersLeft(
+            self.affordable(cost), FilterState(self.holder, self.budget, FREE).affordable(cost)
+        )
 
     def after(self, cost: Cost) -> FilterState:
         """The same filter once a release of this cost was charged."""
@@ -143,16 +145,24 @@ class FilterState:
             raise BudgetExhausted(own)
         if self.spent.delta > self.budget.delta_selection > 0:
             used = f"statements have used δ = {shown(self.spent.delta)} and {whose} now sets"
-            raise BudgetExhausted(f"{used} δ = {shown(self.budget.delta_selection)} aside for that: its delta or its "
-                                  "accountant was another one; with a larger delta there is room again")  # fmt: skip
+            raise BudgetExhausted(
+                f"{used} δ = {shown(self.budget.delta_selection)} aside for that: its delta or its "
+                "accountant was another one; with a larger delta there is room again"
+            )
         if self.spent.delta + cost.delta > self.budget.delta_selection:
             left = f"δ = {shown(self.delta)} left for them; declared keys cost none"
-            raise BudgetExhausted(f"undeclared group keys cost δ = {shown(cost.delta)} and {whose} has {left}")
+            raise BudgetExhausted(
+                f"undeclared group keys cost δ = {shown(cost.delta)} and {whose} has {left}"
+            )
         if cost.epsilon is None and (not self.budget.delta or self.budget.rule.adds_pure):
             why = "a δ" if not self.budget.delta else "an accountant that adds up zCDP"
-            raise BudgetExhausted(f"Gaussian noise needs {why} and {whose} has none; SET dpsql.mechanism = laplace")
+            raise BudgetExhausted(
+                f"Gaussian noise needs {why} and {whose} has none; SET dpsql.mechanism = laplace"
+            )
         said = str(self.answers_left(cost))
-        price = f"ε = {shown(price_of(cost))}" + (f" (ρ = {shown(cost.rho)})" if self.budget.delta else "")
+        price = f"ε = {shown(price_of(cost))}" + (
+            f" (ρ = {shown(cost.rho)})" if self.budget.delta else ""
+        )
         left = f"ε = {shown(self.epsilon)} of {shown(self.budget.epsilon)}"
         if self.budget.delta:
             if self.budget.rho_total:
@@ -213,7 +223,10 @@ class RemainingBudget:
 
         It is said of the budget that admits the fewest; of the analyst's cap where that admits as few as the total.
         """
-        return min((each.answers_left(cost) for each in reversed(self.standings)), key=lambda answers: answers.left)
+        return min(
+            (each.answers_left(cost) for each in reversed(self.standings)),
+            key=lambda answers: answers.left,
+        )
 
     def after(self, cost: Cost) -> RemainingBudget | None:
         """What would be left after a charge; None where a budget does not admit it."""
@@ -247,9 +260,13 @@ class RemainingBudget:
             try:
                 standing.require(cost)
             except BudgetExhausted as refusal:
-                if self.renewal is None or not all(admits(each.budget, FREE, cost) for each in self.standings):
+                if self.renewal is None or not all(
+                    admits(each.budget, FREE, cost) for each in self.standings
+                ):
                     raise
-                raise BudgetExhausted(f"{refusal}; the budget is renewed on {self.renewal} (UTC)") from None
+                raise BudgetExhausted(
+                    f"{refusal}; the budget is renewed on {self.renewal} (UTC)"
+                ) from None
 
     def _repr_html_(self) -> str:
         share = float(self.share)

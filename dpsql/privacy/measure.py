@@ -52,7 +52,9 @@ class Cost:
             raise InternalError("a cost without rho has no epsilon either")
 
     def __add__(self, other: Cost) -> Cost:
-        pure = None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
+        pure = (
+            None if self.epsilon is None or other.epsilon is None else self.epsilon + other.epsilon
+        )
         return Cost(pure, self.rho + other.rho, self.delta + other.delta)
 
     def rounded_up(self) -> Cost:
@@ -77,7 +79,11 @@ class Guarantee:
     delta: Fraction
 
     def __str__(self) -> str:
-        pair = shown(self.epsilon) if not self.delta else f"({shown(self.epsilon)}, {shown(self.delta)})"
+        pair = (
+            shown(self.epsilon)
+            if not self.delta
+            else f"({shown(self.epsilon)}, {shown(self.delta)})"
+        )
         return f"{pair}-DP"
 
 
@@ -138,7 +144,12 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     bound, slack = _without_rho(_order(_float(rho), _log_inverse(delta)), delta)
     alpha = bound.alpha
     linear = _CONTEXT.multiply(alpha, size)
-    epsilon = Fraction(linear) + Fraction(bound.rest) + Fraction(slack) + Fraction(linear) * Fraction(_SLACK)
+    epsilon = (
+        Fraction(linear)
+        + Fraction(bound.rest)
+        + Fraction(slack)
+        + Fraction(linear) * Fraction(_SLACK)
+    )
     return _up(max(epsilon, Fraction(0)), 10**PLACES)
 
 
@@ -151,7 +162,11 @@ def rho_total(epsilon: Fraction, delta: Fraction) -> Fraction:
     for _ in range(90):
         middle = (low + high) / 2
         order = _order(math.exp(middle), inverse)
-        low, high = (middle, high) if _epsilon_at(order, math.exp(middle), inverse) <= target else (low, middle)
+        low, high = (
+            (middle, high)
+            if _epsilon_at(order, math.exp(middle), inverse) <= target
+            else (low, middle)
+        )
     bound, slack = _without_rho(_order(math.exp(low), inverse), delta)
     rho = (epsilon - Fraction(bound.rest) - Fraction(slack)) / Fraction(bound.alpha)
     return _down(max(rho, Fraction(0)), 10**PLACES)
@@ -197,12 +212,16 @@ class _Bound:
 def _without_rho(b: float, delta: Fraction) -> tuple[_Bound, Decimal]:
     """The conversion at order α = 1 + b apart from its ρ, and more than the rounding error made here."""
     step, c = Decimal(b), _CONTEXT
-    alpha = c.add(step, 1)  # rounded; the step is then taken again from what alpha became, without rounding
+    alpha = c.add(
+        step, 1
+    )  # rounded; the step is then taken again from what alpha became, without rounding
     step = c.subtract(alpha, 1)
     log_inverse_delta, log_alpha = c.minus(c.ln(_decimal(delta))), c.ln(alpha)
     log_ratio = c.ln(c.divide(alpha, step))
     rest = c.subtract(c.divide(c.subtract(log_inverse_delta, log_alpha), step), log_ratio)
-    size = c.add(c.divide(c.add(c.add(log_inverse_delta, log_alpha), 1), step), c.add(abs(log_ratio), 1))
+    size = c.add(
+        c.divide(c.add(c.add(log_inverse_delta, log_alpha), 1), step), c.add(abs(log_ratio), 1)
+    )
     return _Bound(alpha, rest), c.multiply(_SLACK, size)
 
 
@@ -212,7 +231,9 @@ def _order(rho: float, log_inverse_delta: float) -> float:
     for _ in range(60):
         middle = (low + high) / 2
         b = math.exp(middle)
-        low, high = (middle, high) if rho * b * b + math.log1p(b) < log_inverse_delta else (low, middle)
+        low, high = (
+            (middle, high) if rho * b * b + math.log1p(b) < log_inverse_delta else (low, middle)
+        )
     return math.exp(low)
 
 

@@ -76,7 +76,11 @@ def gaussian_tail(variance: Fraction, m: int, bits: int) -> Fraction:
     middle = Fraction(2 * m - 1, 2)
     if middle**2 >= variance:
         _, density = exp_bounds(middle**2 / (2 * variance), bits)
-        bounds.append(Fraction(density, one) / _ROOT_TWO_PI * mills_above(_root_below(middle**2 / variance, 64)))
+        bounds.append(
+            Fraction(density, one)
+            / _ROOT_TWO_PI
+            * mills_above(_root_below(middle**2 / variance, 64))
+        )
     return min(bounds)
 
 
@@ -106,12 +110,14 @@ def shown_interval(
     low, high = max(shown - half, smallest), shown + half
     if low > smallest and _explains(noise, threshold, shown, low - 1, confidence):
         low = smallest
-    return _furthest_plausible_count(noise, threshold, shown, low, confidence), _furthest_plausible_count(
-        noise, threshold, shown, high, confidence
-    )
+    return _furthest_plausible_count(
+        noise, threshold, shown, low, confidence
+    ), _furthest_plausible_count(noise, threshold, shown, high, confidence)
 
 
-def _furthest_plausible_count(noise: Mechanism, threshold: int, shown: int, end: int, confidence: float) -> int:
+def _furthest_plausible_count(
+    noise: Mechanism, threshold: int, shown: int, end: int, confidence: float
+) -> int:
     """The last number of units from what is shown to the end that explains it."""
     if _explains(noise, threshold, shown, end, confidence):
         return end
@@ -148,10 +154,14 @@ class KeyThreshold:
 
     def __post_init__(self) -> None:
         if not 0 < self.delta < 1:
-            raise ValueError("delta must lie strictly between 0 and 1: undeclared keys cannot be shown without it")
+            raise ValueError(
+                "delta must lie strictly between 0 and 1: undeclared keys cannot be shown without it"
+            )
 
     @classmethod
-    def priced(cls, groups: int, epsilon: Fraction, delta: Fraction, gaussian: bool) -> KeyThreshold:
+    def priced(
+        cls, groups: int, epsilon: Fraction, delta: Fraction, gaussian: bool
+    ) -> KeyThreshold:
         """The selection that costs epsilon (for Gaussian noise ρ = epsilon²/2) and delta."""
         return cls((Gaussian if gaussian else Laplace).priced(groups, epsilon), delta)
 
@@ -162,7 +172,11 @@ class KeyThreshold:
         Weighed groups move by less; where a unit may take the place of another, both may count in as many.
         """
         distance = self.noise.distance
-        return distance if self.weights is None else distance // self.weights.sensitivity * self.weights.most
+        return (
+            distance
+            if self.weights is None
+            else distance // self.weights.sensitivity * self.weights.most
+        )
 
     @property
     def cost(self) -> Cost:
@@ -177,14 +191,19 @@ class KeyThreshold:
         if self.weights is None:
             return _threshold(self.noise, self.groups, self.delta)
         units = self.groups // self.weights.most
-        return self.weights.threshold(lambda groups: unreached_noise(self.noise, units * groups, self.delta))
+        return self.weights.threshold(
+            lambda groups: unreached_noise(self.noise, units * groups, self.delta)
+        )
 
-    def select(self, counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int | None]:
+    def select(
+        self, counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> list[int | None]:
         """The noisy count of each group that may be shown, None for the others; a count below 1 is no candidate."""
         noisy = self.noise.perturb(counts, _entropy=_entropy)
         threshold = self.threshold
         return [
-            shown if count >= 1 and shown >= threshold else None for count, shown in zip(counts, noisy, strict=True)
+            shown if count >= 1 and shown >= threshold else None
+            for count, shown in zip(counts, noisy, strict=True)
         ]
 
     def units_needed(self, probability: float = 0.5) -> int:
@@ -194,7 +213,9 @@ class KeyThreshold:
         """
         if not 0.5 <= probability < 1:
             raise ValueError(f"a probability must lie in [0.5, 1), not {probability}")
-        needed = self.threshold + (self.noise.half_width(2 * probability - 1) if probability > 0.5 else 0)
+        needed = self.threshold + (
+            self.noise.half_width(2 * probability - 1) if probability > 0.5 else 0
+        )
         return needed if self.weights is None else -(-needed // WHOLE)
 
     def half_width(self, confidence: float) -> int:
@@ -231,7 +252,9 @@ def unreached_noise(noise: Mechanism, draws: int, chance: Fraction) -> int:
         guess = ceil(float(scale) * (-log_allowed - log(1 + exp(-1 / float(scale)))))
         return _least(guess, lambda m: laplace_tail(scale, m, bits) <= allowed)
     variance = noise.variance
-    quantile = -NormalDist().inv_cdf(float(allowed)) if log_allowed > -600 else sqrt(-2 * log_allowed)
+    quantile = (
+        -NormalDist().inv_cdf(float(allowed)) if log_allowed > -600 else sqrt(-2 * log_allowed)
+    )
     guess = ceil(quantile * sqrt(variance) + 0.5)
     return _least(guess, lambda m: gaussian_tail(variance, m, bits) <= allowed)
 

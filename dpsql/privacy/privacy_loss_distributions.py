@@ -61,7 +61,9 @@ class GaussianVectorLoss:
 
     def __post_init__(self) -> None:
         if self.l2_squared < 1 or self.variance <= smoothing(self.l2_squared):
-            raise DataError("Gaussian noise as narrow as this has no known pair on several integers")
+            raise DataError(
+                "Gaussian noise as narrow as this has no known pair on several integers"
+            )
 
     @property
     def line(self) -> LineLoss:
@@ -111,17 +113,32 @@ def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
     """
     counted = Counter(each.coarse() if isinstance(each, LaplaceLoss) else each for each in losses)
     leaks = sum(
-        (each.delta * times for each, times in counted.items() if isinstance(each, ApproximateLoss)), Fraction(0)
+        (
+            each.delta * times
+            for each, times in counted.items()
+            if isinstance(each, ApproximateLoss)
+        ),
+        Fraction(0),
     )
-    lines = [(each.line, times) for each, times in counted.items() if isinstance(each, GaussianVectorLoss)]
+    lines = [
+        (each.line, times)
+        for each, times in counted.items()
+        if isinstance(each, GaussianVectorLoss)
+    ]
     others: dict[ComposedLoss, int] = {
-        each: times for each, times in counted.items() if not isinstance(each, ApproximateLoss | GaussianVectorLoss)
+        each: times
+        for each, times in counted.items()
+        if not isinstance(each, ApproximateLoss | GaussianVectorLoss)
     }
     if lines:
         others[LineLoss(sum((each.square * times for each, times in lines), Fraction(0)))] = 1
     if delta - leaks < LEAST_DELTA:
-        raise DataError(f"pld needs a δ of at least {float(LEAST_DELTA):g} beside what thresholds use")
-    rounded = Fraction(sum(times for _, times in lines), 2**57)  # what rounding to integers is seen of, at most
+        raise DataError(
+            f"pld needs a δ of at least {float(LEAST_DELTA):g} beside what thresholds use"
+        )
+    rounded = Fraction(
+        sum(times for _, times in lines), 2**57
+    )  # what rounding to integers is seen of, at most
     return _epsilon(frozenset(others.items()), delta - leaks) + rounded if others else Fraction(0)
 
 
@@ -167,7 +184,9 @@ def _distribution(library: Any, loss: ComposedLoss, step: float) -> Any:
     settings = {"pessimistic_estimate": True, "value_discretization_interval": step}
     match loss:
         case LaplaceLoss(rate=rate, distance=distance):
-            return library.from_discrete_laplace_mechanism(_above(rate), sensitivity=distance, **settings)
+            return library.from_discrete_laplace_mechanism(
+                _above(rate), sensitivity=distance, **settings
+            )
         case GaussianLoss(variance=variance, distance=distance):
             sigma = sqrt(variance) * (1 - 2.0**-40)
             return library.from_discrete_gaussian_mechanism(sigma, sensitivity=distance, **settings)
@@ -175,7 +194,9 @@ def _distribution(library: Any, loss: ComposedLoss, step: float) -> Any:
             sigma = (1 - 2.0**-40) / sqrt(square)
             return library.from_gaussian_mechanism(sigma, sensitivity=1, **settings)
         case PureLoss(epsilon=epsilon):
-            return library.from_discrete_laplace_mechanism(_above(epsilon), sensitivity=1, **settings)
+            return library.from_discrete_laplace_mechanism(
+                _above(epsilon), sensitivity=1, **settings
+            )
         case _:
             assert_never(loss)
 

@@ -7,7 +7,15 @@ Proved in ``docs/proofs/sampling.md`` and ``docs/proofs/mechanism.md``.
 
 from __future__ import annotations
 
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+)
 from fractions import Fraction
 from math import isqrt
 
@@ -15,7 +23,9 @@ from math import isqrt
 def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     """Integers low <= 2^bits·exp(−exponent) <= high, at most a few units apart; exponent >= 0."""
     digits = bits * 30103 // 100000 + 12
-    down, nearest, up = (_context(digits, rounding) for rounding in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING))
+    down, nearest, up = (
+        _context(digits, rounding) for rounding in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)
+    )
     numerator, denominator = Decimal(-exponent.numerator), Decimal(exponent.denominator)
     low = nearest.next_minus(nearest.exp(down.divide(numerator, denominator)))
     high = nearest.next_plus(nearest.exp(up.divide(numerator, denominator)))
@@ -43,7 +53,9 @@ def floor_exp(exponent: Fraction, bits: int, weight: int = 1) -> int:
 
 def log_bounds(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     """Rationals low <= ln(value) <= high that differ by a few units of the digits-th significant place; value > 0."""
-    down, nearest, up = (_context(digits, rounding) for rounding in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING))
+    down, nearest, up = (
+        _context(digits, rounding) for rounding in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)
+    )
     numerator, denominator = Decimal(value.numerator), Decimal(value.denominator)
     low = nearest.next_minus(nearest.ln(down.divide(numerator, denominator)))
     high = nearest.next_plus(nearest.ln(up.divide(numerator, denominator)))

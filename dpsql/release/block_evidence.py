@@ -97,8 +97,10 @@ class RunEvidence:
     @cached_property
     def evident(self) -> list[_Truths]:
         """Which blocks are evident."""
-        return [present & (rests > level.reach)
-                for present, rests, level in zip(self.present, self.rests, self.levels, strict=True)]  # fmt: skip
+        return [
+            present & (rests > level.reach)
+            for present, rests, level in zip(self.present, self.rests, self.levels, strict=True)
+        ]
 
     @cached_property
     def least_rates(self) -> list[Doubles]:
@@ -183,4 +185,6 @@ class RunEvidence:
     def _others(self, number: int, runs: Places, groups: Places) -> tuple[Doubles, Places]:
         """The rests of the groups' blocks on a level without these groups, and of how many groups they are."""
         rests = self.rests[number][runs, groups >> number] - self.rests[0][runs, groups]
-        return rests, self.rest_sizes[number][runs, groups >> number] - self.rest_sizes[0][runs, groups]
+        return rests, self.rest_sizes[number][runs, groups >> number] - self.rest_sizes[0][
+            runs, groups
+        ]

@@ -11,7 +11,9 @@ from dpsql.sql.binder.aggregates.clipping_report import LeftOut
 
 def left_out(plan: Plan, released: Released) -> tuple[str, ...]:
     """One sentence for each count of what the answer to the plan leaves out in part."""
-    weighed = any(core.selection is not None and core.selection.weights is not None for core in plan.cores)
+    weighed = any(
+        core.selection is not None and core.selection.weights is not None for core in plan.cores
+    )
     return tuple(_said(each, released, weighed) for each in plan.left_out)
 
 
@@ -51,7 +53,10 @@ def _beyond(each: LeftOut, weighed: bool) -> tuple[str, str]:
             part = "may count in part in all of them" if weighed else "count in part"
             return "units", f"are in more than {_number(most, 'group')} and {part}"
         case "values":
-            return "units", f"have more than {_number(most, 'different value')} of {each.name} and count in part"
+            return (
+                "units",
+                f"have more than {_number(most, 'different value')} of {each.name} and count in part",
+            )
         case _:
             assert_never(each.kind)
 
@@ -62,7 +67,9 @@ def _percent(share: float) -> str:
     >>> _percent(0.031), _percent(0.26), _percent(0.0002)
     ('3.1 %', '26 %', 'less than 0.1 %')
     """
-    return "less than 0.1 %" if share < 0.001 else f"{100 * share:.2g} %" if share < 0.995 else "100 %"
+    return (
+        "less than 0.1 %" if share < 0.001 else f"{100 * share:.2g} %" if share < 0.995 else "100 %"
+    )
 
 
 def _number(count: int, what: str) -> str:

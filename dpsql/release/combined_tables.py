@@ -26,7 +26,13 @@ from dpsql.planning.estimators.estimate import (
     simulated,
     value,
 )
-from dpsql.planning.estimators.linear_forms import GAUSSIAN, ConfidenceInterval, LinearForm, NoiseLaw, laplace
+from dpsql.planning.estimators.linear_forms import (
+    GAUSSIAN,
+    ConfidenceInterval,
+    LinearForm,
+    NoiseLaw,
+    laplace,
+)
 from dpsql.planning.estimators.moment_intervals import moment_interval
 from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.plan import CorePlan
@@ -68,7 +74,9 @@ class CombinedTable(ReleasedTable):
             return frozenset()
         halves = [self.noise.half_width(weights, confidence) for _, weights in self.evidence]
         slacks = self._shown(MOST_SLACK * max(halves)).slacks
-        return frozenset(place for place, slack in slacks.items() if slack < MOST_SLACK * halves[place])
+        return frozenset(
+            place for place, slack in slacks.items() if slack < MOST_SLACK * halves[place]
+        )
 
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
         """The table without the rows of absent groups; intervals of the others allow for the choice.
@@ -81,7 +89,11 @@ class CombinedTable(ReleasedTable):
         places = sorted(without_null.union(self._shown(0.0).places))
         table = self.at(places)
         cell = SingleCell(self.plan.presence.cell)
-        near = [row for row, place in enumerate(places) if place in uncertain and place not in without_null]
+        near = [
+            row
+            for row, place in enumerate(places)
+            if place in uncertain and place not in without_null
+        ]
         if not near or cell not in self.plan.estimates:
             return table
         wide = [list(each) for each in columns(table.intervals, len(self.plan.estimates))]
@@ -109,27 +121,43 @@ class CombinedTable(ReleasedTable):
     def at(self, places: Sequence[int]) -> ReleasedTable:
         """The table of these rows alone."""
         rows = super().at(places)
-        return CombinedTable(rows.plan, rows.keys, rows.aggregates, rows.intervals, rows.cells, rows.curves, self.noise,
-                            [self.weights[place] for place in places],
-                            [self.evidence[place] for place in places] if self.evidence else ())  # fmt: skip
+        return CombinedTable(
+            rows.plan,
+            rows.keys,
+            rows.aggregates,
+            rows.intervals,
+            rows.cells,
+            rows.curves,
+            self.noise,
+            [self.weights[place] for place in places],
+            [self.evidence[place] for place in places] if self.evidence else (),
+        )
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
         """What each aggregate of a row would be on fresh draws of the noise; rows and tables share what they have in
         common."""
         cells = [
-            float(noisy) + sum((self.noise.draws(atom, count) * float(weight) for atom, weight in own.items()),
-                               np.zeros(count))
+            float(noisy)
+            + sum(
+                (self.noise.draws(atom, count) * float(weight) for atom, weight in own.items()),
+                np.zeros(count),
+            )
             for noisy, own in zip(self.cells[row], self.weights[row], strict=True)
-        ]  # fmt: skip
+        ]
         halves = _halves(self.noise, self.weights[row], confidence)
-        return [simulated(self.plan.arithmetic(place), cells, halves) for place in range(len(self.plan.estimates))]
+        return [
+            simulated(self.plan.arithmetic(place), cells, halves)
+            for place in range(len(self.plan.estimates))
+        ]
 
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
         """The aggregate as a linear form in the parts of the noise; None where it is none."""
         weights = cell_weights(self.plan.estimates[aggregate])
         return None if weights is None else self._form(row, weights, confidence)
 
-    def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+    def coarse_half_width(
+        self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float
+    ) -> float | None:
         """Half the width of the interval of a sum of aggregates; None where one is no sum of cells."""
         whole: dict[int, Fraction] = {}
         for place, factor in factors:
@@ -164,10 +192,14 @@ def combined_table(
     ]
     return CombinedTable(
         plan,
-        ColumnarRows(tuple([key[place] for key in keys] for place in range(len(plan.core.keys))), len(keys)),
+        ColumnarRows(
+            tuple([key[place] for key in keys] for place in range(len(plan.core.keys))), len(keys)
+        ),
         ColumnarRows(tuple([found for found, _ in column] for column in read), len(keys)),
         ColumnarRows(tuple([ends for _, ends in column] for column in read), len(keys)),
-        ColumnarRows(tuple([row[place] for row in numbers] for place in range(len(plan.cells))), len(keys)),
+        ColumnarRows(
+            tuple([row[place] for row in numbers] for place in range(len(plan.cells))), len(keys)
+        ),
         ColumnarRows(tuple([None] * len(keys) for _ in plan.estimates), len(keys)),
         noise,
         weights,
@@ -176,9 +208,13 @@ def combined_table(
 
 
 def _read(
-    plan: CorePlan, place: int, noise: SharedNoise, numbers: Sequence[Fraction], weights: Sequence[Weights],
+    plan: CorePlan,
+    place: int,
+    noise: SharedNoise,
+    numbers: Sequence[Fraction],
+    weights: Sequence[Weights],
     confidence: float,
-) -> tuple[object, ConfidenceInterval | None]:  # fmt: skip
+) -> tuple[object, ConfidenceInterval | None]:
     """An aggregate's value in the type of its column, and its interval."""
     estimate, sql_type = plan.arithmetic(place), aggregate_type(plan.core.aggregates[place])
     cells = list(zip(numbers, _halves(noise, weights, confidence), strict=True))
@@ -189,7 +225,11 @@ def _read(
 
 
 def _interval(
-    estimate: Estimate, noise: SharedNoise, numbers: Sequence[Fraction], weights: Sequence[Weights], confidence: float
+    estimate: Estimate,
+    noise: SharedNoise,
+    numbers: Sequence[Fraction],
+    weights: Sequence[Weights],
+    confidence: float,
 ) -> ConfidenceInterval | None:
     match estimate:
         case SingleCell() | CentredSum():
@@ -212,9 +252,12 @@ def _interval(
 
 
 def _form(
-    noise: SharedNoise, numbers: Sequence[Fraction], weights: Sequence[Weights], wanted: Mapping[int, Fraction],
+    noise: SharedNoise,
+    numbers: Sequence[Fraction],
+    weights: Sequence[Weights],
+    wanted: Mapping[int, Fraction],
     confidence: float,
-) -> LinearForm:  # fmt: skip
+) -> LinearForm:
     """A weighted sum of cells as a linear form, in which each part of the noise moves it by its half-width."""
     whole = sum((numbers[cell] * weight for cell, weight in wanted.items()), Fraction(0))
     moved = {

@@ -31,9 +31,13 @@ def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable
     ]
     rows = list(in_order(rows, width))
     measured = tuple(
-        StepColumn([row[width + place] for row in rows], step) for place, step in enumerate(table.plan.steps)
+        StepColumn([row[width + place] for row in rows], step)
+        for place, step in enumerate(table.plan.steps)
     )
-    read = [read_aggregate(table.plan, place, measured, (), confidence) for place in range(len(table.plan.estimates))]
+    read = [
+        read_aggregate(table.plan, place, measured, (), confidence)
+        for place in range(len(table.plan.estimates))
+    ]
     return replace(
         table,
         keys=ColumnarRows(tuple([row[place] for row in rows] for place in range(width)), len(rows)),
@@ -73,9 +77,14 @@ def open_groups(table: ReleasedTable, confidence: float) -> OpenGroups:
     if complete is None:
         return OpenGroups(left_out=True, gaps=True, shown=True)
     counts = column(rows.cells, presence.cell)
-    shown = any(count < least * step for count, mark in zip(counts, rows.marks, strict=True) if mark)
+    shown = any(
+        count < least * step for count, mark in zip(counts, rows.marks, strict=True) if mark
+    )
     marks = rows.marks
-    gaps = any(_has_gap([marks[place] for place in run]) for run in key_runs(table.plan.core.keys, rows.keys))
+    gaps = any(
+        _has_gap([marks[place] for place in run])
+        for run in key_runs(table.plan.core.keys, rows.keys)
+    )
     gaps = gaps or (len(table.plan.core.keys) > 1 and bool(rows.unshown))
     return OpenGroups(bool(rows.unshown), gaps, shown)
 

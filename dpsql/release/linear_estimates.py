@@ -59,7 +59,9 @@ class LinearEstimate:
     @property
     def variance(self) -> float:
         """The variance of its noise: noises of different cells are independent."""
-        return sum(float(part.weight) ** 2 * len(part.rows) * part.column.variance for part in self.parts)
+        return sum(
+            float(part.weight) ** 2 * len(part.rows) * part.column.variance for part in self.parts
+        )
 
     def plus(self, other: LinearEstimate, factor: Fraction = Fraction(1)) -> LinearEstimate:
         """The sum with another estimate, which is taken ``factor`` times; cells of both count once, by their sum."""
@@ -88,7 +90,9 @@ def _merged(parts: Sequence[Part]) -> tuple[Part, ...]:
     found: list[Part] = []
     for column, rows in weights.items():
         for weight in sorted({each for each in rows.values() if each}):
-            found.append(Part(column, weight, tuple(row for row, each in rows.items() if each == weight)))
+            found.append(
+                Part(column, weight, tuple(row for row, each in rows.items() if each == weight))
+            )
     return tuple(found)
 
 
@@ -154,11 +158,15 @@ class SharedNoise:
             atom = self.atoms[place]
             term = atom.noise, abs(weight * atom.step)
             times[term] = times.get(term, 0) + atom.times
-        return sum_half_width([NoiseTerm(*term, count) for term, count in times.items()], confidence)
+        return sum_half_width(
+            [NoiseTerm(*term, count) for term, count in times.items()], confidence
+        )
 
     def variance(self, weights: Mapping[int, Fraction]) -> float:
         """The variance of a sum of parts, in the unit of the data."""
-        return sum(float(weight) ** 2 * self.atoms[atom].variance for atom, weight in weights.items())
+        return sum(
+            float(weight) ** 2 * self.atoms[atom].variance for atom, weight in weights.items()
+        )
 
     def draws(self, atom: int, count: int) -> NDArray[np.float64]:
         """Draws of one part, of which the second half is the first turned round."""
@@ -174,11 +182,18 @@ def _draws(atom: NoiseAtom, count: int) -> NDArray[np.float64]:
         spread = float(atom.noise.standard_deviation) * atom.times**0.5
         half = np.random.default_rng().normal(0.0, spread, first)
     else:
-        half = atom.noise.sample(first * atom.times).astype(np.float64).reshape(first, atom.times).sum(axis=1)
+        half = (
+            atom.noise.sample(first * atom.times)
+            .astype(np.float64)
+            .reshape(first, atom.times)
+            .sum(axis=1)
+        )
     return np.concatenate([half, -half])[:count] * float(atom.step)
 
 
-def shared_noise(estimates: Sequence[LinearEstimate]) -> tuple[SharedNoise, list[Mapping[int, Fraction]]]:
+def shared_noise(
+    estimates: Sequence[LinearEstimate],
+) -> tuple[SharedNoise, list[Mapping[int, Fraction]]]:
     """The noise of several estimates in independent parts, and for each estimate how often each part is in it.
 
     Cells that are in the same estimates, as often in each, are one part.

@@ -64,19 +64,34 @@ def measure(
     chosen: list[int] = []
     for wanted in plan.rounds:
         assert plan.together is not None
-        scores = [] if plan.choice is None else _scores(plan, counts, approximate(measured), plan.together)
+        scores = (
+            []
+            if plan.choice is None
+            else _scores(plan, counts, approximate(measured), plan.together)
+        )
         for _ in range(wanted):
             allowed = admitted([plan.pairs[place] for place in chosen])
-            left = [place for place in range(len(plan.pairs)) if allowed[place] and place not in chosen]
+            left = [
+                place for place in range(len(plan.pairs)) if allowed[place] and place not in chosen
+            ]
             left = left or sorted(set(chosen))  # one that was measured is measured again
-            own = 0 if plan.choice is None else plan.choice.draw([scores[each] for each in left], _entropy=_entropy)
+            own = (
+                0
+                if plan.choice is None
+                else plan.choice.draw([scores[each] for each in left], _entropy=_entropy)
+            )
             chosen.append(left[own])
-            measured.append(_measured(plan.pairs[left[own]], counts[left[own]], plan, plan.together, _entropy))
+            measured.append(
+                _measured(plan.pairs[left[own]], counts[left[own]], plan, plan.together, _entropy)
+            )
     return tuple(measured)
 
 
 def _scores(
-    plan: SyntheticPlan, counts: Sequence[Counts], estimates: Sequence[NDArray[np.float64]], noise: Mechanism
+    plan: SyntheticPlan,
+    counts: Sequence[Counts],
+    estimates: Sequence[NDArray[np.float64]],
+    noise: Mechanism,
 ) -> list[int]:
     """How far each pair's counts are from what the model makes of them, less what their noise would be, in L1 in steps.
 
@@ -123,4 +138,6 @@ def _measured(
 ) -> MeasuredMarginal:
     step = float(plan.step)
     noisy = noise.perturb(exact.tolist(), _entropy=entropy)
-    return MeasuredMarginal(columns, tuple(each * step for each in noisy), noise.standard_deviation * step)
+    return MeasuredMarginal(
+        columns, tuple(each * step for each in noisy), noise.standard_deviation * step
+    )

@@ -15,7 +15,12 @@ from typing import Any, TypeAlias, TypeVar, assert_never
 
 from dpsql.engines.exact_rows import CoreRows, ExactRows
 from dpsql.planning.cell_choice import aggregate_type
-from dpsql.planning.estimators.columnar_rows import ColumnarRows, IntervalColumn, StepColumn, as_type
+from dpsql.planning.estimators.columnar_rows import (
+    ColumnarRows,
+    IntervalColumn,
+    StepColumn,
+    as_type,
+)
 from dpsql.planning.estimators.histogram import (
     ChosenQuantiles,
     ClippingBound,
@@ -30,7 +35,12 @@ from dpsql.planning.estimators.histogram import (
     read,
 )
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
-from dpsql.planning.estimators.quantiles import NoisyDistribution, QuantileCurve, QuantileCurves, QuantileEstimate
+from dpsql.planning.estimators.quantiles import (
+    NoisyDistribution,
+    QuantileCurve,
+    QuantileCurves,
+    QuantileEstimate,
+)
 from dpsql.planning.estimators.vectorised_estimates import read_column
 from dpsql.planning.plan import CorePlan
 from dpsql.privacy.mechanism.exponential import TopKPeeling
@@ -58,7 +68,9 @@ class ChosenValues:
 
 
 #: A histogram as it is released: noisy counts, through a tree or of each public value, or what was chosen of it.
-ReleasedHistogram: TypeAlias = NoisyDistribution | tuple[Fraction, ...] | ChosenQuantiles | ChosenValues
+ReleasedHistogram: TypeAlias = (
+    NoisyDistribution | tuple[Fraction, ...] | ChosenQuantiles | ChosenValues
+)
 
 #: Hidden groups are kept with the others where these are so many at most.
 MOST_HIDDEN = 10_000
@@ -70,7 +82,11 @@ ReleasedColumn: TypeAlias = tuple[
 
 
 def release(
-    exact: ExactRows, cores: Sequence[CorePlan], confidence: float, *, _entropy: Entropy = OPERATING_SYSTEM
+    exact: ExactRows,
+    cores: Sequence[CorePlan],
+    confidence: float,
+    *,
+    _entropy: Entropy = OPERATING_SYSTEM,
 ) -> Released:
     """Add noise to every cell of the cores and withhold the keys that do not reach their threshold.
 
@@ -80,7 +96,9 @@ def release(
     return Released(tuple(_release_core(core, rows, confidence, _entropy) for core, rows in pairs))
 
 
-def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: Entropy) -> ReleasedTable:
+def _release_core(
+    plan: CorePlan, rows: CoreRows, confidence: float, entropy: Entropy
+) -> ReleasedTable:
     width, cells = len(plan.core.keys), len(plan.cells)
     rows = in_order(rows, width)
     noisy = [
@@ -104,9 +122,18 @@ def _release_core(plan: CorePlan, rows: CoreRows, confidence: float, entropy: En
         rows = [rows[place] for place in places]
         noisy = [[counts[place] for place in places] for counts in noisy]
         ends = {row: lower[place] for row, place in enumerate(places) if place in lower}
-    grown = [_grown_row(plan, row[width + len(noisy) :], confidence, entropy) for row in rows if plan.histograms]
-    measured = tuple(StepColumn(counts, step) for counts, step in zip(noisy, plan.steps, strict=True))
-    read = [read_aggregate(plan, place, measured, grown, confidence) for place in range(len(plan.estimates))]
+    grown = [
+        _grown_row(plan, row[width + len(noisy) :], confidence, entropy)
+        for row in rows
+        if plan.histograms
+    ]
+    measured = tuple(
+        StepColumn(counts, step) for counts, step in zip(noisy, plan.steps, strict=True)
+    )
+    read = [
+        read_aggregate(plan, place, measured, grown, confidence)
+        for place in range(len(plan.estimates))
+    ]
     keys = tuple(_in_one_spelling([row[place] for row in rows]) for place in range(width))
     table = ReleasedTable(
         plan,
@@ -128,7 +155,10 @@ def _in_one_spelling(keys: list[object]) -> list[object]:
 def in_order(rows: CoreRows, width: int) -> CoreRows:
     """The rows by their keys, in whatever order they came: NaN after all numbers, NULL after all values."""
     plain = width > 0 and all(_compares_alike(row[place] for row in rows) for place in range(width))
-    return sorted(rows, key=itemgetter(slice(width)) if plain else lambda row: tuple(map(sort_key, row[:width])))
+    return sorted(
+        rows,
+        key=itemgetter(slice(width)) if plain else lambda row: tuple(map(sort_key, row[:width])),
+    )
 
 
 def _compares_alike(values: Iterable[object]) -> bool:
@@ -145,7 +175,9 @@ def _grown_row(
     return tuple(_grown(histogram, own, confidence, entropy) for histogram, own in pairs)
 
 
-def _grown(histogram: MeasuredHistogram, lists: object, confidence: float, entropy: Entropy) -> ReleasedHistogram:
+def _grown(
+    histogram: MeasuredHistogram, lists: object, confidence: float, entropy: Entropy
+) -> ReleasedHistogram:
     """What the histogram's mechanism releases of exact bins and their counts; None is a group without any."""
     contribution = histogram.contribution
     assert lists is None or isinstance(lists, tuple | list)
@@ -186,15 +218,23 @@ def read_aggregate(
     ``grown`` are the histograms of each row.
     """
     estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
-    if isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues):
+    if isinstance(
+        estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
+    ):
         least = Fraction(0)
         if isinstance(estimate, PresentValues):
             least = least_present(plan.histograms[estimate.histogram], len(estimate.values))
-        found = [_read_histogram(estimate, each[estimate.histogram], sql_type, least) for each in grown]
+        found = [
+            _read_histogram(estimate, each[estimate.histogram], sql_type, least) for each in grown
+        ]
         if isinstance(estimate, QuantileEstimate):
-            counted = rows_are_counted(plan, plan.core.aggregates[place], cells, len(grown), confidence)
+            counted = rows_are_counted(
+                plan, plan.core.aggregates[place], cells, len(grown), confidence
+            )
             found = [
-                quantile if counts or _shows_rows(row[estimate.histogram]) else (None, None, quantile[2])
+                quantile
+                if counts or _shows_rows(row[estimate.histogram])
+                else (None, None, quantile[2])
                 for counts, row, quantile in zip(counted, grown, found, strict=True)
             ]
         return tuple(zip(*found, strict=True)) if found else ((), (), ())  # type: ignore[return-value]
@@ -214,7 +254,10 @@ def _shows_rows(grown: ReleasedHistogram) -> bool:
 
 
 def _read_histogram(
-    estimate: QuantileEstimate | FrequencyEstimate, grown: ReleasedHistogram, sql_type: str, least: Fraction
+    estimate: QuantileEstimate | FrequencyEstimate,
+    grown: ReleasedHistogram,
+    sql_type: str,
+    least: Fraction,
 ) -> tuple[object, ConfidenceInterval | None, QuantileCurves | None]:
     """What is read off one row's histogram; ``least`` is the least count of a present value."""
     if isinstance(estimate, QuantileEstimate):

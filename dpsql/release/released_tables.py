@@ -106,7 +106,9 @@ class ReleasedTable:
         presence = self.plan.presence
         if presence is None or presence.released:
             return frozenset()
-        return frozenset(core_evidence(self.plan, self.keys, self.counts(presence.cell), confidence)[1])
+        return frozenset(
+            core_evidence(self.plan, self.keys, self.counts(presence.cell), confidence)[1]
+        )
 
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
         """The table without the rows of absent groups; intervals of the others allow for the choice.
@@ -121,13 +123,19 @@ class ReleasedTable:
         places = tuple(sorted(without_null.union(places)))
         shown = self if len(places) == len(self.keys) else self.at(places)
         chosen = {row: place for row, place in enumerate(places) if place not in without_null}
-        return shown.with_lower_ends({row: ends[place] for row, place in chosen.items() if place in ends}, confidence)
+        return shown.with_lower_ends(
+            {row: ends[place] for row, place in chosen.items() if place in ends}, confidence
+        )
 
     def without_null(self, nulls: tuple[int, ...] | None) -> frozenset[int]:
         """The rows without NULL at these places of keys, which need no evidence; none if no places are given."""
         if nulls is None:
             return frozenset()
-        return frozenset(row for row, key in enumerate(self.keys) if all(key[place] is not None for place in nulls))
+        return frozenset(
+            row
+            for row, key in enumerate(self.keys)
+            if all(key[place] is not None for place in nulls)
+        )
 
     def counts(self, place: int) -> Sequence[int]:
         """A cell's noisy counts, in steps."""
@@ -151,7 +159,11 @@ class ReleasedTable:
         for row, end in ends.items():
             cells = self.cells[row]
             low = end * self.plan.steps[presence.cell]
-            own = [*halves[: presence.cell], cells[presence.cell] - low, *halves[presence.cell + 1 :]]
+            own = [
+                *halves[: presence.cell],
+                cells[presence.cell] - low,
+                *halves[presence.cell + 1 :],
+            ]
             for place, estimate in enumerate(self.plan.estimates):
                 known = wide[place][row]
                 if known is None or isinstance(estimate, _HISTOGRAMS):
@@ -173,9 +185,14 @@ class ReleasedTable:
 
     def at(self, places: Sequence[int]) -> ReleasedTable:
         """The table of these rows alone."""
-        return ReleasedTable(self.plan, rows_at(self.keys, places), rows_at(self.aggregates, places),
-                             rows_at(self.intervals, places), rows_at(self.cells, places),
-                             rows_at(self.curves, places))  # fmt: skip
+        return ReleasedTable(
+            self.plan,
+            rows_at(self.keys, places),
+            rows_at(self.aggregates, places),
+            rows_at(self.intervals, places),
+            rows_at(self.cells, places),
+            rows_at(self.curves, places),
+        )
 
     def read_by(self, core: CorePlan) -> ReleasedTable:
         """The table as the plan of an equal core reads it, which may show groups without rows or leave them out."""
@@ -188,7 +205,9 @@ class ReleasedTable:
         """
         cells = [
             float(noisy) + antithetic_noise(noise, count) * float(step)
-            for noisy, noise, step in zip(self.cells[row], self.plan.noises, self.plan.steps, strict=True)
+            for noisy, noise, step in zip(
+                self.cells[row], self.plan.noises, self.plan.steps, strict=True
+            )
         ]
         halves = self.plan.half_widths(confidence)
         return [
@@ -219,7 +238,9 @@ class ReleasedTable:
         half = self.plan.half_widths(confidence)[self._evidence]
         return lower if lower > half * _ROUNDED > 0 else None
 
-    def _drawn_lower(self, row: int, cells: Sequence[NDArray[np.float64]], factor: float) -> NDArray[np.float64]:
+    def _drawn_lower(
+        self, row: int, cells: Sequence[NDArray[np.float64]], factor: float
+    ) -> NDArray[np.float64]:
         """Draws of the count by which the row is shown: those below it are so many times as far from it."""
         middle = float(self.cells[row][self._evidence])
         away = cells[self._evidence] - middle
@@ -228,28 +249,47 @@ class ReleasedTable:
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
         """The aggregate as a linear form in the row's noisy cells; None where it is none."""
         estimate = self.plan.estimates[aggregate]
-        if not isinstance(estimate, SingleCell | CentredSum) or self.plan.shows_its_group(aggregate):
+        if not isinstance(estimate, SingleCell | CentredSum) or self.plan.shows_its_group(
+            aggregate
+        ):
             return None
-        halves, lower = list(self.plan.half_widths(confidence)), self._lower_half(row, aggregate, confidence)
+        halves, lower = (
+            list(self.plan.half_widths(confidence)),
+            self._lower_half(row, aggregate, confidence),
+        )
         if lower is not None:
             halves[self._evidence] = lower
-        return linear(estimate, list(zip(self.cells[row], halves, strict=True)), self.plan.law(confidence))
+        return linear(
+            estimate, list(zip(self.cells[row], halves, strict=True)), self.plan.law(confidence)
+        )
 
-    def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+    def coarse_half_width(
+        self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float
+    ) -> float | None:
         """Half the width of the interval of a sum of aggregates, where noise of few steps is not as its law says."""
         if any(self._lower_half(row, place, confidence) is not None for place, _ in factors):
             return None
         return self.plan.coarse_half_width(factors, confidence)
 
-    def _stretched(self, row: int, place: int, drawn: NDArray[np.float64], half: Fraction) -> NDArray[np.float64]:
+    def _stretched(
+        self, row: int, place: int, drawn: NDArray[np.float64], half: Fraction
+    ) -> NDArray[np.float64]:
         """The number that let the row be shown: its ends are passed as often as noise passes its half-width."""
-        ends, middle, reach = self.intervals[row][place], float(self.cells[row][-1]), max(float(half), 1.0)
+        ends, middle, reach = (
+            self.intervals[row][place],
+            float(self.cells[row][-1]),
+            max(float(half), 1.0),
+        )
         assert ends is not None
         far = np.where(drawn < middle, middle - ends[0], ends[1] - middle)
         return middle + (drawn - middle) / reach * far
 
     def _drawn(
-        self, place: int, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction], count: int
+        self,
+        place: int,
+        cells: Sequence[NDArray[np.float64]],
+        halves: Sequence[Fraction],
+        count: int,
     ) -> NDArray[np.float64]:
         """An aggregate on drawn cells; what is no number is not drawn."""
         if isinstance(self.plan.estimates[place], _HISTOGRAMS):

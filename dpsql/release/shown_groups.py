@@ -16,7 +16,14 @@ import numpy as np
 from dpsql.planning.plan import ORDERED_KINDS, CorePlan
 from dpsql.privacy.mechanism.noise_sums import NoiseTerm, sum_half_width
 from dpsql.privacy.partition_selection import shown_interval
-from dpsql.release.block_evidence import BlockLevel, Doubles, Places, RunEvidence, block_sizes, paired
+from dpsql.release.block_evidence import (
+    BlockLevel,
+    Doubles,
+    Places,
+    RunEvidence,
+    block_sizes,
+    paired,
+)
 from dpsql.sql.ir.expression import Expression
 
 #: A count that may fall by so many half-widths of its interval has an interval as if its group were always shown.
@@ -57,7 +64,12 @@ def block_counts(lengths: Sequence[int]) -> list[int]:
     found: list[int] = []
     size = 2
     while size < 2 * max(lengths, default=0):
-        found.append(sum(times * ((length + size // 2 - 1) // size) for length, times in Counter(lengths).items()))
+        found.append(
+            sum(
+                times * ((length + size // 2 - 1) // size)
+                for length, times in Counter(lengths).items()
+            )
+        )
         size *= 2
     return found
 
@@ -99,12 +111,17 @@ def shown_groups(
     places, slacks = list[int](), dict[int, float]()
     numbers = np.asarray(counts, np.float64)
     for own in by_length.values():
-        evidence = RunEvidence(block_levels(np.asarray(own, np.int64), numbers, block_noise, tails, alike))
+        evidence = RunEvidence(
+            block_levels(np.asarray(own, np.int64), numbers, block_noise, tails, alike)
+        )
         at = np.asarray(own, np.int64)[evidence.shown]
         places += at.tolist()
         found = evidence.slacks(within)[evidence.shown]
-        slacks.update((place, slack) for place, slack in zip(at.tolist(), found.tolist(), strict=True)
-                      if slack <= within)  # fmt: skip
+        slacks.update(
+            (place, slack)
+            for place, slack in zip(at.tolist(), found.tolist(), strict=True)
+            if slack <= within
+        )
     return ShownGroups(tuple(sorted(places)), slacks)
 
 
@@ -134,7 +151,9 @@ def block_levels(
         ]
         table = np.asarray(noises, np.float64)
         if alike and len(sizes) > 1:
-            table = np.concatenate([np.repeat(table[:, :1], len(sizes) - 1, axis=1), table[:, 1:]], axis=1)
+            table = np.concatenate(
+                [np.repeat(table[:, :1], len(sizes) - 1, axis=1), table[:, 1:]], axis=1
+            )
         levels.append(BlockLevel(sums, sizes, table[..., 0], table[..., 1]))
         sums = paired(sums)
     return levels
@@ -160,13 +179,21 @@ def core_evidence(
 
     def block_noise(places: Sequence[int], tail: float) -> tuple[float, float]:
         draws = len(places)
-        reach = least - 1 if draws == 1 else sum_half_width([NoiseTerm(noise, Fraction(1), draws)], 1 - 2 * tail)
+        reach = (
+            least - 1
+            if draws == 1
+            else sum_half_width([NoiseTerm(noise, Fraction(1), draws)], 1 - 2 * tail)
+        )
         return reach, draws * float(noise.standard_deviation) ** 2
 
     runs = key_runs(plan.core.keys if presence.blocks else (), keys)
-    found = shown_groups(runs, counts, block_noise, float(presence.chance), MOST_SLACK * half, alike=True)
+    found = shown_groups(
+        runs, counts, block_noise, float(presence.chance), MOST_SLACK * half, alike=True
+    )
     ends = {
-        place: shown_interval(noise, counts[place] - round(slack) + 1, counts[place], confidence, 0)[0]
+        place: shown_interval(
+            noise, counts[place] - round(slack) + 1, counts[place], confidence, 0
+        )[0]
         for place, slack in found.slacks.items()
     }
     return found.places, {place: end for place, end in ends.items() if end < counts[place] - half}

@@ -12,12 +12,18 @@ from dpsql.planning.tuning import Asked, NoisyCounts, Question, TuningPlan, coun
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 
-def count(exact: ExactRows, plan: TuningPlan, *, _entropy: Entropy = OPERATING_SYSTEM) -> dict[Question, NoisyCounts]:
+def count(
+    exact: ExactRows, plan: TuningPlan, *, _entropy: Entropy = OPERATING_SYSTEM
+) -> dict[Question, NoisyCounts]:
     """The noisy counts of each question of the plan; all of them are released: public from here on."""
     released = dict[Question, NoisyCounts]()
     for asked, rows in zip(plan.tables, exact.reveal(), strict=True):
         for question, histogram, mechanism, counts in zip(
-            asked.questions, asked.core.histograms, counts_of(asked), _exact(asked, rows), strict=True
+            asked.questions,
+            asked.core.histograms,
+            counts_of(asked),
+            _exact(asked, rows),
+            strict=True,
         ):
             noisy = mechanism.node.perturb(counts, _entropy=_entropy)
             released[question] = noisy_counts(histogram, noisy)

@@ -23,10 +23,18 @@ COMMANDS = (
     CommandHelp(("dn",), "", "schemas"),
     CommandHelp(("l",), "", "databases: this one"),
     CommandHelp(("conninfo",), "", "which database, and as whom"),
-    CommandHelp(("budget",), "[details]", "what is left, in answers; with details in ε, ρ and δ too"),
+    CommandHelp(
+        ("budget",), "[details]", "what is left, in answers; with details in ε, ρ and δ too"
+    ),
     CommandHelp(("cost",), "[SQL]", "the price and the expected error of a statement, at no cost"),
-    CommandHelp(("explain",), "[verbose] [SQL]", "price, errors, what is hidden; verbose: SQL and noise, too"),
-    CommandHelp(("chart",), "[COLUMN]", "the last result, or the statement before it, drawn with error bars"),
+    CommandHelp(
+        ("explain",),
+        "[verbose] [SQL]",
+        "price, errors, what is hidden; verbose: SQL and noise, too",
+    ),
+    CommandHelp(
+        ("chart",), "[COLUMN]", "the last result, or the statement before it, drawn with error bars"
+    ),
     CommandHelp(("g",), "", "run the statement before it, or the last one again"),
     CommandHelp(("gx",), "", "the same, with one record under the other"),
     CommandHelp(("p",), "", "print the statement before it, or the last one"),
@@ -34,12 +42,23 @@ COMMANDS = (
     CommandHelp(("e",), "[FILE]", "edit the last statement, or a file, in $EDITOR"),
     CommandHelp(("i",), "FILE", "run the statements of a file"),
     CommandHelp(("o",), "[FILE]", "write results to a file; without one, to the terminal again"),
-    CommandHelp(("copy",), "(SELECT …) TO 'FILE'", "write one result as CSV, TSV, JSON, JSONL, Markdown or Parquet"),
+    CommandHelp(
+        ("copy",),
+        "(SELECT …) TO 'FILE'",
+        "write one result as CSV, TSV, JSON, JSONL, Markdown or Parquet",
+    ),
     CommandHelp(("echo",), "TEXT", "print the text"),
     CommandHelp(("x",), "[on|off|auto]", "records under one another instead of a table"),
     CommandHelp(("timing",), "[on|off]", "say how long statements take"),
-    CommandHelp(("pset",), "[OPTION [VALUE]]", "show or change a setting: format, intervals, ask, pager …"),
-    CommandHelp(("watch",), "", "refused", "each round would spend budget; run the statement again when you need it"),
+    CommandHelp(
+        ("pset",), "[OPTION [VALUE]]", "show or change a setting: format, intervals, ask, pager …"
+    ),
+    CommandHelp(
+        ("watch",),
+        "",
+        "refused",
+        "each round would spend budget; run the statement again when you need it",
+    ),
     CommandHelp(("?", "h", "help"), "", "this list"),
     CommandHelp(("q", "quit", "exit"), "", "leave; so does Ctrl-D"),
 )
@@ -81,5 +100,6 @@ def nearest(name: str) -> str:
 def listed() -> list[tuple[str, str]]:
     """Each command as it is typed, and what it does."""
     return [
-        (f"\\{command.names[0]} {command.argument}".rstrip(), command.help or command.refused) for command in COMMANDS
+        (f"\\{command.names[0]} {command.argument}".rstrip(), command.help or command.refused)
+        for command in COMMANDS
     ]

@@ -20,9 +20,15 @@ from dpsql.repl.screen import file_errors
 
 #: The style of a file, by what its name ends in.
 _STYLES: Final = {
-    ".csv": "csv", ".tsv": "tsv", ".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".md": "markdown",
-    ".parquet": "parquet", ".txt": "table",
-}  # fmt: skip
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".md": "markdown",
+    ".parquet": "parquet",
+    ".txt": "table",
+}
 #: Words of COPY that change nothing here.
 _IDLE: Final = frozenset({"with", "format", "header", "true"})
 _COPY = re.compile(
@@ -35,7 +41,9 @@ def copy(repl: ReplSession, command: BackslashCommand) -> None:
     """Write one result to the file that the command names, and say so; the file is opened before anything is paid."""
     found = _COPY.fullmatch(command.argument)
     if found is None:
-        raise DataError("write \\copy (SELECT …) TO 'file.csv', or \\copy TO 'file.csv' for the last result")
+        raise DataError(
+            "write \\copy (SELECT …) TO 'file.csv', or \\copy TO 'file.csv' for the last result"
+        )
     if found["way"].lower() == "from":
         raise Refused("E_STMT", "dpsql never changes data: \\copy only writes TO a file")
     file = Path(found["file"].strip("'")).expanduser()
@@ -43,7 +51,11 @@ def copy(repl: ReplSession, command: BackslashCommand) -> None:
     with reserved(None if repl.rules.dry else file):
         if found["what"]:
             what = found["what"].strip()
-            text = what[1:-1] if what.startswith("(") and what.endswith(")") else f"SELECT * FROM {what}"
+            text = (
+                what[1:-1]
+                if what.startswith("(") and what.endswith(")")
+                else f"SELECT * FROM {what}"
+            )
             if repl.rules.dry:
                 return repl.ask(text)
             answer = repl.answer(text)
@@ -52,7 +64,9 @@ def copy(repl: ReplSession, command: BackslashCommand) -> None:
             repl.say_price(answer)
         with file_errors(file):
             write(rows, style, repl.display.intervals, file)
-    repl.screen.notify(f"{len(rows.rows)} {'row' if len(rows.rows) == 1 else 'rows'} written to {file}")
+    repl.screen.notify(
+        f"{len(rows.rows)} {'row' if len(rows.rows) == 1 else 'rows'} written to {file}"
+    )
 
 
 def _style_of(options: str, file: Path) -> str:
@@ -94,7 +108,9 @@ def _d(repl: ReplSession, command: BackslashCommand) -> None:
 
 
 def _dt(repl: ReplSession, command: BackslashCommand) -> None:
-    repl.show_rows(describe.tables(repl.session.schema, command.argument, repl.session.named.synopses()))
+    repl.show_rows(
+        describe.tables(repl.session.schema, command.argument, repl.session.named.synopses())
+    )
 
 
 def _df(repl: ReplSession, command: BackslashCommand) -> None:
@@ -112,7 +128,9 @@ def _l(repl: ReplSession, command: BackslashCommand) -> None:
 
 def _conninfo(repl: ReplSession, command: BackslashCommand) -> None:
     schema, analyst = repl.session.schema, repl.session.analyst
-    repl.screen.notify(f'database "{schema.name}" as analyst "{plain(analyst)}"; protected: one {schema.privacy.unit}')
+    repl.screen.notify(
+        f'database "{schema.name}" as analyst "{plain(analyst)}"; protected: one {schema.privacy.unit}'
+    )
 
 
 def _budget(repl: ReplSession, command: BackslashCommand) -> None:
@@ -140,7 +158,9 @@ def _chart(repl: ReplSession, command: BackslashCommand) -> None:
         return
     if not repl.rows.names:
         raise DataError("there is no result to draw yet; ask something first")
-    repl.screen.result(chart(repl.rows, repl.screen.width, command.argument or None), repl.display.pager)
+    repl.screen.result(
+        chart(repl.rows, repl.screen.width, command.argument or None), repl.display.pager
+    )
 
 
 def _g(repl: ReplSession, command: BackslashCommand) -> None:
@@ -172,7 +192,9 @@ def _e(repl: ReplSession, command: BackslashCommand) -> None:
             with file_errors(file):
                 repl.draft = file.read_text(encoding="utf-8")
         else:
-            repl.draft = click.edit(command.before or repl.last, editor=editor, extension=".sql") or ""
+            repl.draft = (
+                click.edit(command.before or repl.last, editor=editor, extension=".sql") or ""
+            )
     except click.ClickException as error:
         raise DataError(error.message) from None
 
@@ -237,7 +259,28 @@ def _required(command: BackslashCommand, what: str) -> str:
 
 
 _ACTIONS: Final[dict[str, Callable[[ReplSession, BackslashCommand], None]]] = {
-    "d": _d, "dt": _dt, "df": _df, "dn": _dn, "l": _l, "conninfo": _conninfo, "budget": _budget, "cost": _cost,
-    "explain": _explain, "chart": _chart, "g": _g, "gx": _gx, "p": _p, "r": _r, "e": _e, "i": _i, "o": _o,
-    "copy": copy, "echo": _echo, "x": _x, "timing": _timing, "pset": _pset, "?": _help, "q": _q,
-}  # fmt: skip
+    "d": _d,
+    "dt": _dt,
+    "df": _df,
+    "dn": _dn,
+    "l": _l,
+    "conninfo": _conninfo,
+    "budget": _budget,
+    "cost": _cost,
+    "explain": _explain,
+    "chart": _chart,
+    "g": _g,
+    "gx": _gx,
+    "p": _p,
+    "r": _r,
+    "e": _e,
+    "i": _i,
+    "o": _o,
+    "copy": copy,
+    "echo": _echo,
+    "x": _x,
+    "timing": _timing,
+    "pset": _pset,
+    "?": _help,
+    "q": _q,
+}

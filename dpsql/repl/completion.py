@@ -14,7 +14,9 @@ from dpsql.repl.input import split
 from dpsql.schema import Schema, Value
 
 _NAME = r'(?:"[^"]*"|[A-Za-z_][A-Za-z_0-9]*)'
-_SOURCE = re.compile(rf"\b(?:from|join)\s+(?:\w+\.)?({_NAME})(?:\s+(?:as\s+)?({_NAME}))?", re.IGNORECASE)
+_SOURCE = re.compile(
+    rf"\b(?:from|join)\s+(?:\w+\.)?({_NAME})(?:\s+(?:as\s+)?({_NAME}))?", re.IGNORECASE
+)
 _AFTER_TABLE_WORD = re.compile(r"\b(?:from|join)\s+[\w\"]*\Z", re.IGNORECASE)
 _QUALIFIED = re.compile(rf"({_NAME})\.([A-Za-z_0-9]*)\Z")
 _SETTING = re.compile(r"^\s*(?:set|show|reset)\s+([\w.]*)\Z", re.IGNORECASE)
@@ -35,7 +37,9 @@ class SchemaCompleter(Completer):
     def _schema(self) -> Schema:
         return self._current()
 
-    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterable[Completion]:
         """The completions at the cursor, the likeliest first."""
         from dpsql.session.request.completion_words import SHOWN
 
@@ -58,18 +62,24 @@ class SchemaCompleter(Completer):
             yield from values
             return
         if _AFTER_TABLE_WORD.search(before):
-            yield from _matching(_last_word(before), (*self._schema.tables, "dpsql.budget"), "table")
+            yield from _matching(
+                _last_word(before), (*self._schema.tables, "dpsql.budget"), "table"
+            )
             return
         qualified = _QUALIFIED.search(before)
         if qualified is not None:
             name = qualified[1].strip('"').lower()
-            table = sources.get(name, name)  # a table's own name is completed before it stands behind FROM
+            table = sources.get(
+                name, name
+            )  # a table's own name is completed before it stands behind FROM
             yield from self._columns([table] if table in self._schema.tables else [], qualified[2])
             return
         typed = _last_word(before)
         if not typed and not before.endswith((" ", "(", ",")):
             return
-        yield from self._columns(list(dict.fromkeys(sources.values())) or list(self._schema.tables), typed)
+        yield from self._columns(
+            list(dict.fromkeys(sources.values())) or list(self._schema.tables), typed
+        )
         if typed:
             yield from _matching(typed, self._schema.tables, "table")
             yield from _matching(typed, KEYWORDS, "keyword", upper=not typed.islower())
@@ -95,7 +105,9 @@ class SchemaCompleter(Completer):
             for name, column in self._schema.tables[table].columns.items():
                 if name not in shown and name.startswith(typed.lower()):
                     shown.add(name)
-                    yield Completion(_quoted(name), -len(typed), display_meta=f"{column.type} · {table}")
+                    yield Completion(
+                        _quoted(name), -len(typed), display_meta=f"{column.type} · {table}"
+                    )
 
     def _values(self, before: str, sources: dict[str, str]) -> Iterator[Completion]:
         """The declared values of the column that is compared at the cursor."""
@@ -103,7 +115,11 @@ class SchemaCompleter(Completer):
         if compared is None:
             return
         alias, name, typed = compared.groups()
-        tables = [sources.get(alias.strip('"').lower())] if alias else list(dict.fromkeys(sources.values()))
+        tables = (
+            [sources.get(alias.strip('"').lower())]
+            if alias
+            else list(dict.fromkeys(sources.values()))
+        )
         for table in tables:
             column = self._schema.tables[table].column(name.strip('"')) if table else None
             for value in column.values or () if column is not None else ():
@@ -130,7 +146,11 @@ class SchemaCompleter(Completer):
             case "i" | "o" | "e":
                 yield from self._paths.get_completions(Document(rest), event)
             case "cost" | "explain" | "copy":
-                words = re.sub(r"^verbose\s+", "", rest, flags=re.IGNORECASE) if name == "explain" else rest
+                words = (
+                    re.sub(r"^verbose\s+", "", rest, flags=re.IGNORECASE)
+                    if name == "explain"
+                    else rest
+                )
                 yield from self._of_statement(words, words)
             case _:
                 return
@@ -158,10 +178,14 @@ def _of_pset(rest: str) -> Iterator[Completion]:
         yield from _matching(value, _SWITCHES, "")
 
 
-def _matching(typed: str, words: Iterable[str], kind: str, upper: bool = False) -> Iterator[Completion]:
+def _matching(
+    typed: str, words: Iterable[str], kind: str, upper: bool = False
+) -> Iterator[Completion]:
     for word in words:
         if word.lower().startswith(typed.lower()):
-            yield Completion(word.upper() if upper else word.lower(), -len(typed), display_meta=kind)
+            yield Completion(
+                word.upper() if upper else word.lower(), -len(typed), display_meta=kind
+            )
 
 
 def _last_word(before: str) -> str:
@@ -172,7 +196,12 @@ def _last_word(before: str) -> str:
 def _inside_text(before: str) -> bool:
     """Whether the cursor is inside a string or a comment, where nothing is completed."""
     bare = re.sub(r"'(?:[^']|'')*'|\"[^\"]*\"", "", before)
-    return "'" in bare or '"' in bare or "--" in bare.rpartition("\n")[2] or bare.count("/*") > bare.count("*/")
+    return (
+        "'" in bare
+        or '"' in bare
+        or "--" in bare.rpartition("\n")[2]
+        or bare.count("/*") > bare.count("*/")
+    )
 
 
 def _quoted(name: str) -> str:

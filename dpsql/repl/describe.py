@@ -10,14 +10,18 @@ from dpsql.output import OutputRows
 from dpsql.schema import Bound, Column, Schema, Table
 
 
-def tables(schema: Schema, pattern: str = "", synopses: Sequence[tuple[str, str]] = ()) -> OutputRows:
+def tables(
+    schema: Schema, pattern: str = "", synopses: Sequence[tuple[str, str]] = ()
+) -> OutputRows:
     """The tables and synopses whose name fits the pattern (with * and ?), and what is promised of their rows."""
     found = [
         (name, table.access, _rows_per_unit_text(schema, name, table), table.comment or "")
         for name, table in schema.tables.items()
         if not pattern or fnmatchcase(name, pattern.strip('"').lower())
     ]
-    fits = [each for each in synopses if not pattern or fnmatchcase(each[0], pattern.strip('"').lower())]
+    fits = [
+        each for each in synopses if not pattern or fnmatchcase(each[0], pattern.strip('"').lower())
+    ]
     found += [(name, "synopsis", "", said) for name, said in fits]
     return OutputRows.exact(["table", "rows", "of one unit", "comment"], found)
 
@@ -37,12 +41,23 @@ def columns(schema: Schema, name: str) -> tuple[OutputRows, list[str]]:
     bare = name.strip('"').removeprefix("public.").removeprefix("main.").strip('"')
     table = schema.table(bare)
     if table is None:
-        raise StatementError("E_TABLE", f'relation "{name}" does not exist; \\d lists those that do')
+        raise StatementError(
+            "E_TABLE", f'relation "{name}" does not exist; \\d lists those that do'
+        )
     found = [
-        (each, str(column.type), _null(column), _known(column), _refers(table, each), column.description or "")
+        (
+            each,
+            str(column.type),
+            _null(column),
+            _known(column),
+            _refers(table, each),
+            column.description or "",
+        )
         for each, column in table.columns.items()
     ]
-    rows = OutputRows.exact(["column", "type", "null", "known values", "references", "comment"], found)
+    rows = OutputRows.exact(
+        ["column", "type", "null", "known values", "references", "comment"], found
+    )
     return rows, _about(schema, bare.lower(), table)
 
 
@@ -80,7 +95,11 @@ def _limit(limit: int, what: str) -> str:
     >>> _limit(1, "rows of one unit"), _limit(20, "groups of one unit")
     ('At most 1 row of one unit counts.', 'At most 20 groups of one unit count.')
     """
-    return f"At most 1 {what.replace('s ', ' ', 1)} counts." if limit == 1 else f"At most {limit} {what} count."
+    return (
+        f"At most 1 {what.replace('s ', ' ', 1)} counts."
+        if limit == 1
+        else f"At most {limit} {what} count."
+    )
 
 
 def _rows_per_unit_text(schema: Schema, name: str, table: Table) -> str:

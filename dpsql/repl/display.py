@@ -37,10 +37,14 @@ class DisplaySettings:
         """
         match name:
             case "format":
-                return replace(self, format=_one_of(name, value, tuple(s for s in STYLES if s != "parquet")))
+                return replace(
+                    self, format=_one_of(name, value, tuple(s for s in STYLES if s != "parquet"))
+                )
             case "expanded":
                 chosen = value or ("off" if self.expanded == "on" else "on")
-                return replace(self, expanded=cast(Expanded, _one_of(name, chosen, ("off", "on", "auto"))))
+                return replace(
+                    self, expanded=cast(Expanded, _one_of(name, chosen, ("off", "on", "auto")))
+                )
             case "null":
                 return replace(self, null=value.strip("'"))
             case "ask":

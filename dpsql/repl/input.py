@@ -19,7 +19,9 @@ _NOTHING = re.compile(r"\s*+(?:(?:--[^\n]*+(?:\n|$)|/\*[^*]*+\*++(?:[^/*][^*]*+\
 _COMMAND = re.compile(r"\\(\?|[A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
 _DOT_COMMAND = re.compile(r"\.([A-Za-z]+)[ \t]*([^\n]*)(?:\n|$)")
 
-_LISTING = re.compile(r'SHOW\s+(?:ALL\s+)?TABLES|DESC(?:RIBE)?\s+((?:\w+\.)?\w+|"[^"]+")', re.IGNORECASE)
+_LISTING = re.compile(
+    r'SHOW\s+(?:ALL\s+)?TABLES|DESC(?:RIBE)?\s+((?:\w+\.)?\w+|"[^"]+")', re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,10 @@ def split(text: str) -> tuple[list[InputPiece], str]:
     pieces: list[InputPiece] = []
     start = place = depth = 0
     while True:
-        while place == start and (dot := _DOT_COMMAND.match(text, _statement_start(text, start))) is not None:
+        while (
+            place == start
+            and (dot := _DOT_COMMAND.match(text, _statement_start(text, start))) is not None
+        ):
             pieces.append(BackslashCommand(dot[1], _argument(dot), _line(text, dot.start())))
             start = place = dot.end()
         if (mark := _MARK.search(text, place)) is None:
@@ -79,7 +84,9 @@ def split(text: str) -> tuple[list[InputPiece], str]:
             if command is None:
                 continue
             before = _bare(text[start : mark.start()])
-            pieces.append(BackslashCommand(command[1], _argument(command), _line(text, mark.start()), before))
+            pieces.append(
+                BackslashCommand(command[1], _argument(command), _line(text, mark.start()), before)
+            )
             start, place, depth = command.end(), command.end(), 0
     rest = text[start:]
     return pieces, "" if _NOTHING.fullmatch(rest) else rest

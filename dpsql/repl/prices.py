@@ -27,7 +27,9 @@ class PriceList:
         self.epsilon, self._cost = Fraction(0), FREE
         self._takes = "nothing"
 
-    def add(self, plan: Plan | NamedPrice, bought: Plan | NamedPrice | None, remaining: RemainingBudget) -> None:
+    def add(
+        self, plan: Plan | NamedPrice, bought: Plan | NamedPrice | None, remaining: RemainingBudget
+    ) -> None:
         """Add a statement and what it is charged for; BudgetExhausted where the budget does not admit it behind those
         before it.
 
@@ -49,7 +51,9 @@ class PriceList:
     @property
     def rows(self) -> OutputRows:
         """The statements with the part of the budget that each takes, its price, and the sum up to each."""
-        return OutputRows.exact(["statement", "takes", "epsilon", "rho", "delta", "epsilon_so_far"], self._lines)
+        return OutputRows.exact(
+            ["statement", "takes", "epsilon", "rho", "delta", "epsilon_so_far"], self._lines
+        )
 
     @property
     def said(self) -> str:
@@ -73,7 +77,9 @@ def left(session: Session) -> str:
     return f"{session.ordinary_answers(remaining).said('')}{remaining.renewed}"
 
 
-def price_line(rows: int | None, price: Price, private: bool, session: Session, seconds: float | None) -> str:
+def price_line(
+    rows: int | None, price: Price, private: bool, session: Session, seconds: float | None
+) -> str:
     """What an answer was, what it took and what is left; ``rows`` and ``seconds`` may be None, unwanted."""
     parts = [] if rows is None else [f"{rows} {'row' if rows == 1 else 'rows'}"]
     if not price.charged and not price.stored and not private:
@@ -100,21 +106,32 @@ def cost_lines(explanation: Explanation) -> list[str]:
     if explanation.missing_below is not None:
         lines.append(explanation.missing_groups)
     again = "free now, for it was paid for already; otherwise " if explanation.stored else ""
-    return [*lines, f"{again}{explanation.answers.takes}; {explanation.answers}{explanation.remaining.renewed}"]
+    return [
+        *lines,
+        f"{again}{explanation.answers.takes}; {explanation.answers}{explanation.remaining.renewed}",
+    ]
 
 
-def budget_lines(session: Session, spent: Fraction, statements: int, details: bool = False) -> list[str]:
+def budget_lines(
+    session: Session, spent: Fraction, statements: int, details: bool = False
+) -> list[str]:
     """What is left of each budget that binds the analyst, in answers; with details also in ε, ρ and δ."""
     remaining = session.remaining
     cost, lines = session.ordinary_cost(remaining), list[str]()
     for standing in remaining.standings:
-        whose = "the database" if standing.holder is None else f"the cap of {plain(standing.holder)}"
+        whose = (
+            "the database" if standing.holder is None else f"the cap of {plain(standing.holder)}"
+        )
         answers = standing.answers_left(cost)
         lines.append(f"{whose:<20} {bar(answers.share)} {answers.said('')}")
         if details:
             rho = f", ρ = {shown(standing.spent.rho)} of {shown(standing.budget.rho_total)} spent"
-            delta = f"{rho}, δ = {shown(standing.delta)} left for keys" if standing.budget.delta else ""
-            lines.append(f"{'':<20} ε = {shown(standing.epsilon)} of {shown(standing.budget.epsilon)} left{delta}")
+            delta = (
+                f"{rho}, δ = {shown(standing.delta)} left for keys" if standing.budget.delta else ""
+            )
+            lines.append(
+                f"{'':<20} ε = {shown(standing.epsilon)} of {shown(standing.budget.epsilon)} left{delta}"
+            )
     if remaining.window is not None:
         lines.append(f"{'this window':<20} {remaining.window} (UTC)")
     lines.append(f"{'the whole life':<20} {remaining.lifetime}")
@@ -123,7 +140,9 @@ def budget_lines(session: Session, spent: Fraction, statements: int, details: bo
             f"an answer is a count at dpsql.epsilon = {shown(session.epsilon)}; SET dpsql.epsilon = … changes it"
         )
     else:
-        lines.append(f"a statement costs what reaches {session.target_error}; RESET dpsql.target_error ends that")
+        lines.append(
+            f"a statement costs what reaches {session.target_error}; RESET dpsql.target_error ends that"
+        )
     paid = f"this session paid for {statements} statement{'' if statements == 1 else 's'}"
     return [*lines, f"{paid}, ε = {shown(spent)} together" if details else paid]
 

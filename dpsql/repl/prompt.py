@@ -54,7 +54,9 @@ def history_file() -> Path | None:
     """The file that is named by DPSQL_HISTORY, or the one in the state folder of the XDG rules; None if off."""
     named = os.environ.get(VARIABLE)
     if named is not None:
-        return None if named.strip().lower() in ("", "off", "none", "0") else Path(named).expanduser()
+        return (
+            None if named.strip().lower() in ("", "off", "none", "0") else Path(named).expanduser()
+        )
     state = os.environ.get("XDG_STATE_HOME", "")
     folder = Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state"
     return folder / "dpsql" / "history"
@@ -118,7 +120,9 @@ class Prompt:
             history=history(),
             multiline=True,
             lexer=PygmentsLexer(PostgresLexer) if colour else None,
-            completer=ThreadedCompleter(SchemaCompleter(lambda: opening.ready.schema if opening.ready else schema)),
+            completer=ThreadedCompleter(
+                SchemaCompleter(lambda: opening.ready.schema if opening.ready else schema)
+            ),
             complete_while_typing=True,
             auto_suggest=AutoSuggestFromHistory(),
             bottom_toolbar=self._toolbar,
@@ -142,7 +146,9 @@ class Prompt:
     def _stop(self) -> None:
         app, error = self._session.app, self._opening.error
         if app.is_running and app.loop is not None and error is not None:
-            app.loop.call_soon_threadsafe(lambda: app.exit(exception=error) if not app.is_done else None)
+            app.loop.call_soon_threadsafe(
+                lambda: app.exit(exception=error) if not app.is_done else None
+            )
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()

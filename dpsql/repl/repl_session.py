@@ -62,7 +62,11 @@ class ReplSession:
     """One sitting at a session: display settings, the last statement and rows, what was paid, the first error."""
 
     def __init__(
-        self, session: Callable[[], Session], screen: Screen, display: DisplaySettings, rules: RunOptions | None = None
+        self,
+        session: Callable[[], Session],
+        screen: Screen,
+        display: DisplaySettings,
+        rules: RunOptions | None = None,
     ) -> None:
         self._session, self.screen, self.display = session, screen, display
         self.rules = rules or RunOptions()
@@ -88,7 +92,9 @@ class ReplSession:
                 return
             piece = joined(kept, piece)
             kept, line = (
-                piece.before if isinstance(piece, BackslashCommand) and not ends_statement(piece.name) else "",
+                piece.before
+                if isinstance(piece, BackslashCommand) and not ends_statement(piece.name)
+                else "",
                 piece.line,
             )
             self.take(piece, source)
@@ -118,7 +124,11 @@ class ReplSession:
         except OSError as error:
             self._complain(DataError(os_error_text(error)), piece, source)
         except Exception:
-            self._complain(InternalError("E_INTERNAL a fault of dpsql; what it cost stays charged"), piece, source)
+            self._complain(
+                InternalError("E_INTERNAL a fault of dpsql; what it cost stays charged"),
+                piece,
+                source,
+            )
 
     def run_file(self, file: Path) -> None:
         """Run the pieces of a file; files may name others, to some depth."""
@@ -173,7 +183,9 @@ class ReplSession:
         elif prose is not None and style in ("table", "vertical"):
             self.screen.result("".join(f"{line}\n" for line in prose), self.display.pager)
         else:
-            text = as_text(rows, style, self.display.intervals, self.display.null, self.screen.width)
+            text = as_text(
+                rows, style, self.display.intervals, self.display.null, self.screen.width
+            )
             self.screen.result(text, self.display.pager)
 
     def _style(self, rows: OutputRows) -> str:
@@ -183,13 +195,19 @@ class ReplSession:
             return display.format
         if display.expanded == "on":
             return "vertical"
-        header = as_text(rows, "table", display.intervals, display.null).partition("\n")[2].partition("\n")[0]
+        header = (
+            as_text(rows, "table", display.intervals, display.null)
+            .partition("\n")[2]
+            .partition("\n")[0]
+        )
         return "vertical" if len(header) > self.screen.width else "table"
 
     def _write_parquet(self, rows: OutputRows) -> None:
         target = self.screen.target
         if target is None or self._parquet:
-            raise DataError("Parquet holds one result and is no text; name a file for each with -o FILE or \\copy")
+            raise DataError(
+                "Parquet holds one result and is no text; name a file for each with -o FILE or \\copy"
+            )
         write(rows, "parquet", self.display.intervals, target)
         self._parquet = True
 
@@ -226,14 +244,18 @@ class ReplSession:
         for standing in remaining.standings:
             standing.require(bought.cost)
         answers = remaining.answers_left(bought.cost)
-        if not self.screen.confirms(f"This one takes {answers.part}; {answers}{remaining.renewed}. Pay?"):
+        if not self.screen.confirms(
+            f"This one takes {answers.part}; {answers}{remaining.renewed}. Pay?"
+        ):
             raise PriceDeclined
 
     def _complain(self, error: Error, piece: InputPiece, source: str) -> None:
         where = f"{source}:{piece.line}: " if source else ""
         said = str(error) if isinstance(error, PriceDeclined) else complaint(error, self._asked)
         self.screen.notify(where + said, "error")
-        if isinstance(error, ExecutionFailed | QueryCancelled | PostProcessingFailed | PostProcessingStopped):
+        if isinstance(
+            error, ExecutionFailed | QueryCancelled | PostProcessingFailed | PostProcessingStopped
+        ):
             self.screen.notify(left(self.session), "price")
         self.failure = self.failure or error
         if not self.screen.interactive and (self.rules.stop or isinstance(error, QueryCancelled)):

@@ -65,7 +65,9 @@ def run_texts(
         session.close()
 
 
-def run_prompt(database: ReplConnection, display: DisplaySettings, rules: RunOptions, ask: bool) -> None:
+def run_prompt(
+    database: ReplConnection, display: DisplaySettings, rules: RunOptions, ask: bool
+) -> None:
     """Hold a conversation with the person at the terminal until it is over.
 
     ``ask`` sets the price above which a statement is asked about to what the schema suggests.
@@ -115,7 +117,11 @@ def welcome(schema: Schema, display: DisplaySettings) -> str:
     import dpsql
 
     comment = f": {schema.comment}" if schema.comment else ""
-    asked = "" if display.ask is None else f"You are asked before a statement above ε = {float(display.ask):g}.\n"
+    asked = (
+        ""
+        if display.ask is None
+        else f"You are asked before a statement above ε = {float(display.ask):g}.\n"
+    )
     return (
         f"dpsql {dpsql.__version__}, {schema.name}{comment}\n"
         f"Protected: all rows of one {schema.privacy.unit}. Every answer is a little off, by what ± says.\n"

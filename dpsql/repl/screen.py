@@ -129,7 +129,9 @@ class file_errors:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: object
+    ) -> None:
         if isinstance(error, OSError):
             raise DataError(f"{self._file}: {error.strerror or 'cannot be used'}") from None
         if isinstance(error, UnicodeDecodeError):
@@ -138,7 +140,11 @@ class file_errors:
 
 def has_colour(stream: TextIO) -> bool:
     """Whether colours may be written: to a terminal that has them, unless NO_COLOR says not."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
+    return (
+        stream.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM", "dumb") != "dumb"
+    )
 
 
 def _paged(text: str) -> bool:
@@ -152,7 +158,9 @@ def _paged(text: str) -> bool:
         pager = subprocess.Popen(command, stdin=subprocess.PIPE)
     except OSError:
         return False
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # the pager's own keys are meant for it alone
+    before = signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # the pager's own keys are meant for it alone
     try:
         with suppress(BrokenPipeError):
             pager.communicate(text.encode("utf-8", "replace"))

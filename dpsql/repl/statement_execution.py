@@ -54,9 +54,13 @@ def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
     word = first_word(text)
     match with_dpsql_errors(lambda: request.read(text)):
         case request.Select(text=text):
-            plan, planning = _timed(lambda: interruptibly(lambda: session.plan(text), session.interrupt))
+            plan, planning = _timed(
+                lambda: interruptibly(lambda: session.plan(text), session.interrupt)
+            )
             consent(plan, Fraction(0))
-            (result, better), running = _timed(lambda: interruptibly(lambda: session.first(plan), session.interrupt))
+            (result, better), running = _timed(
+                lambda: interruptibly(lambda: session.first(plan), session.interrupt)
+            )
             if better is not None:
                 result, more = _timed(lambda: _second(session, result, better, consent))
                 running += more
@@ -64,10 +68,14 @@ def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
         case request.CreateNamed() as wanted:
             priced = interruptibly(lambda: session.named_price(wanted, text), session.interrupt)
             consent(priced, Fraction(0))
-            result, running = _timed(lambda: interruptibly(lambda: session.execute(text), session.interrupt))
+            result, running = _timed(
+                lambda: interruptibly(lambda: session.execute(text), session.interrupt)
+            )
             return ReplAnswer(result, word, True, True, running)
         case _:
-            result, running = _timed(lambda: interruptibly(lambda: session.execute(text), session.interrupt))
+            result, running = _timed(
+                lambda: interruptibly(lambda: session.execute(text), session.interrupt)
+            )
             return ReplAnswer(result, word, False, False, running)
 
 

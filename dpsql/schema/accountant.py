@@ -12,7 +12,10 @@ from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, create_model
 from pydantic_core import CoreSchema
-from pydantic_core.core_schema import no_info_wrap_validator_function, plain_serializer_function_ser_schema
+from pydantic_core.core_schema import (
+    no_info_wrap_validator_function,
+    plain_serializer_function_ser_schema,
+)
 
 from dpsql.privacy.accountants import DEFAULT, RULES, THEOREMS, CompositionRule
 from dpsql.schema.numbers import Positive
@@ -38,9 +41,12 @@ def _declared(rule: type[CompositionRule]) -> type[BaseModel]:
             declared[each.name] = (int, Field(strict=True, ge=1, le=most, description=said))
     name: Any = Literal[rule.name]
     return create_model(
-        rule.__name__, __config__=ConfigDict(frozen=True, extra="forbid"), __doc__=rule.__doc__, name=(name, ...),
+        rule.__name__,
+        __config__=ConfigDict(frozen=True, extra="forbid"),
+        __doc__=rule.__doc__,
+        name=(name, ...),
         **declared,
-    )  # fmt: skip
+    )
 
 
 #: The rules that their name alone says, and the tables of the others.
@@ -78,13 +84,17 @@ def _read(value: Any) -> CompositionRule:
         if missing:
             raise ValueError(f"{_HINTS[name]}; missing: {', '.join(missing)}")
         table = _TABLES[name].model_validate(value)
-        return RULES[name](**{each.name: getattr(table, each.name) for each in _parameters(RULES[name])})
+        return RULES[name](
+            **{each.name: getattr(table, each.name) for each in _parameters(RULES[name])}
+        )
     if isinstance(value, Mapping):
         if name in _PLAIN:
             raise ValueError(f'"{name}" has no parameters; write accountant = "{name}"')
         raise ValueError(f"known are {_known()}")
     if name not in _PLAIN:
-        raise ValueError(_HINTS.get(str(name), f"there is no accountant {name!r}; known are {_known()}"))
+        raise ValueError(
+            _HINTS.get(str(name), f"there is no accountant {name!r}; known are {_known()}")
+        )
     return RULES[name]()
 
 
@@ -93,14 +103,18 @@ def written(rule: CompositionRule) -> str | dict[str, object]:
     parameters = _parameters(type(rule))
     if not parameters:
         return rule.name
-    table = _TABLES[rule.name](name=rule.name, **{each.name: getattr(rule, each.name) for each in parameters})
+    table = _TABLES[rule.name](
+        name=rule.name, **{each.name: getattr(rule, each.name) for each in parameters}
+    )
     return table.model_dump()
 
 
 class _Declared:
     """How pydantic reads and writes a rule; its JSON Schema is that of a name, or of a table with parameters."""
 
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         plain: Any = Literal[tuple(_PLAIN)]
         named = reduce(or_, _TABLES.values(), plain)
         return no_info_wrap_validator_function(

@@ -117,7 +117,10 @@ def _columns(table: Table, real: CatalogTable) -> dict[str, Column]:
     if table.public and not table.columns and not table.patterns:
         return _readable_columns(real)
     declared = {**table.columns, **_matched(table, real)}
-    return {name: _read(column, real.column(_path_there(name, column))) for name, column in declared.items()}
+    return {
+        name: _read(column, real.column(_path_there(name, column)))
+        for name, column in declared.items()
+    }
 
 
 def _matched(table: Table, real: CatalogTable) -> dict[str, Column]:
@@ -136,7 +139,11 @@ def _matched(table: Table, real: CatalogTable) -> dict[str, Column]:
 def _unmatched(table: Table, real: CatalogTable) -> list[str]:
     """The patterns that no column of the source has a name for."""
     names = [plain_name(column.name) for column in real.columns]
-    return [pattern for pattern in table.patterns if not any(fnmatchcase(name, pattern) for name in names)]
+    return [
+        pattern
+        for pattern in table.patterns
+        if not any(fnmatchcase(name, pattern) for name in names)
+    ]
 
 
 def _read(column: Column, stored: CatalogColumn | None) -> Column:
@@ -192,13 +199,19 @@ def _is_csv(real: CatalogTable, catalog: Catalog) -> bool:
 
 def _columns_with_nulls(table: Table) -> list[str]:
     """The columns and patterns that say which texts stand for no value."""
-    return [name for name, column in {**table.columns, **table.patterns}.items() if column.nulls is not None]
+    return [
+        name
+        for name, column in {**table.columns, **table.patterns}.items()
+        if column.nulls is not None
+    ]
 
 
 def _column_differences(name: str, table: Table, real: CatalogTable) -> Iterator[str]:
     if table.public and not table.columns:
-        yield (f"table {name}: is public, and its source knows no types; declare its columns, as "
-               "`dpsql schema init` drafts them")  # fmt: skip
+        yield (
+            f"table {name}: is public, and its source knows no types; declare its columns, as "
+            "`dpsql schema init` drafts them"
+        )
     names = {fold(column.name) for column in real.columns}
     for pattern in _unmatched(table, real):
         near = ", ".join(sorted(names))
@@ -236,6 +249,10 @@ def _readable_columns(real: CatalogTable) -> dict[str, Column]:
         except ValueError:
             continue  # a public column that dpsql cannot name or read does not exist for it
         if not column.computed and column.type and real.typed:
-            read = Column(type=stored.type, nullable=True) if column.nullable else Column(type=stored.type)
+            read = (
+                Column(type=stored.type, nullable=True)
+                if column.nullable
+                else Column(type=stored.type)
+            )
             columns[name] = read.as_stored(stored.reading)
     return columns

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from dpsql.schema.reports import Reports
 
 LocalName = Literal[
-    "randomized_response", "symmetric_unary_encoding", "optimized_unary_encoding", "laplace", "piecewise"
+    "randomized_response",
+    "symmetric_unary_encoding",
+    "optimized_unary_encoding",
+    "laplace",
+    "piecewise",
 ]
 #: Above this a report hides nothing, and its law cannot be told from the truth with 60 bits.
 MOST_EPSILON = 32
@@ -27,7 +31,9 @@ class Collected(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    mechanism: LocalName = Field(description="What each client did to its own value; dpsql.local does it.")
+    mechanism: LocalName = Field(
+        description="What each client did to its own value; dpsql.local does it."
+    )
     epsilon: Positive | None = Field(default=None, description="The price of one report.")
     truth: InnerProbability | None = Field(
         default=None,
@@ -37,9 +43,16 @@ class Collected(BaseModel):
     @model_validator(mode="after")
     def _has_one_price(self) -> Self:
         if (self.epsilon is None) == (self.truth is None):
-            raise ValueError("collected: say either epsilon or truth, by which the mechanism is known")
-        if self.truth is not None and self.mechanism not in ("randomized_response", "symmetric_unary_encoding"):
-            raise ValueError(f"collected: {self.mechanism} is known by its epsilon; say epsilon in the place of truth")
+            raise ValueError(
+                "collected: say either epsilon or truth, by which the mechanism is known"
+            )
+        if self.truth is not None and self.mechanism not in (
+            "randomized_response",
+            "symmetric_unary_encoding",
+        ):
+            raise ValueError(
+                f"collected: {self.mechanism} is known by its epsilon; say epsilon in the place of truth"
+            )
         if self.epsilon is not None and self.epsilon > MOST_EPSILON:
             raise ValueError(
                 f"collected: epsilon is more than {MOST_EPSILON}, which hides nothing; leave collected out"
@@ -53,7 +66,11 @@ class Collected(BaseModel):
         >>> Collected(mechanism="randomized_response", epsilon=1.5).said
         'reports of randomized response, epsilon 1.5'
         """
-        price = f"truth {float(self.truth):g}" if self.epsilon is None and self.truth else f"epsilon {self._price:g}"
+        price = (
+            f"truth {float(self.truth):g}"
+            if self.epsilon is None and self.truth
+            else f"epsilon {self._price:g}"
+        )
         return f"reports of {self.mechanism.replace('_', ' ')}, {price}"
 
     @property
@@ -61,9 +78,14 @@ class Collected(BaseModel):
         return 0.0 if self.epsilon is None else float(self.epsilon)
 
     def reports(
-        self, sql_type: SqlType, values: tuple[Value, ...] | None, bounds: tuple[Bound, Bound] | None
+        self,
+        sql_type: SqlType,
+        values: tuple[Value, ...] | None,
+        bounds: tuple[Bound, Bound] | None,
     ) -> Reports:
         """The mechanism over the values or bounds of a column; ValueError where the column has not what it needs."""
-        from dpsql.schema.reports import reports_of  # mechanisms load NumPy, for which no prompt waits
+        from dpsql.schema.reports import (
+            reports_of,
+        )  # mechanisms load NumPy, for which no prompt waits
 
         return reports_of(self, sql_type, values, bounds)

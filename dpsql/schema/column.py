@@ -32,26 +32,42 @@ def _type_of(value: object) -> SqlType:
     return SqlType.parse(value)
 
 
-_NAMES = ", ".join(f"{kind}(p,s)" if its.arguments == "digits" else kind for kind, its in TYPES.items())
+_NAMES = ", ".join(
+    f"{kind}(p,s)" if its.arguments == "digits" else kind for kind, its in TYPES.items()
+)
 
 TypeName = Annotated[
     SqlType,
     PlainValidator(_type_of),
     PlainSerializer(str),
-    WithJsonSchema({"type": "string", "examples": ["integer", "decimal(5,2)", "double", "text", "boolean", "date"]}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "examples": ["integer", "decimal(5,2)", "double", "text", "boolean", "date"],
+        }
+    ),
 ]
-Scalars = WithJsonSchema({"type": "array", "items": {"type": ["number", "string", "boolean"]}, "minItems": 1})
+Scalars = WithJsonSchema(
+    {"type": "array", "items": {"type": ["number", "string", "boolean"]}, "minItems": 1}
+)
 #: What stands in the place of bounds that nobody knows.
 AUTOMATIC = "auto"
 Ends = WithJsonSchema(
     {
         "oneOf": [
-            {"type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2},
+            {
+                "type": "array",
+                "items": {"type": ["number", "string"]},
+                "minItems": 2,
+                "maxItems": 2,
+            },
             {"const": AUTOMATIC},
         ]
     }
 )
-Names = WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
+Names = WithJsonSchema(
+    {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+)
 
 
 def list_of_nulls(nulls: object) -> tuple[object, ...]:
@@ -72,10 +88,15 @@ class Column(BaseModel):
         description="The range that values are clamped to; public knowledge, never computed from data. With auto they "
         "are found privately when a statement first needs them, and kept.",
     )
-    values: Annotated[tuple[Value, ...] | None, PlainValidator(lambda values: values), Scalars] = Field(
-        default=None, description="The public key domain: the only keys that are shown, each of them always."
+    values: Annotated[tuple[Value, ...] | None, PlainValidator(lambda values: values), Scalars] = (
+        Field(
+            default=None,
+            description="The public key domain: the only keys that are shown, each of them always.",
+        )
     )
-    nullable: bool = Field(default=False, strict=True, description="Whether the column may hold NULL.")
+    nullable: bool = Field(
+        default=False, strict=True, description="Whether the column may hold NULL."
+    )
     null_group: bool = Field(
         default=False,
         strict=True,
@@ -136,7 +157,11 @@ class Column(BaseModel):
     @property
     def reports(self) -> Reports | None:
         """The mechanism whose reports the column holds; None where it holds values."""
-        return None if self.collected is None else self.collected.reports(self.type, self.values, self.bounds)
+        return (
+            None
+            if self.collected is None
+            else self.collected.reports(self.type, self.values, self.bounds)
+        )
 
     @field_validator("nulls", mode="before")
     @classmethod
@@ -145,12 +170,16 @@ class Column(BaseModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _bounds_may_be_automatic(cls, data: Any, handler: ModelWrapValidatorHandler[Column]) -> Column:
+    def _bounds_may_be_automatic(
+        cls, data: Any, handler: ModelWrapValidatorHandler[Column]
+    ) -> Column:
         if not isinstance(data, dict) or data.get("bounds") != AUTOMATIC:
             return handler(data)
         column = handler({**data, "bounds": None})
         if not column.type.is_numeric or column.values is not None:
-            raise ValueError('bounds: "auto" is for numbers without `values`, of which sums are clipped; leave it out')
+            raise ValueError(
+                'bounds: "auto" is for numbers without `values`, of which sums are clipped; leave it out'
+            )
         column._automatic = True
         return column
 
@@ -181,7 +210,9 @@ class Column(BaseModel):
             low, high = self.bounds
             for value in self.values:
                 if not low <= value <= high:  # type: ignore[operator]
-                    raise ValueError(f"values: {value} lies outside the bounds; widen the bounds or leave it out")
+                    raise ValueError(
+                        f"values: {value} lies outside the bounds; widen the bounds or leave it out"
+                    )
         return self
 
     @model_validator(mode="after")
@@ -193,8 +224,12 @@ class Column(BaseModel):
 
     @model_validator(mode="after")
     def _null_is_one_of_the_values(self) -> Self:
-        if self.null_group and not (self.nullable and (self.values is not None or self.type.kind == "boolean")):
-            raise ValueError("null_group: is for a column that is `nullable` and has `values`, or is a boolean")
+        if self.null_group and not (
+            self.nullable and (self.values is not None or self.type.kind == "boolean")
+        ):
+            raise ValueError(
+                "null_group: is for a column that is `nullable` and has `values`, or is a boolean"
+            )
         return self
 
     @model_validator(mode="after")

@@ -17,9 +17,12 @@ _BETWEEN = re.compile(r"\s*([a-z_][a-z0-9_]*)\s*-\s*([a-z_][a-z0-9_]*)\s*")
 _SPAN = re.compile(r"\s*(-?\d{1,9}(?:\.\d{1,9})?)\s*(second|minute|hour|day|week)s?\s*")
 #: What each unit has of a day.
 _UNITS = {
-    "second": Fraction(1, 86_400), "minute": Fraction(1, 1_440), "hour": Fraction(1, 24), "day": Fraction(1),
+    "second": Fraction(1, 86_400),
+    "minute": Fraction(1, 1_440),
+    "hour": Fraction(1, 24),
+    "day": Fraction(1),
     "week": Fraction(7),
-}  # fmt: skip
+}
 
 
 def differences(declared: object) -> dict[str, Days]:
@@ -29,12 +32,16 @@ def differences(declared: object) -> dict[str, Days]:
     {'left - entered': (Fraction(0, 1), Fraction(3, 2))}
     """
     if not isinstance(declared, Mapping):
-        raise ValueError('must be a table, such as { "discharged_at - admitted_at" = [0, "60 days"] }')
+        raise ValueError(
+            'must be a table, such as { "discharged_at - admitted_at" = [0, "60 days"] }'
+        )
     found = {}
     for between, pair in declared.items():
         match = _BETWEEN.fullmatch(str(between))
         if match is None:
-            raise ValueError(f"`{between}` is no difference of two columns; write it as `end - start`")
+            raise ValueError(
+                f"`{between}` is no difference of two columns; write it as `end - start`"
+            )
         if not isinstance(pair, list | tuple) or len(pair) != 2:
             raise ValueError(f'`{between}` must be a pair [low, high], such as [0, "60 days"]')
         low, high = (_days(end) for end in pair)
@@ -59,7 +66,9 @@ def _days(span: object) -> Fraction:
     if isinstance(span, str):
         found = _SPAN.fullmatch(span)
         if found is None:
-            raise ValueError(f'`{span}` is no span; write a number of days, or one such as "60 days" or "36 hours"')
+            raise ValueError(
+                f'`{span}` is no span; write a number of days, or one such as "60 days" or "36 hours"'
+            )
         return Fraction(found[1]) * _UNITS[found[2]]
     if isinstance(span, date):
         raise ValueError(f'`{span}` is a date; write how long it may take, such as "60 days"')

@@ -11,8 +11,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from dpsql.schema.numbers import Seconds
 
 _UNITS = {
-    "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40,
-}  # fmt: skip
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KiB": 2**10,
+    "MiB": 2**20,
+    "GiB": 2**30,
+    "TiB": 2**40,
+}
 _SIZE = rf"(\d{{1,6}}(?:\.\d{{1,3}})?) ?({'|'.join(_UNITS)})"
 #: Below this DuckDB does not do its work.
 _LEAST = 10**8
@@ -58,7 +65,8 @@ class EngineSettings(BaseModel):
         description="Whether the data are opened in a process of their own, which is confined.",
     )
     memory: Annotated[str, AfterValidator(_memory)] | None = Field(
-        default=None, description='The most memory, as "4GB"; left out, DuckDB takes up to 80 % of the machine\'s.'
+        default=None,
+        description='The most memory, as "4GB"; left out, DuckDB takes up to 80 % of the machine\'s.',
     )
     spill: Annotated[str, AfterValidator(_size)] | None = Field(
         default=None,
@@ -66,10 +74,15 @@ class EngineSettings(BaseModel):
         "half of what is free there when the data are opened.",
     )
     seconds: Annotated[Seconds, AfterValidator(_at_least_one_second)] = Field(
-        default=Fraction(600), description="After this a stage of a statement is ended; its charge stays."
+        default=Fraction(600),
+        description="After this a stage of a statement is ended; its charge stays.",
     )
     threads: int | None = Field(
-        default=None, ge=1, le=1024, strict=True, description="The most threads; left out, one for each processor."
+        default=None,
+        ge=1,
+        le=1024,
+        strict=True,
+        description="The most threads; left out, one for each processor.",
     )
 
     @property

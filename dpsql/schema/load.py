@@ -38,7 +38,9 @@ def read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise SchemaError(f"{file}: there is no such file; `dpsql schema init SOURCE` drafts one") from None
+        raise SchemaError(
+            f"{file}: there is no such file; `dpsql schema init SOURCE` drafts one"
+        ) from None
     except (OSError, UnicodeDecodeError):
         mend = "a schema file is TOML, and `dpsql schema init SOURCE` drafts one"
         raise SchemaError(f"{file}: cannot be read as UTF-8 text; {mend}") from None
@@ -73,7 +75,11 @@ def _lines(fault: Mapping[str, Any]) -> Iterator[str]:
     match fault["type"]:
         case "extra_forbidden":
             near = get_close_matches(str(field), model.model_fields, n=1)
-            mend = f"did you mean `{near[0]}`?" if near else f"known are {', '.join(model.model_fields)}"
+            mend = (
+                f"did you mean `{near[0]}`?"
+                if near
+                else f"known are {', '.join(model.model_fields)}"
+            )
             yield f"{where}: there is no such field; {mend}"
         case "missing":
             described = model.model_fields[str(field)].description or ""

@@ -46,7 +46,9 @@ class Schema(BaseModel):
     engine: EngineSettings = Field(
         default_factory=EngineSettings, description="What the engine may use of the machine."
     )
-    analysts: dict[str, Analyst] = Field(default_factory=dict, description="Caps by analyst, under the total.")
+    analysts: dict[str, Analyst] = Field(
+        default_factory=dict, description="Caps by analyst, under the total."
+    )
     tables: dict[str, Table] = Field(min_length=1, description="The tables; others do not exist.")
 
     _path: Path | None = PrivateAttr(default=None)
@@ -71,16 +73,26 @@ class Schema(BaseModel):
         except ValueError as error:
             faults.append(str(error))
         if self.ledger is not None and _has_password(self.ledger):
-            faults.append("ledger: a schema is public, and with it a password; leave that to PGPASSWORD or ~/.pgpass")
+            faults.append(
+                "ledger: a schema is public, and with it a password; leave that to PGPASSWORD or ~/.pgpass"
+            )
         for name, cap in self.analysts.items():
             if not is_analyst(name):
-                faults.append(f"analyst {name!r}: is not a plain name; use letters, digits and _ . @ -")
+                faults.append(
+                    f"analyst {name!r}: is not a plain name; use letters, digits and _ . @ -"
+                )
             if cap.epsilon is not None and cap.epsilon > self.privacy.epsilon:
-                faults.append(f"analyst {name}: epsilon is more than the total; lower it or leave it out")
+                faults.append(
+                    f"analyst {name}: epsilon is more than the total; lower it or leave it out"
+                )
             if cap.delta is not None and cap.delta > self.privacy.delta:
-                faults.append(f"analyst {name}: delta is more than the total; lower it or leave it out")
+                faults.append(
+                    f"analyst {name}: delta is more than the total; lower it or leave it out"
+                )
             if cap.delta == 0 and self.privacy.accountant.needs_delta:
-                faults.append(f"analyst {name}: the accountant needs a delta above 0; raise it or leave it out")
+                faults.append(
+                    f"analyst {name}: the accountant needs a delta above 0; raise it or leave it out"
+                )
         return faults
 
     @property
@@ -112,7 +124,11 @@ class Schema(BaseModel):
         if self.is_elsewhere and self._copied is not None:
             return self._copied
         if self.is_elsewhere:
-            raise self.error([f"source {self.source.split('://')[0]}://… is no file; name a .duckdb file or a folder"])
+            raise self.error(
+                [
+                    f"source {self.source.split('://')[0]}://… is no file; name a .duckdb file or a folder"
+                ]
+            )
         return self._beside(self.source)
 
     @property
@@ -131,7 +147,11 @@ class Schema(BaseModel):
     @property
     def ledger_place(self) -> Path | str | None:
         """The ledger as an address, or as a path from the schema's own folder; None where the schema names none."""
-        return self.ledger if self.ledger is None or "://" in self.ledger else self._beside(self.ledger)
+        return (
+            self.ledger
+            if self.ledger is None or "://" in self.ledger
+            else self._beside(self.ledger)
+        )
 
     @property
     def unit(self) -> tuple[str, str]:
@@ -166,7 +186,9 @@ class Schema(BaseModel):
         if declared.key is not None:
             return declared.key
         alone = declared.max_rows_per_unit == 1
-        referred = any(self.privacy.unit in other.references.values() for other in self.tables.values())
+        referred = any(
+            self.privacy.unit in other.references.values() for other in self.tables.values()
+        )
         return (self.unit_column,) if fold(table) == self.unit_table and (alone or referred) else ()
 
     @property
@@ -174,7 +196,9 @@ class Schema(BaseModel):
         """The tables and columns whose values must each stand once: keys on the way to the unit, and the unit's own
         column where the schema calls it the key of its table."""
         private = [name for name, table in self.tables.items() if not table.public]
-        found = {(step.parent, step.parent_column) for name in private for step in self.owner(name).steps}
+        found = {
+            (step.parent, step.parent_column) for name in private for step in self.owner(name).steps
+        }
         if self.tables[self.unit_table].key == (self.unit_column,):
             found.add(self.unit)
         return frozenset(found)
@@ -199,7 +223,11 @@ class Schema(BaseModel):
     def readings(self) -> dict[str, dict[str, str]]:
         """For each table, the columns that are read otherwise than they are stored, and how."""
         return {
-            name: {column: its.reading for column, its in table.columns.items() if its.reading is not None}
+            name: {
+                column: its.reading
+                for column, its in table.columns.items()
+                if its.reading is not None
+            }
             for name, table in self.tables.items()
         }
 
@@ -217,17 +245,25 @@ class Schema(BaseModel):
     def with_bounds(self, bounds: Mapping[str, Mapping[str, tuple[Bound, Bound]]]) -> Schema:
         """This schema with bounds of columns, by the names of tables and columns."""
         tables = {
-            name: table.model_copy(update={"columns": {
-                column: its.bounded_by(bounds[name][column]) if column in bounds.get(name, {}) else its
-                for column, its in table.columns.items()
-            }})
+            name: table.model_copy(
+                update={
+                    "columns": {
+                        column: its.bounded_by(bounds[name][column])
+                        if column in bounds.get(name, {})
+                        else its
+                        for column, its in table.columns.items()
+                    }
+                }
+            )
             for name, table in self.tables.items()
-        }  # fmt: skip
+        }
         return self.model_copy(update={"tables": tables}) if bounds else self
 
     def with_averages_as_sums(self) -> Schema:
         """This schema where averages have the limits of sums and counts."""
-        if all(table.averaged_rows_per_group == table.rows_per_group for table in self.tables.values()):
+        if all(
+            table.averaged_rows_per_group == table.rows_per_group for table in self.tables.values()
+        ):
             return self
         tables = {name: table.with_averages_as_sums() for name, table in self.tables.items()}
         return self.model_copy(update={"tables": tables})
@@ -256,7 +292,11 @@ def _has_password(address: str) -> bool:
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the schema file, for editors that complete and check TOML."""
     document = _as_toml(Schema.model_json_schema(schema_generator=_ExactDefaults))
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document, "title": "dpsql schema file"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **document,
+        "title": "dpsql schema file",
+    }
 
 
 class _ExactDefaults(GenerateJsonSchema):
@@ -274,7 +314,11 @@ def _as_toml(node: Any) -> Any:
         return [_as_toml(item) for item in node]
     if not isinstance(node, dict):
         return node
-    plain = {key: _as_toml(value) for key, value in node.items() if key != "title" or not isinstance(value, str)}
+    plain = {
+        key: _as_toml(value)
+        for key, value in node.items()
+        if key != "title" or not isinstance(value, str)
+    }
     if plain.get("default", 0) is None:
         del plain["default"]
     if "anyOf" in plain:

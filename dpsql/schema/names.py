@@ -30,8 +30,12 @@ def checked_name(name: str, what: str) -> str:
     if re.fullmatch(NAME, name):
         return name
     if re.fullmatch(NAME, fold(name)):
-        raise ValueError(f"{what} `{name}` has upper-case letters; write `{fold(name)}` (the engine ignores case)")
-    raise ValueError(f"{what} `{name}` is not a plain name; use a to z, 0 to 9 and _, not starting with a digit")
+        raise ValueError(
+            f"{what} `{name}` has upper-case letters; write `{fold(name)}` (the engine ignores case)"
+        )
+    raise ValueError(
+        f"{what} `{name}` is not a plain name; use a to z, 0 to 9 and _, not starting with a digit"
+    )
 
 
 def is_analyst(name: str) -> bool:

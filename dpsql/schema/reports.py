@@ -21,7 +21,10 @@ _UNARY = ("symmetric_unary_encoding", "optimized_unary_encoding")
 
 
 def reports_of(
-    collected: Collected, sql_type: SqlType, values: tuple[Value, ...] | None, bounds: tuple[Bound, Bound] | None
+    collected: Collected,
+    sql_type: SqlType,
+    values: tuple[Value, ...] | None,
+    bounds: tuple[Bound, Bound] | None,
 ) -> Reports:
     """The mechanism over the values or bounds of a column; ValueError where the column has not what it needs."""
     if collected.mechanism in ("laplace", "piecewise"):
@@ -59,13 +62,24 @@ def _of_categories(collected: Collected, domain: tuple[Hashable, ...]) -> Catego
 
 
 def _of_numbers(
-    collected: Collected, sql_type: SqlType, values: tuple[Value, ...] | None, bounds: tuple[Bound, Bound] | None
+    collected: Collected,
+    sql_type: SqlType,
+    values: tuple[Value, ...] | None,
+    bounds: tuple[Bound, Bound] | None,
 ) -> NumberReports:
     if sql_type.kind != "double":
-        raise ValueError(f'collected: reports of {collected.mechanism} are fractions; set type = "double"')
+        raise ValueError(
+            f'collected: reports of {collected.mechanism} are fractions; set type = "double"'
+        )
     if values is not None:
-        raise ValueError("collected: reports of numbers have no list of values; remove values, and keep bounds")
-    if bounds is None or not all(isinstance(end, int | float | Fraction) for end in bounds) or bounds[0] == bounds[1]:
+        raise ValueError(
+            "collected: reports of numbers have no list of values; remove values, and keep bounds"
+        )
+    if (
+        bounds is None
+        or not all(isinstance(end, int | float | Fraction) for end in bounds)
+        or bounds[0] == bounds[1]
+    ):
         raise ValueError(
             f"collected: {collected.mechanism} needs the bounds that the clients used; add bounds = [low, high]"
         )

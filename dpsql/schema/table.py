@@ -30,17 +30,30 @@ class CsvFormat(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     delimiter: str = Field(default=",", description="The one character between two fields.")
-    quote: str = Field(default='"', description="The one character around a field; twice within one it is itself.")
-    skip: int = Field(default=0, ge=0, le=1000, strict=True, description="How many lines stand before the first.")
-    header: bool = Field(default=True, strict=True, description="Whether the first line holds the columns' names.")
-    encoding: Literal["utf-8", "latin-1", "utf-16"] = Field(default="utf-8", description="How letters are stored.")
-    decimal: Literal[".", ","] = Field(default=".", description="What stands before the decimals of a number.")
-    date_format: str | None = Field(default=None, description='How dates are written, as "%d.%m.%Y"; ISO without it.')
+    quote: str = Field(
+        default='"', description="The one character around a field; twice within one it is itself."
+    )
+    skip: int = Field(
+        default=0, ge=0, le=1000, strict=True, description="How many lines stand before the first."
+    )
+    header: bool = Field(
+        default=True, strict=True, description="Whether the first line holds the columns' names."
+    )
+    encoding: Literal["utf-8", "latin-1", "utf-16"] = Field(
+        default="utf-8", description="How letters are stored."
+    )
+    decimal: Literal[".", ","] = Field(
+        default=".", description="What stands before the decimals of a number."
+    )
+    date_format: str | None = Field(
+        default=None, description='How dates are written, as "%d.%m.%Y"; ISO without it.'
+    )
     timestamp_format: str | None = Field(
         default=None, description='How timestamps are written, as "%d.%m.%Y %H:%M"; ISO without it.'
     )
     nulls: tuple[str, ...] = Field(
-        default=("",), description="Texts that stand for no value in columns without `nulls` of their own."
+        default=("",),
+        description="Texts that stand for no value in columns without `nulls` of their own.",
     )
 
     @field_validator("delimiter", "quote")
@@ -85,10 +98,17 @@ def _rows_per_group(value: object) -> int | RowsPerGroup | None:
     if value is None or isinstance(value, RowsPerGroup) or _is_limit(value):
         return value  # type: ignore[return-value]
     names = {each.name for each in fields(RowsPerGroup)}
-    if isinstance(value, dict) and value and {*value} <= names and all(map(_is_limit, value.values())):
+    if (
+        isinstance(value, dict)
+        and value
+        and {*value} <= names
+        and all(map(_is_limit, value.values()))
+    ):
         return RowsPerGroup(**value)
-    raise ValueError(f"must be a whole number from 1 to {MAX_LIMIT:,}, or one for each of "
-                     "{ avg = …, sum = … }, of which one may be left out")  # fmt: skip
+    raise ValueError(
+        f"must be a whole number from 1 to {MAX_LIMIT:,}, or one for each of "
+        "{ avg = …, sum = … }, of which one may be left out"
+    )
 
 
 def _is_limit(value: object) -> bool:
@@ -115,13 +135,18 @@ Spans = WithJsonSchema(
     {
         "type": "object",
         "additionalProperties": {
-            "type": "array", "items": {"type": ["number", "string"]}, "minItems": 2, "maxItems": 2,
+            "type": "array",
+            "items": {"type": ["number", "string"]},
+            "minItems": 2,
+            "maxItems": 2,
         },
     }
-)  # fmt: skip
+)
 
 
-Key = WithJsonSchema({"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]})
+Key = WithJsonSchema(
+    {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}
+)
 
 
 class Table(BaseModel):
@@ -129,22 +154,33 @@ class Table(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    public: bool = Field(default=False, strict=True, description="Whether the rows are public knowledge.")
-    references: dict[str, str] = Field(default_factory=dict, description="Foreign keys: column to table.column.")
+    public: bool = Field(
+        default=False, strict=True, description="Whether the rows are public knowledge."
+    )
+    references: dict[str, str] = Field(
+        default_factory=dict, description="Foreign keys: column to table.column."
+    )
     key: Annotated[tuple[str, ...] | None, Key] = Field(
         default=None, description="The column or columns that are unique together."
     )
-    max_rows_per_unit: Limit | None = Field(default=None, description="The most rows of one unit that count.")
+    max_rows_per_unit: Limit | None = Field(
+        default=None, description="The most rows of one unit that count."
+    )
     rows_beyond_limit: Probability | None = Field(
         default=None,
         description="The part of the rows that max_rows_per_unit leaves out, as `schema tune` estimated it; answers "
         "say it.",
     )
     rows_beyond_limit_at_most: Probability | None = Field(
-        default=None, description="The most that rows_beyond_limit may be, as far as `schema tune` could see."
+        default=None,
+        description="The most that rows_beyond_limit may be, as far as `schema tune` could see.",
     )
-    max_groups_per_unit: Limit | None = Field(default=None, description="The most groups that one unit may touch.")
-    max_rows_per_group: Annotated[int | RowsPerGroup | None, PlainValidator(_rows_per_group), Limits] = Field(
+    max_groups_per_unit: Limit | None = Field(
+        default=None, description="The most groups that one unit may touch."
+    )
+    max_rows_per_group: Annotated[
+        int | RowsPerGroup | None, PlainValidator(_rows_per_group), Limits
+    ] = Field(
         default=None,
         description="The most rows of one unit in one group; { avg = …, sum = … } has one for averages and one for "
         "sums and counts.",
@@ -155,8 +191,12 @@ class Table(BaseModel):
         description="What the source calls it where that is no plain name, or is another one: a table of the database, "
         "or a file, a subfolder or a glob below the folder.",
     )
-    csv: CsvFormat | None = Field(default=None, description="How its CSV files are written; RFC 4180 without it.")
-    columns: dict[str, Column] = Field(default_factory=dict, description="The columns; others do not exist.")
+    csv: CsvFormat | None = Field(
+        default=None, description="How its CSV files are written; RFC 4180 without it."
+    )
+    columns: dict[str, Column] = Field(
+        default_factory=dict, description="The columns; others do not exist."
+    )
     patterns: dict[str, Column] = Field(
         default_factory=dict,
         description="Declarations of many columns: of all that the source has under such names, as lab_*, and that are "
@@ -184,7 +224,10 @@ class Table(BaseModel):
     @property
     def is_limited(self) -> bool:
         """Whether limits are declared that hold a unit to a number of rows."""
-        return self.max_rows_per_unit is not None or None not in (self.max_groups_per_unit, self.rows_per_group)
+        return self.max_rows_per_unit is not None or None not in (
+            self.max_groups_per_unit,
+            self.rows_per_group,
+        )
 
     @property
     def rows_per_group(self) -> int | None:
@@ -220,21 +263,31 @@ class Table(BaseModel):
             checked_name(name, "column")
         for pattern, its in self.patterns.items():
             if re.fullmatch(r"[a-z0-9_*?]*[*?][a-z0-9_*?]*", pattern) is None:
-                raise ValueError(f"patterns: `{pattern}` is none; use a to z, 0 to 9, _, and * or ? for what differs")
+                raise ValueError(
+                    f"patterns: `{pattern}` is none; use a to z, 0 to 9, _, and * or ? for what differs"
+                )
             if its.column is not None:
-                raise ValueError(f"patterns: `{pattern}` stands for many, and has a `column`; declare that by itself")
+                raise ValueError(
+                    f"patterns: `{pattern}` stands for many, and has a `column`; declare that by itself"
+                )
         for name, target in self.references.items():
             checked_name(name, "references: column")
             split_reference(target, f"references: {name} =")
         for between in self.bounds_of:
             for name in ends_of(between):
                 if name not in self.columns or not self.columns[name].type.is_temporal:
-                    raise ValueError(f"bounds_of: `{between}` needs two declared columns of dates or timestamps")
+                    raise ValueError(
+                        f"bounds_of: `{between}` needs two declared columns of dates or timestamps"
+                    )
         if self.rows_beyond_limit is not None and self.max_rows_per_unit is None:
-            raise ValueError("rows_beyond_limit: is what max_rows_per_unit leaves out, which is not declared")
+            raise ValueError(
+                "rows_beyond_limit: is what max_rows_per_unit leaves out, which is not declared"
+            )
         least = 1 if self.rows_beyond_limit is None else self.rows_beyond_limit
         if self.rows_beyond_limit_at_most is not None and self.rows_beyond_limit_at_most < least:
-            raise ValueError("rows_beyond_limit_at_most: is the most that rows_beyond_limit may be; declare both")
+            raise ValueError(
+                "rows_beyond_limit_at_most: is the most that rows_beyond_limit may be; declare both"
+            )
         if self.key is not None and (not self.key or len(set(self.key)) < len(self.key)):
             raise ValueError("key: must name at least one column, and each once")
         for name in (*self.references, *(self.key or ())):

@@ -34,7 +34,10 @@ class Owner:
 
 def private_references(table: Table, tables: Mapping[str, Table]) -> list[PathStep]:
     """The references of a table that lead to private tables."""
-    steps = [PathStep(column, *split_reference(target, "references")) for column, target in table.references.items()]
+    steps = [
+        PathStep(column, *split_reference(target, "references"))
+        for column, target in table.references.items()
+    ]
     return [step for step in steps if step.parent in tables and not tables[step.parent].public]
 
 
@@ -55,7 +58,9 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
                 f"or declare {name} public = true if its rows are public"
             )
         if len(parents) > 1:
-            several = " and ".join(f"{step.column} -> {step.parent}.{step.parent_column}" for step in parents)
+            several = " and ".join(
+                f"{step.column} -> {step.parent}.{step.parent_column}" for step in parents
+            )
             raise ValueError(
                 f"table {name}: leads to the unit in several ways (chain: {chain}; {several}); in table {here} keep "
                 "the one reference that names who owns the row, the other column stays a plain column; a table that is "
@@ -80,8 +85,12 @@ def identified(owners: Mapping[str, Owner]) -> dict[tuple[str, str], str]:
 
     ``owners`` are those of all private tables, by the tables' names.
     """
-    first = {(name, step.column): step for name, owner in owners.items() for step in owner.steps[:1]}
-    referenced = {(step.parent, step.parent_column) for owner in owners.values() for step in owner.steps}
+    first = {
+        (name, step.column): step for name, owner in owners.items() for step in owner.steps[:1]
+    }
+    referenced = {
+        (step.parent, step.parent_column) for owner in owners.values() for step in owner.steps
+    }
     units = {(name, owner.column) for name, owner in owners.items() if not owner.steps}
     found = {column: f"{step.parent}.{step.parent_column}" for column, step in first.items()}
     return found | {column: ".".join(column) for column in referenced} | dict.fromkeys(units, UNIT)

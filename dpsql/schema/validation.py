@@ -38,7 +38,11 @@ def apart_in(tables: Mapping[str, Table], unit: tuple[str, str]) -> set[tuple[st
     for name, table in tables.items():
         found |= {(name, column) for column in (*table.references, *(table.key or ()))}
         found |= {split_reference(each, "references") for each in table.references.values()}
-    return {(name, column) for name, column in found if name in tables and column in tables[name].columns}
+    return {
+        (name, column)
+        for name, column in found
+        if name in tables and column in tables[name].columns
+    }
 
 
 def _merged(name: str, table: Table, apart: set[tuple[str, str]]) -> Iterator[str]:
@@ -46,16 +50,20 @@ def _merged(name: str, table: Table, apart: set[tuple[str, str]]) -> Iterator[st
     for column, its in table.columns.items():
         if (name, column) in apart and its.reading not in (None, *FAITHFUL):
             mend = "BIGINT" if its.type.kind == "integer" else "TIMESTAMP"
-            yield (f"table {name}, column {column}: tells units or rows apart, and read as {its.reading} two could "
-                   f"become one; store it as {mend}")  # fmt: skip
+            yield (
+                f"table {name}, column {column}: tells units or rows apart, and read as {its.reading} two could "
+                f"become one; store it as {mend}"
+            )
 
 
 def _perturbed(name: str, table: Table, apart: set[tuple[str, str]]) -> Iterator[str]:
     """Columns that tell units or rows apart and hold reports in the place of values."""
     for column, its in table.columns.items():
         if (name, column) in apart and its.collected is not None:
-            yield (f"table {name}, column {column}: tells units or rows apart, and a perturbed value does not; remove "
-                   "collected, or the key or reference")  # fmt: skip
+            yield (
+                f"table {name}, column {column}: tells units or rows apart, and a perturbed value does not; remove "
+                "collected, or the key or reference"
+            )
 
 
 def _name_faults(tables: Mapping[str, Table]) -> Iterator[str]:
@@ -100,7 +108,10 @@ def _reference_faults(name: str, table: Table, tables: Mapping[str, Table]) -> I
         if parent.key is not None and parent.key != (parent_column,):
             yield f"{where} {target} is not the key of {parent_name}; refer to its key ({', '.join(parent.key)})"
         if parent_column in parent.columns:
-            if column in table.columns and table.columns[column].type != parent.columns[parent_column].type:
+            if (
+                column in table.columns
+                and table.columns[column].type != parent.columns[parent_column].type
+            ):
                 yield (
                     f"{where} {table.columns[column].type} cannot refer to {target}, which is "
                     f"{parent.columns[parent_column].type}; give both columns one type"

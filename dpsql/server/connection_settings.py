@@ -17,16 +17,43 @@ from dpsql.session.request import SETTINGS, StatementSettings
 REPORTED = {
     name.lower(): name
     for name in (
-        "server_version", "server_encoding", "client_encoding", "application_name", "is_superuser",
-        "session_authorization", "DateStyle", "IntervalStyle", "TimeZone", "integer_datetimes",
-        "standard_conforming_strings", "default_transaction_read_only", "in_hot_standby",
+        "server_version",
+        "server_encoding",
+        "client_encoding",
+        "application_name",
+        "is_superuser",
+        "session_authorization",
+        "DateStyle",
+        "IntervalStyle",
+        "TimeZone",
+        "integer_datetimes",
+        "standard_conforming_strings",
+        "default_transaction_read_only",
+        "in_hot_standby",
     )
-}  # fmt: skip
-_FREE = {**{name: value for name, value in DEFAULTS.items() if name not in FIXED}, "dpsql.raw_select": "probe"}
+}
+_FREE = {
+    **{name: value for name, value in DEFAULTS.items() if name not in FIXED},
+    "dpsql.raw_select": "probe",
+}
 _OFFSET = re.compile(r"([A-Za-z]{3})?([+-]?)(\d{1,2})(?::?([0-5]\d))?", re.ASCII)
-_LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "debug", "log", "info", "notice", "warning", "error")
+_LEVELS = (
+    "debug5",
+    "debug4",
+    "debug3",
+    "debug2",
+    "debug1",
+    "debug",
+    "log",
+    "info",
+    "notice",
+    "warning",
+    "error",
+)
 _MEASURE = re.compile(r"(\d{1,10})\s*([A-Za-z]{1,3})?", re.ASCII)
-_TIMEOUTS = frozenset(f"{name}_timeout" for name in "statement lock idle_session idle_in_transaction_session".split())
+_TIMEOUTS = frozenset(
+    f"{name}_timeout" for name in "statement lock idle_session idle_in_transaction_session".split()
+)
 
 Snapshot = tuple[dict[str, str], StatementSettings]
 
@@ -47,7 +74,9 @@ class ConnectionSettings(Mapping[str, str]):
     ``raw_select`` is called with the kind of answer that a SELECT of single rows gets, whenever that may have changed.
     """
 
-    def __init__(self, user: str, chooser: SessionSettings, raw_select: Callable[[str], None]) -> None:
+    def __init__(
+        self, user: str, chooser: SessionSettings, raw_select: Callable[[str], None]
+    ) -> None:
         self._defaults = {**_FREE}
         self._fixed = {**FIXED, "session_authorization": user}
         self._values: dict[str, str] = {}
@@ -161,14 +190,25 @@ def _invalid(name: str, value: str, hint: str | None = None) -> WireError:
 
 
 def _encoding(name: str, value: str) -> str:
-    if value.strip("'").lower().replace("-", "").replace("_", "") not in ("utf8", "unicode", "sqlascii"):
+    if value.strip("'").lower().replace("-", "").replace("_", "") not in (
+        "utf8",
+        "unicode",
+        "sqlascii",
+    ):
         raise _invalid(name, value, "dpsql speaks UTF8 only.")
     return "UTF8"
 
 
 def _date_style(name: str, value: str) -> str:
     parts = [part.strip().upper() for part in value.split(",")]
-    orders = {"MDY": "MDY", "US": "MDY", "DMY": "DMY", "EUROPEAN": "DMY", "YMD": "YMD", "DEFAULT": "MDY"}
+    orders = {
+        "MDY": "MDY",
+        "US": "MDY",
+        "DMY": "DMY",
+        "EUROPEAN": "DMY",
+        "YMD": "YMD",
+        "DEFAULT": "MDY",
+    }
     if not parts or any(part != "ISO" and part not in orders for part in parts):
         raise _invalid(name, value, "dpsql writes dates in the style ISO only.")
     return "ISO, " + next((orders[part] for part in parts if part in orders), "MDY")
@@ -186,7 +226,9 @@ def _only(*allowed: str) -> Callable[[str, str], str]:
 def _measured(units: Mapping[str, int], least: int) -> Callable[[str, str], str]:
     def check(name: str, value: str) -> str:
         found = _MEASURE.fullmatch(value.strip())
-        amount = -1 if found is None else int(found[1]) * (units.get(found[2], -1) if found[2] else 1)
+        amount = (
+            -1 if found is None else int(found[1]) * (units.get(found[2], -1) if found[2] else 1)
+        )
         if not least <= amount < 2**31:
             raise _invalid(name, value)
         return str(amount)
@@ -204,7 +246,9 @@ def _zone(name: str) -> tzinfo | None:
     if name.upper() in ("UTC", "GMT", "Z", "ETC/UTC"):
         return UTC
     hours = _OFFSET.fullmatch(name)
-    if hours is not None:  # a number alone is hours to the east; with letters or minutes west is positive (POSIX)
+    if (
+        hours is not None
+    ):  # a number alone is hours to the east; with letters or minutes west is positive (POSIX)
         sign = (-1 if hours[1] or hours[4] else 1) * (-1 if hours[2] == "-" else 1)
         offset = timedelta(hours=int(hours[3]), minutes=int(hours[4] or 0))
         return timezone(sign * offset) if offset < timedelta(hours=16) else None

@@ -34,13 +34,17 @@ class ParsedStatement:
 class Executor:
     """The state of a connection that commands change; ``warn`` sends the client a SQLSTATE and a message."""
 
-    def __init__(self, answers: QueryRouter, settings: ConnectionSettings, warn: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, answers: QueryRouter, settings: ConnectionSettings, warn: Callable[[str, str], None]
+    ) -> None:
         self._answers, self.settings, self._warn = answers, settings, warn
         self.transaction = Transaction(settings)
         self.portals: dict[str, Portal] = {}
         self.statements: dict[str, ParsedStatement] = {}
 
-    def describe(self, wanted: Command, declared: Sequence[PostgresType | None] = ()) -> DescribedQuery:
+    def describe(
+        self, wanted: Command, declared: Sequence[PostgresType | None] = ()
+    ) -> DescribedQuery:
         """The parameters and columns of a command; nothing is run or charged."""
         self._require_admitted(wanted)
         match wanted:
@@ -48,14 +52,20 @@ class Executor:
                 return self._answers.describe(wanted, declared)
             case command.Copy(query=query, options=options):
                 rows = self._answers.describe(query, declared)
-                return DescribedQuery(rows.parameters, None, lambda values: self._copied(rows, options, values))
+                return DescribedQuery(
+                    rows.parameters, None, lambda values: self._copied(rows, options, values)
+                )
             case command.Declare():
                 described = self._answers.describe(wanted.query, declared)
                 return DescribedQuery(
-                    described.parameters, None, lambda values: self._declare(wanted, described, values)
+                    described.parameters,
+                    None,
+                    lambda values: self._declare(wanted, described, values),
                 )
             case command.Fetch(move=False):
-                return DescribedQuery((), self._cursor(wanted.name).columns, lambda _: self._fetch(wanted))
+                return DescribedQuery(
+                    (), self._cursor(wanted.name).columns, lambda _: self._fetch(wanted)
+                )
             case command.ShowSetting(name=name):
                 return self._show(name)
             case _:
@@ -81,13 +91,19 @@ class Executor:
         if name and name in self.portals:
             raise WireError("42P03", f'cursor "{name}" already exists')
         if len(self.portals) >= MOST_PORTALS:
-            raise WireError("54000", f"more than {MOST_PORTALS} cursors are open", "CLOSE those that are read.")
+            raise WireError(
+                "54000", f"more than {MOST_PORTALS} cursors are open", "CLOSE those that are read."
+            )
         self.portals[name] = portal
 
     def require_room(self, portal: Portal) -> None:
         """Raise WireError (54000) before a portal is first run and charged if others hold too many values."""
         if not portal.ran and sum(each.size for each in self.portals.values()) > MOST_HELD:
-            raise WireError("54000", "the cursors of this connection hold too many rows", "CLOSE those that are read.")
+            raise WireError(
+                "54000",
+                "the cursors of this connection hold too many rows",
+                "CLOSE those that are read.",
+            )
 
     @property
     def _next_portal_number(self) -> int:
@@ -98,7 +114,10 @@ class Executor:
             isinstance(wanted, command.Savepoint) and wanted.action == "ROLLBACK"
         )
         if self.transaction.status == "E" and not ends:
-            raise WireError("25P02", "current transaction is aborted, commands ignored until end of transaction block")
+            raise WireError(
+                "25P02",
+                "current transaction is aborted, commands ignored until end of transaction block",
+            )
 
     def _run_command(self, wanted: Command) -> str:
         """Run a command without rows; returns its tag."""
@@ -128,9 +147,13 @@ class Executor:
             case command.IgnoredCommand(tag=tag):
                 return tag
             case command.WriteCommand(tag=tag):
-                raise WireError("25006", f"cannot execute {tag} in a read-only transaction", "dpsql only reads.")
+                raise WireError(
+                    "25006", f"cannot execute {tag} in a read-only transaction", "dpsql only reads."
+                )
             case command.UnsupportedCommand(tag=tag, hint=hint):
-                raise WireError("0A000", f"{tag} is not supported", hint[:1].upper() + hint[1:] + ".")
+                raise WireError(
+                    "0A000", f"{tag} is not supported", hint[:1].upper() + hint[1:] + "."
+                )
             case command.QueryText() | command.Copy() | command.Declare() | command.ShowSetting():
                 raise AssertionError
             case _:
@@ -165,12 +188,18 @@ class Executor:
                 self.transaction.release(wanted.name)
             case "ROLLBACK":
                 opened = self.transaction.back_to(wanted.name)
-                self.portals = {name: each for name, each in self.portals.items() if each.opened < opened or each.hold}
+                self.portals = {
+                    name: each
+                    for name, each in self.portals.items()
+                    if each.opened < opened or each.hold
+                }
             case _:
                 assert_never(wanted.action)
         return wanted.action
 
-    def _declare(self, wanted: command.Declare, described: DescribedQuery, values: Sequence[object]) -> Outcome:
+    def _declare(
+        self, wanted: command.Declare, described: DescribedQuery, values: Sequence[object]
+    ) -> Outcome:
         if not (wanted.hold or self.transaction.open or self.in_several):
             raise WireError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
         held = tuple(values)
@@ -207,7 +236,9 @@ class Executor:
         del self.portals[name]
         return "CLOSE CURSOR"
 
-    def _copied(self, described: DescribedQuery, options: command.CopyOptions, values: Sequence[object]) -> Outcome:
+    def _copied(
+        self, described: DescribedQuery, options: command.CopyOptions, values: Sequence[object]
+    ) -> Outcome:
         rows = described.run(values)
         assert isinstance(rows, PortalRows) and described.columns is not None
         return CopyOut(options, rows.rows, described.columns)
@@ -221,7 +252,9 @@ class Executor:
             return DescribedQuery(
                 (),
                 columns,
-                lambda _: PortalRows([(key, self.settings.shown(key), "") for key in self.settings], "SHOW"),
+                lambda _: PortalRows(
+                    [(key, self.settings.shown(key), "") for key in self.settings], "SHOW"
+                ),
             )
         if name not in self.settings:
             raise WireError("42704", f'unrecognized configuration parameter "{name}"')

@@ -31,7 +31,9 @@ class ExtendedQuery:
     ) -> None:
         self._executor, self._send_portal, self._send = executor, send_portal, send
 
-    def take(self, message: codec.Parse | codec.Bind | codec.Describe | codec.Execute | codec.Close) -> None:
+    def take(
+        self, message: codec.Parse | codec.Bind | codec.Describe | codec.Execute | codec.Close
+    ) -> None:
         """Answer one message. The caller sends errors; messages after one are skipped until Sync."""
         match message:
             case codec.Parse():
@@ -43,7 +45,9 @@ class ExtendedQuery:
             case codec.Describe(kind="P", name=name):
                 portal = self._portal(name)
                 columns = portal.columns
-                self._send(codec.NoData() if columns is None else description(columns, portal.formats))
+                self._send(
+                    codec.NoData() if columns is None else description(columns, portal.formats)
+                )
             case codec.Execute():
                 self._execute(message)
             case codec.Close(kind="S", name=name):
@@ -67,7 +71,9 @@ class ExtendedQuery:
         if message.statement and message.statement in statements:
             raise WireError("42P05", f'prepared statement "{message.statement}" already exists')
         if len(statements) >= MOST_STATEMENTS:
-            raise WireError("54000", f"more than {MOST_STATEMENTS} statements are prepared", "DEALLOCATE some.")
+            raise WireError(
+                "54000", f"more than {MOST_STATEMENTS} statements are prepared", "DEALLOCATE some."
+            )
         if len(message.query) > LONGEST:
             raise WireError("54000", f"the statement is longer than {LONGEST} characters")
         self._executor.statements.pop("", None)
@@ -109,7 +115,9 @@ class ExtendedQuery:
         if statement.command is not None:
             self._executor.admit(statement.command)
         described = statement.described
-        self._send(codec.ParameterDescription(type_oids=[kind.oid for kind in described.parameters]))
+        self._send(
+            codec.ParameterDescription(type_oids=[kind.oid for kind in described.parameters])
+        )
         columns = described.columns
         self._send(codec.NoData() if columns is None else description(columns, [0]))
 
@@ -152,12 +160,17 @@ def _values(kinds: Sequence[PostgresType], message: codec.Bind) -> tuple[object,
     """The parameter values, decoded by their types."""
     given = message.param_values
     if len(given) != len(kinds):
-        raise WireError("08P01", f"bind message supplies {len(given)} parameters, but prepared statement "
-                        f'"{message.statement}" requires {len(kinds)}')  # fmt: skip
+        raise WireError(
+            "08P01",
+            f"bind message supplies {len(given)} parameters, but prepared statement "
+            f'"{message.statement}" requires {len(kinds)}',
+        )
     if sum(len(data) for data in given if data is not None) > LARGEST:
         raise WireError("54000", f"the values of the parameters have more than {LARGEST} bytes")
     codes = expanded(message.param_formats, len(given))
-    return tuple(_value(kind, code, data) for kind, code, data in zip(kinds, codes, given, strict=True))
+    return tuple(
+        _value(kind, code, data) for kind, code, data in zip(kinds, codes, given, strict=True)
+    )
 
 
 def _value(kind: PostgresType, code: int, data: bytes | None) -> object:
@@ -168,5 +181,7 @@ def _value(kind: PostgresType, code: int, data: bytes | None) -> object:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise WireError("22021", 'invalid byte sequence for encoding "UTF8" in a parameter') from None
+        raise WireError(
+            "22021", 'invalid byte sequence for encoding "UTF8" in a parameter'
+        ) from None
     return text_format.decode(kind, text)

@@ -20,7 +20,13 @@ from dpsql.server.authentication.failed_logins import FailedLogins
 from dpsql.server.authentication.login import CancelKey, LoginPolicy, LoginResult, admit, greet
 from dpsql.server.catalogue import Catalogue
 from dpsql.server.connection_settings import ConnectionSettings
-from dpsql.server.connections import ClientConnection, ConnectionLimits, Connections, host_and_port, too_many_clients
+from dpsql.server.connections import (
+    ClientConnection,
+    ConnectionLimits,
+    Connections,
+    host_and_port,
+    too_many_clients,
+)
 from dpsql.server.message_loop import MessageLoop, StatementObserver
 from dpsql.server.protocol import codec
 from dpsql.server.protocol.codec import MalformedMessage
@@ -54,7 +60,10 @@ def is_loopback(host: str) -> bool:
     (True, True, False, True)
     """
     try:
-        found = {ipaddress.ip_address(info[4][0].partition("%")[0]) for info in socket.getaddrinfo(host, None)}  # type: ignore[union-attr]
+        found = {
+            ipaddress.ip_address(info[4][0].partition("%")[0])  # type: ignore[union-attr]
+            for info in socket.getaddrinfo(host, None)
+        }
     except (OSError, ValueError, UnicodeError):
         raise InterfaceError(f"{host}: is no address of this machine") from None
     return all(address.is_loopback for address in found)
@@ -66,7 +75,9 @@ def listening(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, OverflowError):
-        raise InterfaceError(f"{host}:{port} cannot be listened on; another server may be there") from None
+        raise InterfaceError(
+            f"{host}:{port} cannot be listened on; another server may be there"
+        ) from None
 
 
 def set_client_socket_options(connection: socket.socket) -> None:
@@ -91,14 +102,28 @@ class Server:
     """Serves one database on one address until `close`; sessions decide all that is answered."""
 
     def __init__(
-        self, database: Database, host: str = "127.0.0.1", port: int = 5433, policy: LoginPolicy | None = None,
-        limits: ConnectionLimits | None = None, observer: StatementObserver | None = None,
-    ) -> None:  # fmt: skip
-        self._database, self._policy, self._limits = database, policy or LoginPolicy(), limits or ConnectionLimits()
+        self,
+        database: Database,
+        host: str = "127.0.0.1",
+        port: int = 5433,
+        policy: LoginPolicy | None = None,
+        limits: ConnectionLimits | None = None,
+        observer: StatementObserver | None = None,
+    ) -> None:
+        self._database, self._policy, self._limits = (
+            database,
+            policy or LoginPolicy(),
+            limits or ConnectionLimits(),
+        )
         require_safe(host, self._policy)
-        self._crowd, self._unfinished = Connections(self._limits), PartialMessageSpace(self._limits.unfinished)
+        self._crowd, self._unfinished = (
+            Connections(self._limits),
+            PartialMessageSpace(self._limits.unfinished),
+        )
         self._observer = observer or StatementObserver()
-        self._observer.begin(lambda: self.connected, database.accountant.remaining, database.answers_left)
+        self._observer.begin(
+            lambda: self.connected, database.accountant.remaining, database.answers_left
+        )
         self._numbers = itertools.count(1)
         self._threads: set[threading.Thread] = set()
         self._lock = threading.Lock()
@@ -143,7 +168,10 @@ class Server:
         return self.start()
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -164,14 +192,18 @@ class Server:
 
     def _arrive(self, connection: socket.socket, address: tuple[object, ...]) -> None:
         peer = ClientConnection(
-            next(self._numbers), MessageStream(connection, self._unfinished), *host_and_port(address)
+            next(self._numbers),
+            MessageStream(connection, self._unfinished),
+            *host_and_port(address),
         )
         if not self._crowd.arrive(peer):
             LOG.info("%s refused sqlstate=53300", peer)
             self._observer.refused("53300")
             _refuse_at_once(connection)
             return
-        thread = threading.Thread(target=self._serve, args=(peer,), name=f"dpsql client {peer.number}", daemon=True)
+        thread = threading.Thread(
+            target=self._serve, args=(peer,), name=f"dpsql client {peer.number}", daemon=True
+        )
         with self._lock:
             self._threads.add(thread)
         thread.start()
@@ -224,8 +256,11 @@ class Server:
         self._crowd.require_place()
         visitor = admit(peer.wire, self._policy, packet, self._guesses, peer.host)
         if visitor.database not in (self._database.schema.name, visitor.user, "postgres"):
-            raise WireError("3D000", f'database "{visitor.database}" does not exist',
-                            f"Connect to the database {self._database.schema.name}.")  # fmt: skip
+            raise WireError(
+                "3D000",
+                f'database "{visitor.database}" does not exist',
+                f"Connect to the database {self._database.schema.name}.",
+            )
         return visitor
 
     @contextlib.contextmanager
@@ -254,7 +289,9 @@ class Server:
                 current=lambda: self._database.schema,
                 synopses=session.named.synopses,
             )
-            conversation = MessageLoop(peer.wire, session, catalogue, settings, self._observer, str(peer))
+            conversation = MessageLoop(
+                peer.wire, session, catalogue, settings, self._observer, str(peer)
+            )
             key = self._crowd.enter(peer, conversation)
             LOG.info("%s user=%r connected", peer, visitor.user)
             try:

@@ -53,7 +53,11 @@ class StatementObserver:
 LOG = logging.getLogger("dpsql.pgwire")
 #: Characters of one text with statements.
 LONGEST = 256 * 1024
-_STATUS = {"I": TransactionStatus.IDLE, "T": TransactionStatus.IN_TRANSACTION, "E": TransactionStatus.ERROR_TRANSACTION}
+_STATUS = {
+    "I": TransactionStatus.IDLE,
+    "T": TransactionStatus.IN_TRANSACTION,
+    "E": TransactionStatus.ERROR_TRANSACTION,
+}
 
 
 class MessageLoop:
@@ -138,7 +142,9 @@ class MessageLoop:
     def _simple(self, text: str) -> None:
         """Answer a simple query: its statements fail together outside of a transaction."""
         if len(text) > LONGEST:
-            raise WireError("54000", f"the text of the statements is longer than {LONGEST} characters")
+            raise WireError(
+                "54000", f"the text of the statements is longer than {LONGEST} characters"
+            )
         self._extended.forget_nameless()
         statements = pieces(text)
         if not statements:
@@ -151,10 +157,19 @@ class MessageLoop:
         command = read(piece)
         described = self._executor.describe(command)
         if described.parameters:
-            raise WireError("42P02", "there is no parameter $1", "Parameters need the extended protocol.")
-        portal = Portal(described.columns, lambda: described.run(()), self._executor.formats(command), command=command)
+            raise WireError(
+                "42P02", "there is no parameter $1", "Parameters need the extended protocol."
+            )
+        portal = Portal(
+            described.columns,
+            lambda: described.run(()),
+            self._executor.formats(command),
+            command=command,
+        )
         if portal.columns is not None:
-            outcome = portal.outcome()  # before the columns, so that a refusal is not preceded by them
+            outcome = (
+                portal.outcome()
+            )  # before the columns, so that a refusal is not preceded by them
             assert isinstance(outcome, PortalRows)
             self._wire.send(description(portal.columns, portal.formats))
         self._send_portal(portal, 0)
@@ -184,7 +199,9 @@ class MessageLoop:
 
     def _send_copy(self, copy: CopyOut) -> None:
         code = int(copy.options.format == "binary")
-        self._wire.send(codec.CopyOutResponse(overall_format=code, col_formats=[code] * len(copy.columns)))
+        self._wire.send(
+            codec.CopyOutResponse(overall_format=code, col_formats=[code] * len(copy.columns))
+        )
         for data in copied(copy.columns, copy.rows, copy.options, self._settings.zone):
             self._wire.send(codec.CopyData(data=data))
         self._wire.send(codec.CopyDone(), codec.CommandComplete(tag=f"COPY {len(copy.rows)}"))
@@ -208,7 +225,9 @@ class MessageLoop:
         self._observer.statement(sqlstate, code, took)
         said = self._price or detail
         user, took = self._session.analyst, took * 1000
-        LOG.info("%s user=%r took=%.1fms sqlstate=%s %s", self._connection, user, took, sqlstate, said)
+        LOG.info(
+            "%s user=%r took=%.1fms sqlstate=%s %s", self._connection, user, took, sqlstate, said
+        )
         return sqlstate == "00000"
 
     def _ready(self) -> None:
@@ -222,8 +241,12 @@ class MessageLoop:
         """Report changed settings to the client; all of them at the start."""
         now = self._settings.reported()
         if now != self._reported:
-            changed = {name: value for name, value in now.items() if self._reported.get(name) != value}
-            self._wire.send(*(codec.ParameterStatus(name=name, value=value) for name, value in changed.items()))
+            changed = {
+                name: value for name, value in now.items() if self._reported.get(name) != value
+            }
+            self._wire.send(
+                *(codec.ParameterStatus(name=name, value=value) for name, value in changed.items())
+            )
             self._reported = now
 
     def _tell_price(self, price: str, charged: Fraction, error: Callable[[], str]) -> None:
@@ -239,7 +262,9 @@ class MessageLoop:
 
     def _warn(self, sqlstate: str, message: str) -> None:
         if self._settings.shows("warning"):
-            self._wire.send(codec.NoticeResponse(fields=notice_fields(message, "WARNING", sqlstate)))
+            self._wire.send(
+                codec.NoticeResponse(fields=notice_fields(message, "WARNING", sqlstate))
+            )
 
     def _farewell(self) -> None:
         leaving = WireError("57P01", "terminating connection due to administrator command")
@@ -248,4 +273,6 @@ class MessageLoop:
 
 
 def _refuse_function_call() -> None:
-    raise WireError("0A000", "function calls of the old protocol are not supported", "Send a query.")
+    raise WireError(
+        "0A000", "function calls of the old protocol are not supported", "Send a query."
+    )

@@ -14,7 +14,9 @@ from dpsql.server.message_loop import StatementObserver
 try:
     from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, start_http_server
 except ImportError:
-    raise InterfaceError('metrics need the library prometheus_client: pip install "dpsql[metrics]"') from None
+    raise InterfaceError(
+        'metrics need the library prometheus_client: pip install "dpsql[metrics]"'
+    ) from None
 
 #: Seconds up to which statements are counted.
 _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300)
@@ -29,21 +31,37 @@ class Metrics(StatementObserver):
         self._registry = CollectorRegistry()
         counter = partial(Counter, registry=self._registry)
         gauge = partial(Gauge, registry=self._registry)
-        self._statements = counter("dpsql_statements", "Statements that ended, by SQLSTATE.", ["sqlstate"])
-        self._refusals = counter("dpsql_refusals", "Statements that were refused, by dpsql's code.", ["code"])
-        self._failures = counter("dpsql_failures", "Statements that failed though they were in order.")
+        self._statements = counter(
+            "dpsql_statements", "Statements that ended, by SQLSTATE.", ["sqlstate"]
+        )
+        self._refusals = counter(
+            "dpsql_refusals", "Statements that were refused, by dpsql's code.", ["code"]
+        )
+        self._failures = counter(
+            "dpsql_failures", "Statements that failed though they were in order."
+        )
         self._charges = counter("dpsql_charges", "Statements that were charged.")
         self._epsilon = counter("dpsql_charged_epsilon", "The sum of their prices.")
         self._refused = counter(
             "dpsql_refused_connections", "Connections that were refused, by SQLSTATE.", ["sqlstate"]
         )
         self._logins = counter("dpsql_failed_logins", "Logins that failed.")
-        self._seconds = Histogram("dpsql_statement_seconds", "How long statements took.", buckets=_SECONDS,
-                                  registry=self._registry)  # fmt: skip
+        self._seconds = Histogram(
+            "dpsql_statement_seconds",
+            "How long statements took.",
+            buckets=_SECONDS,
+            registry=self._registry,
+        )
         self._connected = gauge("dpsql_connections", "Connections that are logged in.")
-        self._share = gauge("dpsql_budget_left_share", "What is left of the whole budget, from 0 to 1.")
-        self._answers = gauge("dpsql_budget_left_answers", "Answers at the schema's price that are left.")
-        self._of_answers = gauge("dpsql_budget_answers", "Answers at the schema's price in the whole budget.")
+        self._share = gauge(
+            "dpsql_budget_left_share", "What is left of the whole budget, from 0 to 1."
+        )
+        self._answers = gauge(
+            "dpsql_budget_left_answers", "Answers at the schema's price that are left."
+        )
+        self._of_answers = gauge(
+            "dpsql_budget_answers", "Answers at the schema's price in the whole budget."
+        )
         self._left = gauge("dpsql_budget_left_epsilon", "What is left of epsilon.")
         self._total = gauge("dpsql_budget_epsilon", "The epsilon of the whole budget.")
         try:
@@ -101,7 +119,10 @@ class Metrics(StatementObserver):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._http.shutdown()
         self._http.server_close()

@@ -59,44 +59,68 @@ class QueryRouter:
     """
 
     def __init__(
-        self, session: Session, catalogue: Catalogue, cancellation: StatementCancellation,
-        show_price: Callable[[str, Fraction, Callable[[], str]], None], noted: Callable[[str], None],
-    ) -> None:  # fmt: skip
+        self,
+        session: Session,
+        catalogue: Catalogue,
+        cancellation: StatementCancellation,
+        show_price: Callable[[str, Fraction, Callable[[], str]], None],
+        noted: Callable[[str], None],
+    ) -> None:
         self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
         self._show_price, self._noted = show_price, noted
 
-    def describe(self, query: QueryText, declared: Sequence[PostgresType | None] = ()) -> DescribedQuery:
+    def describe(
+        self, query: QueryText, declared: Sequence[PostgresType | None] = ()
+    ) -> DescribedQuery:
         """The query with its types; nothing is run or charged. ``declared`` has the types that the client declares."""
         return self._located(query, lambda: self._describe(query, declared))
 
-    def _describe(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
+    def _describe(
+        self, query: QueryText, declared: Sequence[PostgresType | None]
+    ) -> DescribedQuery:
         if self._catalogue.claims(query.text):
             return self._introspected(query, declared)
         match request.read(query.text):
             case request.Select():
                 return self._priced(query, declared)
             case request.CreateNamed() | request.DropNamed() as wanted:
-                return DescribedQuery((), None, lambda _: self._named(query, _TAGS[type(wanted), wanted.kind]))
-            case request.Explain(text=inner) | request.ExplainPrivacy(text=inner) if request.named_statement(inner):
+                return DescribedQuery(
+                    (), None, lambda _: self._named(query, _TAGS[type(wanted), wanted.kind])
+                )
+            case request.Explain(text=inner) | request.ExplainPrivacy(text=inner) if (
+                request.named_statement(inner)
+            ):
                 lines = self._session.execute(query.text)
-                return DescribedQuery((), _columns(lines.columns), lambda _: PortalRows(lines.rows, "EXPLAIN"))
+                return DescribedQuery(
+                    (), _columns(lines.columns), lambda _: PortalRows(lines.rows, "EXPLAIN")
+                )
             case request.Explain(text=inner, json=as_json):
                 kind = postgres_types.JSON if as_json else postgres_types.TEXT
                 return self._explained(query, inner, WireColumn("QUERY PLAN", kind), declared)
             case request.ExplainPrivacy(text=inner):
-                return self._explained(query, inner, WireColumn("EXPLAIN PRIVACY", postgres_types.TEXT), declared)
+                return self._explained(
+                    query, inner, WireColumn("EXPLAIN PRIVACY", postgres_types.TEXT), declared
+                )
             case _:
                 result = self._session.execute(query.text)
-                return DescribedQuery((), _columns(result.columns), lambda _: PortalRows(result.rows, "SHOW"))
+                return DescribedQuery(
+                    (), _columns(result.columns), lambda _: PortalRows(result.rows, "SHOW")
+                )
 
     def _explained(
-        self, query: QueryText, inner: str, column: WireColumn, declared: Sequence[PostgresType | None]
+        self,
+        query: QueryText,
+        inner: str,
+        column: WireColumn,
+        declared: Sequence[PostgresType | None],
     ) -> DescribedQuery:
         """EXPLAIN of a query, priced anew at each execution."""
         prepared = self._session.prepare(inner, [_duckdb_name(kind) for kind in declared])
 
         def run(values: Sequence[object]) -> Outcome:
-            return self._located(query, lambda: PortalRows(self._session.execute(query.text, values).rows, "EXPLAIN"))
+            return self._located(
+                query, lambda: PortalRows(self._session.execute(query.text, values).rows, "EXPLAIN")
+            )
 
         return DescribedQuery(_kinds(declared, prepared.parameters), (column,), run)
 
@@ -104,7 +128,9 @@ class QueryRouter:
         if "?" not in query.text and "$" not in query.text:
             planned = self._session.plan(query.text)
             columns = self._session.columns(planned)
-            return DescribedQuery((), _columns(columns), lambda _: self._answered(query, columns, self._planned))
+            return DescribedQuery(
+                (), _columns(columns), lambda _: self._answered(query, columns, self._planned)
+            )
         prepared = self._session.prepare(query.text, [_duckdb_name(kind) for kind in declared])
         return DescribedQuery(
             _kinds(declared, prepared.parameters),
@@ -122,17 +148,22 @@ class QueryRouter:
 
         return self._located(query, answered)
 
-    def _introspected(self, query: QueryText, declared: Sequence[PostgresType | None]) -> DescribedQuery:
+    def _introspected(
+        self, query: QueryText, declared: Sequence[PostgresType | None]
+    ) -> DescribedQuery:
         """The catalogue's answer, at no cost."""
         columns = tuple(
-            WireColumn(column.name, _catalogued(column.oid)) for column in self._catalogue.describe(query.text)
+            WireColumn(column.name, _catalogued(column.oid))
+            for column in self._catalogue.describe(query.text)
         )
         known = self._catalogue.parameters(query.text)
         given = (*declared, *[None] * len(known))
         kinds = tuple(given[place] or _catalogued(oid) for place, oid in enumerate(known))
 
         def run(values: Sequence[object]) -> Outcome:
-            return self._located(query, lambda: PortalRows(self._catalogue.run(query.text, values).rows))
+            return self._located(
+                query, lambda: PortalRows(self._catalogue.run(query.text, values).rows)
+            )
 
         return DescribedQuery(kinds, columns, run)
 
@@ -140,7 +171,10 @@ class QueryRouter:
         return self._session.plan(query.text)
 
     def _answered(
-        self, query: QueryText, described: Sequence[OutputColumn], planned: Callable[[QueryText], Plan]
+        self,
+        query: QueryText,
+        described: Sequence[OutputColumn],
+        planned: Callable[[QueryText], Plan],
     ) -> Outcome:
         """Plan and run a query: the only place in the server where something is charged.
 
@@ -163,7 +197,9 @@ class QueryRouter:
         for notice in result.notices:
             self._noted(notice)
         price = result.price
-        if price.stored:  # said without asking the ledger: dashboards draw such answers again and again
+        if (
+            price.stored
+        ):  # said without asking the ledger: dashboards draw such answers again and again
             self._show_price("free: answered before, and paid for once", price.charged, error)
         elif price.charged:
             said = "this one is paid for"
@@ -182,7 +218,9 @@ class QueryRouter:
         raise LocatedError(failed, code)
 
 
-def _kinds(declared: Sequence[PostgresType | None], inferred: Sequence[str]) -> tuple[PostgresType, ...]:
+def _kinds(
+    declared: Sequence[PostgresType | None], inferred: Sequence[str]
+) -> tuple[PostgresType, ...]:
     """The types of parameters: the client's, or else those that the statement implies."""
     given = (*declared, *[None] * len(inferred))
     return tuple(given[place] or by_name(name) for place, name in enumerate(inferred))

@@ -10,7 +10,10 @@ from dpsql.errors import Error, QueryCancelled
 from dpsql.errors.deadline import Deadline, within
 from dpsql.server.protocol.error_response import WireError
 
-_BY_USER, _BY_CLOCK = "canceling statement due to user request", "canceling statement due to statement timeout"
+_BY_USER, _BY_CLOCK = (
+    "canceling statement due to user request",
+    "canceling statement due to statement timeout",
+)
 _BY_END = "terminating connection due to administrator command"
 #: Seconds between interrupts: one that comes between two parts of a statement ends neither.
 AGAIN = 0.05
@@ -59,7 +62,11 @@ class StatementCancellation:
 
     def said(self, error: Error) -> Error:
         """The error or, if the statement was cancelled, PostgreSQL's words for that."""
-        return WireError("57014", self._reason) if error.sqlstate == QueryCancelled.sqlstate and self._reason else error
+        return (
+            WireError("57014", self._reason)
+            if error.sqlstate == QueryCancelled.sqlstate and self._reason
+            else error
+        )
 
     def _cancel(self, reason: str) -> None:
         with self._lock:
@@ -68,7 +75,9 @@ class StatementCancellation:
             self._reason = reason
             deadline, over = self._running
             deadline.end()
-        threading.Thread(target=self._insist, args=(over,), name="dpsql cancel", daemon=True).start()
+        threading.Thread(
+            target=self._insist, args=(over,), name="dpsql cancel", daemon=True
+        ).start()
 
     def _insist(self, over: threading.Event) -> None:
         """Interrupt the statement repeatedly until it ends, and nothing after it."""

@@ -50,7 +50,9 @@ class PlanAnswering:
             if plan.cores and plan.refined:
                 plan, paid = self._refined(plan, scope)
             elif plan.cores:
-                paid = self._execution.paid(plan.written(), scope, self._execution.charged, reuse=reuse)
+                paid = self._execution.paid(
+                    plan.written(), scope, self._execution.charged, reuse=reuse
+                )
             return self.shown(plan, paid, scope), paid.released
 
     def of_views(self, plan: Plan, refine: bool = False) -> ViewAnswer | None:
@@ -77,23 +79,34 @@ class PlanAnswering:
         bought = plan.at(plan.price * missing).written()
         paid = self._execution.paid(bought, scope, self._execution.charged)
         both = None if known is None else self.of_views(plan, refine=True)
-        if both is None or both.ratio > 1 / missing:  # what was bought is no view: its own noise is that of its price
+        if (
+            both is None or both.ratio > 1 / missing
+        ):  # what was bought is no view: its own noise is that of its price
             return bought, paid
         both = self._execution.refined(plan, scope) or both
         return bought, PaidRelease(both.released, paid.stored, None, both.notices)
 
-    def shown(self, plan: Plan, paid: PaidRelease, scope: CancelScope, charged: Fraction | None = None) -> Result:
+    def shown(
+        self, plan: Plan, paid: PaidRelease, scope: CancelScope, charged: Fraction | None = None
+    ) -> Result:
         """The post-processed result. ``charged`` is the ε to report if it differs from the plan's price."""
         scope.check()
         with scope.sandbox() as postprocessor:
             rows = postprocessor.run(plan, paid.released)
         paid_plan = paid.bought or plan
         own = paid_plan.price if charged is None else charged
-        bought, cost = bool(plan.cores) and not paid.stored, paid_plan.cost if charged is None else FREE
+        bought, cost = (
+            bool(plan.cores) and not paid.stored,
+            paid_plan.cost if charged is None else FREE,
+        )
         price = Price(own if bought else Fraction(0), paid.stored, cost if bought else FREE)
         notices = (*plan.notices, *taken_as_given(plan), *rows.notices, *paid.notices)
         if plan.cores:
-            notices = (*notices, *many_candidates(plan, paid.released), *left_out(plan, paid.released))
+            notices = (
+                *notices,
+                *many_candidates(plan, paid.released),
+                *left_out(plan, paid.released),
+            )
         if bought and self._execution.answers is not None:
             notices = (*notices, *self._execution.answers.stale(plan))
         combined = any(isinstance(table, CombinedTable) for table in paid.released.tables)
@@ -113,12 +126,16 @@ WorkloadStatement: TypeAlias = str | tuple[str, Sequence[object]]
 class WorkloadAnswering:
     """Charges workloads once and answers them."""
 
-    def __init__(self, execution: Execution, answering: PlanAnswering, scopes: CancelScopes) -> None:
+    def __init__(
+        self, execution: Execution, answering: PlanAnswering, scopes: CancelScopes
+    ) -> None:
         self._execution, self._answering, self._scopes = execution, answering, scopes
 
     def is_free(self, plan: Plan, reuse: bool) -> bool:
         """Whether a plan was paid for already; with ``reuse``, also where other answers tell it."""
-        return self._execution.is_paid(plan) or (reuse and self._answering.of_views(plan) is not None)
+        return self._execution.is_paid(plan) or (
+            reuse and self._answering.of_views(plan) is not None
+        )
 
     def run(self, workload: PricedWorkload, accountant: str | None, *, reuse: bool) -> list[Result]:
         """Charge the whole workload, by the named accountant or the best one, then return the answers in order.
@@ -129,24 +146,39 @@ class WorkloadAnswering:
         for plan in workload.plans:
             plan.written()
         with self._scopes.scope() as scope:
-            if statuses(workload.plans, lambda plan: self.is_free(plan, reuse)) != workload.statuses:
+            if (
+                statuses(workload.plans, lambda plan: self.is_free(plan, reuse))
+                != workload.statuses
+            ):
                 raise DataError(
                     "what of the workload is paid for already has changed since it was priced; price it again"
                 )
-            known = [(plan, execution.paid(plan, scope, unpaid, reuse=reuse))
-                     for plan in workload.with_status("paid for already")]  # fmt: skip
+            known = [
+                (plan, execution.paid(plan, scope, unpaid, reuse=reuse))
+                for plan in workload.with_status("paid for already")
+            ]
             block = None if offer is None else offer.block
             for plan in workload.bought:
                 execution.require_few_keys(plan)
             with nullcontext() if block is None else execution.held(block.plans[0]) as held:
                 charges = {} if block is None else execution.charged_together(block)
-                parts = {} if block is None else dict(zip(map(id, block.plans), block.parts, strict=True))
+                parts = (
+                    {}
+                    if block is None
+                    else dict(zip(map(id, block.plans), block.parts, strict=True))
+                )
                 results = list[Result]()
                 for plan, status in zip(workload.plans, workload.statuses, strict=True):
-                    paid = PaidRelease(NOTHING, False, None) if status == "public" else earlier(plan, known)
+                    paid = (
+                        PaidRelease(NOTHING, False, None)
+                        if status == "public"
+                        else earlier(plan, known)
+                    )
                     if paid is None:
                         found = execution.paid(plan, scope, lambda each: charges[id(each)], held)
-                        paid = replace(found, stored=False)  # the block paid, also where another was first meanwhile
+                        paid = replace(
+                            found, stored=False
+                        )  # the block paid, also where another was first meanwhile
                         known.append((plan, paid))
                     results.append(self._answering.shown(plan, paid, scope, parts.get(id(plan))))
                 return results
@@ -190,15 +222,21 @@ def offered(workload: PricedWorkload, accountant: str | None) -> Offer | None:
         offer = workload.offer(accountant)
     except KeyError:
         known = ", ".join(each.accountant for each in workload.offers)
-        raise DataError(f"there is no accountant {accountant!r} for a workload; known are {known}") from None
+        raise DataError(
+            f"there is no accountant {accountant!r} for a workload; known are {known}"
+        ) from None
     if offer is not None and not offer.valid:
-        raise DataError(f"accountant {offer.accountant} is not valid for this workload: {offer.why}")
+        raise DataError(
+            f"accountant {offer.accountant} is not valid for this workload: {offer.why}"
+        )
     return offer
 
 
 def unpaid(plan: Plan) -> NoReturn:
     """Raise: a stored answer is gone since the workload was priced, and its price was not shown."""
-    raise OperationalError("an answer that was paid for is no longer kept; price the workload again")
+    raise OperationalError(
+        "an answer that was paid for is no longer kept; price the workload again"
+    )
 
 
 def _is_same(one: Plan, other: Plan) -> bool:

@@ -48,7 +48,10 @@ class CancelScope:
     @contextmanager
     def sandbox(self) -> Iterator[PostProcessor]:
         """A sandbox for the length of the block."""
-        with self._postprocessors.lease(self._analyst, self.check) as postprocessor, self.on(postprocessor.interrupt):
+        with (
+            self._postprocessors.lease(self._analyst, self.check) as postprocessor,
+            self.on(postprocessor.interrupt),
+        ):
             yield postprocessor
 
     @contextmanager

@@ -22,7 +22,12 @@ from dpsql.schema import Noise, Privacy, Schema
 from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.named_releases import NamedReleases
 from dpsql.session.plan_cache import PlanCache
-from dpsql.session.pricing.noise_choice import chosen_noise, is_settled, ordinary_answers, usual_costs
+from dpsql.session.pricing.noise_choice import (
+    chosen_noise,
+    is_settled,
+    ordinary_answers,
+    usual_costs,
+)
 from dpsql.session.public_sizes import PublicSizes
 from dpsql.session.request import StatementSettings
 from dpsql.session.request.statement_settings import allowed_price, budget_row
@@ -53,10 +58,23 @@ class Compiler:
     """
 
     def __init__(
-        self, schema: Schema, accountant: Accountant, analyst: str, frontend_options: FrontendOptions,
-        scopes: CancelScopes, plans: PlanCache | None, sizes: PublicSizes, dialect: Dialect, named: NamedReleases,
-    ) -> None:  # fmt: skip
-        self._schema, self._accountant, self._analyst, self._named = schema, accountant, analyst, named
+        self,
+        schema: Schema,
+        accountant: Accountant,
+        analyst: str,
+        frontend_options: FrontendOptions,
+        scopes: CancelScopes,
+        plans: PlanCache | None,
+        sizes: PublicSizes,
+        dialect: Dialect,
+        named: NamedReleases,
+    ) -> None:
+        self._schema, self._accountant, self._analyst, self._named = (
+            schema,
+            accountant,
+            analyst,
+            named,
+        )
         self.frontend_options, self._scopes, self._plans = frontend_options, scopes, plans
         self._sizes, self._dialect, self._settled = sizes, dialect, False
 
@@ -98,7 +116,10 @@ class Compiler:
             plan = self._plans.plan(text, parameters, chosen, self.frontend_options, versions, make)
         if plan.unfound and not may_find:
             columns = ", ".join(map(".".join, plan.unfound))
-            raise Refused("E_BOUNDS", f"the bounds of {columns} are not found yet; a query by itself finds them")
+            raise Refused(
+                "E_BOUNDS",
+                f"the bounds of {columns} are not found yet; a query by itself finds them",
+            )
         return plan
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
@@ -116,7 +137,10 @@ class Compiler:
         sandbox: PostProcessor,
         bounded: BoundedSchema,
     ) -> Plan:
-        statement, delta = self._with_constants(statement, settings), self._accountant.budget.delta_selection
+        statement, delta = (
+            self._with_constants(statement, settings),
+            self._accountant.budget.delta_selection,
+        )
 
         shown, synthetic = statement, None
         if settings.preview == "synthetic":
@@ -126,12 +150,25 @@ class Compiler:
         def bound(noise: Noise) -> tuple[Privacy, Query]:
             schema = _with_noise(bounded.schema, noise)
             schema = schema if settings.own_averages else schema.with_averages_as_sums()
-            return schema.privacy, bind(shown, schema, parameters, sandbox.types, self.frontend_options,
-                                        settings.empty_groups, self._sizes)  # fmt: skip
+            return schema.privacy, bind(
+                shown,
+                schema,
+                parameters,
+                sandbox.types,
+                self.frontend_options,
+                settings.empty_groups,
+                self._sizes,
+            )
 
         privacy, query = bound(noise)
-        price = settings.epsilon if query.own_epsilon is None else allowed_price(query.own_epsilon, privacy)
-        if query.own_epsilon is not None and noise != (noise := self._noise(settings.mechanism, price)):
+        price = (
+            settings.epsilon
+            if query.own_epsilon is None
+            else allowed_price(query.own_epsilon, privacy)
+        )
+        if query.own_epsilon is not None and noise != (
+            noise := self._noise(settings.mechanism, price)
+        ):
             privacy, query = bound(noise)
         reports = settings.clipping == "report" and not query.probe
         beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())
@@ -189,7 +226,9 @@ class Compiler:
                 with _hinting(text, sandbox.schema, sandbox, self._sizes):
                     yield sandbox
             except MALFORMED:
-                raise StatementError("E_PARSE", "the statement is not SQL that dpsql can read") from None
+                raise StatementError(
+                    "E_PARSE", "the statement is not SQL that dpsql can read"
+                ) from None
 
 
 @dataclass(frozen=True)
@@ -209,18 +248,37 @@ class Compiled:
 
     def at(self, price: Fraction) -> Plan:
         """The plan at a price."""
-        return self.plan(price, plan_cores(self.query, self.dialect, self.privacy, price, self.delta, self.beside))
+        return self.plan(
+            price,
+            plan_cores(self.query, self.dialect, self.privacy, price, self.delta, self.beside),
+        )
 
     def plan(self, price: Fraction, cores: tuple[CorePlan, ...]) -> Plan:
         """The plan made of cores that were planned at this price."""
         query, described, confidence = self.query, self.described, float(self.privacy.confidence)
         derived, cubes = ((), ()) if query.probe else (query.derived, query.cubes)
         fixed, found = query.own_epsilon is not None, () if query.probe else cores
-        return Plan(self.text, found, derived, described.sql, query.public, described.columns, price, confidence, cubes,
-                    query.notices, fixed, repriced=self.at, ends=described.ends, resampling=described.resampling,
-                    collection=described.collection,
-                    left_out=self.left_out, clamped=self.clamped, evident=query.evident,
-                    unfound=self.unfound)  # fmt: skip
+        return Plan(
+            self.text,
+            found,
+            derived,
+            described.sql,
+            query.public,
+            described.columns,
+            price,
+            confidence,
+            cubes,
+            query.notices,
+            fixed,
+            repriced=self.at,
+            ends=described.ends,
+            resampling=described.resampling,
+            collection=described.collection,
+            left_out=self.left_out,
+            clamped=self.clamped,
+            evident=query.evident,
+            unfound=self.unfound,
+        )
 
 
 def _with_noise(schema: Schema, noise: Noise) -> Schema:

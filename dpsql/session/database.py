@@ -18,7 +18,14 @@ from dpsql.postprocessing import PostProcessors
 from dpsql.privacy.accountant import Accountant
 from dpsql.privacy.budget import SMALLEST_SHARE, Budget
 from dpsql.privacy.filter import AnswersLeft, FilterState
-from dpsql.privacy.ledger import NAMELESS, DatabaseNames, Ledger, LedgerIdentity, ledger_path, names_of
+from dpsql.privacy.ledger import (
+    NAMELESS,
+    DatabaseNames,
+    Ledger,
+    LedgerIdentity,
+    ledger_path,
+    names_of,
+)
 from dpsql.privacy.measure import FREE, shown
 from dpsql.schema import Privacy, Schema, load
 from dpsql.schema.privacy import Analyst, Noise
@@ -69,7 +76,9 @@ class Database:
     def accountant(self) -> Accountant:
         return self._accountant
 
-    def session(self, analyst: str = "analyst", frontend_options: FrontendOptions = PEOPLE) -> Session:
+    def session(
+        self, analyst: str = "analyst", frontend_options: FrontendOptions = PEOPLE
+    ) -> Session:
         """A session in the name of an analyst; closing it leaves the database open.
 
         Args:
@@ -77,9 +86,16 @@ class Database:
             frontend_options: The choices of a front end where SQL dialects differ; `TOOLS` is for PostgreSQL clients.
         """
         return Session(
-            self._schema, self._engine, self._accountant, analyst, postprocessors=self._postprocessors,
-            answers=self._answers, frontend_options=frontend_options, plans=self._plans, named=self._named,
-        )  # fmt: skip
+            self._schema,
+            self._engine,
+            self._accountant,
+            analyst,
+            postprocessors=self._postprocessors,
+            answers=self._answers,
+            frontend_options=frontend_options,
+            plans=self._plans,
+            named=self._named,
+        )
 
     def answers_left(self) -> AnswersLeft:
         """How many ordinary answers the whole budget has left, of how many where nothing is spent."""
@@ -100,7 +116,9 @@ def open_database(schema: Schema | str | Path, ledger: str | Path | None = None)
         return Database(completed, engine, open_accountant(completed, ledger))
 
 
-def open_session(schema: Schema | str | Path, analyst: str = "analyst", ledger: str | Path | None = None) -> Session:
+def open_session(
+    schema: Schema | str | Path, analyst: str = "analyst", ledger: str | Path | None = None
+) -> Session:
     """Open a session; closing it closes the engine and the ledger.
 
     Args:
@@ -131,18 +149,27 @@ def _opening() -> Iterator[None]:
             raise
         except Exception as error:
             record("opening the database", error)
-    fault = InternalError("E_INTERNAL the opening of the data met a fault of dpsql; nothing was charged")
+    fault = InternalError(
+        "E_INTERNAL the opening of the data met a fault of dpsql; nothing was charged"
+    )
     fault.add_note(incident_note(number))
     raise fault
 
 
 def _open_answers(
-    schema: Schema, engine: Engine, accountant: Accountant, named: NamedReleases, *, keeps_results: bool = False
+    schema: Schema,
+    engine: Engine,
+    accountant: Accountant,
+    named: NamedReleases,
+    *,
+    keeps_results: bool = False,
 ) -> AnswerStore | None:
     """The store of the database's released answers, synopses among them; None if its owner keeps none."""
     if not schema.privacy.keep_answers:
         return None
-    return AnswerStore(accountant.ledger, engine.version, SynopsisViews(named), keeps_results=keeps_results)
+    return AnswerStore(
+        accountant.ledger, engine.version, SynopsisViews(named), keeps_results=keeps_results
+    )
 
 
 def _declared_schema(schema: Schema | str | Path) -> Schema:

@@ -48,7 +48,12 @@ class Execution:
     """
 
     def __init__(
-        self, accountant: Accountant, analyst: str, engine: Engine, answers: AnswerStore | None, time_bucket: Fraction
+        self,
+        accountant: Accountant,
+        analyst: str,
+        engine: Engine,
+        answers: AnswerStore | None,
+        time_bucket: Fraction,
     ) -> None:
         self._accountant, self._analyst, self._time_bucket = accountant, analyst, time_bucket
         self.engine, self.answers = engine, answers
@@ -68,7 +73,11 @@ class Execution:
 
     def is_paid(self, plan: Plan) -> bool:
         """Whether the release of the plan's cores is in the answer store."""
-        return self.answers is not None and bool(plan.cores) and self.answers.find(plan.written()) is not None
+        return (
+            self.answers is not None
+            and bool(plan.cores)
+            and self.answers.find(plan.written()) is not None
+        )
 
     def require_few_keys(self, plan: Plan) -> None:
         """Refuse a plan whose public tables give too many groups; they are counted before any charge."""
@@ -78,18 +87,27 @@ class Execution:
         """Charge one statement, once the engine has tried it on empty tables; the charge is durable on return."""
         assert not plan.unfound
         self.engine.dry_run(plan)
-        return self._accountant.spend(plan, analyst=self._analyst, statement=plan.text, cells=ledger_note(plan))
+        return self._accountant.spend(
+            plan, analyst=self._analyst, statement=plan.text, cells=ledger_note(plan)
+        )
 
     def charged_together(self, block: Block) -> dict[int, Charge[Plan]]:
         """Charge a block of plans at once; the result has a charge for each plan, by its ``id``."""
         for plan in block.plans:
             self.engine.dry_run(plan)
         note = ledger_note(*block.plans)
-        charge = self._accountant.spend(block, analyst=self._analyst, statement=block.text, cells=note)
+        charge = self._accountant.spend(
+            block, analyst=self._analyst, statement=block.text, cells=note
+        )
         return {id(each.plan): each for each in divided(charge)}
 
     def marginals(
-        self, plan: SyntheticPlan, text: str, scope: CancelScope, approximate: Approximate, admitted: Admitted
+        self,
+        plan: SyntheticPlan,
+        text: str,
+        scope: CancelScope,
+        approximate: Approximate,
+        admitted: Admitted,
     ) -> tuple[tuple[MeasuredMarginal, ...], Charge[SyntheticPlan], str | None]:
         """Charge a synthetic table, read its exact marginals, and release those that are measured.
 
@@ -98,7 +116,11 @@ class Execution:
         """
         note = json.dumps(marginals_note(plan))
         return self._read_once(
-            plan, text, note, scope, lambda exact: measure(exact, plan, approximate, admitted, _entropy=self.entropy)
+            plan,
+            text,
+            note,
+            scope,
+            lambda exact: measure(exact, plan, approximate, admitted, _entropy=self.entropy),
         )
 
     def scanned(
@@ -109,14 +131,25 @@ class Execution:
         An earlier charge for it that has released nothing is taken up instead; with ``is_paid`` nothing else is done.
         The result has the number of the ledger entry.
         """
-        return self.counted(plan, note, scope, Resumption(self._accountant, self._analyst, note, is_paid))
+        return self.counted(
+            plan, note, scope, Resumption(self._accountant, self._analyst, note, is_paid)
+        )
 
     def counted(
-        self, plan: TuningPlan, note: str, scope: CancelScope, resumption: Resumption[TuningPlan] | None = None
+        self,
+        plan: TuningPlan,
+        note: str,
+        scope: CancelScope,
+        resumption: Resumption[TuningPlan] | None = None,
     ) -> tuple[dict[Question, NoisyCounts], int]:
         """Charge a find, unless a charge is taken up; read the exact places of units, and release noisy counts."""
         counts, charge, _ = self._read_once(
-            plan, plan.reading.text, note, scope, lambda exact: count(exact, plan, _entropy=self.entropy), resumption
+            plan,
+            plan.reading.text,
+            note,
+            scope,
+            lambda exact: count(exact, plan, _entropy=self.entropy),
+            resumption,
         )
         return counts, charge.entry
 
@@ -126,9 +159,14 @@ class Execution:
         return resumption.entry(plan, self.engine.version())
 
     def _read_once(
-        self, plan: PricedReadingT, text: str, note: str, scope: CancelScope, release: Release[T],
+        self,
+        plan: PricedReadingT,
+        text: str,
+        note: str,
+        scope: CancelScope,
+        release: Release[T],
         resumption: Resumption[PricedReadingT] | None = None,
-    ) -> tuple[T, Charge[PricedReadingT], str | None]:  # fmt: skip
+    ) -> tuple[T, Charge[PricedReadingT], str | None]:
         """Charge a plan that has a price of its own for the one statement that it reads, and release what is read.
 
         With a ``resumption`` a charge is given up if its reading fails, and taken up by the next one.
@@ -140,7 +178,9 @@ class Execution:
         ):
             self.engine.dry_run(plan.reading)
             paid = None if resumption is None else resumption.taken_up(plan, held.version)
-            charge = paid or self._accountant.spend(plan, analyst=self._analyst, statement=text, cells=note)
+            charge = paid or self._accountant.spend(
+                plan, analyst=self._analyst, statement=text, cells=note
+            )
             is_read = False
 
             def released() -> T:
@@ -177,7 +217,9 @@ class Execution:
         with held:
             yield held
 
-    def of_views(self, plan: Plan, postprocessor: PostProcessor, refine: bool = False) -> ViewAnswer | None:
+    def of_views(
+        self, plan: Plan, postprocessor: PostProcessor, refine: bool = False
+    ) -> ViewAnswer | None:
         """The release of the plan's cores as other answers tell it, if they do.
 
         It is the one that was given before, if there is one; to ``refine``, it is what all answers tell by now
@@ -196,7 +238,9 @@ class Execution:
                 return found
             return self.answers.give(plan, found, postprocessor.evaluated)
 
-    def part_of_views(self, plan: Plan, postprocessor: PostProcessor, version: str | None) -> PartAnswer | None:
+    def part_of_views(
+        self, plan: Plan, postprocessor: PostProcessor, version: str | None
+    ) -> PartAnswer | None:
         """What other answers on a version of the data tell of the plan's cores, if that is a part of them.
 
         None where the rest costs less than the budget admits for a charge: the whole plan may cost enough.
@@ -204,10 +248,20 @@ class Execution:
         if self.answers is None:
             return None
         part = self.answers.part_of_views(plan, version, postprocessor.evaluated)
-        return None if part is None or self._accountant.budget.is_next_to_nothing(part.rest.cost) else part
+        return (
+            None
+            if part is None or self._accountant.budget.is_next_to_nothing(part.rest.cost)
+            else part
+        )
 
     def paid(
-        self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion | None = None, *, reuse: bool = False
+        self,
+        plan: Plan,
+        scope: CancelScope,
+        pay: Pay,
+        held: EngineVersion | None = None,
+        *,
+        reuse: bool = False,
     ) -> PaidRelease:
         """The release of the plan's cores: from the answer store at no cost, or charged by ``pay`` and made.
 
@@ -225,7 +279,11 @@ class Execution:
             return kept
         with self.held(plan) as own:
             part = self._part(plan, scope, own) if reuse else None
-            return self._made(plan, scope, pay, own) if part is None else self._completed(part, scope, pay, own)
+            return (
+                self._made(plan, scope, pay, own)
+                if part is None
+                else self._completed(part, scope, pay, own)
+            )
 
     def _given(self, plan: Plan, scope: CancelScope) -> PaidRelease | None:
         """What was given before, if it was made of other answers or refined."""
@@ -247,7 +305,9 @@ class Execution:
         with scope.sandbox() as postprocessor:
             return self.part_of_views(plan, postprocessor, held.version)
 
-    def _completed(self, part: PartAnswer, scope: CancelScope, pay: Pay, held: EngineVersion) -> PaidRelease:
+    def _completed(
+        self, part: PartAnswer, scope: CancelScope, pay: Pay, held: EngineVersion
+    ) -> PaidRelease:
         """The release of a plan of which a part is known: the rest is charged by ``pay`` and made."""
         rest = part.rest.written()
         paid = self._made(rest, scope, pay, held)
@@ -259,9 +319,13 @@ class Execution:
         """The stored or new release for the version that is held."""
         if self.answers is None:
             return PaidRelease(self._released(plan, scope, pay, held)[0], False, None)
-        return self.answers.answer(plan, held.version, lambda: self._released(plan, scope, pay, held), scope.check)
+        return self.answers.answer(
+            plan, held.version, lambda: self._released(plan, scope, pay, held), scope.check
+        )
 
-    def _released(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion) -> tuple[Released, int]:
+    def _released(
+        self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion
+    ) -> tuple[Released, int]:
         """Charge, then read, then release, and return at a multiple of the bucket, with the ledger entry's number."""
         with (
             scope.reading(derives=bool(plan.derived)) as deriver,
@@ -275,12 +339,18 @@ class Execution:
         return released, charge.entry
 
     def _measured(
-        self, charge: Charge[Plan], deriver: PostProcessor | None, scope: CancelScope, held: EngineVersion
+        self,
+        charge: Charge[Plan],
+        deriver: PostProcessor | None,
+        scope: CancelScope,
+        held: EngineVersion,
     ) -> Released:
         """For each stage of a charged plan: make its derived tables, read its exact rows, release them."""
         plan, released = charge.plan, NOTHING
         with held.run(charge) as reading, scope.on(reading.interrupt):
             for stage in plan.stages:
                 derived = [] if deriver is None else deriver.derive(plan, stage, released)
-                released += release(reading.stage(derived), stage.cores, plan.confidence, _entropy=self.entropy)
+                released += release(
+                    reading.stage(derived), stage.cores, plan.confidence, _entropy=self.entropy
+                )
         return released

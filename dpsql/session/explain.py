@@ -20,8 +20,19 @@ from dpsql.planning.cells_in_words import (
     frequency_width,
     rank_width,
 )
-from dpsql.planning.estimators.estimate import CentredSum, MeanEstimate, PresenceEstimate, SingleCell
-from dpsql.planning.estimators.histogram import ClippingBound, PresentValues, TopValues, ValueCounts, least_present
+from dpsql.planning.estimators.estimate import (
+    CentredSum,
+    MeanEstimate,
+    PresenceEstimate,
+    SingleCell,
+)
+from dpsql.planning.estimators.histogram import (
+    ClippingBound,
+    PresentValues,
+    TopValues,
+    ValueCounts,
+    least_present,
+)
 from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.estimators.quantiles import QuantileEstimate
 from dpsql.planning.estimators.typical_errors import errors_in_groups
@@ -48,8 +59,13 @@ def priced(explanation: Explanation, as_json: bool, verbose: bool) -> list[str]:
     price = Fraction(0) if explanation.stored else explanation.epsilon
     said = explanation.whole().splitlines() if verbose else summary(explanation, MOST_LINES - 1)
     if as_json:
-        node = {"Node Type": "Private Answer", "Startup Cost": 0.0, "Total Cost": float(price),
-                "Plan Rows": 0, "Plan Width": 0}  # fmt: skip
+        node = {
+            "Node Type": "Private Answer",
+            "Startup Cost": 0.0,
+            "Total Cost": float(price),
+            "Plan Rows": 0,
+            "Plan Width": 0,
+        }
         return [json.dumps([{"Plan": node, "dpsql": said}], ensure_ascii=False, indent=2)]
     return [f"Private Answer  (cost=0.00..{shown(price)} rows=0 width=0)", *said]
 
@@ -81,7 +97,10 @@ def explain(
         explained
         for core in bought.cores
         for explained in (
-            *(explained_cell(cell.contribution, cell.mechanism, plan.confidence) for cell in core.cells),
+            *(
+                explained_cell(cell.contribution, cell.mechanism, plan.confidence)
+                for cell in core.cells
+            ),
             *(explained_histogram(histogram, plan.confidence) for histogram in core.histograms),
         )
     )
@@ -103,7 +122,9 @@ def explain(
         tuple(errors),
         known,
         reached,
-        tuple(_within(each, column) for each, column in zip(ranges(plan), plan.columns, strict=True)),
+        tuple(
+            _within(each, column) for each, column in zip(ranges(plan), plan.columns, strict=True)
+        ),
         groups_said(plan) if rest is None else (),
         (
             *taken_as_given(plan),
@@ -115,7 +136,9 @@ def explain(
         ),
         unit,
         made_of,
-        any(core.selection is not None and core.selection.weights is not None for core in plan.cores),
+        any(
+            core.selection is not None and core.selection.weights is not None for core in plan.cores
+        ),
         norms_said(plan),
         joins=joins_said(plan),
     )
@@ -126,7 +149,15 @@ def _within(interval: Interval, column: OutputColumn) -> str:
     if not is_number(column.type):
         return ""
     low, high = ("" if end is None else shown(end) for end in (interval.low, interval.high))
-    return f"from {low} to {high}" if low and high else f"from {low} on" if low else f"up to {high}" if high else ""
+    return (
+        f"from {low} to {high}"
+        if low and high
+        else f"from {low} on"
+        if low
+        else f"up to {high}"
+        if high
+        else ""
+    )
 
 
 def _levels(plan: Plan, cube: Cube) -> str:
@@ -137,7 +168,9 @@ def _levels(plan: Plan, cube: Cube) -> str:
     cores = [None if level.core is None else plan.cores[level.core].core for level in cube.levels]
     if all(core is not None and any(map(is_additive, core.aggregates)) for core in cores):
         return f"{count} grouping sets, each with its share of the price; least squares make totals the sums of parts"
-    return f"{count} grouping sets, released once at the finest level; totals are sums of its groups"
+    return (
+        f"{count} grouping sets, released once at the finest level; totals are sums of its groups"
+    )
 
 
 def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> str:
@@ -162,5 +195,9 @@ def _half_width(plan: Plan, column: OutputColumn, sure: ColumnError | None) -> s
             return f"± {rank_width(core.histograms[place], ranks, plan.confidence):.4g} rows in rank{beside}"
         case PresentValues(histogram=place, values=values):
             return f"told from {float(least_present(core.histograms[place], len(values))):.4g} rows of a value on"
-        case ValueCounts(histogram=place) | TopValues(histogram=place) | ClippingBound(histogram=place):
+        case (
+            ValueCounts(histogram=place)
+            | TopValues(histogram=place)
+            | ClippingBound(histogram=place)
+        ):
             return frequency_width(core.histograms[place], plan.confidence)

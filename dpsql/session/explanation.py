@@ -72,7 +72,9 @@ class Explanation:
     @property
     def missing_groups(self) -> str:
         """Which groups with undeclared keys are mostly withheld."""
-        several = "; more are needed where its units are in several groups" if self.by_weight else ""
+        several = (
+            "; more are needed where its units are in several groups" if self.by_weight else ""
+        )
         return f"groups of fewer than about {self.missing_below} units will be missing{several}"
 
     @property
@@ -117,7 +119,10 @@ class Explanation:
     def whole(self) -> str:
         """All that is known: engine SQL, cells, noise, expected errors, groups and price, as EXPLAIN PRIVACY prints."""
         lines = [f"engine SQL:\n{sql}" for sql in self.engine_sql]
-        lines += [f"derived{place}, made of released rows:\n{sql}" for place, sql in enumerate(self.derived_sql)]
+        lines += [
+            f"derived{place}, made of released rows:\n{sql}"
+            for place, sql in enumerate(self.derived_sql)
+        ]
         lines += [
             f"cell {place}: {cell.measures}; one unit changes it by at most {cell.sensitivity:.6g} ({cell.norm}); "
             f"{cell.noise}, standard deviation {cell.standard_deviation:.4g}"
@@ -126,11 +131,15 @@ class Explanation:
         lines += [*self.levels, *self.joins, *self.norms, *self.groups]
         percent = f"{100 * self.confidence:g} %"
         lines += [
-            f"column {name}: {half}" for name, half in zip(self.columns, self.said_half_widths, strict=True) if half
+            f"column {name}: {half}"
+            for name, half in zip(self.columns, self.said_half_widths, strict=True)
+            if half
         ]
         if lines:
             lines.append(f"intervals hold with {percent}")
-        within = [f"{name} {ends}" for name, ends in zip(self.columns, self.within, strict=False) if ends]
+        within = [
+            f"{name} {ends}" for name, ends in zip(self.columns, self.within, strict=False) if ends
+        ]
         if within:
             lines.append(
                 f"shown within what can be: {', '.join(within)}; conditions and arithmetic read what is released"
@@ -142,7 +151,10 @@ class Explanation:
             lines.append(self.missing_groups)
         if self.answers is None:
             return "\n".join([*lines, "price: nothing, for it reads public tables only"])
-        left, free = self.remaining, "nothing, for it was paid for already; otherwise " if self.stored else ""
+        left, free = (
+            self.remaining,
+            "nothing, for it was paid for already; otherwise " if self.stored else "",
+        )
         lines += [
             *self.made_of,
             f"takes: {free}{self.answers.part} of the budget; {self.answers}{left.renewed}",
@@ -182,7 +194,11 @@ def price_lines(explanation: Explanation) -> list[str]:
         f"price: ε = {shown(explanation.epsilon)} (charged: {charged})",
     ]
     lines += explanation.made_of
-    return lines if promise is None else [*lines, f"alone: {promise}; the budget is the guarantee, a price is none"]
+    return (
+        lines
+        if promise is None
+        else [*lines, f"alone: {promise}; the budget is the guarantee, a price is none"]
+    )
 
 
 def error_lines(explanation: Explanation) -> list[str]:
@@ -209,7 +225,11 @@ def _html_summary(explanation: Explanation) -> str:
     for line in summary(explanation):
         name, colon, rest = line.partition(": ")
         cells = (name, rest) if colon else ("", line)
-        rows.append("<tr>" + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in cells) + "</tr>")
+        rows.append(
+            "<tr>"
+            + "".join(f'<td style="text-align:left">{escape(cell)}</td>' for cell in cells)
+            + "</tr>"
+        )
     return f"<table><tbody>{''.join(rows)}</tbody></table>"
 
 

@@ -22,7 +22,9 @@ _PLAIN = frozenset({bool, int, float, str, type(None), *(form.python for form in
 #: The version of the data, whose public tables have sizes, and that of the named releases.
 PlanVersions: TypeAlias = tuple[str | None, str]
 #: The text, its parameters, the settings and the dialect options: all that a plan of one database depends on.
-PlanKey: TypeAlias = tuple[str, tuple[tuple[str, str], ...], StatementSettings, FrontendOptions, PlanVersions]
+PlanKey: TypeAlias = tuple[
+    str, tuple[tuple[str, str], ...], StatementSettings, FrontendOptions, PlanVersions
+]
 
 
 class LRUCache(Generic[K, V]):
@@ -61,9 +63,14 @@ class PlanCache:
         self._plans = LRUCache[PlanKey, Plan](PLANS, lambda _: 1)
 
     def plan(
-        self, text: str, parameters: Sequence[object], settings: StatementSettings, frontend_options: FrontendOptions,
-        versions: PlanVersions, make: Callable[[], Plan],
-    ) -> Plan:  # fmt: skip
+        self,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
+        frontend_options: FrontendOptions,
+        versions: PlanVersions,
+        make: Callable[[], Plan],
+    ) -> Plan:
         """The cached plan for these arguments, or the one that ``make`` makes."""
         if any(type(value) not in _PLAIN for value in parameters):
             return make()

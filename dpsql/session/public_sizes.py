@@ -51,7 +51,9 @@ class PublicSizes:
     ``synthetic`` gives the number of rows of a synthetic table, which no engine has; None of any other table.
     """
 
-    def __init__(self, counts: Counts, synthetic: Callable[[str], int | None] = lambda table: None) -> None:
+    def __init__(
+        self, counts: Counts, synthetic: Callable[[str], int | None] = lambda table: None
+    ) -> None:
         self._counts, self._synthetic = counts, synthetic
         self._known: dict[tuple[str, tuple[str, ...], bool], int] = {}
         self._values: dict[tuple[str, str], tuple[Scalar, ...] | None] = {}
@@ -105,7 +107,9 @@ class PublicSizes:
 
     def _counted(self, sql: str, source: Scan | Constants) -> int | None:
         with suppress(ExecutionFailed):
-            return self._counts.public_count(sql, frozenset({source.table} if isinstance(source, Scan) else ()))
+            return self._counts.public_count(
+                sql, frozenset({source.table} if isinstance(source, Scan) else ())
+            )
         return None
 
     def _listed(self, table: str, column: str, sql_type: SqlType) -> tuple[Scalar, ...] | None:
@@ -115,7 +119,9 @@ class PublicSizes:
         if self._counts.public_count(f"SELECT COUNT(*) FROM ({sql}) AS g", read) > MOST_VALUES:
             return None
         with suppress(ValueError):
-            return tuple(value_of(sql_type, value) for value in self._counts.public_column(sql, read))
+            return tuple(
+                value_of(sql_type, value) for value in self._counts.public_column(sql, read)
+            )
         return None
 
     def _forget_other_versions(self) -> None:

@@ -22,7 +22,9 @@ class PublicTables:
     delay.
     """
 
-    def __init__(self, engine: Engine, time_bucket: Fraction, clock: Callable[[], Clock] = lambda: MONOTONIC) -> None:
+    def __init__(
+        self, engine: Engine, time_bucket: Fraction, clock: Callable[[], Clock] = lambda: MONOTONIC
+    ) -> None:
         self._engine, self._time_bucket, self._clock = engine, time_bucket, clock
 
     @property

@@ -22,7 +22,13 @@ from dpsql.privacy.measure import FREE, Cost
 from dpsql.schema import Schema
 from dpsql.session import request
 from dpsql.session.answer_store import AnswerStore
-from dpsql.session.answering import PlanAnswering, WorkloadAnswering, WorkloadStatement, statuses, text_and_parameters
+from dpsql.session.answering import (
+    PlanAnswering,
+    WorkloadAnswering,
+    WorkloadStatement,
+    statuses,
+    text_and_parameters,
+)
 from dpsql.session.cancel_scope import CancelScopes, cancellable
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution
@@ -152,11 +158,15 @@ class Session(StatementPlanner):
             case request.ExplainPrivacy(text=text, goal=goal):
                 if (wanted := request.named_statement(text)) is not None:
                     return self._explained("EXPLAIN PRIVACY", wanted, parameters)
-                return status_rows.lines("EXPLAIN PRIVACY", self.explain(text, parameters, goal).whole().splitlines())
+                return status_rows.lines(
+                    "EXPLAIN PRIVACY", self.explain(text, parameters, goal).whole().splitlines()
+                )
             case request.Explain(text=text, json=as_json, verbose=verbose):
                 if (wanted := request.named_statement(text)) is not None:
                     return self._explained("QUERY PLAN", wanted, parameters)
-                return status_rows.lines("QUERY PLAN", cost_lines(self.explain(text, parameters), as_json, verbose))
+                return status_rows.lines(
+                    "QUERY PLAN", cost_lines(self.explain(text, parameters), as_json, verbose)
+                )
             case request.Set(name=name, value=value):
                 self.set(name, value)
                 return Result((), [], [])
@@ -173,12 +183,18 @@ class Session(StatementPlanner):
                 return self._named_statements.answer(wanted, text, parameters, self._settings)
 
     @cancellable
-    def named_price(self, wanted: request.CreateNamed, text: str, parameters: Sequence[object] = ()) -> NamedPrice:
+    def named_price(
+        self, wanted: request.CreateNamed, text: str, parameters: Sequence[object] = ()
+    ) -> NamedPrice:
         """What it costs to create what stays under a name; nothing is charged."""
         return self._named_statements.priced(wanted, text, parameters, self._settings)
 
-    def _explained(self, column: str, wanted: request.NamedStatement, parameters: Sequence[object]) -> Result:
-        return status_rows.lines(column, self._named_statements.explain(wanted, parameters, self._settings))
+    def _explained(
+        self, column: str, wanted: request.NamedStatement, parameters: Sequence[object]
+    ) -> Result:
+        return status_rows.lines(
+            column, self._named_statements.explain(wanted, parameters, self._settings)
+        )
 
     @cancellable
     def answer(self, plan: Plan) -> Result:
@@ -216,7 +232,9 @@ class Session(StatementPlanner):
         return after(first, self._with_interval_columns(better, result))
 
     @cancellable
-    def workload(self, statements: Sequence[WorkloadStatement], delta: Fraction | None = None) -> PricedWorkload:
+    def workload(
+        self, statements: Sequence[WorkloadStatement], delta: Fraction | None = None
+    ) -> PricedWorkload:
         """What each accountant would charge for these statements as one block; nothing is charged and no row is read.
 
         Args:
@@ -224,7 +242,8 @@ class Session(StatementPlanner):
             delta: The δ that an (ε, δ) price of the block may use; by default a tenth of the δ for key thresholds.
         """
         plans = [
-            self._compiler.plan(text, values, self._settings) for text, values in map(text_and_parameters, statements)
+            self._compiler.plan(text, values, self._settings)
+            for text, values in map(text_and_parameters, statements)
         ]
         found = statuses(plans, lambda plan: self._batch.is_free(plan, self._settings.reuse))
         return priced(plans, found, self._schema, self.remaining, delta)
@@ -238,10 +257,15 @@ class Session(StatementPlanner):
             DataError: The accountant is not valid for this workload.
         """
         results = self._batch.run(workload, accountant, reuse=self._settings.reuse)
-        return [self._with_interval_columns(plan, result) for plan, result in zip(workload.plans, results, strict=True)]
+        return [
+            self._with_interval_columns(plan, result)
+            for plan, result in zip(workload.plans, results, strict=True)
+        ]
 
     @cancellable
-    def explain(self, text: str, parameters: Sequence[object] = (), goal: AccuracyGoal | None = None) -> Explanation:
+    def explain(
+        self, text: str, parameters: Sequence[object] = (), goal: AccuracyGoal | None = None
+    ) -> Explanation:
         """What a statement would cost and how exact it would be; this is free and reads no private row.
 
         Args:
@@ -251,11 +275,15 @@ class Session(StatementPlanner):
         text, refine = request.without_refine(text)
         text, behind = request.with_goal(text)
         if request.named_statement(text) is not None:
-            raise StatementError("E_STMT", "EXPLAIN is a statement here; run it", hint=f"EXPLAIN {text.strip()}")
+            raise StatementError(
+                "E_STMT", "EXPLAIN is a statement here; run it", hint=f"EXPLAIN {text.strip()}"
+            )
         goal = goal or behind
         pricing, reached = self._targets.pricing, None
         if goal is None:
-            plan = self._planned(lambda settings: self._compiler.plan(text, parameters, settings, may_find=True))
+            plan = self._planned(
+                lambda settings: self._compiler.plan(text, parameters, settings, may_find=True)
+            )
         else:
             plan = self._compiler.plan(text, parameters, self._settings)
             reached = pricing.reach(plan, goal)
@@ -270,7 +298,9 @@ class Session(StatementPlanner):
             elif not refine and (part := self._answering.part_of_views(plan)) is not None:
                 notes = part.said_before
         bought = None if part is None else part.rest
-        return explain(plan, pricing.remaining, stored, pricing.likely(plan), reached, unit, notes, bought)
+        return explain(
+            plan, pricing.remaining, stored, pricing.likely(plan), reached, unit, notes, bought
+        )
 
     @cancellable
     def is_paid(self, plan: Plan) -> bool:
@@ -284,7 +314,9 @@ class Session(StatementPlanner):
         """What an answer is charged for: of one that earlier answers tell in part the rest; None if it is free."""
         if not plan.cores or self.is_paid(plan):
             return None
-        part = self._answering.part_of_views(plan) if self._reuses(plan) and not plan.refined else None
+        part = (
+            self._answering.part_of_views(plan) if self._reuses(plan) and not plan.refined else None
+        )
         return self._bounds.purchase(plan) if part is None else part.rest
 
     def _with_interval_columns(self, plan: Plan, result: Result) -> Result:

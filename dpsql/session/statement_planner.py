@@ -50,7 +50,9 @@ class PreparedStatement:
         Raises DataError (22P02) if the text is not a value of the type.
         """
         types = (*self.parameters, *[None] * (len(values) - len(self.parameters)))
-        return self.planned(tuple(read_value(value, kind) for value, kind in zip(values, types, strict=False)))
+        return self.planned(
+            tuple(read_value(value, kind) for value, kind in zip(values, types, strict=False))
+        )
 
 
 def described(
@@ -70,9 +72,18 @@ def described(
 class StatementPlanner:
     """Plans the statements of one session at its settings, each of which begins at the owner's value."""
 
-    def __init__(self, privacy: Privacy, compiler: Compiler, targets: TargetPlanner, scopes: CancelScopes) -> None:
-        self._privacy, self._compiler, self._targets, self._scopes = privacy, compiler, targets, scopes
-        self._settings = self._default = StatementSettings(privacy.query_epsilon, mechanism=privacy.mechanism)
+    def __init__(
+        self, privacy: Privacy, compiler: Compiler, targets: TargetPlanner, scopes: CancelScopes
+    ) -> None:
+        self._privacy, self._compiler, self._targets, self._scopes = (
+            privacy,
+            compiler,
+            targets,
+            scopes,
+        )
+        self._settings = self._default = StatementSettings(
+            privacy.query_epsilon, mechanism=privacy.mechanism
+        )
 
     @property
     def settings(self) -> StatementSettings:
@@ -138,7 +149,9 @@ class StatementPlanner:
         text, refine = request.without_refine(text)
 
         def plan() -> Plan:
-            made = self._planned(lambda settings: self._compiler.plan(text, parameters, settings, may_find=True))
+            made = self._planned(
+                lambda settings: self._compiler.plan(text, parameters, settings, may_find=True)
+            )
             return replace(made, refined=refine, replanned=plan) if refine or made.unfound else made
 
         return plan()
@@ -179,8 +192,16 @@ class StatementPlanner:
             return self._compiler.plan(text, values, self._settings, statement, may_find=True)
 
         def plan(values: tuple[object, ...]) -> Plan:
-            made = self._planned(lambda settings: self._compiler.plan(text, values, settings, statement, may_find=True))
+            made = self._planned(
+                lambda settings: self._compiler.plan(
+                    text, values, settings, statement, may_find=True
+                )
+            )
             again = partial(plan, values)
-            return replace(made, refined=refine, replanned=again) if refine or made.unfound else made
+            return (
+                replace(made, refined=refine, replanned=again) if refine or made.unfound else made
+            )
 
-        return PreparedStatement(text, found, described(found, lambda values: self.columns(compiled(values))), plan)
+        return PreparedStatement(
+            text, found, described(found, lambda values: self.columns(compiled(values))), plan
+        )

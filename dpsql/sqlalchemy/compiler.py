@@ -12,7 +12,9 @@ from sqlalchemy.engine import Dialect
 from sqlalchemy.sql.compiler import GenericTypeCompiler
 
 #: Words that DuckDB reserves beside PostgreSQL's.
-_RESERVED = frozenset("describe lambda lateral pivot pivot_longer pivot_wider qualify show summarize unpivot".split())
+_RESERVED = frozenset(
+    "describe lambda lateral pivot pivot_longer pivot_wider qualify show summarize unpivot".split()
+)
 
 
 class DpsqlCompiler(PGCompiler):
@@ -35,7 +37,11 @@ class DpsqlTypeCompiler(GenericTypeCompiler):
         return "DOUBLE PRECISION"
 
     def visit_NUMERIC(self, type_: Any, **kw: Any) -> str:
-        return "DOUBLE PRECISION" if type_.precision is None else str(super().visit_NUMERIC(type_, **kw))
+        return (
+            "DOUBLE PRECISION"
+            if type_.precision is None
+            else str(super().visit_NUMERIC(type_, **kw))
+        )
 
     def visit_DATETIME(self, type_: Any, **kw: Any) -> str:
         return "TIMESTAMP"

@@ -13,13 +13,24 @@ from sqlalchemy import Connection, Engine, event, pool, types
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.characteristics import ConnectionCharacteristic
 from sqlalchemy.engine.default import DefaultDialect
-from sqlalchemy.engine.interfaces import ConnectArgsType, DBAPIConnection, DBAPICursor, Dialect, IsolationLevel
+from sqlalchemy.engine.interfaces import (
+    ConnectArgsType,
+    DBAPIConnection,
+    DBAPICursor,
+    Dialect,
+    IsolationLevel,
+)
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.util import immutabledict
 
 from dpsql.dbapi.pep249 import with_dpsql_errors
 from dpsql.session.database import Database, open_database
-from dpsql.sqlalchemy.compiler import DpsqlCompiler, DpsqlIdentifierPreparer, DpsqlTypeCompiler, ExactNumeric
+from dpsql.sqlalchemy.compiler import (
+    DpsqlCompiler,
+    DpsqlIdentifierPreparer,
+    DpsqlTypeCompiler,
+    ExactNumeric,
+)
 from dpsql.sqlalchemy.reflection import SCHEMA, Reflection
 
 _FORM = "write dpsql:///path/to/schema.toml?analyst=ada (three slashes, four where the path starts with one)"
@@ -39,7 +50,9 @@ def connect_arguments(url: URL) -> dict[str, Any]:
         raise ArgumentError(f"a dpsql address names a schema file; {_FORM}")
     unknown = [name for name in url.query if name not in _KNOWN]
     if unknown:
-        raise ArgumentError(f"a dpsql address has no option {unknown[0]!r}; known are {', '.join(_KNOWN)}")
+        raise ArgumentError(
+            f"a dpsql address has no option {unknown[0]!r}; known are {', '.join(_KNOWN)}"
+        )
     said = {name: value for name, value in url.query.items() if isinstance(value, str)}
     if len(said) < len(url.query) or (url.username and "analyst" in said):
         raise ArgumentError(f"a dpsql address names each option once; {_FORM}")
@@ -178,7 +191,10 @@ class DpsqlDialect(Reflection, DefaultDialect):
         """Does nothing: each statement stands alone, and its charge stays."""
 
     def is_disconnect(
-        self, e: Exception, connection: pool.PoolProxiedConnection | DBAPIConnection | None, cursor: DBAPICursor | None
+        self,
+        e: Exception,
+        connection: pool.PoolProxiedConnection | DBAPIConnection | None,
+        cursor: DBAPICursor | None,
     ) -> bool:
         """Whether the pool has to reconnect: the connection was closed, or opened before a fork."""
         import dpsql

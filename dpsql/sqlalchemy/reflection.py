@@ -26,11 +26,15 @@ class Reflection:
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
         return [SCHEMA]
 
-    def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+    def get_table_names(
+        self, connection: Connection, schema: str | None = None, **kw: Any
+    ) -> list[str]:
         return list(_declared(connection).tables) if schema in (None, SCHEMA) else []
 
     @reflection.cache
-    def has_table(self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any) -> bool:
+    def has_table(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> bool:
         return schema in (None, SCHEMA) and table_name in _declared(connection).tables
 
     @reflection.cache
@@ -55,7 +59,10 @@ class Reflection:
     ) -> ReflectedPrimaryKeyConstraint:
         """The declared key, or the unit's own column in its table."""
         _table(connection, table_name, schema)
-        return {"name": None, "constrained_columns": list(_declared(connection).primary_key(table_name))}
+        return {
+            "name": None,
+            "constrained_columns": list(_declared(connection).primary_key(table_name)),
+        }
 
     @reflection.cache
     def get_foreign_keys(
@@ -84,19 +91,27 @@ class Reflection:
         return {"text": _table(connection, table_name, schema).comment}
 
     @reflection.cache
-    def get_indexes(self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any) -> list[Any]:
+    def get_indexes(
+        self, connection: Connection, table_name: str, schema: str | None = None, **kw: Any
+    ) -> list[Any]:
         """None: a schema file declares keys and references only."""
         _table(connection, table_name, schema)
         return []
 
     get_unique_constraints = get_check_constraints = get_indexes
 
-    def get_view_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
+    def get_view_names(
+        self, connection: Connection, schema: str | None = None, **kw: Any
+    ) -> list[str]:
         return []
 
-    get_materialized_view_names = get_temp_table_names = get_temp_view_names = get_sequence_names = get_view_names
+    get_materialized_view_names = get_temp_table_names = get_temp_view_names = (
+        get_sequence_names
+    ) = get_view_names
 
-    def get_view_definition(self, connection: Connection, view_name: str, schema: str | None = None, **kw: Any) -> str:
+    def get_view_definition(
+        self, connection: Connection, view_name: str, schema: str | None = None, **kw: Any
+    ) -> str:
         """NoSuchTableError: a schema file declares no views."""
         raise NoSuchTableError(view_name)
 

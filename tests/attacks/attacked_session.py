@@ -33,7 +33,9 @@ class Shop:
 
     def __init__(self, path: Path, engine: type[WatchedEngine]) -> None:
         schema_file = path.with_suffix(f".{engine.__name__}.toml")
-        schema_file.write_text(SCHEMA.format(source=json.dumps(str(path)), query_epsilon=TINY), encoding="utf-8")
+        schema_file.write_text(
+            SCHEMA.format(source=json.dumps(str(path)), query_epsilon=TINY), encoding="utf-8"
+        )
         schema = load(schema_file)
         schema = schema.with_catalog(read_catalog(path))
         self.engine = engine(schema)

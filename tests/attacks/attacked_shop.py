@@ -106,7 +106,9 @@ CANARY = r"CANARY|canary_7f3a|(?<![\d.])(13579|97531)(?!\d)|n2@x\.com|twin"
 CANARY_NUMBERS = (13579.25, 97531.86)
 
 
-def build(path: Path, without: int | None = None, empty: bool = False, reverse: bool = False) -> Path:
+def build(
+    path: Path, without: int | None = None, empty: bool = False, reverse: bool = False
+) -> Path:
     """The shop as a DuckDB file: whole, without one customer, without private rows, or with its rows turned round."""
     with duckdb.connect(str(path)) as connection:
         connection.execute(_TABLES)

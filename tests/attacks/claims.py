@@ -8,7 +8,13 @@ from fractions import Fraction
 from dpsql.engines.duckdb.row_encoding import gathered
 from dpsql.planning.estimators.histogram import HistogramMechanism
 from dpsql.planning.plan import CorePlan
-from dpsql.privacy.mechanism import ConcentratedExponential, Exponential, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism import (
+    ConcentratedExponential,
+    Exponential,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+)
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import QuantileChoices
 from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
@@ -38,14 +44,19 @@ def _vectors(core: CorePlan, rows: Sequence[tuple[object, ...]]) -> Vectors:
     for row in rows:
         key = _key(row[:width])
         assert key not in found, f"key {key} stands there twice"
-        assert all(type(each) is int for each in row[width:end]), f"a cell that is no integer in {row}"
+        assert all(type(each) is int for each in row[width:end]), (
+            f"a cell that is no integer in {row}"
+        )
         found[key] = tuple(each for each in row[width:end] if isinstance(each, int))
     return found
 
 
 def _histograms(core: CorePlan, rows: Sequence[tuple[object, ...]]) -> list[Histogram]:
     """For each histogram, the count that lies in each bin of each key."""
-    width, start = len(core.core.keys), len(core.core.keys) + len(core.cells) + (core.selection is not None)
+    width, start = (
+        len(core.core.keys),
+        len(core.core.keys) + len(core.cells) + (core.selection is not None),
+    )
     found: list[Histogram] = [{} for _ in core.histograms]
     for row in rows:
         for histogram, listed in zip(found, row[start:], strict=True):
@@ -66,13 +77,19 @@ def broken_histograms(core: CorePlan, one: list[Histogram], other: list[Histogra
     However the bins of a key are put together, their counts change by no more than the bins do together.
     """
     broken = []
-    for place, (histogram, mine, theirs) in enumerate(zip(core.histograms, one, other, strict=True)):
+    for place, (histogram, mine, theirs) in enumerate(
+        zip(core.histograms, one, other, strict=True)
+    ):
         moved: dict[object, int] = {}
         for key, number in mine.keys() | theirs.keys():
             change = abs(mine.get((key, number), 0) - theirs.get((key, number), 0))
             moved[key] = moved.get(key, 0) + change
         for row, limit, squared in _promised(histogram.mechanism):
-            size = sum((row * each) ** 2 for each in moved.values()) if squared else row * sum(moved.values())
+            size = (
+                sum((row * each) ** 2 for each in moved.values())
+                if squared
+                else row * sum(moved.values())
+            )
             if size > limit:
                 broken.append(f"histogram {place}: {size} > {limit}")
     return broken
@@ -92,7 +109,9 @@ def _promised(mechanism: HistogramMechanism) -> list[tuple[int, int, bool]]:
             return [(each.target.spread, *_spread(each.value)) for each in quantiles] + [
                 promised for tree in trees for promised in _promised(tree)
             ]
-        case QuantilesWithFallback(count=count, choices=QuantileRecursion(first=first, around=around), tree=tree):
+        case QuantilesWithFallback(
+            count=count, choices=QuantileRecursion(first=first, around=around), tree=tree
+        ):
             splits = [each for level in first.levels for each in level]
             chosen = [(each.rank.spread, *_spread(each.value)) for each in splits]
             return [*chosen, *_promised(around), *_promised(tree), _noise(count)]
@@ -113,17 +132,23 @@ def _spread(choice: Exponential | PermuteAndFlip) -> tuple[int, bool]:
 
 #: Values that a derived table may hold, by the kind of its column.
 _SAMPLES = {
-    "boolean": ("TRUE", "FALSE", "NULL"), "integer": ("1", "2", "100"), "decimal": ("0", "50.5", "1000"),
-    "double": ("0", "50.5", "1000"), "text": ("'a'", "'books'", "NULL"), "date": ("DATE '2024-01-01'", "NULL", "NULL"),
+    "boolean": ("TRUE", "FALSE", "NULL"),
+    "integer": ("1", "2", "100"),
+    "decimal": ("0", "50.5", "1000"),
+    "double": ("0", "50.5", "1000"),
+    "text": ("'a'", "'books'", "NULL"),
+    "date": ("DATE '2024-01-01'", "NULL", "NULL"),
     "timestamp": ("TIMESTAMP '2024-01-01'", "NULL", "NULL"),
-}  # fmt: skip
+}
 
 
 def filled(table: DerivedQuery) -> list[str]:
     """SQL that makes a derived table with some rows: a claim holds whatever they are, if neighbours have the same."""
     names = [f"c{place}" for place in range(len(table.types))]
     rows = zip(*(_SAMPLES[each.kind] for each in table.types), strict=True)
-    columns = ", ".join(f"{name} {DUCKDB.type_name(each)}" for name, each in zip(names, table.types, strict=True))
+    columns = ", ".join(
+        f"{name} {DUCKDB.type_name(each)}" for name, each in zip(names, table.types, strict=True)
+    )
     name = f"derived.main.{table.name}"
     values = ", ".join(f"({', '.join(row)})" for row in rows)
     return [f"CREATE OR REPLACE TABLE {name} ({columns})", f"INSERT INTO {name} VALUES {values}"]
@@ -135,7 +160,8 @@ def broken_claims(core: CorePlan, one: Vectors, other: Vectors) -> list[str]:
     zeros = (0,) * (cells + (core.selection is not None))
     keys = sorted(set(one) | set(other), key=repr)
     differences = [
-        [abs(a - b) for a, b in zip(one.get(key, zeros), other.get(key, zeros), strict=True)] for key in keys
+        [abs(a - b) for a, b in zip(one.get(key, zeros), other.get(key, zeros), strict=True)]
+        for key in keys
     ]
     broken = []
     for place, cell in enumerate(core.cells):
@@ -143,7 +169,9 @@ def broken_claims(core: CorePlan, one: Vectors, other: Vectors) -> list[str]:
         noise = cell.mechanism
         if isinstance(noise, Gaussian):
             if sum(each**2 for each in column) > noise.l2_squared:
-                broken.append(f"cell {place}: L2² {sum(each**2 for each in column)} > {noise.l2_squared}")
+                broken.append(
+                    f"cell {place}: L2² {sum(each**2 for each in column)} > {noise.l2_squared}"
+                )
         elif sum(column) > noise.l1:
             broken.append(f"cell {place}: L1 {sum(column)} > {noise.l1}")
     if core.selection is None:
@@ -153,13 +181,19 @@ def broken_claims(core: CorePlan, one: Vectors, other: Vectors) -> list[str]:
     moved, weights = [row[cells] for row in differences], core.selection.weights
     most = 1 if weights is None else WHOLE
     if max(moved, default=0) > most or sum(map(bool, moved)) > core.selection.groups:
-        broken.append(f"the counts of units move by {moved}, at most {core.selection.groups} may move by {most}")
+        broken.append(
+            f"the counts of units move by {moved}, at most {core.selection.groups} may move by {most}"
+        )
     noise, squares = core.selection.noise, sum(each**2 for each in moved)
     if squares > noise.l2_squared if isinstance(noise, Gaussian) else sum(moved) > noise.l1:
-        broken.append(f"the counts of units move by {moved}, which is more than their noise is made for")
+        broken.append(
+            f"the counts of units move by {moved}, which is more than their noise is made for"
+        )
     for mine, theirs in ((one, other), (other, one)):
         alone = [row[cells] for key, row in mine.items() if key not in theirs]
-        if any(each != 1 if weights is None else each > weights.weight(len(alone)) for each in alone):
+        if any(
+            each != 1 if weights is None else each > weights.weight(len(alone)) for each in alone
+        ):
             broken.append("a key of one neighbour alone has more than one unit")
     return broken
 
@@ -199,10 +233,14 @@ def _dearer_rho(either: QuantilesWithFallback) -> Fraction:
     if isinstance(either.choices, QuantileRecursion):
         levels, around = either.choices.first.levels, either.choices.around
         counted = _noise_rho(around.node) * around.levels
-        return max(tree, sum((max(_chosen_rho(each.value) for each in level) for level in levels), counted))
+        return max(
+            tree, sum((max(_chosen_rho(each.value) for each in level) for level in levels), counted)
+        )
     trees = [each.around.tree for each in either.choices.quantiles if each.around is not None]
     choices = sum((_chosen_rho(each.value) for each in either.choices.quantiles), Fraction(0))
-    return max(tree, choices + sum((_noise_rho(each.node) * each.levels for each in trees), Fraction(0)))
+    return max(
+        tree, choices + sum((_noise_rho(each.node) * each.levels for each in trees), Fraction(0))
+    )
 
 
 def _chosen_rho(choice: Exponential | PermuteAndFlip) -> Fraction:

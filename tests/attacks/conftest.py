@@ -16,7 +16,9 @@ from watched_engine import FrozenEngine, WatchedEngine
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The shop whole, without each customer, without any, and with its rows turned round."""
     folder = tmp_path_factory.mktemp("shop")
-    found = {f"without {unit}": build(folder / f"without{unit}.duckdb", without=unit) for unit in UNITS}
+    found = {
+        f"without {unit}": build(folder / f"without{unit}.duckdb", without=unit) for unit in UNITS
+    }
     found["whole"] = build(folder / "whole.duckdb")
     found["empty"] = build(folder / "empty.duckdb", empty=True)
     found["reversed"] = build(folder / "reversed.duckdb", reverse=True)
@@ -26,7 +28,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="session")
 def plain(files: dict[str, Path]) -> dict[str, Run]:
     """Plain DuckDB on each database."""
-    return {name: attached(path, threads=4 if name == "reversed" else 1) for name, path in files.items()}
+    return {
+        name: attached(path, threads=4 if name == "reversed" else 1) for name, path in files.items()
+    }
 
 
 @pytest.fixture(scope="session")

@@ -55,10 +55,17 @@ ANSWERED: dict[str, str] = {
     "M-join-012": "joined on the unit, which every row has from one side or from both",
     "M-limit-007": "DISTINCT of the unit is taken within each unit",
     **dict.fromkeys(
-        ("F01-function-006", "M-function-001", "M-function-002"), "the time is public, and a constant of the statement"
+        ("F01-function-006", "M-function-001", "M-function-002"),
+        "the time is public, and a constant of the statement",
     ),
-    **dict.fromkeys(("D02-meta-009", "D02-meta-011"), "EXPLAIN is the price, as EXPLAIN PRIVACY is; nothing is run"),
-    **dict.fromkeys(("D01-tablefn-062", "D01-tablefn-063"), "a series of constants is the list that it stands for"),
+    **dict.fromkeys(
+        ("D02-meta-009", "D02-meta-011"),
+        "EXPLAIN is the price, as EXPLAIN PRIVACY is; nothing is run",
+    ),
+    **dict.fromkeys(
+        ("D01-tablefn-062", "D01-tablefn-063"),
+        "a series of constants is the list that it stands for",
+    ),
     "M-limits-003": "one statement may have 128 aggregates",
     "D02-meta-006": "the names of the tables, which the schema says",
     "M-function-005": "a constant pattern, matched in time that grows with the text alone",
@@ -98,7 +105,14 @@ def cases(name: str) -> list[Case]:
     """The cases of one file, in order."""
     lines = [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
     return [
-        Case(line["id"], line["sql"], line["category"], line["expect"], line["why"], tuple(line.get("params", ())))
+        Case(
+            line["id"],
+            line["sql"],
+            line["category"],
+            line["expect"],
+            line["why"],
+            tuple(line.get("params", ())),
+        )
         for line in lines
     ]
 

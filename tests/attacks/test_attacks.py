@@ -23,7 +23,9 @@ from dpsql.session import Session, request
 @pytest.fixture(autouse=True)
 def _uncut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers as they are released: cut to what can be, half of them are 0, and so are true counts of nothing."""
-    monkeypatch.setattr("dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found))
+    monkeypatch.setattr(
+        "dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found)
+    )
 
 
 def attempt(shop: Shop, case: Case) -> Result | Error:
@@ -49,7 +51,9 @@ def planned(session: Session, case: Case) -> Plan | None:
 
 def is_refusal(outcome: Result | Error) -> bool:
     """Whether the statement was refused; trouble in the sandbox comes later, speaks of released rows, and is paid."""
-    return isinstance(outcome, Error) and not isinstance(outcome, OperationalError | PostProcessingFailed)
+    return isinstance(outcome, Error) and not isinstance(
+        outcome, OperationalError | PostProcessingFailed
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
@@ -63,16 +67,22 @@ def test_attack(case: Case, shop: Shop, neighbours: dict[str, Shop], plain: dict
     if is_refusal(outcome):
         assert case.expect != "answer", f"must be answered: {outcome}"
         assert case.id not in ANSWERED, f"{case.id} is refused; it is no longer an exception"
-        assert (shop.engine.private_readings, shop.engine.public_readings) == readings, "refused after reading"
+        assert (shop.engine.private_readings, shop.engine.public_readings) == readings, (
+            "refused after reading"
+        )
         assert spent == before, "refused and charged"
         return
     assert case.may_be_answered, f"must be refused: {outcome}"
     plan = planned(shop.fresh(), case)
     if plan is None or not plan.cores:
-        assert spent == before and shop.engine.private_readings == readings[0], "free, and it touched private rows"
+        assert spent == before and shop.engine.private_readings == readings[0], (
+            "free, and it touched private rows"
+        )
         return
     assert spent == before + plan.cost.rounded_up(), "the ledger's change is not the plan's cost"
-    assert sum(map(charged_rho, plan.cores)) <= plan.cost.rho, "charged less than noise and sensitivity say"
+    assert sum(map(charged_rho, plan.cores)) <= plan.cost.rho, (
+        "charged less than noise and sensitivity say"
+    )
     assert plan.cost.rho <= plan.price**2 / 2, "costs more than its price"
     if isinstance(outcome, Result):
         assert_not_exact(outcome, plan, case, plain["whole"])
@@ -93,13 +103,22 @@ def texts(outcome: Result | Error) -> Iterator[str]:
     if isinstance(outcome, Result):
         yield from (column.name for column in outcome.columns)
         yield from (column.type for column in outcome.columns)
-        yield from (repr(cell) for row in outcome.rows for cell in row if not isinstance(cell, numbers.Number))
+        yield from (
+            repr(cell)
+            for row in outcome.rows
+            for cell in row
+            if not isinstance(cell, numbers.Number)
+        )
         if len(outcome.rows) <= MOST_TOLD_BY_DIGITS:
             yield repr(outcome.intervals)
         return
     seen: BaseException | None = outcome
     while seen is not None:
-        assert seen is outcome or not isinstance(seen, duckdb.Error) or outcome.args[0].startswith("E_SHELL")
+        assert (
+            seen is outcome
+            or not isinstance(seen, duckdb.Error)
+            or outcome.args[0].startswith("E_SHELL")
+        )
         yield repr(seen) + str(seen) + repr(getattr(seen, "__dict__", {}))
         seen = seen.__cause__ or seen.__context__
 
@@ -109,11 +128,17 @@ def assert_no_canary(outcome: Result | Error) -> None:
     for text in texts(outcome):
         assert not re.search(CANARY, text), text
     if isinstance(outcome, Result):
-        cells = [float(cell) for row in outcome.rows for cell in row if isinstance(cell, numbers.Number)]  # type: ignore[arg-type]
+        cells = [
+            float(cell) for row in outcome.rows for cell in row if isinstance(cell, numbers.Number)
+        ]  # type: ignore[arg-type]
         assert not set(cells) & set(CANARY_NUMBERS)
-        ends = [end for row in outcome.intervals for pair in row if pair is not None for end in pair]
+        ends = [
+            end for row in outcome.intervals for pair in row if pair is not None for end in pair
+        ]
         for canary in (number * unit for number in CANARY_NUMBERS for unit in CANARY_UNITS):
-            assert not any(abs(end - canary) < 1 for end in ends), "an interval ends at a planted value"
+            assert not any(abs(end - canary) < 1 for end in ends), (
+                "an interval ends at a planted value"
+            )
 
 
 def assert_parity(outcome: Result | Error, case: Case, neighbours: dict[str, Shop]) -> None:
@@ -122,10 +147,18 @@ def assert_parity(outcome: Result | Error, case: Case, neighbours: dict[str, Sho
     for name, other in others.items():
         if isinstance(outcome, Error) and is_refusal(outcome):
             assert isinstance(other, Error), f"refused, and answered on the database {name}"
-            assert (type(other), str(other), other.sqlstate) == (type(outcome), str(outcome), outcome.sqlstate)
+            assert (type(other), str(other), other.sqlstate) == (
+                type(outcome),
+                str(outcome),
+                outcome.sqlstate,
+            )
         else:
             assert not is_refusal(other), f"answered, and on the database {name}: {other}"
-            assert isinstance(outcome, Error) or isinstance(other, Error) or other.columns == outcome.columns
+            assert (
+                isinstance(outcome, Error)
+                or isinstance(other, Error)
+                or other.columns == outcome.columns
+            )
             assert bytes_of(other) == bytes_of(others["without 1"]), (
                 f"the database {name} shows around the engine's answer"
             )
@@ -155,9 +188,13 @@ def assert_not_exact(outcome: Result, plan: Plan, case: Case, run: Run) -> None:
     for place, column in enumerate(plan.columns):
         if column.aggregate is None or is_constant(plan.cores[0], column.aggregate):
             continue
-        truths = [row[place] for row in exact if len(row) == len(plan.columns) and is_number(row[place])]
+        truths = [
+            row[place] for row in exact if len(row) == len(plan.columns) and is_number(row[place])
+        ]
         for row in outcome.rows:
-            near = is_number(row[place]) and any(abs(float(row[place]) - float(t)) <= 1 for t in truths)  # type: ignore[arg-type]
+            near = is_number(row[place]) and any(
+                abs(float(row[place]) - float(t)) <= 1 for t in truths
+            )  # type: ignore[arg-type]
             assert not near, f"{column.name} = {row[place]} is the exact answer"
 
 
@@ -194,7 +231,9 @@ def assert_claims(plan: Plan, plain: dict[str, Run]) -> None:
             assert broken_histograms(core, binned, lacking_bins) == [], f"unit {unit}"
             assert broken_claims(core, whole, lacking) == [], f"unit {unit}"
         empty, _ = cells_and_bins(core, plain["empty"])
-        assert core.selection is not None or set(empty) == set(whole), "keys are lost on the empty database"
+        assert core.selection is not None or set(empty) == set(whole), (
+            "keys are lost on the empty database"
+        )
 
 
 def test_every_case_has_a_name_of_its_own() -> None:
@@ -205,10 +244,14 @@ def test_every_case_has_a_name_of_its_own() -> None:
 
 
 def test_injections_other_statements_table_functions_and_metadata_are_never_answered() -> None:
-    excepted = {case.id for case in CASES if case.category in NEVER_ANSWERED and case.id in ANSWERED}
+    excepted = {
+        case.id for case in CASES if case.category in NEVER_ANSWERED and case.id in ANSWERED
+    }
     explained, names, series = (
         {"D02-meta-009", "D02-meta-011"},
         {"D02-meta-006"},
         {"D01-tablefn-062", "D01-tablefn-063"},
     )
-    assert excepted == explained | names | series  # prices, names of tables, lists of constants: no row is read
+    assert (
+        excepted == explained | names | series
+    )  # prices, names of tables, lists of constants: no row is read

@@ -56,11 +56,13 @@ ASKED = {
     "all": "SELECT COUNT(*) FROM people p WHERE 1 <> ALL (SELECT c.k FROM codes c WHERE ATAN2(p.x, -1) < 0)",
     "lateral": "SELECT COUNT(*) FROM people p, LATERAL (SELECT MIN(ATAN2(p.x, -c.k)) AS m FROM codes c) t WHERE m < 0",
     "semi join": "SELECT COUNT(*) FROM people p SEMI JOIN codes c ON c.code = CAST(p.x AS TEXT) AND c.k = 1",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, bool], list[tuple[object, ...]]]]:
+def asked(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Callable[[str, bool], list[tuple[object, ...]]]]:
     """The answer without noise to a statement, of everybody or without person 0."""
     sessions: dict[bool, Session] = {}
     for everybody in (True, False):
@@ -107,6 +109,8 @@ def test_a_unit_keeps_rows_that_cannot_be_told_apart(tmp_path: Path) -> None:
     session = open_session(tmp_path / "equal.toml", ledger=tmp_path / "ledger")
     with pytest.MonkeyPatch.context() as patch:
         without_noise(patch)
-        text = "SELECT COUNT(*) FROM people, GENERATE_SERIES(1, 2) g(k) WHERE CAST(x AS TEXT) = '-0.0'"
+        text = (
+            "SELECT COUNT(*) FROM people, GENERATE_SERIES(1, 2) g(k) WHERE CAST(x AS TEXT) = '-0.0'"
+        )
         assert session.execute(text).rows == [(0,)]
     session.close()

@@ -80,7 +80,10 @@ def test_units_that_are_equal_as_doubles_are_not_joined(session: Session) -> Non
     """As doubles every person would have the visits of the last: 1,000 rows that one person moves."""
     core = session.plan("SELECT COUNT(*) FROM people p JOIN visits v ON p.id = v.id").cores[0]
     assert "DOUBLE" not in core.sql.split("AS MATERIALIZED", 1)[1].split("sums_suspects", 1)[0]
-    assert abs(noisy_count(session, "SELECT COUNT(*) FROM people p JOIN visits v ON p.id = v.id") - 10) < 20
+    assert (
+        abs(noisy_count(session, "SELECT COUNT(*) FROM people p JOIN visits v ON p.id = v.id") - 10)
+        < 20
+    )
 
 
 def test_a_chain_of_joined_parents_keeps_its_unit(session: Session) -> None:
@@ -103,7 +106,12 @@ def test_a_subquery_per_unit_and_key_may_give_several_rows(session: Session) -> 
 
 
 def test_no_date_of_one_person_fails_a_statement(session: Session) -> None:
-    for key in ("born", "born + INTERVAL '9000' YEAR", "DATE_TRUNC('month', born)", "EXTRACT(week FROM born)"):
+    for key in (
+        "born",
+        "born + INTERVAL '9000' YEAR",
+        "DATE_TRUNC('month', born)",
+        "EXTRACT(week FROM born)",
+    ):
         session.execute(f"SELECT {key}, COUNT(*) FROM people GROUP BY 1")
         assert len(session.execute(f"SELECT COUNT(DISTINCT {key}) FROM people").rows) == 1
 
@@ -114,7 +122,9 @@ def test_texts_do_not_grow_by_what_a_row_holds(session: Session) -> None:
         grown = f"REPLACE({grown}, 'a', '{'a' * 1000}')"
     with pytest.raises(DatabaseError, match="E_FUNC"):
         session.plan(f"SELECT COUNT(*) FROM people WHERE LENGTH({grown}) > 0")
-    session.plan("SELECT COUNT(*) FROM people WHERE LENGTH(REPLACE(CAST(id AS TEXT), '11', 'x')) > 0")
+    session.plan(
+        "SELECT COUNT(*) FROM people WHERE LENGTH(REPLACE(CAST(id AS TEXT), '11', 'x')) > 0"
+    )
 
 
 def test_expressions_do_not_double_with_each_subquery(session: Session) -> None:
@@ -158,7 +168,9 @@ def test_an_epsilon_is_a_number(session: Session) -> None:
     assert session.epsilon == before
 
 
-def test_an_answer_is_no_larger_than_can_be_held(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_is_no_larger_than_can_be_held(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A statement over constants is free, and may not fill the memory that all share."""
     monkeypatch.setattr("dpsql.postprocessing.sandbox.MOST_VALUES", 100_000)
     values = ", ".join(f"({number})" for number in range(100))

@@ -61,5 +61,10 @@ def test_the_catalogue_reads_it_in_time(catalogue: Catalogue, name: str) -> None
 
 
 def test_dollar_quotes_are_told_apart_by_their_tags() -> None:
-    assert [each.text for each in tokens("a $x$b $$ ; c$x$ $$d$x$ $$ e")] == ["a", "b $$ ; c", "d$x$ ", "e"]
+    assert [each.text for each in tokens("a $x$b $$ ; c$x$ $$d$x$ $$ e")] == [
+        "a",
+        "b $$ ; c",
+        "d$x$ ",
+        "e",
+    ]
     assert [each.text for each in tokens("a $x$ b; c")] == ["a", " b; c"]

@@ -51,7 +51,9 @@ def _crossed(count: int) -> str:
 
 
 def _visited(count: int) -> str:
-    return " ".join(f"JOIN visit v{place + 1} ON v{place + 1}.pid = v{place}.pid" for place in range(count))
+    return " ".join(
+        f"JOIN visit v{place + 1} ON v{place + 1}.pid = v{place}.pid" for place in range(count)
+    )
 
 
 def _doubled(text: str, times: int) -> str:
@@ -74,7 +76,10 @@ ATTACKS = {
     "WHERE v0.pid = p.pid) AS l ON true",
     "a public table, again and again": f"SELECT COUNT(*) FROM {OF_ONE} CROSS JOIN days a CROSS JOIN days b",
     "UNNEST": f"SELECT COUNT(*) FROM {OF_ONE} "
-    + " ".join(f"CROSS JOIN UNNEST([{', '.join(map(str, range(60)))}]) AS u{place}(x)" for place in range(6)),
+    + " ".join(
+        f"CROSS JOIN UNNEST([{', '.join(map(str, range(60)))}]) AS u{place}(x)"
+        for place in range(6)
+    ),
     "a recursive query": "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 1000000000) "
     f"SELECT COUNT(*) FROM {OF_ONE} CROSS JOIN r",
     "a long text": f"SELECT COUNT(*) FROM {_doubled('(SELECT pid, name AS s FROM person WHERE age > 63)', 30)} "
@@ -107,15 +112,15 @@ ATTACKS = {
     f"GROUP BY v.pid) AS h JOIN {OF_ONE} ON p.pid = h.pid",
     "work that a subquery is to spare": "SELECT COUNT(*) FROM (SELECT v.pid, COUNT(*) AS n FROM visit v, days AS d "
     f"GROUP BY v.pid) AS h WHERE EXISTS (SELECT 1 FROM {OF_ONE} WHERE p.pid = h.pid)",
-}  # fmt: skip
+}
 #: A second of work on a text of each person, for an engine that does not do it once for all that are alike.
-_SLOW = " OR ".join(f"LPAD({{0}}, 1000, 'ab') ~ '(a|b|aa)*[xyz]{{{{{place}}}}}'" for place in range(1, 13))
+_SLOW = " OR ".join(
+    f"LPAD({{0}}, 1000, 'ab') ~ '(a|b|aa)*[xyz]{{{{{place}}}}}'" for place in range(1, 13)
+)
 _HEAVY = f"CASE WHEN {_SLOW} THEN 'x' ELSE 'y' END"
 _OLD = "(SELECT pid, MAX(name) AS name FROM person WHERE pid = 17 AND age > 63 GROUP BY pid)"
 #: As many persons as days, or one less: of a product the engine hands on the smaller side as constants.
-_THREE_HUNDRED = (
-    "(SELECT pid, name FROM person WHERE pid BETWEEN 18 AND 316 OR (pid = 17 AND age > 63) OR pid IS NULL) AS p"
-)
+_THREE_HUNDRED = "(SELECT pid, name FROM person WHERE pid BETWEEN 18 AND 316 OR (pid = 17 AND age > 63) OR pid IS NULL) AS p"
 _DAYS = f"(VALUES {', '.join(f'({day})' for day in range(300))}) AS d(day)"
 _TURNED = "REVERSE(LPAD(p.name, 1000, 'é')) = 'zz'"
 #: An engine computes nothing for a join that has no right side.
@@ -136,10 +141,15 @@ def _session(folder: Path, age: int, persons: int = 3_000) -> Session:
     """A database in which person 17 is so old."""
     folder.mkdir()
     with duckdb.connect(str(folder / "people.duckdb")) as data:
-        data.execute("CREATE TABLE person AS SELECT i AS pid, 30 + i % 30 AS age, repeat('a', 40) AS name "
-                     "FROM range(?) t(i)", [persons])  # fmt: skip
+        data.execute(
+            "CREATE TABLE person AS SELECT i AS pid, 30 + i % 30 AS age, repeat('a', 40) AS name "
+            "FROM range(?) t(i)",
+            [persons],
+        )
         data.execute("UPDATE person SET age = ? WHERE pid = 17", [age])
-        data.execute("CREATE TABLE visit AS SELECT i % 3000 AS pid, i % 3650 AS day FROM range(30000) t(i)")
+        data.execute(
+            "CREATE TABLE visit AS SELECT i % 3000 AS pid, i % 3650 AS day FROM range(30000) t(i)"
+        )
         data.execute("CREATE TABLE days AS SELECT i AS day FROM range(3650) t(i)")
     return open_session(loads(SCHEMA, folder / "people.toml"))
 
@@ -173,7 +183,9 @@ def _engine_seconds(session: Session, text: str) -> float:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_neighbours_end_alike_and_take_as_long(neighbours: tuple[Session, Session], name: str) -> None:
+def test_neighbours_end_alike_and_take_as_long(
+    neighbours: tuple[Session, Session], name: str
+) -> None:
     (one, seconds), (other, more) = (_outcome(session, ATTACKS[name]) for session in neighbours)
     assert one == other
     assert "could not be completed" not in one
@@ -181,7 +193,9 @@ def test_neighbours_end_alike_and_take_as_long(neighbours: tuple[Session, Sessio
 
 
 @pytest.mark.parametrize("name", ALIKE)
-def test_no_row_decides_whether_others_are_computed(neighbours: tuple[Session, Session], name: str) -> None:
+def test_no_row_decides_whether_others_are_computed(
+    neighbours: tuple[Session, Session], name: str
+) -> None:
     seconds, more = (_engine_seconds(session, ALIKE[name]) for session in neighbours)
     assert max(seconds, more) < 4 * min(seconds, more)
 
@@ -201,18 +215,25 @@ ALIKE_AND_LIGHT = {
 @pytest.fixture(scope="module")
 def many_neighbours(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, Session]]:
     folder = tmp_path_factory.mktemp("light")
-    with closing(_session(folder / "old", 64, 20_000)) as one, closing(_session(folder / "young", 40, 20_000)) as other:
+    with (
+        closing(_session(folder / "old", 64, 20_000)) as one,
+        closing(_session(folder / "young", 40, 20_000)) as other,
+    ):
         yield one, other
 
 
 @pytest.mark.parametrize("name", ALIKE_AND_LIGHT)
-def test_no_row_decides_whether_a_block_is_computed(many_neighbours: tuple[Session, Session], name: str) -> None:
+def test_no_row_decides_whether_a_block_is_computed(
+    many_neighbours: tuple[Session, Session], name: str
+) -> None:
     text = f"SELECT COUNT(*) FROM {ALIKE_AND_LIGHT[name]}"
     seconds, more = (_engine_seconds(session, text) for session in many_neighbours)
     assert max(seconds, more) < 1.6 * min(seconds, more)
 
 
-def test_what_would_be_multiplied_is_refused_before_it_is_charged(neighbours: tuple[Session, Session]) -> None:
+def test_what_would_be_multiplied_is_refused_before_it_is_charged(
+    neighbours: tuple[Session, Session],
+) -> None:
     session, _ = neighbours
     before = session.remaining
     for name in (
@@ -242,10 +263,14 @@ def long_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     and 256 MiB of memory."""
     folder = tmp_path_factory.mktemp("long")
     with duckdb.connect(str(folder / "people.duckdb")) as data:
-        data.execute("CREATE TABLE person AS SELECT i AS pid, 30 AS age, CASE WHEN i = 17 "
-                     "THEN repeat('ab c1', 8000000) ELSE 'name ' || i END AS name FROM range(1000) t(i)")  # fmt: skip
-        data.execute("CREATE TABLE visit AS SELECT CASE WHEN i < 1000 THEN i ELSE 17 END AS pid, i % 3650 AS day "
-                     "FROM range(1200) t(i)")  # fmt: skip
+        data.execute(
+            "CREATE TABLE person AS SELECT i AS pid, 30 AS age, CASE WHEN i = 17 "
+            "THEN repeat('ab c1', 8000000) ELSE 'name ' || i END AS name FROM range(1000) t(i)"
+        )
+        data.execute(
+            "CREATE TABLE visit AS SELECT CASE WHEN i < 1000 THEN i ELSE 17 END AS pid, i % 3650 AS day "
+            "FROM range(1200) t(i)"
+        )
         data.execute("CREATE TABLE days AS SELECT i AS day FROM range(365) t(i)")
     with _in_256_mib(folder) as session:
         yield session
@@ -262,15 +287,22 @@ def _in_256_mib(folder: Path) -> Iterator[Session]:
 
 
 @pytest.mark.parametrize("condition", MADE_OF_A_TEXT.values(), ids=MADE_OF_A_TEXT)
-def test_one_person_s_text_is_not_too_long_for_the_memory(long_text: Session, condition: str) -> None:
-    assert _outcome(long_text, f"SELECT COUNT(*) FROM person WHERE {condition}")[0] == "answered with 1 rows"
+def test_one_person_s_text_is_not_too_long_for_the_memory(
+    long_text: Session, condition: str
+) -> None:
+    assert (
+        _outcome(long_text, f"SELECT COUNT(*) FROM person WHERE {condition}")[0]
+        == "answered with 1 rows"
+    )
 
 
 def test_one_person_s_texts_have_not_too_many_pieces_for_the_memory(tmp_path: Path) -> None:
     """Person 17 fills blocks of rows with texts of 31,250 characters, each of which is a piece."""
     with duckdb.connect(str(tmp_path / "people.duckdb")) as data:
-        data.execute("CREATE TABLE person AS SELECT if(i < 1000, i, 17) AS pid, 30 AS age, if(i < 1000, 'name ' || i, "
-                     "repeat('a', 31250)) AS name FROM range(5096) t(i)")  # fmt: skip
+        data.execute(
+            "CREATE TABLE person AS SELECT if(i < 1000, i, 17) AS pid, 30 AS age, if(i < 1000, 'name ' || i, "
+            "repeat('a', 31250)) AS name FROM range(5096) t(i)"
+        )
         data.execute("CREATE TABLE visit AS SELECT 1 AS pid, 1 AS day")
         data.execute("CREATE TABLE days AS SELECT 1 AS day")
     with _in_256_mib(tmp_path) as session:
@@ -292,15 +324,21 @@ def many_rows(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """Person 17 has 60,000 small visits where 12 are allowed."""
     folder = tmp_path_factory.mktemp("many")
     with duckdb.connect(str(folder / "people.duckdb")) as data:
-        data.execute("CREATE TABLE person AS SELECT i AS pid, 30 AS age, 'name' AS name FROM range(1000) t(i)")
-        data.execute("CREATE TABLE visit AS SELECT if(i < 1000, i, 17) AS pid, i AS day FROM range(61000) t(i)")
+        data.execute(
+            "CREATE TABLE person AS SELECT i AS pid, 30 AS age, 'name' AS name FROM range(1000) t(i)"
+        )
+        data.execute(
+            "CREATE TABLE visit AS SELECT if(i < 1000, i, 17) AS pid, i AS day FROM range(61000) t(i)"
+        )
         data.execute("CREATE TABLE days AS SELECT 1 AS day")
     with _in_256_mib(folder) as session:
         yield session
 
 
 @pytest.mark.parametrize("items", MADE_OF_SMALL_ROWS.values(), ids=MADE_OF_SMALL_ROWS)
-def test_one_person_s_many_rows_do_not_become_too_long_for_the_memory(many_rows: Session, items: str) -> None:
+def test_one_person_s_many_rows_do_not_become_too_long_for_the_memory(
+    many_rows: Session, items: str
+) -> None:
     text = f"SELECT {items.replace('{long}', 'z' * 6000)} FROM visit{' GROUP BY 1' if ' AS k' in items else ''}"
     assert _outcome(many_rows, text)[0].startswith("answered")
 

@@ -25,7 +25,9 @@ class WatchedEngine(DuckDBEngine):
         self.private_readings += 1
         return super().run(charge, held)
 
-    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> list[tuple[object, ...]]:
+    def public_rows(
+        self, table: str, opening: Callable[[], None] = lambda: None
+    ) -> list[tuple[object, ...]]:
         self.public_readings += 1
         return super().public_rows(table, opening)
 
@@ -74,7 +76,9 @@ class FrozenReading:
         if name not in self._frozen:
             self._frozen[name] = _frozen(core, rows)
         elif core.selection is None:
-            assert keys_of(core, self._frozen[name]) == keys_of(core, rows), "public keys depend on the data"
+            assert keys_of(core, self._frozen[name]) == keys_of(core, rows), (
+                "public keys depend on the data"
+            )
         return self._frozen[name]
 
 
@@ -83,7 +87,11 @@ def _frozen(core: CorePlan, rows: CoreRows) -> CoreRows:
     width = len(core.core.keys)
     cells = len(core.cells) + (core.selection is not None)
     return [
-        (*row[:width], *[10**9 * (place + 1)] * cells, *[[[0], [10**9 * (place + 1)]]] * len(core.histograms))
+        (
+            *row[:width],
+            *[10**9 * (place + 1)] * cells,
+            *[[[0], [10**9 * (place + 1)]]] * len(core.histograms),
+        )
         for place, row in enumerate(rows)
     ]
 

@@ -59,7 +59,9 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpsql.audit.process_checks", lambda *_: [])
     monkeypatch.setattr("dpsql.audit.seconds_of_samplers", lambda *_: 0.1)
     for name in ("check_samplers", "lock_down"):
-        monkeypatch.setattr(f"dpsql.audit.{name}", lambda *_, name=name: CheckGroup(name, "left out", ()))
+        monkeypatch.setattr(
+            f"dpsql.audit.{name}", lambda *_, name=name: CheckGroup(name, "left out", ())
+        )
 
 
 def answered(folder: Path) -> Path:
@@ -81,14 +83,23 @@ def asked_clinic(tmp_path: Path) -> Path:
 
 def room(report: AuditReport, name: str) -> dict[str, str]:
     """Verdicts by what was looked at."""
-    return {check.what: check.verdict for each in report.groups if each.name == name for check in each.checks}
+    return {
+        check.what: check.verdict
+        for each in report.groups
+        if each.name == name
+        for check in each.checks
+    }
 
 
 def test_an_honest_database_passes(tmp_path: Path) -> None:
     """Where it was answered: a copy of its ledger is not the one that is remembered."""
     report = audit(answered(tmp_path), AuditRequest(epsilon_of=STATEMENTS[:1], **FEW))
-    failed = [check.what for each in report.groups for check in each.checks if check.verdict == "failed"]
-    if confinement.landlock_version() < 4:  # such a machine is told that it does not confine the engine
+    failed = [
+        check.what for each in report.groups for check in each.checks if check.verdict == "failed"
+    ]
+    if (
+        confinement.landlock_version() < 4
+    ):  # such a machine is told that it does not confine the engine
         failed = [what for what in failed if not what.startswith(("its process", "the kernel"))]
     assert failed == []
     looked = room(report, "sensitivity")
@@ -113,7 +124,9 @@ def test_statements_of_blocks_and_with_comments_are_looked_at(quick: None, tmp_p
     schema = clinic(tmp_path)
     with connect(schema, "ada") as connection:
         connection.execute("SELECT COUNT(*) -- all of them\nFROM visits")
-        connection.workload(["SELECT SUM(cost) FROM visits", "SELECT AVG(cost) FROM visits"]).execute()
+        connection.workload(
+            ["SELECT SUM(cost) FROM visits", "SELECT AVG(cost) FROM visits"]
+        ).execute()
     looked = room(audit(schema, AuditRequest(**FEW)), "sensitivity")
     texts = (
         "SELECT COUNT(*) -- all of them FROM visits",
@@ -123,14 +136,20 @@ def test_statements_of_blocks_and_with_comments_are_looked_at(quick: None, tmp_p
     assert {text: looked.get(text) for text in texts} == dict.fromkeys(texts, "passed")
 
 
-def test_a_clamp_that_is_missing_is_found(quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clamp_that_is_missing_is_found(
+    quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     clamped = row_values.quantised
-    monkeypatch.setattr(row_values, "quantised", lambda _, *arguments: clamped(Unclamped(), *arguments))
+    monkeypatch.setattr(
+        row_values, "quantised", lambda _, *arguments: clamped(Unclamped(), *arguments)
+    )
     report = audit(asked_clinic, AuditRequest(**FEW))
     assert room(report, "sensitivity")[STATEMENTS[-1]] == "failed" and not report.passed
 
 
-def test_a_claim_that_is_too_small_is_found(quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_claim_that_is_too_small_is_found(
+    quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = Gaussian.for_rho
     monkeypatch.setattr(Gaussian, "for_rho", lambda limit, rho: right(max(limit // 100, 1), rho))
     report = audit(asked_clinic, AuditRequest(**FEW))
@@ -141,7 +160,11 @@ def test_the_ledger_and_the_data_are_left_as_they_are(asked_clinic: Path) -> Non
     folder = asked_clinic.parent
 
     def files() -> dict[str, bytes]:
-        return {file.name: file.read_bytes() for file in folder.iterdir() if not file.name.endswith("-shm")}
+        return {
+            file.name: file.read_bytes()
+            for file in folder.iterdir()
+            if not file.name.endswith("-shm")
+        }
 
     before = files()
     assert "clinic.ledger" in before
@@ -161,9 +184,13 @@ Command = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def dpsql(quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
+def dpsql(
+    quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Command:
     """The command, with few draws."""
-    monkeypatch.setattr("dpsql.audit.AuditRequest", lambda *arguments: AuditRequest(*arguments, **FEW))
+    monkeypatch.setattr(
+        "dpsql.audit.AuditRequest", lambda *arguments: AuditRequest(*arguments, **FEW)
+    )
 
     def run(*arguments: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as ended:
@@ -174,7 +201,9 @@ def dpsql(quick: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     return run
 
 
-def test_no_form_of_the_report_tells_a_value_or_a_unit(asked_clinic: Path, dpsql: Command, tmp_path: Path) -> None:
+def test_no_form_of_the_report_tells_a_value_or_a_unit(
+    asked_clinic: Path, dpsql: Command, tmp_path: Path
+) -> None:
     page = tmp_path / "page.html"
     for details in ([], ["--details"]):
         code, text, error = dpsql(
@@ -189,22 +218,31 @@ def test_no_form_of_the_report_tells_a_value_or_a_unit(asked_clinic: Path, dpsql
             assert not any(canary in form for canary in CANARIES)
         assert "█" in text if details else "█" not in text
         assert ('class="bar"' in drawn) == bool(details)
-        figures = [check.get("figures") for each in json.loads(data)["rooms"] for check in each["checks"]]
+        figures = [
+            check.get("figures") for each in json.loads(data)["rooms"] for check in each["checks"]
+        ]
         assert any(figures) if details else set(figures) == {None}
 
 
 @contextmanager
-def terminal_for_errors(monkeypatch: pytest.MonkeyPatch, columns: int) -> Iterator[Callable[[], str]]:
+def terminal_for_errors(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> Iterator[Callable[[], str]]:
     """A pseudo-terminal as standard error, and what was written to it."""
     mine, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, columns))
-    with os.fdopen(mine, "rb", buffering=0) as read, os.fdopen(theirs, "w", encoding="utf-8") as written:
+    with (
+        os.fdopen(mine, "rb", buffering=0) as read,
+        os.fdopen(theirs, "w", encoding="utf-8") as written,
+    ):
         os.set_blocking(read.fileno(), False)
         monkeypatch.setattr(sys, "stderr", written)
         yield lambda: b"".join(iter(lambda: read.read(2**20) or b"", b"")).decode()
 
 
-def test_a_terminal_is_told_how_far_it_is(asked_clinic: Path, dpsql: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_is_told_how_far_it_is(
+    asked_clinic: Path, dpsql: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One line, which is written over and is gone at the end; the report is as it is elsewhere."""
     monkeypatch.setenv("TERM", "xterm")
     few = (str(asked_clinic), "--units", "2", "--epsilon-of", STATEMENTS[0], "--json")
@@ -215,7 +253,9 @@ def test_a_terminal_is_told_how_far_it_is(asked_clinic: Path, dpsql: Command, mo
         lines = said.split("\r\x1b[2K")
         assert code == 0 and json.loads(data)["passed"]
         assert lines[0] == lines[-1] == "" and "\n" not in said
-        statements = [f"sensitivity: statement {place} of {len(STATEMENTS)}" for place in range(1, 9)]
+        statements = [
+            f"sensitivity: statement {place} of {len(STATEMENTS)}" for place in range(1, 9)
+        ]
         assert [line for line in lines if "sensitivity: statement" in line] == statements
         assert max(map(len, lines)) == longest
         assert not any(text[:20] in said for text in (*STATEMENTS, *CANARIES))
@@ -235,7 +275,9 @@ def test_nothing_else_is_told_how_far_it_is(
         assert seen() == ""
 
 
-def test_it_is_told_how_long_it_takes(asked_clinic: Path, dpsql: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_told_how_long_it_takes(
+    asked_clinic: Path, dpsql: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In a line that stays, before anything is looked at, on standard error; beside JSON nothing is told."""
     monkeypatch.setenv("TERM", "xterm")
     few = (str(asked_clinic), "--units", "2")
@@ -243,7 +285,8 @@ def test_it_is_told_how_long_it_takes(asked_clinic: Path, dpsql: Command, monkey
         dpsql(*few)
         said = seen()
         told = re.search(
-            r"\x1b\[2Kthis takes about \d+ seconds: 8 statements, each with and without 2 units.*\r\n", said
+            r"\x1b\[2Kthis takes about \d+ seconds: 8 statements, each with and without 2 units.*\r\n",
+            said,
         )
         assert told is not None and said.index("statement 1 of 8") > told.end()
         dpsql(*few, "--json")
@@ -259,11 +302,15 @@ def test_how_long_it_takes_follows_from_what_a_part_takes(
 ) -> None:
     """Each statement takes a hundredth of a second for each time it is run, each release a thousandth."""
 
-    def look(neighbours: object, planner: object, plan: object, units: list[int], clock: object) -> None:
+    def look(
+        neighbours: object, planner: object, plan: object, units: list[int], clock: object
+    ) -> None:
         time.sleep(0.01 * (1 + len(units)))
 
     monkeypatch.setattr("dpsql.audit.sensitivity.statements.look", look)
-    monkeypatch.setattr(sys.modules["dpsql.audit.empirical.lower_bound"], "_released", lambda *_: time.sleep(0.1))
+    monkeypatch.setattr(
+        sys.modules["dpsql.audit.empirical.lower_bound"], "_released", lambda *_: time.sleep(0.1)
+    )
     monkeypatch.setattr("dpsql.audit.seconds_of_samplers", lambda *_: 7.0)
     found: list[ExpectedDuration] = []
 
@@ -275,7 +322,11 @@ def test_how_long_it_takes_follows_from_what_a_part_takes(
         raise Enough
 
     with pytest.raises(Enough):
-        audit(asked_clinic, AuditRequest(epsilon_of=STATEMENTS[:2], units=9, releases=1000), foretell=foretell)
+        audit(
+            asked_clinic,
+            AuditRequest(epsilon_of=STATEMENTS[:2], units=9, releases=1000),
+            foretell=foretell,
+        )
     (expected,) = found
     assert (expected.statements, expected.units) == (len(STATEMENTS), 9)
     least = 8 * 10 * 0.01 + 2 * 6 * 1000 * 0.001 * 1.25 + 7.0 + REST
@@ -290,32 +341,48 @@ def test_samplers_take_about_as_long_as_is_foretold() -> None:
     assert 1 / 5 < foretold / (time.perf_counter() - started) < 5
 
 
-def test_every_room_and_sampler_is_told_by_the_name_it_has_in_the_report(asked_clinic: Path) -> None:
+def test_every_room_and_sampler_is_told_by_the_name_it_has_in_the_report(
+    asked_clinic: Path,
+) -> None:
     lines: list[str] = []
-    report = audit(asked_clinic, AuditRequest(epsilon_of=STATEMENTS[:1], units=2, **FEW), lines.append)
+    report = audit(
+        asked_clinic, AuditRequest(epsilon_of=STATEMENTS[:1], units=2, **FEW), lines.append
+    )
     assert {each.name for each in report.groups} == {line.partition(":")[0] for line in lines}
     samplers = list(room(report, "samplers"))
-    told = [f"samplers: {place} of {len(samplers)}, {name}" for place, name in enumerate(samplers, 1)]
+    told = [
+        f"samplers: {place} of {len(samplers)}, {name}" for place, name in enumerate(samplers, 1)
+    ]
     assert [line for line in lines if line.startswith("samplers")] == told
     pairs = [name.partition(" — ")[2] for name in room(report, "empirical ε")]
-    told = [line.partition(", ")[2] for line in lines if line.startswith("empirical ε: statement 1 of 1, ")]
+    told = [
+        line.partition(", ")[2]
+        for line in lines
+        if line.startswith("empirical ε: statement 1 of 1, ")
+    ]
     assert len(pairs) == 3 and told == pairs
 
 
-def test_the_page_loads_nothing_and_escapes_everything(asked_clinic: Path, dpsql: Command, tmp_path: Path) -> None:
+def test_the_page_loads_nothing_and_escapes_everything(
+    asked_clinic: Path, dpsql: Command, tmp_path: Path
+) -> None:
     page = tmp_path / "page.html"
     hostile = 'SELECT COUNT(*) AS "<script>alert(1)</script>" FROM patients WHERE ward < 2'
     dpsql(str(asked_clinic), "--statement", hostile, "--page", str(page), "--details")
     drawn = page.read_text(encoding="utf-8")
     assert drawn.startswith("<!DOCTYPE html>") and "&lt;script&gt;" in drawn
-    assert not any(word in drawn for word in ("<script", "http:", "https:", "src=", "@import", "url("))
+    assert not any(
+        word in drawn for word in ("<script", "http:", "https:", "src=", "@import", "url(")
+    )
 
 
 def test_a_long_list_on_the_page_folds_nothing_but_what_passed() -> None:
     checks = [AuditCheck(f"attempt {place}", "passed") for place in range(40)] + [
         AuditCheck("a datagram", "note", "it can")
     ]
-    report = AuditReport("clinic", "", datetime.now(UTC), (), (CheckGroup("lock-down", "shows", tuple(checks)),))
+    report = AuditReport(
+        "clinic", "", datetime.now(UTC), (), (CheckGroup("lock-down", "shows", tuple(checks)),)
+    )
     seen = drawn_page(report, details=False).partition("<details>")[0]
     assert "a datagram" in seen and "attempt 0" not in seen
 
@@ -328,10 +395,15 @@ def test_a_fault_is_an_exit_code(asked_clinic: Path, dpsql: Command) -> None:
 
 def test_statements_come_from_files_too(asked_clinic: Path, dpsql: Command, tmp_path: Path) -> None:
     file = tmp_path / "more.sql"
-    file.write_text("SELECT COUNT(DISTINCT place) FROM visits;\nSELECT MIN(cost) FROM visits;\n-- nothing\n")
+    file.write_text(
+        "SELECT COUNT(DISTINCT place) FROM visits;\nSELECT MIN(cost) FROM visits;\n-- nothing\n"
+    )
     code, text, _ = dpsql(str(asked_clinic), "--file", str(file), "--units", "3")
     assert code == 0
-    assert "✓ SELECT COUNT(DISTINCT place) FROM visits" in text and "✓ SELECT MIN(cost) FROM visits" in text
+    assert (
+        "✓ SELECT COUNT(DISTINCT place) FROM visits" in text
+        and "✓ SELECT MIN(cost) FROM visits" in text
+    )
 
 
 @pytest.mark.parametrize("option", ["--statement", "--epsilon-of", "--file"])
@@ -339,22 +411,38 @@ def test_a_named_statement_that_cannot_be_checked_ends_the_audit(
     asked_clinic: Path, dpsql: Command, tmp_path: Path, option: str
 ) -> None:
     file, page = tmp_path / "more.sql", tmp_path / "page.html"
-    for text, code in (("not sql", "E_PARSE"), ("SELECT name FROM patients", "E_RAW"), ("SELECT SUM(c", "E_PARSE")):
+    for text, code in (
+        ("not sql", "E_PARSE"),
+        ("SELECT name FROM patients", "E_RAW"),
+        ("SELECT SUM(c", "E_PARSE"),
+    ):
         file.write_text(f"{STATEMENTS[0]};\n{text};\n")
         named = str(file) if option == "--file" else text
-        ended, told, error = dpsql(str(asked_clinic), "--statement", STATEMENTS[0], option, named, "--page", str(page))
+        ended, told, error = dpsql(
+            str(asked_clinic), "--statement", STATEMENTS[0], option, named, "--page", str(page)
+        )
         assert (ended, told) == (1, "") and not page.exists()
-        assert f"1 of 2 statements cannot be checked under this schema\n  {text}\n    {code} " in error
+        assert (
+            f"1 of 2 statements cannot be checked under this schema\n  {text}\n    {code} " in error
+        )
 
 
 def test_all_that_cannot_be_checked_is_told_at_once(asked_clinic: Path, dpsql: Command) -> None:
-    code, _, error = dpsql(str(asked_clinic), "--statement", "not sql", "--statement", "SELECT naem FROM patients")
+    code, _, error = dpsql(
+        str(asked_clinic), "--statement", "not sql", "--statement", "SELECT naem FROM patients"
+    )
     assert code == 1 and "2 of 2 statements" in error and error.count("E_") == 2
     code, _, error = dpsql(str(asked_clinic), "--statement", "")
-    assert code == 1 and "the statement cannot be checked under this schema\n  (no statement)\n    E_PARSE" in error
+    assert (
+        code == 1
+        and "the statement cannot be checked under this schema\n  (no statement)\n    E_PARSE"
+        in error
+    )
 
 
-def test_a_statement_of_the_journal_that_is_answered_no_more_is_not_looked_at(quick: None, asked_clinic: Path) -> None:
+def test_a_statement_of_the_journal_that_is_answered_no_more_is_not_looked_at(
+    quick: None, asked_clinic: Path
+) -> None:
     asked_clinic.write_text(asked_clinic.read_text().replace("bounds = [0, 500], ", ""))
     looked = room(audit(asked_clinic, AuditRequest(**FEW)), "sensitivity")
     assert (looked[STATEMENTS[-1]], looked[STATEMENTS[0]]) == ("skipped", "passed")

@@ -18,7 +18,9 @@ def advised(schema: Path) -> dict[str, AuditCheck]:
 
 def test_what_a_schema_leaves_open_is_told(tmp_path: Path) -> None:
     schema = clinic(tmp_path)
-    text = schema.read_text().replace('unit = "patients.patient"', 'unit = "patients.patient"\nmechanism = "laplace"')
+    text = schema.read_text().replace(
+        'unit = "patients.patient"', 'unit = "patients.patient"\nmechanism = "laplace"'
+    )
     text = text.replace("ward = {", 'doctor_id = { type = "integer" }\nward = {')
     schema.write_text(text)
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
@@ -44,7 +46,10 @@ def test_files_that_others_may_write_are_told(tmp_path: Path) -> None:
     ledger.chmod(0o602)
     schema.chmod(0o602)
     found = advised(schema)
-    assert (found["file of the ledger"].verdict, found["schema file"].verdict) == ("failed", "failed")
+    assert (found["file of the ledger"].verdict, found["schema file"].verdict) == (
+        "failed",
+        "failed",
+    )
 
 
 def test_advice_does_not_depend_on_rows(tmp_path: Path) -> None:

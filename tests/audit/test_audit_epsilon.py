@@ -27,7 +27,9 @@ PURE, PRICED = ReleaseClaim(True, 1.0, 0.0), ReleaseClaim(False, 1.0, 0.0, norma
 TOO_SMALL, TOO_LARGE = Fraction(2, 3), Fraction(3, 2)
 
 
-def outputs(gaussian: bool, factor: Fraction, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def outputs(
+    gaussian: bool, factor: Fraction, seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Releases of 0 and of 40 by noise that is made for a distance of 40 at ε = 1, times the factor."""
     entropy, sides = Seeded(seed), []
     for exact in (0, 40):
@@ -66,10 +68,14 @@ def test_the_formulas_by_hand() -> None:
     )
     by_rho = ReleaseClaim(False, 1.0, 0.0).shown(7000, 2000, 10_000, 10_000, 0.4999)
     divergence = 0.7 * np.log(0.7 / 0.2) + 0.3 * np.log(0.3 / 0.8)
-    assert by_rho == pytest.approx(np.sqrt(2 * divergence), rel=2e-3), "order 1.001 is nearly Kullback and Leibler's"
+    assert by_rho == pytest.approx(np.sqrt(2 * divergence), rel=2e-3), (
+        "order 1.001 is nearly Kullback and Leibler's"
+    )
     assert PURE.shown(10, 20, 100, 100, 0.01) == 0
     assert ReleaseClaim.of(Cost(None, Fraction(1, 2)), True) == ReleaseClaim(False, 1.0, 0.0, True)
-    assert ReleaseClaim.of(Cost(Fraction(2), Fraction(1, 2), Fraction(1, 100)), True) == ReleaseClaim(True, 2.0, 0.01)
+    assert ReleaseClaim.of(
+        Cost(Fraction(2), Fraction(1, 2), Fraction(1, 100)), True
+    ) == ReleaseClaim(True, 2.0, 0.01)
 
 
 def test_an_event_of_what_is_missing_is_found_too() -> None:
@@ -92,7 +98,13 @@ def audited(schema_file: Path, text: str, draws: int, units: int = 5) -> CheckGr
     try:
         with planner(schema, neighbours) as plans:
             return check_epsilon(
-                schema, neighbours, plans, [text], neighbours.choose(5, 0)[:units], AuditClock(10), draws
+                schema,
+                neighbours,
+                plans,
+                [text],
+                neighbours.choose(5, 0)[:units],
+                AuditClock(10),
+                draws,
             )
     finally:
         neighbours.close()
@@ -101,10 +113,20 @@ def audited(schema_file: Path, text: str, draws: int, units: int = 5) -> CheckGr
 def drawing(patch: pytest.MonkeyPatch, factor: Fraction) -> None:
     """Mechanisms that draw noise of that part of their scale, from a seed."""
     entropy = Seeded(11)
-    patch.setattr(Laplace, "sample", lambda self, size, *, _entropy=None: discrete_laplace(
-        self.scale * factor, size, _entropy=entropy))  # fmt: skip
-    patch.setattr(Gaussian, "sample", lambda self, size, *, _entropy=None: discrete_gaussian(
-        self.variance * factor**2, size, _entropy=entropy))  # fmt: skip
+    patch.setattr(
+        Laplace,
+        "sample",
+        lambda self, size, *, _entropy=None: discrete_laplace(
+            self.scale * factor, size, _entropy=entropy
+        ),
+    )
+    patch.setattr(
+        Gaussian,
+        "sample",
+        lambda self, size, *, _entropy=None: discrete_gaussian(
+            self.variance * factor**2, size, _entropy=entropy
+        ),
+    )
 
 
 COUNT = "SELECT COUNT(*) FROM visits"
@@ -125,13 +147,17 @@ def test_a_whole_statement_passes_and_fails_with_too_little_noise(
     assert room.checks[0].verdict == "failed" and "made neighbours" in room.checks[0].what
 
 
-def test_two_thirds_of_the_noise_are_found_in_a_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_thirds_of_the_noise_are_found_in_a_statement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawing(monkeypatch, TOO_SMALL)
     (check,) = audited(clinic(tmp_path, delta="0"), COUNT, DRAWS, units=0).checks
     assert check.verdict == "failed" and check.said.startswith("claimed ε = 1, proved ε ≥ 1.")
 
 
-def test_thresholded_keys_are_looked_at_with_their_delta(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thresholded_keys_are_looked_at_with_their_delta(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     drawing(monkeypatch, Fraction(1))
     schema = clinic(tmp_path)
     room = audited(schema, "SELECT name, COUNT(*) FROM patients GROUP BY name", 300)

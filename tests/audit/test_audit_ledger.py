@@ -48,11 +48,15 @@ def verdicts(schema: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("store", ["file", "server"])
-def test_an_honest_ledger_passes(store: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_an_honest_ledger_passes(
+    store: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     schema = clinic(tmp_path)
     if store == "server":
         address = request.getfixturevalue("server")
-        schema.write_text(schema.read_text().replace('ledger = "clinic.ledger"', f'ledger = "{address}"'))
+        schema.write_text(
+            schema.read_text().replace('ledger = "clinic.ledger"', f'ledger = "{address}"')
+        )
     spent(schema)
     found = check_ledger(load(schema))
     assert [check.verdict for check in found.group.checks] == ["passed"] * 4
@@ -75,18 +79,27 @@ def test_more_than_is_promised_now_is_told(tmp_path: Path) -> None:
     assert verdicts(schema)["budget"] == "failed"
 
 
-@pytest.mark.parametrize("rule", ['refresh = "weekly"', 'accountant = "rdp"', 'accountant = "zcdp"'])
+@pytest.mark.parametrize(
+    "rule", ['refresh = "weekly"', 'accountant = "rdp"', 'accountant = "zcdp"']
+)
 def test_a_budget_by_another_rule_passes_too(rule: str, tmp_path: Path) -> None:
     schema = clinic(tmp_path)
-    schema.write_text(schema.read_text().replace("query_epsilon = 1\n", f"query_epsilon = 1\n{rule}\n"))
+    schema.write_text(
+        schema.read_text().replace("query_epsilon = 1\n", f"query_epsilon = 1\n{rule}\n")
+    )
     assert list(verdicts(spent(schema)).values()) == ["passed"] * 4
 
 
 def test_sums_are_added_up_a_second_time(tmp_path: Path) -> None:
     entries = check_ledger(load(spent(clinic(tmp_path)))).entries
     assert _sums(entries).verdict == "passed"
-    assert _sums([entries[0], replace(entries[1], total=entries[0].total), entries[2]]).verdict == "failed"
-    assert _sums([entries[0], replace(entries[1], own=entries[0].own), entries[2]]).verdict == "failed"
+    assert (
+        _sums([entries[0], replace(entries[1], total=entries[0].total), entries[2]]).verdict
+        == "failed"
+    )
+    assert (
+        _sums([entries[0], replace(entries[1], own=entries[0].own), entries[2]]).verdict == "failed"
+    )
 
 
 def test_clocks_that_go_back_or_ahead_are_noted(tmp_path: Path) -> None:
@@ -94,6 +107,8 @@ def test_clocks_that_go_back_or_ahead_are_noted(tmp_path: Path) -> None:
     assert [check.verdict for check in _times(entries)] == ["passed"]
     assert [check.verdict for check in _times([])] == ["passed"]
     back = [entries[0], replace(entries[1], at="2001-01-01T00:00:00.000+00:00"), entries[2]]
-    assert [(check.verdict, check.said) for check in _times(back)] == [("note", "goes back before entry 2")]
+    assert [(check.verdict, check.said) for check in _times(back)] == [
+        ("note", "goes back before entry 2")
+    ]
     ahead = [*entries[:2], replace(entries[2], at="9999-01-01T00:00:00.000+00:00")]
     assert [check.said for check in _times(ahead)] == ["entry 3 is in the future"]

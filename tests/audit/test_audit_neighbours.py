@@ -41,8 +41,14 @@ def tables(connection: duckdb.DuckDBPyConnection, here: World) -> dict[str, list
     A file of DuckDB 1 and its memory differ in the sign of 0.0.
     """
     read = connection.execute
-    columns = {table.name: ", ".join(f'"{column.name}"' for column in table.columns) for table in here.tables}
-    rows = {name: read(f'SELECT {listed} FROM source.main."{name}"').fetchall() for name, listed in columns.items()}
+    columns = {
+        table.name: ", ".join(f'"{column.name}"' for column in table.columns)
+        for table in here.tables
+    }
+    rows = {
+        name: read(f'SELECT {listed} FROM source.main."{name}"').fetchall()
+        for name, listed in columns.items()
+    }
     return {
         name: sorted(repr(row).replace("-0.0", "0.0").replace("nan", "None") for row in found)
         for name, found in rows.items()
@@ -51,7 +57,9 @@ def tables(connection: duckdb.DuckDBPyConnection, here: World) -> dict[str, list
 
 @pytest.mark.parametrize("orphans", [False, True])
 @pytest.mark.parametrize("seed", range(12))
-def test_a_neighbour_lacks_the_rows_of_one_unit_and_no_others(seed: int, orphans: bool, tmp_path: Path) -> None:
+def test_a_neighbour_lacks_the_rows_of_one_unit_and_no_others(
+    seed: int, orphans: bool, tmp_path: Path
+) -> None:
     here = world(seed).with_orphans() if orphans else world(seed)
     with audited(here, tmp_path) as (_, neighbours):
         whole = tables(neighbours._connection, here)
@@ -74,8 +82,11 @@ def test_the_heaviest_unit_of_each_table_is_always_left_out(tmp_path: Path) -> N
     with audited(here, tmp_path) as (_, neighbours):
         numbers = neighbours.choose(1, 0)
         read = neighbours._connection.execute
-        chosen = {unit for unit, number in read("SELECT unit, number FROM audit.main.chosen").fetchall()
-                  if number in numbers}  # fmt: skip
+        chosen = {
+            unit
+            for unit, number in read("SELECT unit, number FROM audit.main.chosen").fetchall()
+            if number in numbers
+        }
     assert 1 in chosen, "unit 1 has 24 visits, and most items"
     assert len(chosen) < len(here.units)
 
@@ -115,8 +126,12 @@ def test_a_key_that_is_not_unique_is_found(tmp_path: Path) -> None:
 def test_what_cannot_be_read_in_time_is_not_said_to_pass(tmp_path: Path) -> None:
     here = hand_world()
     with audited(here, tmp_path) as (schema, neighbours), planner(schema, neighbours) as plans:
-        room = check_sensitivity(schema, neighbours, plans, ["SELECT COUNT(*) FROM visits"], 5, 0, AuditClock(0))
-    assert [(check.verdict, check.said) for check in room.checks[1:]] == [("skipped", "the time was up")]
+        room = check_sensitivity(
+            schema, neighbours, plans, ["SELECT COUNT(*) FROM visits"], 5, 0, AuditClock(0)
+        )
+    assert [(check.verdict, check.said) for check in room.checks[1:]] == [
+        ("skipped", "the time was up")
+    ]
 
 
 def test_the_audit_spills_where_nobody_else_looks_and_enciphered(tmp_path: Path) -> None:

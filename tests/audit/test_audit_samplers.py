@@ -38,7 +38,9 @@ def test_laplace_noise_of_its_scale_passes_and_of_others_fails(scale: Fraction) 
 def test_gaussian_noise_of_its_scale_passes_and_of_others_fails(scale: Fraction) -> None:
     assert gaussian_problems(discrete_gaussian(scale**2, DRAWS, _entropy=Seeded(3)), scale**2) == []
     for factor in (Fraction(7, 10), Fraction(13, 10)):
-        assert gaussian_problems(discrete_gaussian((scale * factor) ** 2, DRAWS, _entropy=Seeded(4)), scale**2)
+        assert gaussian_problems(
+            discrete_gaussian((scale * factor) ** 2, DRAWS, _entropy=Seeded(4)), scale**2
+        )
 
 
 def drawn() -> NDArray[np.int64]:
@@ -48,20 +50,32 @@ def drawn() -> NDArray[np.int64]:
 def test_each_property_is_looked_at() -> None:
     right = drawn()
     assert "the signs are not fair" in laplace_problems(np.abs(right), Fraction(10))
-    assert "neighbouring draws are related" in laplace_problems(np.repeat(right[::2], 2), Fraction(10))
+    assert "neighbouring draws are related" in laplace_problems(
+        np.repeat(right[::2], 2), Fraction(10)
+    )
     assert "the signs are not fair" in laplace_problems(np.repeat(right[::2], 2), Fraction(10))
     magnitudes = np.repeat(np.abs(right[::2]), 2) * np.sign(right)
     assert "neighbouring draws are related" in laplace_problems(magnitudes, Fraction(10))
-    assert "the variance is not that of the law" in laplace_problems(np.append(right, [10**5] * 3), Fraction(10))
+    assert "the variance is not that of the law" in laplace_problems(
+        np.append(right, [10**5] * 3), Fraction(10)
+    )
     even = right // 2 * 2
-    assert "the draws do not have their law" in laplace_problems(even, Fraction(10)), "every second value is missing"
-    assert "the draws fit another scale as well" in laplace_problems(right[:100], Fraction(10)), "too few to tell"
+    assert "the draws do not have their law" in laplace_problems(even, Fraction(10)), (
+        "every second value is missing"
+    )
+    assert "the draws fit another scale as well" in laplace_problems(right[:100], Fraction(10)), (
+        "too few to tell"
+    )
 
 
 def test_choices_of_another_law_fail() -> None:
     generator = np.random.default_rng(1)
     utilities, rate = (0, -1, -3), Fraction(1, 2)
-    for law in (exponential_law(utilities, rate), flipped_law(utilities, rate), response_law(2, 4, Fraction(1))):
+    for law in (
+        exponential_law(utilities, rate),
+        flipped_law(utilities, rate),
+        response_law(2, 4, Fraction(1)),
+    ):
         assert law.sum() == pytest.approx(1)
         assert choice_problems(generator.choice(len(law), 20_000, p=law).tolist(), law) == []
         wrong = law**1.3 / (law**1.3).sum()
@@ -70,17 +84,28 @@ def test_choices_of_another_law_fail() -> None:
 
 def test_the_laws_of_choices_are_the_published_ones() -> None:
     """Utilities 0, −1, −3 at ε = 1 and sensitivity 1, so that a step is worth ε/2."""
-    assert exponential_law((0, -1, -3), Fraction(1, 2)) == pytest.approx((0.546549, 0.331499, 0.121952), abs=1e-6)
-    assert flipped_law((0, -1, -3), Fraction(1, 2)) == pytest.approx((0.630281, 0.280709, 0.089009), abs=2e-6)
+    assert exponential_law((0, -1, -3), Fraction(1, 2)) == pytest.approx(
+        (0.546549, 0.331499, 0.121952), abs=1e-6
+    )
+    assert flipped_law((0, -1, -3), Fraction(1, 2)) == pytest.approx(
+        (0.630281, 0.280709, 0.089009), abs=2e-6
+    )
 
 
 @pytest.mark.parametrize("factor", [Fraction(1, 2), Fraction(3, 2)])
-def test_a_mechanism_that_draws_another_scale_fails(factor: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Laplace, "sample", lambda self, size, **_: discrete_laplace(self.scale * factor, size))
+def test_a_mechanism_that_draws_another_scale_fails(
+    factor: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        Laplace, "sample", lambda self, size, **_: discrete_laplace(self.scale * factor, size)
+    )
     room = check_samplers(AuditClock(10), draws=50_000, choices=500)
     verdicts = {check.what: check.verdict for check in room.checks}
-    assert all((verdict == "failed") == what.startswith("discrete Laplace") for what, verdict in verdicts.items()
-               if not what.startswith(("discrete Gaussian", "sparse vector", "scan")))  # fmt: skip
+    assert all(
+        (verdict == "failed") == what.startswith("discrete Laplace")
+        for what, verdict in verdicts.items()
+        if not what.startswith(("discrete Gaussian", "sparse vector", "scan"))
+    )
 
 
 @pytest.mark.parametrize("factor", [Fraction(7, 10), Fraction(1), Fraction(13, 10)], ids=str)
@@ -88,7 +113,11 @@ def test_the_sparse_vector_of_its_scale_passes_and_of_others_fails(
     factor: Fraction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        Laplace, "sample", lambda self, size, *, _entropy: discrete_laplace(self.scale * factor, size, _entropy=entropy)
+        Laplace,
+        "sample",
+        lambda self, size, *, _entropy: discrete_laplace(
+            self.scale * factor, size, _entropy=entropy
+        ),
     )
     for seed, (name, draw, law) in enumerate(sparse_vectors()):
         entropy = Seeded(seed)

@@ -27,7 +27,9 @@ def test_a_unit_with_several_rows_moves_what_is_above_each_size_one_way() -> Non
 
 
 @pytest.mark.parametrize("monotone", [True, False])
-def test_a_unit_that_moves_them_both_ways_is_found_where_the_scan_is_monotone(monotone: bool) -> None:
+def test_a_unit_that_moves_them_both_ways_is_found_where_the_scan_is_monotone(
+    monotone: bool,
+) -> None:
     found = size_scan_use(scan(monotone), WHOLE, {"a": (PLACES, [5, 5, 8, 4])})
     assert (found.wrong != ()) == monotone
 

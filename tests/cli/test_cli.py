@@ -15,33 +15,54 @@ from dpsql.schema import json_schema
 from dpsql.session import Session, request
 
 
-def test_settings_are_made_before_the_statement_and_what_they_tell_goes_beside_the_rows(dpsql: Dpsql) -> None:
+def test_settings_are_made_before_the_statement_and_what_they_tell_goes_beside_the_rows(
+    dpsql: Dpsql,
+) -> None:
     count = "SELECT SUM(bmi) AS s FROM patients"
-    found = dpsql("query", NAFLD, count, "--set", "dpsql.clipping=report", "--set", "dpsql.epsilon = 0.25")
+    found = dpsql(
+        "query", NAFLD, count, "--set", "dpsql.clipping=report", "--set", "dpsql.epsilon = 0.25"
+    )
     assert (found.code, found.out.splitlines()[0].strip()) == (0, "s")
-    assert found.err.startswith("this one took 1/5; 4 of 5 answers like this left\n") and "bmi outside of" in found.err
+    assert (
+        found.err.startswith("this one took 1/5; 4 of 5 answers like this left\n")
+        and "bmi outside of" in found.err
+    )
     assert "outside of" not in dpsql("query", NAFLD, count).err
     settings = ("--set", "dpsql.mechanism=laplace", "--set", "dpsql.target_error=± 9000")
     laplace = dpsql("explain", NAFLD, count, "--verbose", *settings)
     assert laplace.code == 0 and "Laplace" in laplace.out
-    assert (wrong := dpsql("query", NAFLD, count, "--set", "dpsql.clipping")).code == 2 and "NAME=VALUE" in wrong.err
-    assert (wrong := dpsql("query", NAFLD, count, "--set", "work_mem=1")).code == 1 and "dpsql.mechanism" in wrong.err
+    assert (
+        wrong := dpsql("query", NAFLD, count, "--set", "dpsql.clipping")
+    ).code == 2 and "NAME=VALUE" in wrong.err
+    assert (
+        wrong := dpsql("query", NAFLD, count, "--set", "work_mem=1")
+    ).code == 1 and "dpsql.mechanism" in wrong.err
 
 
 def test_a_setting_and_a_statement_are_two(dpsql: Dpsql) -> None:
     for first in ("SET dpsql.epsilon = 0.5", "RESET dpsql.epsilon"):
         found = dpsql("query", NAFLD, f"{first}; SELECT COUNT(*) FROM patients")
-        assert (found.code, found.out) == (1, "") and "E_MULTI send one statement at a time" in found.err
+        assert (found.code, found.out) == (
+            1,
+            "",
+        ) and "E_MULTI send one statement at a time" in found.err
 
 
 def test_the_price_can_be_chosen(dpsql: Dpsql) -> None:
-    assert dpsql("query", NAFLD, BY_SEX, "--epsilon", "0.025").err.startswith("this one took 1/587; 586 of 587 ")
-    detailed = dpsql("query", NAFLD, BY_SEX.replace("male", "died"), "--epsilon", "0.03", "--details").err
+    assert dpsql("query", NAFLD, BY_SEX, "--epsilon", "0.025").err.startswith(
+        "this one took 1/587; 586 of 587 "
+    )
+    detailed = dpsql(
+        "query", NAFLD, BY_SEX.replace("male", "died"), "--epsilon", "0.03", "--details"
+    ).err
     assert "price ε = 0.03, charged ρ = 0.00045, δ = 0; alone (0.1" in detailed
     assert "price: ε = 0.3" in dpsql("explain", NAFLD, BY_SEX, "--epsilon", "0.3").out
     for wrong in ("0", "-1", "abc", "nan", "inf", "1e99", "1e-30"):
         assert dpsql("query", NAFLD, BY_SEX, "--epsilon", wrong).code == 2
-    assert "free: no private row was read; 3" in dpsql("query", NAFLD, "SELECT name FROM conditions").err
+    assert (
+        "free: no private row was read; 3"
+        in dpsql("query", NAFLD, "SELECT name FROM conditions").err
+    )
 
 
 def test_settings_have_no_price(dpsql: Dpsql) -> None:
@@ -61,7 +82,9 @@ def test_each_kind_of_failure_has_its_code(dpsql: Dpsql, checkout: Path) -> None
     assert dpsql("nonsense").code == 2
     (checkout / "wrong.toml").write_text("name = 5")
     assert dpsql("query", "wrong.toml", "SELECT 1").code == 2
-    (checkout / "wrong.toml").write_text((checkout / NAFLD).read_text().replace("dpsql/data/nafld", "nowhere"))
+    (checkout / "wrong.toml").write_text(
+        (checkout / NAFLD).read_text().replace("dpsql/data/nafld", "nowhere")
+    )
     assert dpsql("query", "wrong.toml", "SELECT 1").code == 2
     assert dpsql("query", NAFLD, BY_SEX, "--epsilon", "2").code == 0
     spent = dpsql("query", NAFLD, BY_SEX.replace("male", "died"), "--epsilon", "3")
@@ -70,13 +93,20 @@ def test_each_kind_of_failure_has_its_code(dpsql: Dpsql, checkout: Path) -> None
     assert dpsql("query", NAFLD, BY_SEX).code == 2
 
 
-def test_what_was_not_foreseen_has_no_traceback(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_foreseen_has_no_traceback(
+    dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: object) -> None:
         raise RuntimeError("CANARY_7f3a")
 
     monkeypatch.setattr(request, "read", fail)
     found = dpsql("query", NAFLD, BY_SEX)
-    assert found.code == 1 and found.out == "" and "E_INTERNAL" in found.err and "CANARY" not in found.err
+    assert (
+        found.code == 1
+        and found.out == ""
+        and "E_INTERNAL" in found.err
+        and "CANARY" not in found.err
+    )
 
 
 def test_explain_reads_nothing(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,10 +125,15 @@ def test_explain_reads_nothing(dpsql: Dpsql, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_an_answer_without_groups_says_why(dpsql: Dpsql) -> None:
     found = dpsql(
-        "query", NAFLD, "SELECT patient_id % 9000 AS p, COUNT(*) AS n FROM patients WHERE age = 200 GROUP BY p"
+        "query",
+        NAFLD,
+        "SELECT patient_id % 9000 AS p, COUNT(*) AS n FROM patients WHERE age = 200 GROUP BY p",
     )
     assert found.code == 0 and "groups of fewer than about " in found.err
-    for empty in ("SELECT diagnosis FROM conditions WHERE FALSE", f"{BY_SEX} HAVING COUNT(*) < -9999"):
+    for empty in (
+        "SELECT diagnosis FROM conditions WHERE FALSE",
+        f"{BY_SEX} HAVING COUNT(*) < -9999",
+    ):
         assert "no row is shown" not in dpsql("query", NAFLD, empty).err
 
 
@@ -136,7 +171,12 @@ def test_help_and_version(dpsql: Dpsql) -> None:
 
 
 def test_python_runs_the_package_as_the_command() -> None:
-    for arguments, code, said in ((["--version"], 0, "dpsql "), (["bugdet"], 2, "Did you mean budget?")):
-        ended = subprocess.run([sys.executable, "-m", "dpsql", *arguments], capture_output=True, text=True, check=False)
+    for arguments, code, said in (
+        (["--version"], 0, "dpsql "),
+        (["bugdet"], 2, "Did you mean budget?"),
+    ):
+        ended = subprocess.run(
+            [sys.executable, "-m", "dpsql", *arguments], capture_output=True, text=True, check=False
+        )
         assert ended.returncode == code and said in ended.stdout + ended.stderr
         assert "__main__" not in ended.stdout + ended.stderr

@@ -23,7 +23,9 @@ from dpsql.session.pricing.noise_choice import count_cost
 
 def test_what_nobody_paid_for_is_said(dpsql: Dpsql) -> None:
     assert dpsql("budget", NAFLD, "--history").out.endswith("nothing was paid for\n")
-    assert dpsql("budget", NAFLD, "--by-statement", "--analyst", "eve").out.endswith("nothing was paid for by eve\n")
+    assert dpsql("budget", NAFLD, "--by-statement", "--analyst", "eve").out.endswith(
+        "nothing was paid for by eve\n"
+    )
 
 
 def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
@@ -35,7 +37,9 @@ def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
     found = dpsql("budget", NAFLD, "--history", "--group", "3").out.splitlines()
     assert found[0] == "nafld: unit patients.patient_id, ε = 3, δ = 0.000001"
     assert [line.split()[0] for line in found[1:4]] == ["all", "ada", "bob"]
-    assert found[1].endswith(" 35 of 36 answers left; 2 statements")  # Laplace noise of several cells has less ρ
+    assert found[1].endswith(
+        " 35 of 36 answers left; 2 statements"
+    )  # Laplace noise of several cells has less ρ
     assert found[2].endswith(" 9 of 10 answers left; 1 statement")
     assert found[3].endswith(" 35 of 36 answers left, no cap of its own; 1 statement")
     assert found[4] == "lifetime         ε = 3, δ = 0.000001; 2 statements"
@@ -44,11 +48,17 @@ def test_the_budget_says_who_and_what(dpsql: Dpsql, checkout: Path) -> None:
     assert found[6] == f"one answer       such as a count of units, {takes}"
     assert [BY_SEX in line and " 1/" in line for line in found[7:]] == [True, True]
     details = dpsql("budget", NAFLD, "--details", "--history").out
-    assert "ρ = 0.005, δ = 0" in details and "it takes " in details and "of ε = 3 (ρ = 0.1836)" in details
+    assert (
+        "ρ = 0.005, δ = 0" in details
+        and "it takes " in details
+        and "of ε = 3 (ρ = 0.1836)" in details
+    )
     assert not any("ρ" in line for line in found)
     report = json.loads(dpsql("budget", NAFLD, "--json", "--history", "--group", "2").out)
     assert [holder["cap"] for holder in report["holders"]] == [3.0, 1.0, None]
-    assert report["group"]["epsilon"] == 6.0 and [entry["analyst"] for entry in report["history"]] == ["ada", "bob"]
+    assert report["group"]["epsilon"] == 6.0 and [
+        entry["analyst"] for entry in report["history"]
+    ] == ["ada", "bob"]
 
 
 def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> None:
@@ -58,7 +68,9 @@ def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> N
         ("bob", "SELECT COUNT(*) FROM patients"),
     ):
         with connect(NAFLD, analyst=analyst) as connection:
-            connection.execute("SET dpsql.epsilon = 0.05" if analyst == "ada" else "SET dpsql.epsilon = 0.1")
+            connection.execute(
+                "SET dpsql.epsilon = 0.05" if analyst == "ada" else "SET dpsql.epsilon = 0.1"
+            )
             connection.execute("SET dpsql.reuse = off")
             connection.execute(text)
     with connect(NAFLD, analyst="ada") as connection:
@@ -66,8 +78,14 @@ def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> N
         connection.execute("SET dpsql.reuse = off")
         connection.execute(BY_SEX.replace("FROM", " FROM\n"))
     found = dpsql("budget", NAFLD, "--by-statement").out.splitlines()[6:]
-    assert [(line.split()[0], BY_SEX in line) for line in found] == [("2", True), ("1", False), ("1", False)]
-    report = json.loads(dpsql("budget", NAFLD, "--by-statement", "--history", "--analyst", "bob", "--json").out)
+    assert [(line.split()[0], BY_SEX in line) for line in found] == [
+        ("2", True),
+        ("1", False),
+        ("1", False),
+    ]
+    report = json.loads(
+        dpsql("budget", NAFLD, "--by-statement", "--history", "--analyst", "bob", "--json").out
+    )
     assert [each["analysts"] for each in report["statements"]] == [["bob"], ["bob"]]
     assert [each["analyst"] for each in report["history"]] == ["bob", "bob"]
 
@@ -79,7 +97,9 @@ def test_the_budget_says_what_one_more_statement_takes_and_how_many_are_admitted
     """What is said beforehand is what is gone afterwards, of the cap and of the total, until none is admitted."""
     schema = checkout / NAFLD
     named = f"accountant = {accountant}\nquery_epsilon"
-    schema.write_text(schema.read_text().replace("query_epsilon", named) + "\n[analysts.ada]\nepsilon = 0.75\n")
+    schema.write_text(
+        schema.read_text().replace("query_epsilon", named) + "\n[analysts.ada]\nepsilon = 0.75\n"
+    )
     with connect(NAFLD, analyst="bob") as connection:
         connection.execute("SELECT COUNT(*) FROM patients")
 
@@ -94,18 +114,24 @@ def test_the_budget_says_what_one_more_statement_takes_and_how_many_are_admitted
         with connect(NAFLD, analyst="ada") as connection:
             connection.execute(f"SELECT COUNT(*) FROM patients WHERE age > {asked + 20}")
         found = ada()
-        assert expected["share_left"] - found["share_left"] == pytest.approx(expected["next"]["share"])
+        assert expected["share_left"] - found["share_left"] == pytest.approx(
+            expected["next"]["share"]
+        )
         if accountant == '"basic"' or accountant == '"rdp"':
             assert expected["rho"] is None
         elif found["rho"]["left"]:
-            assert expected["rho"]["left"] - found["rho"]["left"] == pytest.approx(expected["next"]["cost"]["rho"])
+            assert expected["rho"]["left"] - found["rho"]["left"] == pytest.approx(
+                expected["next"]["cost"]["rho"]
+            )
     assert ada()["next"]["statements"] == 0
     assert " 0 of " in dpsql("budget", NAFLD).out.splitlines()[2]
     with connect(NAFLD, analyst="ada") as connection, pytest.raises(BudgetExhausted):
         connection.execute("SELECT COUNT(*) FROM patients WHERE age > 70")
 
 
-def test_query_says_how_many_more_such_statements_are_admitted(dpsql: Dpsql, checkout: Path) -> None:
+def test_query_says_how_many_more_such_statements_are_admitted(
+    dpsql: Dpsql, checkout: Path
+) -> None:
     """As many as the budget says, until none is; a stored answer takes none of them, and public data need none."""
     with (checkout / NAFLD).open("a") as schema:
         schema.write("\n[analysts.ada]\nepsilon = 1\n")
@@ -115,7 +141,9 @@ def test_query_says_how_many_more_such_statements_are_admitted(dpsql: Dpsql, che
         return line.rpartition("; ")[2]
 
     def admitted() -> int:
-        return int(json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][1]["next"]["statements"])
+        return int(
+            json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][1]["next"]["statements"]
+        )
 
     assert admitted() == 10
     for left in range(9, -1, -1):
@@ -127,21 +155,37 @@ def test_query_says_how_many_more_such_statements_are_admitted(dpsql: Dpsql, che
 
 
 def test_such_statements_are_those_of_the_price_that_was_paid(dpsql: Dpsql) -> None:
-    dpsql("query", NAFLD, "SELECT COUNT(*) FROM patients", "--epsilon", "0.4", "--set", "dpsql.mechanism=gaussian")
+    dpsql(
+        "query",
+        NAFLD,
+        "SELECT COUNT(*) FROM patients",
+        "--epsilon",
+        "0.4",
+        "--set",
+        "dpsql.mechanism=gaussian",
+    )
     said = dpsql("query", NAFLD, "SELECT COUNT(*) FROM labs", "--epsilon", "0.01").err
     with connect(NAFLD) as connection:
         assert connection.explain("SELECT COUNT(*) FROM labs").affordable == 20
         left = connection.remaining.affordable(Cost(None, Fraction(1, 20_000)))
         assert said == f"this one took 1/3,671; {left:,} of 3,671 answers like this left\n"
-    said = dpsql("query", NAFLD, "SELECT AVG(bmi) AS b FROM patients", "--target-error", "0.04", "--details").err
-    assert not said.startswith("this one took 1/36") and "price ε = 0.1," not in said  # a pilot, and a better answer
+    said = dpsql(
+        "query", NAFLD, "SELECT AVG(bmi) AS b FROM patients", "--target-error", "0.04", "--details"
+    ).err
+    assert (
+        not said.startswith("this one took 1/36") and "price ε = 0.1," not in said
+    )  # a pilot, and a better answer
 
 
 def test_a_cap_without_delta_admits_counts_with_laplace_noise(dpsql: Dpsql, checkout: Path) -> None:
     with (checkout / NAFLD).open("a") as schema:
         schema.write("\n[analysts.ada]\nepsilon = 1\ndelta = 0\n")
     ada = json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][1]
-    assert (ada["next"]["noise"], ada["next"]["statements"], ada["next"]["statements_by_laplace"]) == (
+    assert (
+        ada["next"]["noise"],
+        ada["next"]["statements"],
+        ada["next"]["statements_by_laplace"],
+    ) == (
         "laplace",
         10,
         None,
@@ -149,7 +193,9 @@ def test_a_cap_without_delta_admits_counts_with_laplace_noise(dpsql: Dpsql, chec
     assert " 10 of 10 answers left; 0 statements" in dpsql("budget", NAFLD).out
 
 
-@pytest.mark.parametrize(("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")]
+)
 def test_the_spending_is_drawn(dpsql: Dpsql, checkout: Path, kind: str, begins: bytes) -> None:
     with (checkout / NAFLD).open("a") as schema:
         schema.write("\n[analysts.ada]\nepsilon = 1\n")
@@ -170,7 +216,14 @@ def test_the_spending_is_drawn(dpsql: Dpsql, checkout: Path, kind: str, begins: 
 
 
 @pytest.mark.parametrize(
-    "accountant", ['"hybrid"', '"basic"', '"zcdp"', '"rdp"', '{ name = "advanced", statements = 30, epsilon = 0.1 }']
+    "accountant",
+    [
+        '"hybrid"',
+        '"basic"',
+        '"zcdp"',
+        '"rdp"',
+        '{ name = "advanced", statements = 30, epsilon = 0.1 }',
+    ],
 )
 def test_a_picture_draws_what_the_accountant_adds_up(
     dpsql: Dpsql, checkout: Path, accountant: str, monkeypatch: pytest.MonkeyPatch
@@ -180,20 +233,26 @@ def test_a_picture_draws_what_the_accountant_adds_up(
 
     schema = checkout / NAFLD
     named = f'accountant = {accountant}\nmechanism = "laplace"\nquery_epsilon'
-    schema.write_text(schema.read_text().replace("query_epsilon", named) + "\n[analysts.ada]\nepsilon = 2\n")
+    schema.write_text(
+        schema.read_text().replace("query_epsilon", named) + "\n[analysts.ada]\nepsilon = 2\n"
+    )
     for analyst, age in (("ada", 20), ("bob", 21), ("ada", 22)):
         with connect(NAFLD, analyst=analyst) as connection:
             connection.execute(f"SELECT COUNT(*) FROM patients WHERE age > {age}")
     drawn: list[spending_plot.SpendingCurve] = []
     monkeypatch.setattr(
-        spending_plot, "draw_spending", lambda _, total, each, path, caption: drawn.extend([total, *each])
+        spending_plot,
+        "draw_spending",
+        lambda _, total, each, path, caption: drawn.extend([total, *each]),
     )
     assert dpsql("budget", NAFLD, "--chart", "spent.svg").code == 0
     left = open_accountant(load(NAFLD))
     for stair, holder in zip(drawn, (None, "ada", "bob"), strict=True):
         steps = [used for _, used in stair.used]
         assert steps[0] > 0 and steps == sorted(set(steps))
-        if holder != "bob":  # who has no cap is shown against the total, of which others have used a part
+        if (
+            holder != "bob"
+        ):  # who has no cap is shown against the total, of which others have used a part
             asked = 3 if holder is None else 2
             assert steps == list(range(1, asked + 1))
             cost = count_cost(load(NAFLD).privacy, "laplace", Fraction(1, 10))
@@ -205,10 +264,15 @@ def test_a_renewed_budget_says_what_its_whole_life_promises(
     dpsql: Dpsql, checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema = checkout / NAFLD
-    schema.write_text(schema.read_text().replace("query_epsilon", 'refresh = "weekly"\nquery_epsilon'))
+    schema.write_text(
+        schema.read_text().replace("query_epsilon", 'refresh = "weekly"\nquery_epsilon')
+    )
     with schema.open("a") as text:
         text.write("\n[analysts.ada]\nepsilon = 1\n")
-    for day, analyst, sql in ((10, "ada", BY_SEX), (16, "bob", BY_SEX + " HAVING COUNT(*) > AVG(age)")):
+    for day, analyst, sql in (
+        (10, "ada", BY_SEX),
+        (16, "bob", BY_SEX + " HAVING COUNT(*) > AVG(age)"),
+    ):
         shown = datetime(2026, 3, day, 12, tzinfo=UTC)
         monkeypatch.setattr(LedgerFile, "now", lambda self, tables, shown=shown: shown)
         with connect(NAFLD, analyst=analyst) as connection:
@@ -226,18 +290,41 @@ def test_a_renewed_budget_says_what_its_whole_life_promises(
     entries = list(open_accountant(load(NAFLD)).ledger.history())
     budget = open_accountant(load(NAFLD)).budget
     first, second = (float(entry.cost.rho) for entry in entries)
-    after = [(at.isoformat()[:10], float(now.spent.rho)) for at, now in standing_after(entries, budget, "weekly")]
-    assert after == [("2026-03-10", first), ("2026-03-16", 0.0), ("2026-03-16", second)] and second == 0.005
-    assert [float(now.spent.rho) for _, now in standing_after(entries, budget, None)] == [first, first + second]
+    after = [
+        (at.isoformat()[:10], float(now.spent.rho))
+        for at, now in standing_after(entries, budget, "weekly")
+    ]
+    assert (
+        after == [("2026-03-10", first), ("2026-03-16", 0.0), ("2026-03-16", second)]
+        and second == 0.005
+    )
+    assert [float(now.spent.rho) for _, now in standing_after(entries, budget, None)] == [
+        first,
+        first + second,
+    ]
     report = json.loads(dpsql("budget", NAFLD, "--json").out)
-    assert report["refresh"] == "weekly" and report["window"] == {"start": "2026-03-16", "renewed_on": "2026-03-23"}
-    assert {name: report["lifetime"][name] for name in ("windows", "epsilon", "delta", "statements")} == {
-        "windows": 2, "epsilon": 6.0, "delta": 2e-6, "statements": 2,
-    }  # fmt: skip
+    assert report["refresh"] == "weekly" and report["window"] == {
+        "start": "2026-03-16",
+        "renewed_on": "2026-03-23",
+    }
+    assert {
+        name: report["lifetime"][name] for name in ("windows", "epsilon", "delta", "statements")
+    } == {
+        "windows": 2,
+        "epsilon": 6.0,
+        "delta": 2e-6,
+        "statements": 2,
+    }
     assert [each["statements"] for each in report["holders"]] == [1, 0, 1]
     assert [each["lifetime"]["statements"] for each in report["holders"]] == [2, 1, 1]
     lifetime = "renewed on 2026-03-23 (lifetime: ε = 6, δ = 0.000002 over 2 windows)"
-    assert lifetime in dpsql("explain", NAFLD, BY_SEX).out and lifetime in dpsql("query", NAFLD, BY_SEX).err
+    assert (
+        lifetime in dpsql("explain", NAFLD, BY_SEX).out
+        and lifetime in dpsql("query", NAFLD, BY_SEX).err
+    )
     assert json.loads(dpsql("explain", NAFLD, BY_SEX, "--json").out)["lifetime"]["epsilon"] == 6
     said = dpsql(NAFLD, "-c", "\\budget").err
-    assert "this window          2026-03-16 to 2026-03-22" in said and "the whole life       ε = 6" in said
+    assert (
+        "this window          2026-03-16 to 2026-03-22" in said
+        and "the whole life       ε = 6" in said
+    )

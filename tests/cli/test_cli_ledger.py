@@ -27,13 +27,17 @@ def ask(*texts: str, analyst: str = "ada") -> None:
             connection.execute(text)
 
 
-def test_a_first_start_needs_no_command_and_verify_tells_of_it(dpsql: Dpsql, checkout: Path) -> None:
+def test_a_first_start_needs_no_command_and_verify_tells_of_it(
+    dpsql: Dpsql, checkout: Path
+) -> None:
     run = dpsql("ledger", "verify", NAFLD)
     assert (run.code, run.out) == (0, "nafld: there is no ledger yet, and none was there before\n")
     assert not (checkout / LEDGER).exists()
     ask(COUNT)
     run = dpsql("ledger", "verify", NAFLD)
-    assert run.code == 0 and run.out.startswith("nafld: 1 entry, each the one that was written; ledger ")
+    assert run.code == 0 and run.out.startswith(
+        "nafld: 1 entry, each the one that was written; ledger "
+    )
     assert run.out.rstrip().endswith(LEDGER)
 
 
@@ -48,7 +52,10 @@ def test_the_folder_of_the_data_is_swapped_for_today_s(dpsql: Dpsql, checkout: P
         assert run.code == 2 and "missing (entries charged to it: 2)" in run.err, command
     (check,) = check_ledger(load(NAFLD)).group.checks
     assert check.verdict == "failed" and "missing" in check.said
-    assert f"with 2 entries, last at {checkout.resolve() / LEDGER}" in dpsql("ledger", "verify", NAFLD).err
+    assert (
+        f"with 2 entries, last at {checkout.resolve() / LEDGER}"
+        in dpsql("ledger", "verify", NAFLD).err
+    )
     shutil.copy(data.with_name("yesterday") / "dpsql.ledger", data)
     assert dpsql("ledger", "verify", NAFLD).code == 0
     ask("SELECT MEDIAN(age) FROM patients")
@@ -63,7 +70,9 @@ def test_a_mistyped_ledger_does_not_begin_a_new_one(dpsql: Dpsql, checkout: Path
     with pytest.raises(LedgerError, match="missing"):
         ask(COUNT)
     assert not (schema.parent / "nalfd.ledger").exists()
-    copy = schema.with_name("copy.toml")  # another schema file over the same data is the same database
+    copy = schema.with_name(
+        "copy.toml"
+    )  # another schema file over the same data is the same database
     copy.write_text('ledger = "mine.ledger"\n' + text)
     with pytest.raises(LedgerError, match="missing"):
         connect(copy, analyst="eve").execute(COUNT)
@@ -82,7 +91,9 @@ def test_a_deleted_ledger_is_restored_from_its_backup(dpsql: Dpsql, checkout: Pa
     (checkout / LEDGER).unlink()
     run = dpsql("ledger", "restore", NAFLD, "backup")
     assert run.code == 0 and run.out.startswith("nafld: 3 entries at ")
-    charged = [line for line in run.out.splitlines() if line.startswith("charged for what it lacked: ")]
+    charged = [
+        line for line in run.out.splitlines() if line.startswith("charged for what it lacked: ")
+    ]
     assert sorted(line.split()[5] for line in charged) == ["ada", "bob"]
     assert dpsql("budget", NAFLD).out == left
     assert "-- charged by dpsql ledger restore" in dpsql("budget", NAFLD, "--history").out
@@ -116,10 +127,16 @@ def test_all_is_charged_where_nobody_knows_what_was_spent(dpsql: Dpsql, checkout
 
 @pytest.mark.parametrize("accountant", ['"hybrid"', '"basic"', '"zcdp"', '"rdp"'])
 @pytest.mark.parametrize("delta", ["0.000001", "0.01"])
-def test_all_leaves_nothing_under_any_accountant(dpsql: Dpsql, checkout: Path, accountant: str, delta: str) -> None:
+def test_all_leaves_nothing_under_any_accountant(
+    dpsql: Dpsql, checkout: Path, accountant: str, delta: str
+) -> None:
     schema = checkout / NAFLD
     text = schema.read_text().replace("query_epsilon", f"accountant = {accountant}\nquery_epsilon")
-    schema.write_text(text.replace("delta = 1e-6", f"delta = {delta}").replace("delta = 0.000001", f"delta = {delta}"))
+    schema.write_text(
+        text.replace("delta = 1e-6", f"delta = {delta}").replace(
+            "delta = 0.000001", f"delta = {delta}"
+        )
+    )
     ask(COUNT)
     dpsql("ledger", "backup", NAFLD, "backup")
     (checkout / LEDGER).unlink()
@@ -132,7 +149,9 @@ def test_all_leaves_nothing_under_any_accountant(dpsql: Dpsql, checkout: Path, a
 
 def test_a_hard_link_to_a_database_has_no_budget_of_its_own(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
-        connection.execute("CREATE TABLE customer AS SELECT range AS id, range % 90 AS age FROM range(100)")
+        connection.execute(
+            "CREATE TABLE customer AS SELECT range AS id, range % 90 AS age FROM range(100)"
+        )
     text = """
         name = "shop"
         source = "{source}"
@@ -179,18 +198,29 @@ def test_a_folder_of_hard_links_has_no_budget_of_its_own(checkout: Path) -> None
 
 def test_a_file_that_has_the_inode_of_one_that_is_gone_is_another_database(tmp_path: Path) -> None:
     (tmp_path / "first.duckdb").touch()
-    remembered, inode = names_of("shop", tmp_path / "first.duckdb", None), (tmp_path / "first.duckdb").stat().st_ino
+    remembered, inode = (
+        names_of("shop", tmp_path / "first.duckdb", None),
+        (tmp_path / "first.duckdb").stat().st_ino,
+    )
     (tmp_path / "first.duckdb").rename(tmp_path / "second.duckdb")
     now = names_of("shop", tmp_path / "second.duckdb", None)
-    assert str(inode) in remembered.kept[0] and remembered.kept == now.kept and not {*remembered.all} & {*now.sought}
+    assert (
+        str(inode) in remembered.kept[0]
+        and remembered.kept == now.kept
+        and not {*remembered.all} & {*now.sought}
+    )
     os.link(tmp_path / "second.duckdb", tmp_path / "third.duckdb")
     assert {*remembered.kept} <= {*names_of("shop", tmp_path / "third.duckdb", None).sought}
 
 
-def test_neighbours_that_are_changed_under_a_ledger_are_refused(dpsql: Dpsql, checkout: Path) -> None:
+def test_neighbours_that_are_changed_under_a_ledger_are_refused(
+    dpsql: Dpsql, checkout: Path
+) -> None:
     ask(COUNT)
     schema = checkout / NAFLD
-    schema.write_text(schema.read_text().replace("query_epsilon", 'neighbours = "replace"\nquery_epsilon'))
+    schema.write_text(
+        schema.read_text().replace("query_epsilon", 'neighbours = "replace"\nquery_epsilon')
+    )
     run = dpsql("query", NAFLD, COUNT)
     assert run.code == 2 and 'begun under neighbours = "add-remove"' in run.err
 

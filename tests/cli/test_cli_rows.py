@@ -24,7 +24,9 @@ def test_a_table_shows_what_noise_leaves(dpsql: Dpsql) -> None:
 
 
 def test_csv_and_json_give_every_digit(dpsql: Dpsql) -> None:
-    rows = list(csv.reader(io.StringIO(dpsql("query", NAFLD, BY_SEX, "--format", "csv", "--intervals").out)))
+    rows = list(
+        csv.reader(io.StringIO(dpsql("query", NAFLD, BY_SEX, "--format", "csv", "--intervals").out))
+    )
     assert rows[0] == ["male", "bmi", "bmi_low", "bmi_high", "n", "n_low", "n_high"]
     assert [len(row) for row in rows] == [7, 7, 7]
     assert all(float(row[2]) <= float(row[1]) <= float(row[3]) for row in rows[1:])
@@ -35,7 +37,9 @@ def test_csv_and_json_give_every_digit(dpsql: Dpsql) -> None:
 
 def test_parquet_goes_to_a_file(dpsql: Dpsql, checkout: Path) -> None:
     assert dpsql("query", NAFLD, BY_SEX, "--format", "parquet").code == 2
-    found = dpsql("query", NAFLD, BY_SEX, "--format", "parquet", "--intervals", "-o", "it's.parquet")
+    found = dpsql(
+        "query", NAFLD, BY_SEX, "--format", "parquet", "--intervals", "-o", "it's.parquet"
+    )
     assert (found.code, found.out) == (0, "")
     with duckdb.connect(":memory:") as plain:
         described = plain.execute("DESCRIBE FROM 'it''s.parquet'").fetchall()
@@ -47,7 +51,11 @@ def test_parquet_goes_to_a_file(dpsql: Dpsql, checkout: Path) -> None:
 
 
 def test_a_file_that_cannot_be_written_costs_nothing(dpsql: Dpsql, checkout: Path) -> None:
-    for style, file in (("parquet", "no/such/folder.parquet"), ("csv", "no/such/folder.csv"), ("csv", "schemas")):
+    for style, file in (
+        ("parquet", "no/such/folder.parquet"),
+        ("csv", "no/such/folder.csv"),
+        ("csv", "schemas"),
+    ):
         found = dpsql("query", NAFLD, BY_SEX, "--format", style, "-o", file)
         assert found.code == 2 and found.out == "" and file in found.err
     assert json.loads(dpsql("budget", NAFLD, "--json").out)["holders"][0]["statements"] == 0
@@ -64,7 +72,12 @@ def test_a_file_for_which_nothing_came_is_as_before(dpsql: Dpsql, checkout: Path
         assert dpsql(*arguments, "new").code == code and not (checkout / "new").exists()
         assert dpsql(*arguments, "kept.csv").code == code
         assert (checkout / "kept.csv").read_text() == "what was there"
-    assert dpsql("query", NAFLD, "SELECT 1 AS one WHERE FALSE", "--format", "jsonl", "-o", "none.jsonl").code == 0
+    assert (
+        dpsql(
+            "query", NAFLD, "SELECT 1 AS one WHERE FALSE", "--format", "jsonl", "-o", "none.jsonl"
+        ).code
+        == 0
+    )
     assert (checkout / "none.jsonl").read_text() == ""
 
 

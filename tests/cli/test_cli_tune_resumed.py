@@ -39,7 +39,12 @@ def failed(dpsql: Dpsql, file: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with monkeypatch.context() as patch:
         patch.setattr(DuckDBReading, "_rows", lambda *_: [][0])
         run = dpsql(*RUN)
-    assert run.code == 1 and "E_EXEC" in run.err and NEXT in run.err and "reading: IndexError" in run.err
+    assert (
+        run.code == 1
+        and "E_EXEC" in run.err
+        and NEXT in run.err
+        and "reading: IndexError" in run.err
+    )
     assert file.read_text() == text and len(entries(file)) == 1
     return file
 
@@ -59,7 +64,9 @@ def test_it_is_found_once_and_the_run_after_that_charges(dpsql: Dpsql, failed: P
     assert [each.cost == FREE for each in entries(failed)] == [False, True, False]
 
 
-def test_it_may_fail_again_and_again(dpsql: Dpsql, failed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_may_fail_again_and_again(
+    dpsql: Dpsql, failed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(DuckDBReading, "_rows", lambda *_: [][0])
         for _ in range(2):
@@ -82,7 +89,9 @@ def test_other_data_are_charged(dpsql: Dpsql, failed: Path) -> None:
     assert [each.cost == FREE for each in entries(failed)] == [False, False]
 
 
-def test_what_was_drawn_is_not_drawn_again(dpsql: Dpsql, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_drawn_is_not_drawn_again(
+    dpsql: Dpsql, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """That a release failed may tell of its noise: nothing else is released for its charge."""
     with monkeypatch.context() as patch:
         for name in ("scan", "count"):
@@ -109,7 +118,9 @@ def test_who_was_told_that_it_charges_nothing_is_not_charged(
     assert run.code == 2 and "nothing was charged" in run.err and len(entries(failed)) == 1
 
 
-def test_ctrl_c_while_it_reads_gives_it_up(dpsql: Dpsql, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_it_reads_gives_it_up(
+    dpsql: Dpsql, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 

@@ -25,7 +25,9 @@ RUN = [sys.executable, "-c", "from dpsql.cli import main; main()"]
 
 @contextmanager
 def running(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen([*RUN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*RUN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         try:
             yield process
         finally:
@@ -69,7 +71,9 @@ def schema(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.parametrize("words", [["query", "{}", COUNT], ["terminal", "{}", "-c", COUNT]], ids=["query", "terminal"])
+@pytest.mark.parametrize(
+    "words", [["query", "{}", COUNT], ["terminal", "{}", "-c", COUNT]], ids=["query", "terminal"]
+)
 @pytest.mark.parametrize("what", ["ledger", "engine"])
 def test_it_ends_what_waits(schema: Path, words: list[str], what: str) -> None:
     holder = sqlite3.connect(schema.parent / "clinic.ledger", isolation_level=None)

@@ -47,7 +47,9 @@ def test_each_answer_has_its_price_and_interval_and_the_budget_goes_down(plain: 
     left = [int(figure) for figure in re.findall(r"[█░] (\d+) of 36 answers", plain)]
     assert len(left) == len(demo.QUESTIONS)
     assert all(after <= before for before, after in pairwise(left)) and left[-1] == left[-2]
-    assert plain.count("this one took 1/36") == len(set(left)) == 8 and plain.count("   free  ") == 2
+    assert (
+        plain.count("this one took 1/36") == len(set(left)) == 8 and plain.count("   free  ") == 2
+    )
     assert left[0] == 35 and "ε = 2" not in plain
     assert len(re.findall(r"\d ± \d", plain)) >= 30
 
@@ -76,7 +78,9 @@ def test_it_writes_nothing_beside_the_data() -> None:
 
 
 def test_the_private_tables_are_not_counted(plain: str) -> None:
-    assert re.search(r"patients +private +at most 1 ", plain) and re.search(r"conditions +10, public", plain)
+    assert re.search(r"patients +private +at most 1 ", plain) and re.search(
+        r"conditions +10, public", plain
+    )
     assert not re.search(r"17,?549|205,?435|34,?340", plain)
 
 

@@ -30,11 +30,17 @@ ANSWER, NOTEBOOK, DASHBOARD = 300.0, 600.0, 900.0
 MOST_EDITS = 8
 PASSWORD = "correct horse battery staple"
 FILES = {
-    "Customers.csv": ["Customer ID;Loyalty Level;born", *(f"{n};gold;0{n % 9 + 1}.01.1980" for n in range(900))],
+    "Customers.csv": [
+        "Customer ID;Loyalty Level;born",
+        *(f"{n};gold;0{n % 9 + 1}.01.1980" for n in range(900)),
+    ],
     "shops.csv": ["id,town", *(f"{n},town {n}" for n in range(5))],
-    "visits.csv": ["visit,customer_id,shop_id,amount", *(f"{n},{n % 900},{n % 5},{n % 50}.5" for n in range(2700))],
+    "visits.csv": [
+        "visit,customer_id,shop_id,amount",
+        *(f"{n},{n % 900},{n % 5},{n % 50}.5" for n in range(2700)),
+    ],
     "log.csv": ["at,line", "2020-01-01 10:00:00,started"],
-}  # fmt: skip
+}
 BY_TOWN = "FROM visits v JOIN shops s ON s.id = v.shop_id GROUP BY s.town ORDER BY 1"
 
 
@@ -54,7 +60,9 @@ class Clock:
 
 
 def _run(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*DPSQL, *arguments], cwd=folder, input=stdin, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [*DPSQL, *arguments], cwd=folder, input=stdin, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +73,14 @@ def clock(tmp_path_factory: pytest.TempPathFactory) -> Clock:
     (folder / "shop").mkdir()
     for name, rows in FILES.items():
         (folder / "shop" / name).write_text("\n".join(rows) + "\n")
-    child = pexpect.spawn(DPSQL[0], [*DPSQL[1:], "schema", "init", "shop", "--ask", "-o", "shop.toml"], cwd=folder,
-                          encoding="utf-8", timeout=60, dimensions=(50, 200))  # fmt: skip
+    child = pexpect.spawn(
+        DPSQL[0],
+        [*DPSQL[1:], "schema", "init", "shop", "--ask", "-o", "shop.toml"],
+        cwd=folder,
+        encoding="utf-8",
+        timeout=60,
+        dimensions=(50, 200),
+    )
     for expected, typed in (
         (r"unit \[customers\.customer_id\]", ""),
         ("is log public", ""),
@@ -77,7 +91,10 @@ def clock(tmp_path_factory: pytest.TempPathFactory) -> Clock:
         ("'none' is no number.*epsilon", "8"),
         ("delta", ""),
         ("answers", "10"),
-        (r"with 1 a count is ± \d+; with 3 a count is ± \d+.*customers, max_rows_per_unit \[1\]", ""),
+        (
+            r"with 1 a count is ± \d+; with 3 a count is ± \d+.*customers, max_rows_per_unit \[1\]",
+            "",
+        ),
         (r"visits, max_rows_per_unit \[10\]", "3"),
         ("wrote shop.toml; next: dpsql schema check shop.toml", None),
     ):
@@ -100,8 +117,18 @@ def clock(tmp_path_factory: pytest.TempPathFactory) -> Clock:
 def test_a_newcomer_has_an_answer_within_five_minutes_and_eight_edits(clock: Clock) -> None:
     schema = load(clock.folder / "shop.toml")
     assert schema.tables["shops"].public and "log" not in schema.tables
-    assert schema.tables["visits"].references == {"customer_id": "customers.customer_id", "shop_id": "shops.id"}
-    told = _run(clock.folder, "query", "shop.toml", f"SELECT s.town, COUNT(*) AS n {BY_TOWN}", "--format", "csv")
+    assert schema.tables["visits"].references == {
+        "customer_id": "customers.customer_id",
+        "shop_id": "shops.id",
+    }
+    told = _run(
+        clock.folder,
+        "query",
+        "shop.toml",
+        f"SELECT s.town, COUNT(*) AS n {BY_TOWN}",
+        "--format",
+        "csv",
+    )
     assert told.returncode == 0, told.stderr
     rows = [line.split(",") for line in told.stdout.splitlines()[1:]]
     assert [town for town, _ in rows] == [f"town {number}" for number in range(5)]
@@ -116,8 +143,12 @@ def test_a_notebook_with_error_bars_within_ten(clock: Clock) -> None:
         "answer.df(intervals=True)",
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(clock.folder)}}).execute()
-    left, shown, frame = ([each.get("data", {}) for each in cell.outputs] for cell in notebook.cells)
+    NotebookClient(
+        notebook, timeout=120, resources={"metadata": {"path": str(clock.folder)}}
+    ).execute()
+    left, shown, frame = (
+        [each.get("data", {}) for each in cell.outputs] for cell in notebook.cells
+    )
     assert "answers like this left" in left[0]["text/html"]
     page = shown[0]["text/html"]
     assert page.count("<svg") == 10 and "this one took" in page
@@ -127,7 +158,16 @@ def test_a_notebook_with_error_bars_within_ten(clock: Clock) -> None:
 
 def test_a_dashboard_within_fifteen(clock: Clock) -> None:
     """What Superset asks, over the driver it has: the tables, their columns, charts, and the charts again."""
-    added = _run(clock.folder, "user", "add", "superset", "--users", "users.json", "--password-stdin", stdin=PASSWORD)
+    added = _run(
+        clock.folder,
+        "user",
+        "add",
+        "superset",
+        "--users",
+        "users.json",
+        "--password-stdin",
+        stdin=PASSWORD,
+    )
     assert added.returncode == 0, added.stderr
     serve = [
         *DPSQL,
@@ -153,8 +193,12 @@ def test_a_dashboard_within_fifteen(clock: Clock) -> None:
         tables = sa.inspect(engine)
         assert tables.get_table_names("public") == ["customers", "shops", "visits"]
         kinds = {each["name"]: str(each["type"]) for each in tables.get_columns("visits", "public")}
-        assert kinds == {"visit": "BIGINT", "customer_id": "BIGINT", "shop_id": "BIGINT",
-                         "amount": "DOUBLE PRECISION"}  # fmt: skip
+        assert kinds == {
+            "visit": "BIGINT",
+            "customer_id": "BIGINT",
+            "shop_id": "BIGINT",
+            "amount": "DOUBLE PRECISION",
+        }
         answers = []
         for _ in ("opened", "opened again"):
             with engine.connect() as connection:
@@ -174,4 +218,8 @@ def test_a_file_that_exists_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "shop" / "shops.csv").write_text("id,town\n1,Oslo\n")
     (tmp_path / "shop.toml").write_text("mine")
     told = _run(tmp_path, "schema", "init", "shop", "-o", "shop.toml")
-    assert told.returncode == 2 and "exists" in told.stderr and (tmp_path / "shop.toml").read_text() == "mine"
+    assert (
+        told.returncode == 2
+        and "exists" in told.stderr
+        and (tmp_path / "shop.toml").read_text() == "mine"
+    )

@@ -38,7 +38,11 @@ def test_explain_tells_what_reaches_a_target(dpsql: Dpsql) -> None:
     code, _, err = dpsql("explain", NAFLD, COUNT, "--to-reach", "soon")
     assert code == 1 and "'soon' is no target; write ± 200, 5 % or 5 % OF 4000" in err
     code, _, err = dpsql("query", NAFLD, f"{COUNT} TO REACH 5%;")
-    assert code == 1 and "SET dpsql.target_error" in err and f"EXPLAIN PRIVACY {COUNT} TO REACH 5 %\n" in err
+    assert (
+        code == 1
+        and "SET dpsql.target_error" in err
+        and f"EXPLAIN PRIVACY {COUNT} TO REACH 5 %\n" in err
+    )
     code, _, err = dpsql("query", NAFLD, COUNT, "--target-error", "n 20 AT 30 ROWS")
     assert code == 1 and "one target is for all columns; write ± 200" in err
 

@@ -37,9 +37,18 @@ FROM patients WHERE followup_days >= -{number} GROUP BY male ORDER BY male"""
 
 #: The columns of `every_type` and PostgreSQL's numbers of their types.
 COLUMNS = {
-    "sex": 16, "n": 20, "age": 701, "bmi": 1700, "word": 25, "day": 1082, "moment": 1114, "instant": 1184,
-    "small": 21, "nothing": 23, "short": 700,
-}  # fmt: skip
+    "sex": 16,
+    "n": 20,
+    "age": 701,
+    "bmi": 1700,
+    "word": 25,
+    "day": 1082,
+    "moment": 1114,
+    "instant": 1184,
+    "small": 21,
+    "nothing": 23,
+    "short": 700,
+}
 
 
 def check_every_type(rows: list[tuple[object, ...]]) -> None:
@@ -51,9 +60,14 @@ def check_every_type(rows: list[tuple[object, ...]]) -> None:
         assert isinstance(n, int) and isinstance(age, float) and isinstance(bmi, Decimal)
         assert 8000 < n < 9600 and 45 < age < 60 and 25 < bmi < 35 and bmi.as_tuple().exponent == -2
         assert rest == [
-            word, date(2024, 2, 29), datetime(2024, 2, 29, 12, 30, 0, 250_000),
-            datetime(2024, 2, 29, 12, 30, tzinfo=UTC), 7, None, 1.5,
-        ]  # fmt: skip
+            word,
+            date(2024, 2, 29),
+            datetime(2024, 2, 29, 12, 30, 0, 250_000),
+            datetime(2024, 2, 29, 12, 30, tzinfo=UTC),
+            7,
+            None,
+            1.5,
+        ]
 
 
 def near(value: object) -> bool:

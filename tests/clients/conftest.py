@@ -24,12 +24,18 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 def clients_schema(tmp_path_factory: pytest.TempPathFactory, nafld_folder: Path) -> Path:
     """NAFLD with a budget that all clients' statements fit into, and an analyst who can pay for none."""
     text = _SCHEMA.read_text("utf-8")
-    for name, value in (("source", f'"{nafld_folder}"'), ("epsilon", "5000"), ("query_epsilon", "1")):
+    for name, value in (
+        ("source", f'"{nafld_folder}"'),
+        ("epsilon", "5000"),
+        ("query_epsilon", "1"),
+    ):
         text, found = re.subn(rf"^{name} = .*$", f"{name} = {value}", text, flags=re.MULTILINE)
         assert found == 1, f"{name} is not in the schema"
     schema = tmp_path_factory.mktemp("served") / "nafld.toml"
     schema.write_text(f"{text}\n[analysts.{POOR}]\nepsilon = 0.25\n", "utf-8")
-    text = schema.read_text("utf-8").replace("\n[privacy]", '\nledger = "nafld.ledger"\n[privacy]', 1)
+    text = schema.read_text("utf-8").replace(
+        "\n[privacy]", '\nledger = "nafld.ledger"\n[privacy]', 1
+    )
     schema.write_text(text, "utf-8")
     return schema
 

@@ -49,7 +49,14 @@ def _environment(name: str, packages: tuple[str, ...]) -> Path:
     with _made(f"venv-{name}", packages) as folder:
         if folder is not None:
             subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-            pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            pip = [
+                str(folder / "bin" / "python"),
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+            ]
             subprocess.run([*pip, *packages], check=True)
     return _ENVIRONMENTS / f"venv-{name}" / "bin"
 

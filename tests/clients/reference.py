@@ -38,7 +38,14 @@ def postgresql(schema: Schema, data: Path) -> Iterator[Server]:
         own.stop()
         _configure(own)
         server = Server("postgresql", "127.0.0.1", free_port(), schema.name, "secret")
-        _control(own, "start", "-o", f"-h 127.0.0.1 -p {server.port} -k {folder}", "-l", str(folder / "log"))
+        _control(
+            own,
+            "start",
+            "-o",
+            f"-h 127.0.0.1 -p {server.port} -k {folder}",
+            "-l",
+            str(folder / "log"),
+        )
         try:
             _fill(folder, server, schema, data)
             yield server
@@ -55,7 +62,13 @@ def _configure(own: PostgresServer) -> None:
 
 
 def _control(own: PostgresServer, *arguments: str) -> None:
-    pgexec("pg_ctl", ("-w", "-D", str(own.pgdata), *arguments), bin_path=own.bin_path, user=own.system_user, timeout=60)
+    pgexec(
+        "pg_ctl",
+        ("-w", "-D", str(own.pgdata), *arguments),
+        bin_path=own.bin_path,
+        user=own.system_user,
+        timeout=60,
+    )
 
 
 def _fill(folder: Path, server: Server, schema: Schema, data: Path) -> None:
@@ -63,7 +76,9 @@ def _fill(folder: Path, server: Server, schema: Schema, data: Path) -> None:
     with psycopg.connect(f"{where} dbname=postgres", autocommit=True) as connection:
         for name in (ANALYST, POOR):
             connection.execute(
-                sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(sql.Identifier(name), server.password)
+                sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}").format(
+                    sql.Identifier(name), server.password
+                )
             )
         connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(schema.name)))
     with psycopg.connect(f"{where} dbname={schema.name}") as connection:
@@ -109,7 +124,10 @@ def _load(connection: psycopg.Connection, table: str, file: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, duckdb.connect() as engine:
         rows = Path(folder) / "rows.csv"
         engine.execute(f"COPY (FROM read_parquet('{file}')) TO '{rows}' (FORMAT csv, HEADER false)")
-        names = ", ".join(column[0] for column in engine.execute(f"FROM read_parquet('{file}') LIMIT 0").description)
+        names = ", ".join(
+            column[0]
+            for column in engine.execute(f"FROM read_parquet('{file}') LIMIT 0").description
+        )
         with connection.cursor().copy(f"COPY {table} ({names}) FROM STDIN (FORMAT csv)") as copy:
             copy.write(rows.read_bytes())
 

@@ -61,9 +61,15 @@ class Server:
     def environment(self) -> dict[str, str]:
         """What programs that use libpq read from their environment."""
         return {
-            **os.environ, "PGHOST": self.host, "PGPORT": str(self.port), "PGDATABASE": self.database,
-            "PGUSER": self.user, "PGPASSWORD": self.password, "PGAPPNAME": "test", "LC_ALL": "C.UTF-8",
-        }  # fmt: skip
+            **os.environ,
+            "PGHOST": self.host,
+            "PGPORT": str(self.port),
+            "PGDATABASE": self.database,
+            "PGUSER": self.user,
+            "PGPASSWORD": self.password,
+            "PGAPPNAME": "test",
+            "LC_ALL": "C.UTF-8",
+        }
 
     def fresh(self) -> int:
         """A number that no statement had before, so that no statement is answered from an earlier one's answer."""
@@ -75,7 +81,9 @@ class Server:
         before = self.charged()
         yield
         if self.private:
-            assert self.charged() - before == number, f"{self.charged() - before} charges where {number} were due"
+            assert self.charged() - before == number, (
+                f"{self.charged() - before} charges where {number} were due"
+            )
 
     def charged(self) -> int:
         """The number of statements in the ledger."""
@@ -120,15 +128,31 @@ def dpsql_server(schema: Path, made: Certificates) -> Iterator[Server]:
     for name in (ANALYST, POOR):
         _dpsql("user", "add", name, "--users", str(users), "--password-stdin", given=password)
     command = [
-        *_DPSQL, "serve", str(schema), "--port", str(port), "--users", str(users),
-        "--tls-cert", str(made.certificate), "--tls-key", str(made.key),
-    ]  # fmt: skip
+        *_DPSQL,
+        "serve",
+        str(schema),
+        "--port",
+        str(port),
+        "--users",
+        str(users),
+        "--tls-cert",
+        str(made.certificate),
+        "--tls-key",
+        str(made.key),
+    ]
     declared = load(schema)
     with schema.with_name("server.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         try:
-            server = Server("dpsql", "127.0.0.1", port, declared.name, password, made.authority,
-                            open_accountant(declared))  # fmt: skip
+            server = Server(
+                "dpsql",
+                "127.0.0.1",
+                port,
+                declared.name,
+                password,
+                made.authority,
+                open_accountant(declared),
+            )
             _wait(server, process)
             yield server
         finally:
@@ -142,8 +166,9 @@ def dpsql_server(schema: Path, made: Certificates) -> Iterator[Server]:
 
 
 def _dpsql(*arguments: str, given: str) -> None:
-    subprocess.run([*_DPSQL, *arguments], input=given + "\n", text=True, check=True,
-                   capture_output=True)  # fmt: skip
+    subprocess.run(
+        [*_DPSQL, *arguments], input=given + "\n", text=True, check=True, capture_output=True
+    )
 
 
 def _wait(server: Server, process: subprocess.Popen[bytes]) -> None:

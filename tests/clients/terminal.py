@@ -23,8 +23,12 @@ class Terminal:
     def start(self, command: list[str], environment: Mapping[str, str]) -> None:
         """Run the command on the screen."""
         arguments = ["new-session", "-d", "-x", "160", "-y", "50", *command]
-        sized = {name: value for name, value in environment.items() if name not in ("COLUMNS", "LINES")}
-        subprocess.run([*self._tmux, *arguments], check=True, env={**sized, "TERM": "xterm-256color"})
+        sized = {
+            name: value for name, value in environment.items() if name not in ("COLUMNS", "LINES")
+        }
+        subprocess.run(
+            [*self._tmux, *arguments], check=True, env={**sized, "TERM": "xterm-256color"}
+        )
         subprocess.run([*self._tmux, "set-option", "-g", "remain-on-exit", "on"], check=True)
 
     def type(self, text: str, *keys: str) -> None:
@@ -36,11 +40,15 @@ class Terminal:
 
     def screen(self) -> str:
         """What stands on the screen."""
-        return subprocess.run([*self._tmux, "capture-pane", "-p"], check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            [*self._tmux, "capture-pane", "-p"], check=True, capture_output=True, text=True
+        ).stdout
 
     def wait_for(self, *expected: str) -> str:
         """The screen once all of that stands on it."""
-        return self._wait(lambda seen: all(each in seen for each in expected), f"{expected} did not appear on")
+        return self._wait(
+            lambda seen: all(each in seen for each in expected), f"{expected} did not appear on"
+        )
 
     def wait_until_gone(self, text: str) -> str:
         """The screen once that stands on it no longer."""
@@ -61,7 +69,9 @@ class Terminal:
 
 
 @contextlib.contextmanager
-def terminal(socket: Path, command: list[str], environment: Mapping[str, str]) -> Iterator[Terminal]:
+def terminal(
+    socket: Path, command: list[str], environment: Mapping[str, str]
+) -> Iterator[Terminal]:
     """A screen on which the command runs; ``socket`` is a file that does not exist yet."""
     screen = Terminal(socket)
     screen.start(command, environment)

@@ -14,7 +14,10 @@ from servers import Server
 
 
 def test_adbc_reads_arrow_by_binary_copy(server: Server) -> None:
-    with adbc_driver_postgresql.dbapi.connect(server.url()) as connection, connection.cursor() as cursor:
+    with (
+        adbc_driver_postgresql.dbapi.connect(server.url()) as connection,
+        connection.cursor() as cursor,
+    ):
         with server.charges(1):
             cursor.execute(every_type(server.fresh()))
             table = cursor.fetch_arrow_table()
@@ -26,25 +29,48 @@ def test_adbc_reads_arrow_by_binary_copy(server: Server) -> None:
 
 
 def test_adbc_parameters_and_objects(server: Server) -> None:
-    with adbc_driver_postgresql.dbapi.connect(server.url()) as connection, connection.cursor() as cursor:
+    with (
+        adbc_driver_postgresql.dbapi.connect(server.url()) as connection,
+        connection.cursor() as cursor,
+    ):
         with server.charges(1):
-            cursor.execute("SELECT COUNT(*) AS n FROM patients WHERE followup_days >= $1", (-server.fresh() - 20_000,))
+            cursor.execute(
+                "SELECT COUNT(*) AS n FROM patients WHERE followup_days >= $1",
+                (-server.fresh() - 20_000,),
+            )
             assert near(cursor.fetchone()[0])
         with server.charges(0):
-            found = connection.adbc_get_objects(depth="columns", db_schema_filter="public").read_all().to_pylist()
+            found = (
+                connection.adbc_get_objects(depth="columns", db_schema_filter="public")
+                .read_all()
+                .to_pylist()
+            )
             schema = connection.adbc_get_table_schema("patients", db_schema_filter="public")
     tables = [
-        table for catalog in found for each in catalog["catalog_db_schemas"] or () for table in each["db_schema_tables"]
+        table
+        for catalog in found
+        for each in catalog["catalog_db_schemas"] or ()
+        for table in each["db_schema_tables"]
     ]
-    assert {table["table_name"] for table in tables} >= {"patients", "labs", "diagnoses", "conditions"}
+    assert {table["table_name"] for table in tables} >= {
+        "patients",
+        "labs",
+        "diagnoses",
+        "conditions",
+    }
     assert schema.names[:3] == ["patient_id", "age", "male"]
 
 
 def test_adbc_parameters_are_texts(server: Server) -> None:
     """ADBC asks for the types in no order, and may take that of the names of cursors for that of texts."""
-    with adbc_driver_postgresql.dbapi.connect(server.url()) as connection, connection.cursor() as cursor:
+    with (
+        adbc_driver_postgresql.dbapi.connect(server.url()) as connection,
+        connection.cursor() as cursor,
+    ):
         with server.charges(1):
-            few = f"SELECT COUNT(*) AS n FROM labs WHERE test = $1 AND day > {-8000 - server.fresh()}"
+            few = (
+                f"SELECT COUNT(*) AS n FROM labs WHERE test = $1 AND day > {-8000 - server.fresh()}"
+            )
             cursor.execute(few, ("hdl",))
             assert 30_000 < cursor.fetchone()[0] < 500_000
         with server.charges(0):
@@ -68,7 +94,11 @@ def test_pandas_reads_through_sqlalchemy(server: Server) -> None:
     assert frame["n"].dtype == "int64" and frame["age"].dtype == "float64"
     with server.charges(1), engine.connect() as connection:
         text = sqlalchemy.text("SELECT COUNT(*) AS n FROM patients WHERE followup_days >= :least")
-        parts = list(pandas.read_sql(text, connection, params={"least": -server.fresh() - 30_000}, chunksize=10))
+        parts = list(
+            pandas.read_sql(
+                text, connection, params={"least": -server.fresh() - 30_000}, chunksize=10
+            )
+        )
     assert near(int(parts[0]["n"][0]))
 
 

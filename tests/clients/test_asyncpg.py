@@ -8,11 +8,22 @@ from collections.abc import Awaitable, Callable
 
 import asyncpg
 import pytest
-from client_statements import COLUMNS, SLOW, TESTS, check_every_type, count, counts, every_type, near
+from client_statements import (
+    COLUMNS,
+    SLOW,
+    TESTS,
+    check_every_type,
+    count,
+    counts,
+    every_type,
+    near,
+)
 from servers import Server
 
 
-def conversed(server: Server, talk: Callable[[asyncpg.Connection], Awaitable[None]], **more: object) -> None:
+def conversed(
+    server: Server, talk: Callable[[asyncpg.Connection], Awaitable[None]], **more: object
+) -> None:
     """Connect, talk and close."""
 
     async def whole() -> None:
@@ -45,10 +56,14 @@ def test_the_types_of_parameters_come_from_the_server(server: Server) -> None:
             )
         assert [kind.name for kind in statement.get_parameters()] == ["text", "int8", "float8"]
         assert [(column.name, column.type.name) for column in statement.get_attributes()] == [
-            ("n", "int8"), ("mean", "float8"),
-        ]  # fmt: skip
+            ("n", "int8"),
+            ("mean", "float8"),
+        ]
         with server.charges(2):
-            first, second = await statement.fetchrow("hdl", -7300, 250.5), await statement.fetchrow("sbp", -7300, 250.5)
+            first, second = (
+                await statement.fetchrow("hdl", -7300, 250.5),
+                await statement.fetchrow("sbp", -7300, 250.5),
+            )
         assert first != second and first["n"] > 10_000
 
     conversed(server, talk)
@@ -58,7 +73,9 @@ def test_arrays_dates_and_decimals_as_parameters(server: Server) -> None:
     async def talk(connection: asyncpg.Connection) -> None:
         with server.charges(1):
             n = await connection.fetchval(
-                "SELECT COUNT(*) FROM labs WHERE test = ANY($1::text[]) AND day > $2", ["hdl"], -8000 - server.fresh()
+                "SELECT COUNT(*) FROM labs WHERE test = ANY($1::text[]) AND day > $2",
+                ["hdl"],
+                -8000 - server.fresh(),
             )
         assert n > 10_000
 
@@ -69,7 +86,10 @@ def test_a_cursor_is_read_in_parts(server: Server) -> None:
     async def talk(connection: asyncpg.Connection) -> None:
         with server.charges(1):
             async with connection.transaction():
-                found = [row["test"] async for row in connection.cursor(counts(server.fresh()), prefetch=1)]
+                found = [
+                    row["test"]
+                    async for row in connection.cursor(counts(server.fresh()), prefetch=1)
+                ]
         assert found == list(TESTS)
 
     conversed(server, talk)
@@ -96,7 +116,9 @@ def test_copy(server: Server, tmp_path: object) -> None:
 
         with server.charges(1):
             await connection.copy_from_query(counts(server.fresh()), output=keep, format="csv")
-        assert [line.split(b",")[0].decode() for line in b"".join(lines).splitlines()] == list(TESTS)
+        assert [line.split(b",")[0].decode() for line in b"".join(lines).splitlines()] == list(
+            TESTS
+        )
 
     conversed(server, talk)
 
@@ -125,7 +147,9 @@ def test_a_pool_gives_connections_back_clean(server: Server) -> None:
 def test_types_that_asyncpg_does_not_know_are_looked_up(server: Server) -> None:
     async def talk(connection: asyncpg.Connection) -> None:
         with server.charges(0):
-            row = await connection.fetchrow("SELECT oid::regclass AS r, relkind, relacl FROM pg_class LIMIT 1")
+            row = await connection.fetchrow(
+                "SELECT oid::regclass AS r, relkind, relacl FROM pg_class LIMIT 1"
+            )
         assert row is not None and isinstance(row["r"], str)
 
     conversed(server, talk)

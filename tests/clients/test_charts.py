@@ -20,11 +20,25 @@ from shop_data import generate
 from dpsql.schema import load
 
 _SHOP = Path(__file__).with_name("shop")
-_OID = {16: "bool", 20: "int8", 21: "int2", 23: "int4", 25: "text", 700: "float4", 701: "float8", 1082: "date",
-        1114: "timestamp", 1184: "timestamptz", 1700: "numeric"}  # fmt: skip
+_OID = {
+    16: "bool",
+    20: "int8",
+    21: "int2",
+    23: "int4",
+    25: "text",
+    700: "float4",
+    701: "float8",
+    1082: "date",
+    1114: "timestamp",
+    1184: "timestamptz",
+    1700: "numeric",
+}
 #: PostgreSQL's type, dpsql's: DuckDB's averages are doubles, and sums of whole numbers are as wide as they may be.
 _OTHER_TYPES = {
-    ("numeric", "float8"): "averages of whole numbers and decimals, and their quotients, are doubles in DuckDB",
+    (
+        "numeric",
+        "float8",
+    ): "averages of whole numbers and decimals, and their quotients, are doubles in DuckDB",
     ("float8", "numeric"): "a quantile of decimals is a decimal in DuckDB",
     ("int8", "numeric"): "a sum of whole numbers is a HUGEINT in DuckDB",
     ("int4", "int8"): "whole numbers are BIGINT here",
@@ -66,7 +80,9 @@ class Asked:
 def asked() -> list[Asked]:
     found = []
     for file in ("charts.sql", "tools.sql"):
-        for block in re.split(r"(?m)^-- (?=[^\n]*\n(?:SELECT|WITH|EXPLAIN|select))", (_SHOP / file).read_text())[1:]:
+        for block in re.split(
+            r"(?m)^-- (?=[^\n]*\n(?:SELECT|WITH|EXPLAIN|select))", (_SHOP / file).read_text()
+        )[1:]:
             name, _, text = block.partition("\n")
             found.append(Asked(name, text.strip().removesuffix(";")))
     return found
@@ -81,7 +97,10 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def private_shop(shop: Path, tls: Certificates) -> Iterator[psycopg.Connection]:
-    with dpsql_server(shop, tls) as server, psycopg.connect(server.libpq(), autocommit=True) as connection:
+    with (
+        dpsql_server(shop, tls) as server,
+        psycopg.connect(server.libpq(), autocommit=True) as connection,
+    ):
         yield connection
 
 
@@ -104,12 +123,17 @@ class Seen:
 
 def seen(connection: psycopg.Connection, text: str) -> Seen:
     cursor = connection.execute(text.encode())
-    columns = [(each.name, _OID.get(each.type_code, str(each.type_code))) for each in cursor.description or ()]
+    columns = [
+        (each.name, _OID.get(each.type_code, str(each.type_code)))
+        for each in cursor.description or ()
+    ]
     return Seen(columns, len(cursor.fetchall()))
 
 
 @pytest.mark.parametrize("statement", asked(), ids=lambda each: each.name)
-def test_a_chart(private_shop: psycopg.Connection, public_shop: psycopg.Connection, statement: Asked) -> None:
+def test_a_chart(
+    private_shop: psycopg.Connection, public_shop: psycopg.Connection, statement: Asked
+) -> None:
     expected = seen(public_shop, statement.text)
     if statement.name in _REFUSED:
         with pytest.raises(psycopg.DatabaseError) as raised:
@@ -120,4 +144,6 @@ def test_a_chart(private_shop: psycopg.Connection, public_shop: psycopg.Connecti
     assert [name for name, _ in found.columns] == [name for name, _ in expected.columns]
     for (name, own), (_, theirs) in zip(found.columns, expected.columns, strict=True):
         assert own == theirs or (theirs, own) in _OTHER_TYPES, f"{name} is {own}, not {theirs}"
-    assert (found.rows == expected.rows) != (statement.name in _OTHER_ROWS), f"{found.rows} rows, not {expected.rows}"
+    assert (found.rows == expected.rows) != (statement.name in _OTHER_ROWS), (
+        f"{found.rows} rows, not {expected.rows}"
+    )

@@ -22,13 +22,21 @@ def test_node_pg(server: Server) -> None:
     fresh = server.fresh
     wanted = {
         "modules": str(node_modules()),
-        "host": server.host, "port": server.port, "user": server.user, "password": server.password,
-        "database": server.database, "authority": None if server.authority is None else str(server.authority),
-        "every_type": every_type(fresh()), "binary": count(fresh()), "cursor": counts(fresh()),
-        "stream": counts(fresh()), "copy": counts(fresh()), "pooled": count(fresh()),
+        "host": server.host,
+        "port": server.port,
+        "user": server.user,
+        "password": server.password,
+        "database": server.database,
+        "authority": None if server.authority is None else str(server.authority),
+        "every_type": every_type(fresh()),
+        "binary": count(fresh()),
+        "cursor": counts(fresh()),
+        "stream": counts(fresh()),
+        "copy": counts(fresh()),
+        "pooled": count(fresh()),
         "parameters": f"SELECT COUNT(*) FROM labs WHERE test = $1 AND day > $2 AND value < $3 AND day <> {fresh()}",
         "named": f"SELECT COUNT(*) AS n FROM patients WHERE age > $1 AND age <> -{fresh()}",
-    }  # fmt: skip
+    }
     script = Path(__file__).with_name("client.mjs")
     with server.charges(_CHARGES):
         node = [program("node", "nodejs"), str(script), json.dumps(wanted)]
@@ -37,15 +45,39 @@ def test_node_pg(server: Server) -> None:
     told = dict(json.loads(line) for line in done.stdout.splitlines())
     assert dict(zip(told["names"], told["types"], strict=True)) == COLUMNS
     women, men = told["rows"]
-    assert (women["sex"], men["sex"], women["word"], men["word"], women["small"], women["nothing"], women["short"]) == (
-        False, True, None, "man", 7, None, 1.5,
-    )  # fmt: skip
-    assert women["instant"] == "2024-02-29T12:30:00.000Z" and 25 < float(men["bmi"]) < 35 and 45 < men["age"] < 60
+    assert (
+        women["sex"],
+        men["sex"],
+        women["word"],
+        men["word"],
+        women["small"],
+        women["nothing"],
+        women["short"],
+    ) == (
+        False,
+        True,
+        None,
+        "man",
+        7,
+        None,
+        1.5,
+    )
+    assert (
+        women["instant"] == "2024-02-29T12:30:00.000Z"
+        and 25 < float(men["bmi"]) < 35
+        and 45 < men["age"] < 60
+    )
     assert 30_000 < told["parameters"] < 200_000
     assert abs(told["named"][0] - PATIENTS) < NOISE and told["named"][1] < 10_000
     assert abs(told["binary"] - PATIENTS) < NOISE
-    assert told["cursor"] == [list(TESTS[:3]), list(TESTS[3:])] and told["stream"] == told["copy"] == list(TESTS)
-    assert (told["error"]["code"], told["error"]["position"], told["aborted"]) == ("42703", "12", "25P02")
+    assert told["cursor"] == [list(TESTS[:3]), list(TESTS[3:])] and told["stream"] == told[
+        "copy"
+    ] == list(TESTS)
+    assert (told["error"]["code"], told["error"]["position"], told["aborted"]) == (
+        "42703",
+        "12",
+        "25P02",
+    )
     assert told["error"]["message"] == 'column "bmy" does not exist'
     assert told["tables"] == ["conditions", "diagnoses", "labs", "patients"]
     assert told["password"] == "28P01" and len(told["pool"]) == 1

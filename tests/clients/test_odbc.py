@@ -24,12 +24,24 @@ DRIVER = Path(f"/usr/lib/{platform.machine()}-linux-gnu/odbc/psqlodbcw.so")
 def opened(server: Server, **more: object) -> pyodbc.Connection:
     import pyodbc
 
-    assert DRIVER.exists(), "PostgreSQL's ODBC driver is not on this machine; apt-get install odbc-postgresql"
-    words = {"DRIVER": DRIVER, "SERVER": server.host, "PORT": server.port, "DATABASE": server.database,
-             "UID": server.user, "PWD": server.password, "BoolsAsChar": 0, **more}  # fmt: skip
+    assert DRIVER.exists(), (
+        "PostgreSQL's ODBC driver is not on this machine; apt-get install odbc-postgresql"
+    )
+    words = {
+        "DRIVER": DRIVER,
+        "SERVER": server.host,
+        "PORT": server.port,
+        "DATABASE": server.database,
+        "UID": server.user,
+        "PWD": server.password,
+        "BoolsAsChar": 0,
+        **more,
+    }
     if server.authority is not None:
         words["SSLmode"] = "require"
-    return pyodbc.connect(";".join(f"{name}={value}" for name, value in words.items()), autocommit=True)
+    return pyodbc.connect(
+        ";".join(f"{name}={value}" for name, value in words.items()), autocommit=True
+    )
 
 
 @pytest.fixture
@@ -46,8 +58,14 @@ def test_every_type(server: Server, connection: pyodbc.Connection) -> None:
         women, men = cursor.fetchall()
     assert (women.sex, men.sex, women.word, men.word) == (False, True, None, "man")
     assert isinstance(women.n, int) and 8000 < women.n < 9600 and isinstance(women.bmi, Decimal)
-    assert women[5:] == (date(2024, 2, 29), datetime(2024, 2, 29, 12, 30, 0, 250_000),
-                         datetime(2024, 2, 29, 12, 30), 7, None, 1.5)  # fmt: skip
+    assert women[5:] == (
+        date(2024, 2, 29),
+        datetime(2024, 2, 29, 12, 30, 0, 250_000),
+        datetime(2024, 2, 29, 12, 30),
+        7,
+        None,
+        1.5,
+    )
 
 
 def test_parameters_prepared_by_the_server_and_by_the_driver(server: Server) -> None:
@@ -56,8 +74,10 @@ def test_parameters_prepared_by_the_server_and_by_the_driver(server: Server) -> 
         with server.charges(1):
             (n,) = connection.execute(
                 f"SELECT COUNT(*) FROM labs WHERE test = ? AND day > ? AND value < ? AND day <> {server.fresh()}",
-                "hdl", -7300, 250.5,
-            ).fetchone()  # fmt: skip
+                "hdl",
+                -7300,
+                250.5,
+            ).fetchone()
         assert 30_000 < n < 200_000
         connection.close()
 
@@ -86,15 +106,30 @@ def test_the_catalogue_functions(server: Server, connection: pyodbc.Connection) 
     with server.charges(0):
         cursor = connection.cursor()
         tables = [row.table_name for row in cursor.tables(schema="public", tableType="TABLE,VIEW")]
-        columns = {row.column_name: row.type_name for row in cursor.columns(table="patients", schema="public")}
+        columns = {
+            row.column_name: row.type_name
+            for row in cursor.columns(table="patients", schema="public")
+        }
         keys = [row.column_name for row in cursor.primaryKeys("patients", schema="public")]
-        foreign = {row.fkcolumn_name: row.pktable_name for row in cursor.foreignKeys(foreignTable="diagnoses")}
-        indexes = {row.column_name for row in cursor.statistics("patients", schema="public") if row.column_name}
+        foreign = {
+            row.fkcolumn_name: row.pktable_name
+            for row in cursor.foreignKeys(foreignTable="diagnoses")
+        }
+        indexes = {
+            row.column_name
+            for row in cursor.statistics("patients", schema="public")
+            if row.column_name
+        }
         cursor.rowIdColumns("patients", schema="public").fetchall()
         kinds = {row.type_name for row in cursor.getTypeInfo()}
         cursor.procedures(schema="public").fetchall()
     assert sorted(tables) == ["conditions", "diagnoses", "labs", "patients"]
-    assert columns["age"] == "int8" and columns["bmi"] == "numeric" and columns["male"] == "bool" and len(columns) == 9
+    assert (
+        columns["age"] == "int8"
+        and columns["bmi"] == "numeric"
+        and columns["male"] == "bool"
+        and len(columns) == 9
+    )
     assert keys == ["patient_id"] and indexes == {"patient_id"}
     assert foreign == {"patient_id": "patients", "diagnosis": "conditions"}
     assert {"int4", "text", "numeric", "timestamptz"} <= kinds

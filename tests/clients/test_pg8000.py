@@ -13,8 +13,13 @@ from servers import Server
 
 
 def arguments(server: Server) -> dict[str, object]:
-    return {"user": server.user, "password": server.password, "host": server.host, "port": server.port,
-            "database": server.database}  # fmt: skip
+    return {
+        "user": server.user,
+        "password": server.password,
+        "host": server.host,
+        "port": server.port,
+        "database": server.database,
+    }
 
 
 @pytest.fixture

@@ -29,7 +29,9 @@ WITHOUT_ANSWER = {r"\sf+ no_such_function": "does not exist"}
 RESERVED = {r"\db+": "permission denied"}
 
 
-def psql(server: Server, script: str, *options: str, stop: bool = True) -> subprocess.CompletedProcess[str]:
+def psql(
+    server: Server, script: str, *options: str, stop: bool = True
+) -> subprocess.CompletedProcess[str]:
     """The script through psql, whose first error ends it with 3."""
     command = [
         program("psql", "postgresql-client"),
@@ -41,7 +43,13 @@ def psql(server: Server, script: str, *options: str, stop: bool = True) -> subpr
         *options,
     ]
     return subprocess.run(
-        command, input=script, env=server.environment, capture_output=True, text=True, timeout=120, check=False
+        command,
+        input=script,
+        env=server.environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
 
 
@@ -54,27 +62,44 @@ def answered(server: Server, script: str, *options: str) -> str:
 
 def test_backslash_commands_are_answered_at_no_cost(server: Server) -> None:
     commands = [each.strip() for line in COMMANDS.strip().splitlines() for each in line.split("|")]
-    script = "".join(f"\\warn == '{command.replace(chr(92), chr(92) * 2)}'\n{command}\n" for command in commands)
+    script = "".join(
+        f"\\warn == '{command.replace(chr(92), chr(92) * 2)}'\n{command}\n" for command in commands
+    )
     with server.charges(0):
         done = psql(server, script, stop=False)
     told = dict(each.split("\n", 1) for each in done.stderr.split("== ")[1:])
     assert list(told) == commands and done.returncode == 0
     expected = WITHOUT_ANSWER | ({} if server.private else RESERVED)
-    wrong = {command: text for command, text in told.items() if ("ERROR" in text) != (command in expected)}
+    wrong = {
+        command: text
+        for command, text in told.items()
+        if ("ERROR" in text) != (command in expected)
+    }
     assert not wrong
     assert all(words in told[command] for command, words in expected.items())
-    assert "invalid" not in done.stderr and 'Did not find any relation named "no_such_table"' in done.stderr
+    assert (
+        "invalid" not in done.stderr
+        and 'Did not find any relation named "no_such_table"' in done.stderr
+    )
 
 
-@pytest.mark.parametrize("command", [r"\dt", r"\d", r"\d patients", r"\d+ conditions", r"\d diagnoses", r"\di", r"\dv"])
-def test_tables_look_as_those_of_postgresql(private: Server, reference: Server, command: str) -> None:
+@pytest.mark.parametrize(
+    "command", [r"\dt", r"\d", r"\d patients", r"\d+ conditions", r"\d diagnoses", r"\di", r"\dv"]
+)
+def test_tables_look_as_those_of_postgresql(
+    private: Server, reference: Server, command: str
+) -> None:
     seen, expected = (answered(each, f"{command}\n") for each in (private, reference))
     assert _compared(seen) == _compared(expected)
 
 
 def _compared(printed: str) -> list[list[str]]:
     """The cells of each line; the name of the owner, and how PostgreSQL stores a column, are each server's own."""
-    kept = [[cell.strip() for cell in line.split("|")] for line in printed.splitlines() if line.strip("-+ ")]
+    kept = [
+        [cell.strip() for cell in line.split("|")]
+        for line in printed.splitlines()
+        if line.strip("-+ ")
+    ]
     if any("Owner" in line for line in kept):
         place = next(line.index("Owner") for line in kept if "Owner" in line)
         kept = [line[:place] + line[place + 1 :] for line in kept]
@@ -83,7 +108,9 @@ def _compared(printed: str) -> list[list[str]]:
 
 def test_gdesc_describes_and_does_not_run(server: Server) -> None:
     with server.charges(0):
-        shown = answered(server, f"{count(server.fresh())} \\gdesc\n{counts(server.fresh())} \\gdesc\n", "-At")
+        shown = answered(
+            server, f"{count(server.fresh())} \\gdesc\n{counts(server.fresh())} \\gdesc\n", "-At"
+        )
     assert shown.splitlines() == ["n|bigint", "test|text", "n|bigint"]
 
 
@@ -150,18 +177,29 @@ COMMIT;
 
 
 def test_errors_tell_code_place_and_hint(server: Server) -> None:
-    done = psql(server, "\\set VERBOSITY verbose\nSELECT COUNT(*) FROM patience;\n\\errverbose\n", stop=False)
+    done = psql(
+        server,
+        "\\set VERBOSITY verbose\nSELECT COUNT(*) FROM patience;\n\\errverbose\n",
+        stop=False,
+    )
     assert done.stderr.count("42P01") == 2
-    assert 'relation "patience" does not exist\nLINE 1: SELECT COUNT(*) FROM patience;\n' in done.stderr
+    assert (
+        'relation "patience" does not exist\nLINE 1: SELECT COUNT(*) FROM patience;\n'
+        in done.stderr
+    )
     assert psql(server, "SELECT COUNT(*) FROM patience;").returncode == 3
 
 
 def test_watch_repeats_one_answer(server: Server) -> None:
     with server.charges(1):
         process = subprocess.Popen(
-            [program("psql", "postgresql-client"), "-X", "-At"], env=server.environment, text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            [program("psql", "postgresql-client"), "-X", "-At"],
+            env=server.environment,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         assert process.stdin is not None
         process.stdin.write(f"{count(server.fresh())} \\watch 0.3\n")
         process.stdin.close()
@@ -173,9 +211,12 @@ def test_watch_repeats_one_answer(server: Server) -> None:
 
 def test_control_c_cancels(server: Server) -> None:
     process = subprocess.Popen(
-        [program("psql", "postgresql-client"), "-X", "-c", SLOW], env=server.environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [program("psql", "postgresql-client"), "-X", "-c", SLOW],
+        env=server.environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
@@ -184,9 +225,16 @@ def test_control_c_cancels(server: Server) -> None:
 
 def test_tls_is_shown(private: Server) -> None:
     assert "TLSv1.3" in answered(private, "\\conninfo\n")
-    certified = psql(private, "\\conninfo\n", f"{private.libpq()} sslmode=verify-full sslrootcert={private.authority}")
+    certified = psql(
+        private,
+        "\\conninfo\n",
+        f"{private.libpq()} sslmode=verify-full sslrootcert={private.authority}",
+    )
     assert certified.returncode == 0, certified.stderr
-    assert psql(private, "", f"{private.libpq()} sslmode=verify-full sslrootcert=/dev/null").returncode == 2
+    assert (
+        psql(private, "", f"{private.libpq()} sslmode=verify-full sslrootcert=/dev/null").returncode
+        == 2
+    )
 
 
 def test_a_charge_is_told_and_the_budget_can_be_asked(private: Server) -> None:
@@ -195,20 +243,31 @@ def test_a_charge_is_told_and_the_budget_can_be_asked(private: Server) -> None:
     first, second = [line for line in done.stderr.splitlines() if line.startswith("NOTICE:")]
     assert "this one took 1/" in first and first != second
     with private.charges(0):
-        shown = answered(private, f"SHOW dpsql.budget;\nTABLE dpsql.budget;\nEXPLAIN {count(private.fresh())};\n"
-                                  f"EXPLAIN PRIVACY {count(private.fresh())};\n")  # fmt: skip
+        shown = answered(
+            private,
+            f"SHOW dpsql.budget;\nTABLE dpsql.budget;\nEXPLAIN {count(private.fresh())};\n"
+            f"EXPLAIN PRIVACY {count(private.fresh())};\n",
+        )
     assert "cost=" in shown and "5000" in shown
 
 
 def test_a_dump_is_refused(private: Server) -> None:
     with private.charges(0):
-        done = subprocess.run([program("pg_dump", "postgresql-client"), "--data-only"], env=private.environment,
-                              capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+        done = subprocess.run(
+            [program("pg_dump", "postgresql-client"), "--data-only"],
+            env=private.environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
     assert done.returncode == 1 and "COPY" not in done.stdout
 
 
 def test_the_server_is_ready(server: Server) -> None:
     assert (
-        subprocess.run([program("pg_isready", "postgresql-client")], env=server.environment, check=False).returncode
+        subprocess.run(
+            [program("pg_isready", "postgresql-client")], env=server.environment, check=False
+        ).returncode
         == 0
     )

@@ -11,7 +11,16 @@ import psycopg2.errors
 import psycopg2.extensions
 import psycopg2.extras
 import pytest
-from client_statements import COLUMNS, SLOW, TESTS, check_every_type, count, counts, every_type, near
+from client_statements import (
+    COLUMNS,
+    SLOW,
+    TESTS,
+    check_every_type,
+    count,
+    counts,
+    every_type,
+    near,
+)
 from servers import POOR, Server
 
 
@@ -30,7 +39,9 @@ def test_every_type(server: Server, connection: psycopg2.extensions.connection) 
     assert connection.server_version >= 150000
 
 
-def test_parameters_are_written_into_the_text(server: Server, connection: psycopg2.extensions.connection) -> None:
+def test_parameters_are_written_into_the_text(
+    server: Server, connection: psycopg2.extensions.connection
+) -> None:
     with server.charges(1), connection.cursor() as cursor:
         cursor.execute(
             "SELECT COUNT(*) FROM labs WHERE test = ANY(%s) AND test IN %s AND day > %s AND value < %s",
@@ -39,8 +50,13 @@ def test_parameters_are_written_into_the_text(server: Server, connection: psycop
         assert 30_000 < cursor.fetchone()[0] < 200_000
 
 
-def test_a_named_cursor_is_one_statement(server: Server, connection: psycopg2.extensions.connection) -> None:
-    with server.charges(1), connection.cursor("named", cursor_factory=psycopg2.extras.RealDictCursor) as cursor:
+def test_a_named_cursor_is_one_statement(
+    server: Server, connection: psycopg2.extensions.connection
+) -> None:
+    with (
+        server.charges(1),
+        connection.cursor("named", cursor_factory=psycopg2.extras.RealDictCursor) as cursor,
+    ):
         cursor.itersize = 2
         cursor.execute(counts(server.fresh()))
         assert [row["test"] for row in cursor] == list(TESTS)
@@ -53,7 +69,9 @@ def test_copy_to_a_file(server: Server, connection: psycopg2.extensions.connecti
     assert [line.split(",")[0] for line in file.getvalue().splitlines()] == ["test", *TESTS]
 
 
-def test_transactions_and_savepoints(server: Server, connection: psycopg2.extensions.connection) -> None:
+def test_transactions_and_savepoints(
+    server: Server, connection: psycopg2.extensions.connection
+) -> None:
     with server.charges(1), connection, connection.cursor() as cursor:
         cursor.execute("SAVEPOINT a")
         with pytest.raises(psycopg2.errors.UndefinedTable):
@@ -71,7 +89,9 @@ def test_transactions_and_savepoints(server: Server, connection: psycopg2.extens
         assert cursor.fetchone() == ("on",)
 
 
-def test_a_statement_that_is_cancelled(server: Server, connection: psycopg2.extensions.connection) -> None:
+def test_a_statement_that_is_cancelled(
+    server: Server, connection: psycopg2.extensions.connection
+) -> None:
     timer = threading.Timer(0.5, connection.cancel)
     timer.start()
     with pytest.raises(psycopg2.errors.QueryCanceled), connection.cursor() as cursor:
@@ -87,19 +107,29 @@ def test_an_error_says_where(server: Server, connection: psycopg2.extensions.con
     assert "LINE 1: SELECT AVG(bmy) FROM patients\n                   ^" in str(raised.value)
 
 
-def test_several_statements_in_one_text(server: Server, connection: psycopg2.extensions.connection) -> None:
+def test_several_statements_in_one_text(
+    server: Server, connection: psycopg2.extensions.connection
+) -> None:
     connection.autocommit = True
     with server.charges(2), connection.cursor() as cursor:
-        cursor.execute(f"{count(server.fresh())}; SET application_name = 'two'; {count(server.fresh())};")
+        cursor.execute(
+            f"{count(server.fresh())}; SET application_name = 'two'; {count(server.fresh())};"
+        )
         assert near(cursor.fetchone()[0])
 
 
-def test_what_every_connection_of_superset_asks(server: Server, connection: psycopg2.extensions.connection) -> None:
+def test_what_every_connection_of_superset_asks(
+    server: Server, connection: psycopg2.extensions.connection
+) -> None:
     with server.charges(0), connection.cursor() as cursor:
         for statement in (
-            "select pg_catalog.version()", "select current_schema()", "show transaction isolation level",
-            "show standard_conforming_strings", "SELECT 1", 'set search_path = "public"',
-        ):  # fmt: skip
+            "select pg_catalog.version()",
+            "select current_schema()",
+            "show transaction isolation level",
+            "show standard_conforming_strings",
+            "SELECT 1",
+            'set search_path = "public"',
+        ):
             cursor.execute(statement)
         assert psycopg2.extras.HstoreAdapter.get_oids(connection) == ((), ())
 
@@ -115,6 +145,8 @@ def test_the_budget_is_told(private: Server) -> None:
 
 
 def test_tls(private: Server) -> None:
-    connection = psycopg2.connect(private.libpq(), sslmode="verify-full", sslrootcert=str(private.authority))
+    connection = psycopg2.connect(
+        private.libpq(), sslmode="verify-full", sslrootcert=str(private.authority)
+    )
     assert connection.info.ssl_in_use
     connection.close()

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
-from client_statements import COLUMNS, SLOW, TESTS, check_every_type, count, counts, every_type, near
+from client_statements import (
+    COLUMNS,
+    SLOW,
+    TESTS,
+    check_every_type,
+    count,
+    counts,
+    every_type,
+    near,
+)
 from psycopg import pq, sql
 from psycopg.rows import dict_row
 from servers import POOR, Server
@@ -19,7 +28,9 @@ def connection(server: Server) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-def test_the_version_says_which_postgresql_is_spoken(server: Server, connection: psycopg.Connection) -> None:
+def test_the_version_says_which_postgresql_is_spoken(
+    server: Server, connection: psycopg.Connection
+) -> None:
     assert connection.info.server_version >= 150000
     assert connection.info.parameter_status("server_encoding") == "UTF8"
     assert connection.info.dbname == server.database
@@ -38,7 +49,9 @@ def test_parameters(server: Server, connection: psycopg.Connection, mode: pq.For
     placeholder = "%t" if mode == pq.Format.TEXT else "%b"
     statement = (
         "SELECT COUNT(*) AS n FROM labs "
-        "WHERE test = {0} AND day > {0} AND value < {0} AND day <> {1} AND {0} = test".replace("{0}", placeholder)
+        "WHERE test = {0} AND day > {0} AND value < {0} AND day <> {1} AND {0} = test".replace(
+            "{0}", placeholder
+        )
     ).replace("{1}", str(20_000 + server.fresh()))
     with server.charges(1):
         (n,) = connection.execute(statement, ("hdl", -7300, 250.5, "hdl")).fetchone() or ()
@@ -48,9 +61,13 @@ def test_parameters(server: Server, connection: psycopg.Connection, mode: pq.For
 def test_a_prepared_statement_is_charged_when_it_runs_and_not_before(
     server: Server, connection: psycopg.Connection
 ) -> None:
-    statement = f"SELECT COUNT(*) AS n FROM patients WHERE followup_days >= %s AND age > -{server.fresh()}"
+    statement = (
+        f"SELECT COUNT(*) AS n FROM patients WHERE followup_days >= %s AND age > -{server.fresh()}"
+    )
     with server.charges(3):
-        found = [connection.execute(statement, (-each,), prepare=True).fetchone() for each in (1, 2, 3)]
+        found = [
+            connection.execute(statement, (-each,), prepare=True).fetchone() for each in (1, 2, 3)
+        ]
     assert all(near(row[0]) for row in found if row is not None) and len(found) == 3
 
 
@@ -58,7 +75,9 @@ def test_describe_costs_nothing(server: Server, connection: psycopg.Connection) 
     with server.charges(0):
         connection.pgconn.prepare(b"described", every_type(server.fresh()).encode())
         described = connection.pgconn.describe_prepared(b"described")
-    assert [described.fname(each) for each in range(described.nfields)] == [name.encode() for name in COLUMNS]
+    assert [described.fname(each) for each in range(described.nfields)] == [
+        name.encode() for name in COLUMNS
+    ]
     assert [described.ftype(each) for each in range(described.nfields)] == list(COLUMNS.values())
 
 
@@ -93,7 +112,11 @@ def test_a_cursor_of_the_server_is_one_statement_however_it_is_read(
     with server.charges(1), connection.cursor("named") as cursor:
         cursor.itersize = 1
         cursor.execute(counts(server.fresh()))
-        assert [cursor.fetchone()[0], *(row[0] for row in cursor.fetchmany(2)), *(row[0] for row in cursor)] == [*TESTS]  # type: ignore[index]
+        assert [
+            cursor.fetchone()[0],
+            *(row[0] for row in cursor.fetchmany(2)),
+            *(row[0] for row in cursor),
+        ] == [*TESTS]  # type: ignore[index]
 
 
 def test_rows_are_streamed_one_by_one(server: Server, connection: psycopg.Connection) -> None:
@@ -103,13 +126,19 @@ def test_rows_are_streamed_one_by_one(server: Server, connection: psycopg.Connec
 
 def test_dictionaries_and_quoted_names(server: Server, connection: psycopg.Connection) -> None:
     with connection.cursor(row_factory=dict_row) as cursor, server.charges(1):
-        cursor.execute(sql.SQL('SELECT COUNT(*) AS {} FROM "public"."patients" AS "p" WHERE {} >= -%s').format(
-            sql.Identifier("How many?"), sql.Identifier("p", "followup_days")), (server.fresh(),))  # fmt: skip
+        cursor.execute(
+            sql.SQL('SELECT COUNT(*) AS {} FROM "public"."patients" AS "p" WHERE {} >= -%s').format(
+                sql.Identifier("How many?"), sql.Identifier("p", "followup_days")
+            ),
+            (server.fresh(),),
+        )
         row = cursor.fetchone()
     assert row is not None and near(row["How many?"])
 
 
-def test_unnamed_columns_have_postgresqls_names(server: Server, connection: psycopg.Connection) -> None:
+def test_unnamed_columns_have_postgresqls_names(
+    server: Server, connection: psycopg.Connection
+) -> None:
     cursor = connection.execute(
         f"SELECT COUNT(*), AVG(age), 1 + 1, CASE WHEN TRUE THEN 1 END, COALESCE(1, 2), MAX(age) FROM patients "
         f"WHERE age > -{server.fresh()}"
@@ -172,7 +201,11 @@ def test_a_statement_that_takes_too_long(server: Server, connection: psycopg.Con
     ],
 )
 def test_errors_are_postgresqls(
-    server: Server, connection: psycopg.Connection, statement: str, error: type[Exception], position: int | None
+    server: Server,
+    connection: psycopg.Connection,
+    statement: str,
+    error: type[Exception],
+    position: int | None,
 ) -> None:
     with pytest.raises(error) as raised, server.charges(0):
         connection.execute(statement)
@@ -185,9 +218,15 @@ def test_errors_are_postgresqls(
 
 @pytest.mark.parametrize(
     "statement",
-    ["DELETE FROM patients", "UPDATE patients SET age = 1", "CREATE TABLE x (y integer)", "DROP TABLE patients",
-     "INSERT INTO conditions VALUES ('a', 'b', 'c')", "TRUNCATE patients"],
-)  # fmt: skip
+    [
+        "DELETE FROM patients",
+        "UPDATE patients SET age = 1",
+        "CREATE TABLE x (y integer)",
+        "DROP TABLE patients",
+        "INSERT INTO conditions VALUES ('a', 'b', 'c')",
+        "TRUNCATE patients",
+    ],
+)
 def test_nothing_is_written(server: Server, connection: psycopg.Connection, statement: str) -> None:
     connection.read_only = True
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
@@ -196,18 +235,30 @@ def test_nothing_is_written(server: Server, connection: psycopg.Connection, stat
 
 def test_a_wrong_password_and_a_stranger_are_told_the_same(server: Server) -> None:
     for user, password in ((server.user, "wrong"), ("nobody", server.password), ("nobody", "")):
-        with pytest.raises(psycopg.OperationalError, match=r"password authentication failed for user|no password"):
-            psycopg.connect(host=server.host, port=server.port, dbname=server.database, user=user, password=password)
+        with pytest.raises(
+            psycopg.OperationalError, match=r"password authentication failed for user|no password"
+        ):
+            psycopg.connect(
+                host=server.host,
+                port=server.port,
+                dbname=server.database,
+                user=user,
+                password=password,
+            )
 
 
 def test_the_certificate_is_verified(private: Server) -> None:
-    with psycopg.connect(private.libpq(), sslmode="verify-full", sslrootcert=str(private.authority)) as connection:
+    with psycopg.connect(
+        private.libpq(), sslmode="verify-full", sslrootcert=str(private.authority)
+    ) as connection:
         assert connection.pgconn.ssl_in_use
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_the_channel_is_bound(private: Server) -> None:
-    with psycopg.connect(private.libpq(), sslmode="require", channel_binding="require") as connection:
+    with psycopg.connect(
+        private.libpq(), sslmode="require", channel_binding="require"
+    ) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
@@ -219,7 +270,9 @@ def test_a_refusal_says_what_to_write_instead(private: Server) -> None:
         with pytest.raises(psycopg.errors.UndefinedColumn) as raised:
             connection.execute("SELECT AVG(bmy) FROM patients WHERE age > 95")
         diagnosed = raised.value.diag
-        assert diagnosed.message_hint is not None and diagnosed.message_hint.startswith("Write instead: SELECT")
+        assert diagnosed.message_hint is not None and diagnosed.message_hint.startswith(
+            "Write instead: SELECT"
+        )
         assert diagnosed.statement_position is not None
         connection.rollback()
         connection.execute(f"EXPLAIN {diagnosed.message_hint.removeprefix('Write instead: ')}")
@@ -230,7 +283,11 @@ def test_shapes_of_rows_cost_nothing(private: Server) -> None:
         for probe in ("SELECT * FROM patients WHERE 1 = 0", "SELECT * FROM patients LIMIT 0"):
             cursor = connection.execute(probe)
             assert cursor.fetchall() == []
-            assert [column.name for column in cursor.description or ()][:3] == ["patient_id", "age", "male"]
+            assert [column.name for column in cursor.description or ()][:3] == [
+                "patient_id",
+                "age",
+                "male",
+            ]
 
 
 def test_names_with_their_database(server: Server) -> None:

@@ -21,7 +21,13 @@ def home(tmp_path: Path) -> Path:
 
 
 def variables(server: Server, home: Path) -> dict[str, str]:
-    return {**server.environment, "HOME": str(home), "XDG_CONFIG_HOME": str(home), "PAGER": "cat", "EDITOR": "true"}
+    return {
+        **server.environment,
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home),
+        "PAGER": "cat",
+        "EDITOR": "true",
+    }
 
 
 def test_pgcli(server: Server, home: Path) -> None:
@@ -35,7 +41,11 @@ def test_pgcli(server: Server, home: Path) -> None:
         screen.wait_for("conditions", "diagnoses", "labs", "patients")
         screen.type("\\d patients\n")
         screen.wait_for("followup_days", "patients_pkey")
-        for command, shown in (("\\df", "Argument data types"), ("\\dn", "public"), ("\\l", "Encoding")):
+        for command, shown in (
+            ("\\df", "Argument data types"),
+            ("\\dn", "public"),
+            ("\\l", "Encoding"),
+        ):
             screen.type("", "C-l")
             screen.wait_until_gone("+--")
             screen.type(f"{command}\n")
@@ -69,6 +79,8 @@ def test_harlequin(server: Server, home: Path) -> None:
         screen.wait_for("test s", "value #.#")
         screen.type("", "F2")
         screen.wait_until_gone("Insert Name")
-        screen.type(f"SELECT test, COUNT(*) AS found FROM labs WHERE day > {-8000 - server.fresh()} GROUP BY test")
+        screen.type(
+            f"SELECT test, COUNT(*) AS found FROM labs WHERE day > {-8000 - server.fresh()} GROUP BY test"
+        )
         screen.type("", "C-j")
         screen.wait_for("found ##", "fib4", "smoke")

@@ -42,19 +42,27 @@ def test_the_extended_protocol_describes_and_sends_them(private: Server, binary:
             assert n_low < n < n_high and bmi_low < bmi < bmi_high
         with private.charges(0):
             connection.execute("RESET dpsql.intervals")
-            assert [column.name for column in connection.execute(statement).description or ()] == ["male", "n", "bmi"]
+            assert [column.name for column in connection.execute(statement).description or ()] == [
+                "male",
+                "n",
+                "bmi",
+            ]
 
 
 def test_the_simple_protocol_sends_them(private: Server) -> None:
     with psycopg.connect(private.libpq()) as connection:
         found = connection.pgconn.exec_(f"SET dpsql.intervals = on; {by_sex(private)}".encode())
         assert found.status == pq.ExecStatus.TUPLES_OK, found.error_message
-        assert [found.fname(place) for place in range(found.nfields)] == [name.encode() for name in NAMES]
+        assert [found.fname(place) for place in range(found.nfields)] == [
+            name.encode() for name in NAMES
+        ]
         assert all(found.get_value(row, 2) is not None for row in range(found.ntuples))
 
 
 def test_the_address_may_ask_for_them(private: Server) -> None:
-    engine = sa.create_engine(private.url("postgresql+psycopg"), connect_args={"options": "-c dpsql.intervals=on"})
+    engine = sa.create_engine(
+        private.url("postgresql+psycopg"), connect_args={"options": "-c dpsql.intervals=on"}
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         frame = pd.read_sql(sa.text(by_sex(private)), engine)
@@ -70,7 +78,10 @@ def test_a_statement_that_was_described_without_them_is_not_charged(private: Ser
         with private.charges(0):
             refused = connection.pgconn.exec_prepared(b"old", [])
         assert refused.error_field(pq.DiagnosticField.SQLSTATE) == b"0A000"
-        assert refused.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) == b"cached plan must not change result type"
+        assert (
+            refused.error_field(pq.DiagnosticField.MESSAGE_PRIMARY)
+            == b"cached plan must not change result type"
+        )
         connection.execute("SET dpsql.intervals = off")
         with private.charges(1):
             assert connection.pgconn.exec_prepared(b"old", []).status == pq.ExecStatus.TUPLES_OK

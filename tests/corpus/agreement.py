@@ -44,18 +44,35 @@ def disagreement(
         if their.isidentifier() and own not in (their, _name(their)):
             return f"the column {their} is called {own}"
     slack = max((STEPS * float(step) for core in plan.cores for step in core.steps), default=0.0)
-    noise = [HALF_WIDTHS * float(half) for core in plan.cores for half in core.half_widths(0.95)] if noisy else []
-    slack = max([slack, *noise, *(_bin(histogram, noisy) for core in plan.cores for histogram in core.histograms)])
+    noise = (
+        [HALF_WIDTHS * float(half) for core in plan.cores for half in core.half_widths(0.95)]
+        if noisy
+        else []
+    )
+    slack = max(
+        [
+            slack,
+            *noise,
+            *(_bin(histogram, noisy) for core in plan.cores for histogram in core.histograms),
+        ]
+    )
     left = _by_exact_part(ours)
     for row in theirs:
         candidates = left[_exact_part(row)]
-        found = next((place for place, mine in enumerate(candidates) if is_close(mine, row, slack)), None)
+        found = next(
+            (place for place, mine in enumerate(candidates) if is_close(mine, row, slack)), None
+        )
         if found is None:
-            return f"DuckDB has {row}; near it: {candidates[:2] or list(ours)[:2]} of {len(ours)} rows"
+            return (
+                f"DuckDB has {row}; near it: {candidates[:2] or list(ours)[:2]} of {len(ours)} rows"
+            )
         candidates.pop(found)
     more = [mine for rows in left.values() for mine in rows]
     for row in more:
-        empty = any(value is None or (_is_number(value) and abs(value) <= max([1e-9, *noise])) for value in row)
+        empty = any(
+            value is None or (_is_number(value) and abs(value) <= max([1e-9, *noise]))
+            for value in row
+        )
         if not listed or not empty:
             return f"DuckDB has not {row}"
     if listed and not more:
@@ -69,10 +86,16 @@ def _bin(histogram: MeasuredHistogram, noisy: bool) -> float:
     """How far a quantile may be away: two bins, where a bin is more than one value or noise chooses among the values
     in the middle."""
     bins = histogram.contribution.bins
-    return 0.0 if bins is None or (bins.are_values and not noisy) else float(2 * bins.width * bins.size)
+    return (
+        0.0
+        if bins is None or (bins.are_values and not noisy)
+        else float(2 * bins.width * bins.size)
+    )
 
 
-def _disorder(text: str, names: Sequence[str], ours: Sequence[Row], theirs: Sequence[Row], slack: float) -> str | None:
+def _disorder(
+    text: str, names: Sequence[str], ours: Sequence[Row], theirs: Sequence[Row], slack: float
+) -> str | None:
     """Where the columns that ORDER BY names run in another order than DuckDB's."""
     order = parse_one(text, dialect="duckdb").args.get("order")
     for item in () if order is None else order.expressions:
@@ -91,7 +114,9 @@ def _disorder(text: str, names: Sequence[str], ours: Sequence[Row], theirs: Sequ
 
 def is_close(ours: Row, theirs: Row, slack: float) -> bool:
     """Whether two rows say the same, rounding aside."""
-    return len(ours) == len(theirs) and all(_is_close(mine, their, slack) for mine, their in zip(ours, theirs))  # noqa: B905
+    return len(ours) == len(theirs) and all(
+        _is_close(mine, their, slack) for mine, their in zip(ours, theirs)
+    )
 
 
 def _is_close(mine: Any, their: Any, slack: float) -> bool:
@@ -102,7 +127,9 @@ def _is_close(mine: Any, their: Any, slack: float) -> bool:
     if isinstance(mine, list | tuple) and isinstance(their, list | tuple):
         return is_close(tuple(mine), tuple(their), slack)
     if isinstance(mine, dict) and isinstance(their, dict):
-        return mine.keys() == their.keys() and all(_is_close(mine[key], their[key], slack) for key in mine)
+        return mine.keys() == their.keys() and all(
+            _is_close(mine[key], their[key], slack) for key in mine
+        )
     return bool(_plain(mine) == _plain(their))
 
 

@@ -11,7 +11,11 @@ from dpsql.session import Session
 
 
 def compared(
-    asked: Asked, plan: Plan, session: Session, plain: duckdb.DuckDBPyConnection, noisy: bool = False
+    asked: Asked,
+    plan: Plan,
+    session: Session,
+    plain: duckdb.DuckDBPyConnection,
+    noisy: bool = False,
 ) -> str | None:
     """How the answer differs from DuckDB's; None where it does not, or is documented to and does."""
     try:
@@ -24,7 +28,13 @@ def compared(
     except duckdb.Error as error:
         return f"DuckDB refuses it: {error}"
     names = [name for name, *_ in expected.description]
-    difference = disagreement(plan, text, rows, names, expected.fetchall(), asked.listed is not None, noisy)
+    difference = disagreement(
+        plan, text, rows, names, expected.fetchall(), asked.listed is not None, noisy
+    )
     if asked.differs is not None:
-        return None if difference is not None else "is answered as DuckDB does now; take its difference out"
+        return (
+            None
+            if difference is not None
+            else "is answered as DuckDB does now; take its difference out"
+        )
     return difference

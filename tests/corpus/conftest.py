@@ -11,7 +11,9 @@ from corpora import plain_connection, sampled_nafld
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory, nafld_folder: Path, tpch_folder: Path) -> dict[str, Path]:
+def data(
+    tmp_path_factory: pytest.TempPathFactory, nafld_folder: Path, tpch_folder: Path
+) -> dict[str, Path]:
     sample = tmp_path_factory.mktemp("sample") / "nafld"
     sampled_nafld(nafld_folder, sample)
     return {"nafld": sample, "tpch": tpch_folder, "tpch_supplier": tpch_folder}

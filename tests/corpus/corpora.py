@@ -32,7 +32,13 @@ _ZERO_FOR_NOTHING = "SELECT COALESCE(avg_yearly, 0) AS avg_yearly FROM ({}) AS w
 
 
 #: The schema that the statements of each corpus are asked of.
-SCHEMAS = {"nafld": "nafld", "clients": "nafld", "tpch": "tpch", "customer": "tpch", "supplier": "tpch_supplier"}
+SCHEMAS = {
+    "nafld": "nafld",
+    "clients": "nafld",
+    "tpch": "tpch",
+    "customer": "tpch",
+    "supplier": "tpch_supplier",
+}
 
 
 @dataclass(frozen=True)
@@ -89,8 +95,18 @@ def tpch22(unit: str) -> list[Asked]:
     paths = sorted((ROOT / "benchmarks" / "tpch").glob("*.sql"))
     texts = {path.stem: path.read_text(encoding="utf-8") for path in paths}
     plain = {"q17": _ZERO_FOR_NOTHING.format(texts["q17"].strip().rstrip(";"))}
-    return [Asked(unit, "tpch22", name, text, refused.get(name), plain=plain.get(name), listed=LISTED.get(name))
-            for name, text in texts.items()]  # fmt: skip
+    return [
+        Asked(
+            unit,
+            "tpch22",
+            name,
+            text,
+            refused.get(name),
+            plain=plain.get(name),
+            listed=LISTED.get(name),
+        )
+        for name, text in texts.items()
+    ]
 
 
 def update_tpch22(unit: str, found: Sequence[Asked]) -> None:
@@ -105,7 +121,13 @@ def clients() -> list[Asked]:
     """What BI tools and ORMs send about data, in the shapes that they send it, asked of the NAFLD study."""
     told = json.loads((FOLDER / "clients.json").read_text(encoding="utf-8"))
     return [
-        Asked("clients", each["client"], each["title"], each["statement"], *(each.get(name) for name in MARKS))
+        Asked(
+            "clients",
+            each["client"],
+            each["title"],
+            each["statement"],
+            *(each.get(name) for name in MARKS),
+        )
         for each in told
     ]
 
@@ -117,7 +139,9 @@ def update_clients(found: Sequence[Asked]) -> None:
         | {name: getattr(each, name) for name in MARKS if getattr(each, name)}
         for each in found
     ]
-    (FOLDER / "clients.json").write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (FOLDER / "clients.json").write_text(
+        json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 def marked(asked: Asked, refused: str | None) -> Asked:
@@ -144,7 +168,9 @@ def sampled_nafld(source: Path, target: Path) -> None:
     nulls = {"weight", "bmi", "height"}
     columns["patients"] = re.sub(
         r"(greatest\((\d+), least\(\d+, (\w+)\)\))",
-        lambda found: f"if({found[3]} IS NULL, NULL, {found[1]})" if found[3] in nulls else found[1],
+        lambda found: (
+            f"if({found[3]} IS NULL, NULL, {found[1]})" if found[3] in nulls else found[1]
+        ),
         columns["patients"],
     )
     with duckdb.connect() as connection:
@@ -167,7 +193,9 @@ def loose_schema(name: str, source: Path, epsilon: str = "1e12", price: str = "1
     ):
         text = re.sub(pattern, loose, text, flags=re.MULTILINE)
     if "\nmechanism = " not in text:
-        text = text.replace(f"query_epsilon = {price}", f'query_epsilon = {price}\nmechanism = "gaussian"')
+        text = text.replace(
+            f"query_epsilon = {price}", f'query_epsilon = {price}\nmechanism = "gaussian"'
+        )
     return loads(text)
 
 
@@ -177,7 +205,9 @@ def plain_connection(folder: Path) -> duckdb.DuckDBPyConnection:
     connection.execute("CREATE SCHEMA public")
     for file in sorted(folder.glob("*.parquet")):
         for schema in ("main", "public"):
-            connection.execute(f"CREATE VIEW {schema}.\"{file.stem}\" AS FROM read_parquet('{file}')")
+            connection.execute(
+                f"CREATE VIEW {schema}.\"{file.stem}\" AS FROM read_parquet('{file}')"
+            )
     return connection
 
 
@@ -196,9 +226,16 @@ def named_corpora() -> list[Corpus]:
         Corpus("TPC-H, customers protected", "tpch", tuple(tpch22("customer"))),
         Corpus("TPC-H, suppliers protected", "tpch_supplier", tuple(tpch22("supplier"))),
     ]
-    for name, title in (("nafld", "analysts and dashboards, NAFLD"), ("tpch", "analysts and dashboards, TPC-H")):
-        asked = tuple(each for path in files(name) if path.stem != NEVER for each in statements(path))
+    for name, title in (
+        ("nafld", "analysts and dashboards, NAFLD"),
+        ("tpch", "analysts and dashboards, TPC-H"),
+    ):
+        asked = tuple(
+            each for path in files(name) if path.stem != NEVER for each in statements(path)
+        )
         found.append(Corpus(title, name, asked))
     found.append(Corpus("BI tools, drivers and ORMs", "nafld", tuple(clients())))
-    never = tuple(each for path in files("nafld") if path.stem == NEVER for each in statements(path))
+    never = tuple(
+        each for path in files("nafld") if path.stem == NEVER for each in statements(path)
+    )
     return [*found, Corpus("what may have no answer", "nafld", never)]

@@ -33,7 +33,9 @@ from dpsql.session import Session, open_session
 
 
 @pytest.fixture(scope="module")
-def sessions(data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Session]]:
+def sessions(
+    data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Session]]:
     ledgers = tmp_path_factory.mktemp("ledgers")
     with pytest.MonkeyPatch.context() as patch:
         without_noise(patch)
@@ -65,7 +67,9 @@ def _check(
             continue
         found.append(marked(each, None))
         if each.refused and write is None:
-            problems.append(f"{each.title}: is answered now; run pytest tests/corpus --update-golden")
+            problems.append(
+                f"{each.title}: is answered now; run pytest tests/corpus --update-golden"
+            )
         problem = compared(each, plan, session, plain[SCHEMAS[each.corpus]])
         problems += [] if problem is None else [f"{each.title}: {problem}"]
     if write is not None:
@@ -83,16 +87,32 @@ PATHS = [*files("nafld"), *files("tpch")]
 
 @pytest.mark.parametrize("path", PATHS, ids=[f"{path.parent.name}-{path.stem}" for path in PATHS])
 def test_a_file_of_statements_is_answered_as_duckdb_does(
-    path: Path, sessions: dict[str, Session], plain: dict[str, duckdb.DuckDBPyConnection], updates: bool
+    path: Path,
+    sessions: dict[str, Session],
+    plain: dict[str, duckdb.DuckDBPyConnection],
+    updates: bool,
 ) -> None:
-    _check(statements(path), sessions, plain, (lambda found: rewritten(path, found)) if updates else None)
+    _check(
+        statements(path),
+        sessions,
+        plain,
+        (lambda found: rewritten(path, found)) if updates else None,
+    )
 
 
 @pytest.mark.parametrize("unit", ["customer", "supplier"])
 def test_tpch_is_answered_as_duckdb_does(
-    unit: str, sessions: dict[str, Session], plain: dict[str, duckdb.DuckDBPyConnection], updates: bool
+    unit: str,
+    sessions: dict[str, Session],
+    plain: dict[str, duckdb.DuckDBPyConnection],
+    updates: bool,
 ) -> None:
-    _check(tpch22(unit), sessions, plain, (lambda found: update_tpch22(unit, found)) if updates else None)
+    _check(
+        tpch22(unit),
+        sessions,
+        plain,
+        (lambda found: update_tpch22(unit, found)) if updates else None,
+    )
 
 
 def test_what_clients_send_is_answered_as_duckdb_does(
@@ -104,4 +124,7 @@ def test_what_clients_send_is_answered_as_duckdb_does(
 def test_a_refused_statement_is_listed_once() -> None:
     titles = [each.name for path in PATHS for each in statements(path)]
     assert len(titles) == len(set(titles))
-    assert json.loads((FOLDER / "tpch22.json").read_text(encoding="utf-8")).keys() == {"customer", "supplier"}
+    assert json.loads((FOLDER / "tpch22.json").read_text(encoding="utf-8")).keys() == {
+        "customer",
+        "supplier",
+    }

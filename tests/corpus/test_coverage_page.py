@@ -17,7 +17,9 @@ MARKS = ("<!-- table -->\n", "\n<!-- end of table -->")
 
 
 def _benchmark() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("coverage_benchmark", ROOT / "benchmarks" / "coverage.py")
+    spec = importlib.util.spec_from_file_location(
+        "coverage_benchmark", ROOT / "benchmarks" / "coverage.py"
+    )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -28,7 +30,9 @@ def _benchmark() -> ModuleType:
 def test_the_counts_are_those_of_the_corpora(request: pytest.FixtureRequest) -> None:
     benchmark = _benchmark()
     rows = [
-        benchmark.row(corpus.title, [benchmark.Outcome(asked, asked.refused) for asked in corpus.statements])
+        benchmark.row(
+            corpus.title, [benchmark.Outcome(asked, asked.refused) for asked in corpus.statements]
+        )
         for corpus in named_corpora()
     ]
     page = PAGE.read_text(encoding="utf-8")
@@ -47,7 +51,9 @@ def _sections() -> dict[str, str]:
 
 @pytest.mark.parametrize("unit", ["customer", "supplier"])
 def test_what_to_write_instead_is_answered(unit: str, tmp_path: Path) -> None:
-    session = planning_session({"customer": "tpch", "supplier": "tpch_supplier"}[unit], tmp_path / "ledger")
+    session = planning_session(
+        {"customer": "tpch", "supplier": "tpch_supplier"}[unit], tmp_path / "ledger"
+    )
     statements = re.findall(r"```sql\n(.*?)```", _sections()[unit], re.DOTALL)
     assert len(statements) >= 2
     for text in statements:
@@ -62,7 +68,9 @@ def test_each_refused_statement_of_tpch_is_argued(unit: str) -> None:
 
 def test_enough_statements_are_answered() -> None:
     corpora = {corpus.title: corpus.statements for corpus in named_corpora()}
-    written = [each for title, asked in corpora.items() if title.startswith("analysts") for each in asked]
+    written = [
+        each for title, asked in corpora.items() if title.startswith("analysts") for each in asked
+    ]
     assert len(written) >= 300
     assert sum(each.refused is None for each in written) >= 0.9 * len(written)
     assert sum(each.refused is None for each in tpch22("customer")) >= 19

@@ -27,11 +27,15 @@ PATHS = [*files("nafld"), *files("tpch")]
 
 
 @pytest.fixture(scope="module")
-def priced(data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Session]]:
+def priced(
+    data: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[dict[str, Session]]:
     """Sessions with noise, at a price at which it vanishes."""
     ledgers = tmp_path_factory.mktemp("priced")
     opened = {
-        name: open_session(loose_schema(name, folder, "1e20", "1e8"), ledger=ledgers / f"{name}.ledger")
+        name: open_session(
+            loose_schema(name, folder, "1e20", "1e8"), ledger=ledgers / f"{name}.ledger"
+        )
         for name, folder in data.items()
     }
     yield opened
@@ -60,7 +64,9 @@ def test_what_clients_send_is_answered_as_duckdb_does(
 
 
 def _check_priced(
-    asked: Sequence[Asked], sessions: dict[str, Session], plain: dict[str, duckdb.DuckDBPyConnection]
+    asked: Sequence[Asked],
+    sessions: dict[str, Session],
+    plain: dict[str, duckdb.DuckDBPyConnection],
 ) -> None:
     """Answer and compare those of a file's statements that are planned."""
     problems = []
@@ -68,7 +74,9 @@ def _check_priced(
         session = sessions[SCHEMAS[each.corpus]]
         if each.refused or each.title in WITH_A_PRICE:
             continue
-        difference = compared(each, session.plan(each.text), session, plain[SCHEMAS[each.corpus]], noisy=True)
+        difference = compared(
+            each, session.plan(each.text), session, plain[SCHEMAS[each.corpus]], noisy=True
+        )
         if (each.corpus, each.title) in OF_ONE_UNIT:
             difference = None if difference is not None else "is answered as DuckDB does now"
         if difference is not None:

@@ -27,8 +27,12 @@ def nafld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     opened.close()
 
 
-@pytest.mark.parametrize("word", ["THEN", "WHEN", "AND", "ON", "USING", "BETWEEN", "WITH", "AS", ",", ">", "GROUP BY"])
-def test_what_duckdb_cannot_read_without_a_token_or_with_it_twice_is_refused(nafld: Session, word: str) -> None:
+@pytest.mark.parametrize(
+    "word", ["THEN", "WHEN", "AND", "ON", "USING", "BETWEEN", "WITH", "AS", ",", ">", "GROUP BY"]
+)
+def test_what_duckdb_cannot_read_without_a_token_or_with_it_twice_is_refused(
+    nafld: Session, word: str
+) -> None:
     """In every statement of the corpora, in each place."""
     dialect, read = Dialect.get_or_raise("duckdb"), "SELECT json_serialize_sql(CAST(? AS VARCHAR))"
     tried, answered = 0, []
@@ -47,7 +51,9 @@ def test_what_duckdb_cannot_read_without_a_token_or_with_it_twice_is_refused(naf
 
 def _is(token: Token, word: str, text: str) -> bool:
     """Whether a token is that word; an AS only before brackets: fewer names need it in PostgreSQL than in DuckDB."""
-    return token.text.upper() == word and (word != "AS" or text[token.end + 1 :].lstrip().startswith("("))
+    return token.text.upper() == word and (
+        word != "AS" or text[token.end + 1 :].lstrip().startswith("(")
+    )
 
 
 def _is_answered(session: Session, text: str) -> bool:

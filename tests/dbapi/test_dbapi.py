@@ -46,8 +46,12 @@ def test_importing_loads_nothing_heavy(checkout: Path) -> None:
         "late = {'rich', 'scipy', 'opendp', 'dp_accounting', 'pandas', 'pyarrow'} & set(sys.modules)\n"
         "print(sorted(early), sorted(late))"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    by_itself = {"pandas", "pyarrow"} if duckdb.__version__ < "2" else set()  # DuckDB 1.5 loads what is installed
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    by_itself = (
+        {"pandas", "pyarrow"} if duckdb.__version__ < "2" else set()
+    )  # DuckDB 1.5 loads what is installed
     early, late = map(ast.literal_eval, found.stdout.replace("] [", "]\n[").splitlines())
     assert not early and set(late) <= by_itself
 
@@ -65,7 +69,9 @@ def test_intervals_have_the_shape_of_the_rows(connection: dpsql.Connection) -> N
 def test_a_column_has_its_interval_beside_a_second_core(connection: dpsql.Connection) -> None:
     text = "SELECT male, COUNT(*) AS n, (SELECT COUNT(*) FROM patients) AS whole FROM patients GROUP BY male"
     cursor = connection.execute(text)
-    assert [[each is None for each in row] for row in cursor.intervals] == [[True, False, False]] * 2
+    assert [[each is None for each in row] for row in cursor.intervals] == [
+        [True, False, False]
+    ] * 2
     assert "column n: ±" in str(connection.explain(text, verbose=True))
 
 
@@ -93,11 +99,21 @@ def test_rows_are_fetched_one_by_one_in_parts_and_all(connection: dpsql.Connecti
 
 
 def test_parameters_are_typed_values(connection: dpsql.Connection) -> None:
-    values = (True, 7, 0.5, Decimal("1.25"), "it's ?", date(2020, 2, 29), datetime(2020, 2, 29, 12, 30))
+    values = (
+        True,
+        7,
+        0.5,
+        Decimal("1.25"),
+        "it's ?",
+        date(2020, 2, 29),
+        datetime(2020, 2, 29, 12, 30),
+    )
     cursor = connection.execute("SELECT ?, ?, ?, ?, ?, ?, ? FROM conditions LIMIT 1", values)
     assert cursor.fetchall() == [values]
     hostile = "' OR 1 = 1; DROP TABLE patients --"
-    counted = connection.execute("SELECT COUNT(*) FROM conditions WHERE name = ? OR name = ?", (hostile, "Stroke"))
+    counted = connection.execute(
+        "SELECT COUNT(*) FROM conditions WHERE name = ? OR name = ?", (hostile, "Stroke")
+    )
     assert counted.fetchall() == [(1,)]
     narrow = connection.explain("SELECT COUNT(*) FROM patients WHERE age < ?", [40])
     assert "40" in narrow.engine_sql[0]
@@ -110,7 +126,9 @@ def test_parameters_are_sequences(connection: dpsql.Connection, parameters: obje
 
 
 @pytest.mark.parametrize("value", [object(), float("nan"), 2**70, [1], "\x00"])
-def test_a_parameter_without_a_sql_value_is_refused(connection: dpsql.Connection, value: object) -> None:
+def test_a_parameter_without_a_sql_value_is_refused(
+    connection: dpsql.Connection, value: object
+) -> None:
     before = connection.remaining
     with pytest.raises(dpsql.DatabaseError) as refused:
         connection.execute("SELECT COUNT(*) FROM patients WHERE age = ?", (value,))
@@ -118,7 +136,9 @@ def test_a_parameter_without_a_sql_value_is_refused(connection: dpsql.Connection
 
 
 def test_many_sets_of_parameters_follow_one_another(connection: dpsql.Connection) -> None:
-    cursor = connection.cursor().executemany("SELECT name FROM conditions WHERE diagnosis = ?", [("MI",), ("htn",)])
+    cursor = connection.cursor().executemany(
+        "SELECT name FROM conditions WHERE diagnosis = ?", [("MI",), ("htn",)]
+    )
     assert cursor.fetchall() == [("Myocardial infarction",), ("Hypertension",)]
     assert cursor.rowcount == len(cursor.intervals) == 2
     with pytest.raises(dpsql.ProgrammingError):
@@ -228,7 +248,12 @@ def test_what_is_closed_refuses_everything(checkout: Path) -> None:
         with connection.execute("SELECT name FROM conditions") as other:
             other.fetchone()
         other.close()
-        for action in (other.fetchone, other.fetchall, lambda: other.execute("SELECT 1"), lambda: other.intervals):
+        for action in (
+            other.fetchone,
+            other.fetchall,
+            lambda: other.execute("SELECT 1"),
+            lambda: other.intervals,
+        ):
             with pytest.raises(dpsql.InterfaceError, match="cursor is closed"):
                 action()
     for action in (
@@ -274,7 +299,11 @@ def test_what_was_not_foreseen_is_said_in_our_words(
 def test_a_probe_of_names_and_types_costs_nothing(connection: dpsql.Connection) -> None:
     before = connection.remaining
     grouped = "SELECT male, COUNT(*) AS n FROM patients GROUP BY male"
-    for text in ("SELECT * FROM patients WHERE 1 = 0", f"{grouped} LIMIT 0", f"SELECT * FROM ({grouped}) WHERE FALSE"):
+    for text in (
+        "SELECT * FROM patients WHERE 1 = 0",
+        f"{grouped} LIMIT 0",
+        f"SELECT * FROM ({grouped}) WHERE FALSE",
+    ):
         cursor = connection.cursor()
         cursor.execute(text)
         assert cursor.fetchall() == []
@@ -284,7 +313,9 @@ def test_a_probe_of_names_and_types_costs_nothing(connection: dpsql.Connection) 
 
 def test_moments_with_a_time_zone_are_read(connection: dpsql.Connection) -> None:
     cursor = connection.cursor()
-    cursor.execute("SELECT TIMESTAMPTZ '2024-02-29 12:30:00+02' AS moment, COUNT(*) AS n FROM patients")
+    cursor.execute(
+        "SELECT TIMESTAMPTZ '2024-02-29 12:30:00+02' AS moment, COUNT(*) AS n FROM patients"
+    )
     assert cursor.fetchall()[0][0] == datetime(2024, 2, 29, 10, 30, tzinfo=UTC)
 
 
@@ -296,7 +327,9 @@ def test_the_time_zone_of_the_machine_has_no_say(checkout: Path) -> None:
         "print(cursor.fetchall()[0][0])"
     )
     environment = {**os.environ, "TZ": "America/New_York"}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, text=True, capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, text=True, capture_output=True, check=True
+    )
     assert done.stdout.strip() == "2024-02-29"
 
 
@@ -307,26 +340,38 @@ MARKED = "SELECT COUNT(*) AS n FROM labs WHERE day >= ? AND day < ? AND test = ?
 def test_parameters_have_names(connection: dpsql.Connection) -> None:
     named = connection.execute(NAMED, {"low": 0, "high": 90, "test": "hdl", "unused": 1}).fetchall()
     assert connection.execute(MARKED, (0, 90, "hdl")).fetchall() == named
-    assert "GROUP" not in str(connection.explain(NAMED, {"low": 0, "high": 90, "test": "hdl"}).columns)
+    assert "GROUP" not in str(
+        connection.explain(NAMED, {"low": 0, "high": 90, "test": "hdl"}).columns
+    )
     twice = "SELECT FLOOR(day / :width) AS w, COUNT(*) AS n FROM labs WHERE day >= 0 GROUP BY FLOOR(day / :width)"
     assert len(connection.execute(twice, {"width": 1000}).fetchall()) > 3
-    workload = connection.workload([(MARKED, (0, 90, "hdl")), (NAMED, {"low": 0, "high": 90, "test": "sbp"})])
+    workload = connection.workload(
+        [(MARKED, (0, 90, "hdl")), (NAMED, {"low": 0, "high": 90, "test": "sbp"})]
+    )
     assert len(workload.statuses) == 2
 
 
 def test_a_name_in_a_text_or_a_cast_is_no_parameter(connection: dpsql.Connection) -> None:
-    rows = connection.execute("SELECT ':low $low' AS \":low\", '3'::INTEGER AS n, $low AS m /* :x */", {"low": 7})
+    rows = connection.execute(
+        "SELECT ':low $low' AS \":low\", '3'::INTEGER AS n, $low AS m /* :x */", {"low": 7}
+    )
     assert rows.fetchall() == [(":low $low", 3, 7)]
 
 
-def test_a_name_without_a_value_is_an_error_and_its_place_stays(connection: dpsql.Connection) -> None:
+def test_a_name_without_a_value_is_an_error_and_its_place_stays(
+    connection: dpsql.Connection,
+) -> None:
     with pytest.raises(dpsql.ProgrammingError, match=":low"):
         connection.execute(NAMED, {"high": 90, "test": "hdl"})
     with pytest.raises(dpsql.StatementError) as refused:
-        connection.execute("SELECT COUNT(*) FROM labs WHERE day >= :long_name AND dai < 3", {"long_name": 3})
+        connection.execute(
+            "SELECT COUNT(*) FROM labs WHERE day >= :long_name AND dai < 3", {"long_name": 3}
+        )
     assert str(refused.value.position) == "line 1, column 55"
     with pytest.raises(dpsql.ProgrammingError):
-        connection.execute("SELECT COUNT(*) FROM labs WHERE day >= ? AND test = :test", {"test": "hdl"})
+        connection.execute(
+            "SELECT COUNT(*) FROM labs WHERE day >= ? AND test = :test", {"test": "hdl"}
+        )
 
 
 def test_values_of_numpy_and_pandas_are_parameters(connection: dpsql.Connection) -> None:
@@ -334,7 +379,10 @@ def test_values_of_numpy_and_pandas_are_parameters(connection: dpsql.Connection)
     import pandas
 
     wanted = connection.execute(MARKED, (0, 90, "hdl")).fetchall()
-    assert connection.execute(MARKED, (numpy.int64(0), numpy.int16(90), numpy.str_("hdl"))).fetchall() == wanted
+    assert (
+        connection.execute(MARKED, (numpy.int64(0), numpy.int16(90), numpy.str_("hdl"))).fetchall()
+        == wanted
+    )
     plain = "SELECT ? AS a, ? AS b, ? AS c, ? AS d, ? AS e"
     moment = numpy.datetime64("2020-02-29T10:20:30.123456789")
     values = (
@@ -345,18 +393,32 @@ def test_values_of_numpy_and_pandas_are_parameters(connection: dpsql.Connection)
         pandas.Timestamp(2020, 1, 2),
     )
     (row,) = connection.execute(plain, values).fetchall()
-    assert row[1:] == (True, datetime(2020, 2, 29, 10, 20, 30, 123456), date(2020, 2, 29), datetime(2020, 1, 2))
+    assert row[1:] == (
+        True,
+        datetime(2020, 2, 29, 10, 20, 30, 123456),
+        date(2020, 2, 29),
+        datetime(2020, 1, 2),
+    )
     assert float(row[0]) == 2.5
 
 
-@pytest.mark.parametrize("within", ["test IN ?", "test IN (?)", "test = ANY(?)", "test IN :tests", "test IN ($tests)"])
+@pytest.mark.parametrize(
+    "within", ["test IN ?", "test IN (?)", "test = ANY(?)", "test IN :tests", "test IN ($tests)"]
+)
 def test_a_list_is_what_in_takes(connection: dpsql.Connection, within: str) -> None:
     import numpy
     import pandas
 
     text = f"SELECT COUNT(*) AS n FROM labs WHERE {within}"
-    wanted = connection.execute("SELECT COUNT(*) AS n FROM labs WHERE test IN ('hdl', 'sbp')").fetchall()
-    for listed in (["hdl", "sbp"], ("hdl", "sbp"), numpy.array(["hdl", "sbp"]), pandas.Series(["hdl", "sbp"])):
+    wanted = connection.execute(
+        "SELECT COUNT(*) AS n FROM labs WHERE test IN ('hdl', 'sbp')"
+    ).fetchall()
+    for listed in (
+        ["hdl", "sbp"],
+        ("hdl", "sbp"),
+        numpy.array(["hdl", "sbp"]),
+        pandas.Series(["hdl", "sbp"]),
+    ):
         values: object = (listed,) if "?" in within else {"tests": listed}
         assert connection.execute(text, values).fetchall() == wanted  # type: ignore[arg-type]
         assert connection.execute(text.replace(" IN ", " NOT IN "), values).fetchall()  # type: ignore[arg-type]
@@ -374,7 +436,11 @@ def test_the_tables_are_shown_and_names_have_their_database(connection: dpsql.Co
     tables = connection.execute("SHOW TABLES")
     assert tables.description is not None and tables.description[0][0] == "name"
     assert tables.fetchall() == [("conditions",), ("diagnoses",), ("labs",), ("patients",)]
-    assert connection.execute("SELECT COUNT(*) > 3 AS n FROM nafld.public.conditions").fetchall() == [(True,)]
-    assert connection.explain("SELECT COUNT(nafld.public.labs.day) FROM nafld.public.labs") is not None
+    assert connection.execute(
+        "SELECT COUNT(*) > 3 AS n FROM nafld.public.conditions"
+    ).fetchall() == [(True,)]
+    assert (
+        connection.explain("SELECT COUNT(nafld.public.labs.day) FROM nafld.public.labs") is not None
+    )
     with pytest.raises(dpsql.StatementError):
         connection.explain("SELECT COUNT(*) FROM other.public.labs")

@@ -82,7 +82,9 @@ class _OwnersConnection(dpsql.Connection):
 
 
 class TestCompliance(dbapi20.DatabaseAPI20Test):
-    driver = SimpleNamespace(**{**{name: getattr(dpsql, name) for name in dpsql.__all__}, "connect": _OwnersConnection})
+    driver = SimpleNamespace(
+        **{**{name: getattr(dpsql, name) for name in dpsql.__all__}, "connect": _OwnersConnection}
+    )
 
     def setUp(self) -> None:
         self._folder = tempfile.TemporaryDirectory()
@@ -104,7 +106,9 @@ class TestCompliance(dbapi20.DatabaseAPI20Test):
     def test_nextset(self) -> None:
         """A statement has one result, so the optional ``nextset`` is not there, nor are stored procedures."""
         with self._connect() as connection:
-            assert not hasattr(connection.cursor(), "nextset") and not hasattr(connection.cursor(), "callproc")
+            assert not hasattr(connection.cursor(), "nextset") and not hasattr(
+                connection.cursor(), "callproc"
+            )
 
     def test_setoutputsize(self) -> None:
         """Values have any size, whatever is said of it."""
@@ -121,5 +125,7 @@ class TestCompliance(dbapi20.DatabaseAPI20Test):
         super().test_executemany()
         with self._connect() as connection:
             sql = "select name from dbapi20test_booze where name = ?"
-            rows: list[Any] = connection.cursor().executemany(sql, [("Boag's",), ("Cooper's",)]).fetchall()
+            rows: list[Any] = (
+                connection.cursor().executemany(sql, [("Boag's",), ("Cooper's",)]).fetchall()
+            )
             assert rows == [("Boag's",), ("Cooper's",)]

@@ -53,5 +53,7 @@ assert dpsql.connect("schemas/nafld.toml", analyst="ada").execute(SQL).fetchall(
 )
 def test_a_fork_ends_as_it_should(checkout: Path, then: str) -> None:
     script = "\n".join((_OPENED, then, _ANSWERED))
-    done = subprocess.run([sys.executable, "-c", script], cwd=checkout, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=checkout, capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr

@@ -23,19 +23,45 @@ import dpsql
 TYPES: list[tuple[str, str, pa.DataType, str, Any, object]] = [
     ("CAST(7 AS BIGINT)", "BIGINT", pa.int64(), "int64", pl.Int64, 7),
     ("CAST(7 AS UTINYINT)", "UTINYINT", pa.uint8(), "uint8", pl.UInt8, 7),
-    ("CAST(7 AS HUGEINT)", "HUGEINT", pa.decimal128(38, 0), "float64", pl.Decimal(38, 0), Decimal(7)),
+    (
+        "CAST(7 AS HUGEINT)",
+        "HUGEINT",
+        pa.decimal128(38, 0),
+        "float64",
+        pl.Decimal(38, 0),
+        Decimal(7),
+    ),
     ("1.25", "DECIMAL(3,2)", pa.decimal128(3, 2), "float64", pl.Decimal(3, 2), Decimal("1.25")),
     ("CAST(0.5 AS DOUBLE)", "DOUBLE", pa.float64(), "float64", pl.Float64, 0.5),
     ("CAST(0.5 AS FLOAT)", "FLOAT", pa.float32(), "float32", pl.Float32, 0.5),
     ("TRUE", "BOOLEAN", pa.bool_(), "bool", pl.Boolean, True),
     ("'é'", "VARCHAR", pa.string(), "str", pl.String, "é"),
     ("DATE '2020-02-29'", "DATE", pa.date32(), "datetime64[us]", pl.Date, date(2020, 2, 29)),
-    ("TIMESTAMP '2020-02-29 12:30:00.25'", "TIMESTAMP", pa.timestamp("us"), "datetime64[us]", pl.Datetime("us"),
-     datetime(2020, 2, 29, 12, 30, 0, 250_000)),
-    ("[1.5, 2.25]", "DECIMAL(3,2)[]", pa.list_(pa.decimal128(3, 2)), "object", pl.List(pl.Decimal(3, 2)),
-     [Decimal("1.50"), Decimal("2.25")]),
-    ("[['a'], []]", "VARCHAR[][]", pa.list_(pa.list_(pa.string())), "object", pl.List(pl.List(pl.String)), [["a"], []]),
-]  # fmt: skip
+    (
+        "TIMESTAMP '2020-02-29 12:30:00.25'",
+        "TIMESTAMP",
+        pa.timestamp("us"),
+        "datetime64[us]",
+        pl.Datetime("us"),
+        datetime(2020, 2, 29, 12, 30, 0, 250_000),
+    ),
+    (
+        "[1.5, 2.25]",
+        "DECIMAL(3,2)[]",
+        pa.list_(pa.decimal128(3, 2)),
+        "object",
+        pl.List(pl.Decimal(3, 2)),
+        [Decimal("1.50"), Decimal("2.25")],
+    ),
+    (
+        "[['a'], []]",
+        "VARCHAR[][]",
+        pa.list_(pa.list_(pa.string())),
+        "object",
+        pl.List(pl.List(pl.String)),
+        [["a"], []],
+    ),
+]
 
 
 @pytest.fixture
@@ -44,9 +70,17 @@ def connection(checkout: Path) -> Iterator[dpsql.Connection]:
         yield connection
 
 
-@pytest.mark.parametrize(("sql", "name", "arrow", "pandas", "polars", "value"), TYPES, ids=[each[1] for each in TYPES])
+@pytest.mark.parametrize(
+    ("sql", "name", "arrow", "pandas", "polars", "value"), TYPES, ids=[each[1] for each in TYPES]
+)
 def test_each_type_is_its_own(
-    connection: dpsql.Connection, sql: str, name: str, arrow: pa.DataType, pandas: str, polars: Any, value: object
+    connection: dpsql.Connection,
+    sql: str,
+    name: str,
+    arrow: pa.DataType,
+    pandas: str,
+    polars: Any,
+    value: object,
 ) -> None:
     text = f"SELECT {sql} AS x FROM conditions LIMIT 1"
     cursor = connection.execute(text)
@@ -54,18 +88,31 @@ def test_each_type_is_its_own(
     table = cursor.fetch_arrow_table()
     assert table.schema == pa.schema([("x", arrow)]) and table["x"].to_pylist() == [value]
     frame = connection.execute(text).fetchdf()
-    assert [str(kind) for kind in frame.dtypes] == [pandas] or (pandas, frame.dtypes.x) == ("str", object)
+    assert [str(kind) for kind in frame.dtypes] == [pandas] or (pandas, frame.dtypes.x) == (
+        "str",
+        object,
+    )
     polar = connection.execute(text).pl()
     assert polar.schema == {"x": polars} and polar["x"].to_list() == [value]
 
 
-@pytest.mark.parametrize(("sql", "name", "arrow", "pandas", "polars", "value"), TYPES, ids=[each[1] for each in TYPES])
+@pytest.mark.parametrize(
+    ("sql", "name", "arrow", "pandas", "polars", "value"), TYPES, ids=[each[1] for each in TYPES]
+)
 def test_null_stays_null_beside_values(
-    connection: dpsql.Connection, sql: str, name: str, arrow: pa.DataType, pandas: str, polars: Any, value: object
+    connection: dpsql.Connection,
+    sql: str,
+    name: str,
+    arrow: pa.DataType,
+    pandas: str,
+    polars: Any,
+    value: object,
 ) -> None:
     text = f"SELECT CASE WHEN name = 'Stroke' THEN {sql} END AS x FROM conditions ORDER BY name = 'Stroke' LIMIT 10"
     table = connection.execute(text).fetch_arrow_table()
-    assert table.schema == pa.schema([("x", arrow)]) and table["x"].to_pylist() == [None] * 9 + [value]
+    assert table.schema == pa.schema([("x", arrow)]) and table["x"].to_pylist() == [None] * 9 + [
+        value
+    ]
     frame = connection.execute(text).fetchdf()
     nullable = {"int64": "Int64", "uint8": "UInt8", "bool": "boolean"}.get(pandas, pandas)
     assert str(frame.dtypes.x) == nullable or (pandas, frame.dtypes.x) == ("str", object)
@@ -93,7 +140,9 @@ def test_intervals_stand_beside_their_estimates(connection: dpsql.Connection) ->
     cursor = connection.execute(text)
     intervals, table = cursor.intervals, cursor.fetch_arrow_table(intervals=True)
     assert table.column_names == ["male", "n", "n_low", "n_high", "bmi", "bmi_low", "bmi_high"]
-    assert [(row["n_low"], row["n_high"]) for row in table.to_pylist()] == [row[1] for row in intervals]
+    assert [(row["n_low"], row["n_high"]) for row in table.to_pylist()] == [
+        row[1] for row in intervals
+    ]
     frame = connection.execute(text).fetchdf(intervals=True)
     assert (frame.bmi_low < frame.bmi).all() and (frame.bmi < frame.bmi_high).all()
     assert connection.execute(text).pl(intervals=True).columns == table.column_names
@@ -124,7 +173,9 @@ def test_a_missing_package_is_named_and_takes_no_rows(
 ) -> None:
     cursor = connection.execute("SELECT name FROM conditions")
     found = importlib.util.find_spec
-    monkeypatch.setattr("dpsql.dbapi.frames.find_spec", lambda name: None if name == package else found(name))
+    monkeypatch.setattr(
+        "dpsql.dbapi.frames.find_spec", lambda name: None if name == package else found(name)
+    )
     with pytest.raises(dpsql.NotSupportedError, match=f"pip install {package}"):
         getattr(cursor, call)()
     assert len(cursor.fetchall()) == 10
@@ -144,7 +195,9 @@ BEYOND = {
 }
 
 
-@pytest.mark.parametrize(("sql", "call"), [(sql, call) for sql, calls in BEYOND.items() for call in calls])
+@pytest.mark.parametrize(
+    ("sql", "call"), [(sql, call) for sql, calls in BEYOND.items() for call in calls]
+)
 def test_a_value_that_a_frame_cannot_hold_is_told_and_takes_no_rows(
     connection: dpsql.Connection, sql: str, call: str
 ) -> None:
@@ -162,8 +215,13 @@ def test_a_cursor_says_what_it_cost(connection: dpsql.Connection) -> None:
     first = connection.execute("SELECT COUNT(*) FROM patients")
     again = connection.execute("SELECT COUNT(*) FROM patients")
     assert (first.price.charged, first.price.stored) == (Fraction(1, 10), False)
-    assert (again.price.charged, again.price.stored) == (0, True) and first.fetchall() == again.fetchall()
-    many = connection.cursor().executemany("SELECT COUNT(*) FROM patients WHERE age > ?", [(30,), (40,), (30,)])
+    assert (again.price.charged, again.price.stored) == (
+        0,
+        True,
+    ) and first.fetchall() == again.fetchall()
+    many = connection.cursor().executemany(
+        "SELECT COUNT(*) FROM patients WHERE age > ?", [(30,), (40,), (30,)]
+    )
     assert many.price.charged == Fraction(1, 5) and not many.price.stored
 
 

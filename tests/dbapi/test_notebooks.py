@@ -25,7 +25,9 @@ def engine(checkout: Path) -> sa.Engine:
 
 def test_pandas_reads_answers_with_their_types(engine: sa.Engine) -> None:
     frame = pd.read_sql(BY_SEX, engine)
-    assert [str(kind) for kind in frame.dtypes] == ["bool", "int64", "float64", "float64"] and len(frame) == 2
+    assert [str(kind) for kind in frame.dtypes] == ["bool", "int64", "float64", "float64"] and len(
+        frame
+    ) == 2
     again = pd.read_sql(sa.text(BY_SEX), engine)
     pd.testing.assert_frame_equal(frame, again)
     older = sa.text("SELECT COUNT(*) AS n FROM patients WHERE age > :age")
@@ -51,7 +53,12 @@ def test_polars_reads_answers_with_their_types(engine: sa.Engine, way: str) -> N
     with dpsql.connect("schemas/nafld.toml", "ada") as connection:
         source = {"engine": engine, "connection": connection, "cursor": connection.cursor()}[way]
         frame = pl.read_database(BY_SEX, source)
-    assert frame.schema == {"male": pl.Boolean, "n": pl.Int64, "bmi": pl.Float64, "kg": pl.Decimal(38, 1)}
+    assert frame.schema == {
+        "male": pl.Boolean,
+        "n": pl.Int64,
+        "bmi": pl.Float64,
+        "kg": pl.Decimal(38, 1),
+    }
     assert frame["male"].to_list() == [False, True] and frame["n"].min() > 5000  # type: ignore[operator]
 
 
@@ -65,12 +72,18 @@ def test_polars_reads_in_batches_and_without_rows(engine: sa.Engine) -> None:
 ENDS = ["male", "n", "n_low", "n_high", "bmi", "bmi_low", "bmi_high", "kg", "kg_low", "kg_high"]
 
 
-def test_pandas_reads_intervals_where_the_address_the_engine_or_the_connection_asks(checkout: Path) -> None:
+def test_pandas_reads_intervals_where_the_address_the_engine_or_the_connection_asks(
+    checkout: Path,
+) -> None:
     asked = sa.create_engine(f"{URL}&intervals=on")
     frame = pd.read_sql(BY_SEX, asked)
-    assert list(frame.columns) == ENDS and ((frame.n_low < frame.n) & (frame.n < frame.n_high)).all()
+    assert (
+        list(frame.columns) == ENDS and ((frame.n_low < frame.n) & (frame.n < frame.n_high)).all()
+    )
     plain = sa.create_engine(URL)
-    pd.testing.assert_frame_equal(pd.read_sql(BY_SEX, plain.execution_options(dpsql_intervals=True)), frame)
+    pd.testing.assert_frame_equal(
+        pd.read_sql(BY_SEX, plain.execution_options(dpsql_intervals=True)), frame
+    )
     assert list(pd.read_sql(BY_SEX, plain).columns) == ["male", "n", "bmi", "kg"]
     with plain.connect() as connection:
         connection.exec_driver_sql("SET dpsql.intervals = on")
@@ -99,7 +112,9 @@ def test_frames_have_each_end_once(checkout: Path) -> None:
         assert list(connection.execute(BY_SEX).fetchdf(intervals=True).columns) == ENDS
 
 
-def test_the_magic_of_jupysql_shows_intervals(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_magic_of_jupysql_shows_intervals(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PLOOMBER_STATS_ENABLED", "false")
     from IPython.testing.globalipapp import get_ipython, start_ipython
 
@@ -118,18 +133,24 @@ def test_the_magic_of_jupysql_shows_intervals(checkout: Path, monkeypatch: pytes
 def test_the_example_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLOOMBER_STATS_ENABLED", "false")
     notebook = nbformat.read(PROJECT / "docs" / "examples" / "nafld.ipynb", as_version=4)
-    assert all(not cell.outputs for cell in notebook.cells if cell.cell_type == "code"), "keep it without outputs"
+    assert all(not cell.outputs for cell in notebook.cells if cell.cell_type == "code"), (
+        "keep it without outputs"
+    )
     folder = tmp_path / "work"
     folder.mkdir()
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(folder)}}).execute()
     said = [_said(cell) for cell in notebook.cells if cell.cell_type == "code"]
     assert "36" in said[0] and "takes: " in said[1] and " ± " in said[2]
     assert "this one took 1/36; 35 of 36 answers like this left" in said[2]
-    assert "n_low" in said[3] and "bmi" in said[4] and int(said[5]) > 0 and "diagnoses_low" in said[7]
+    assert (
+        "n_low" in said[3] and "bmi" in said[4] and int(said[5]) > 0 and "diagnoses_low" in said[7]
+    )
     assert "E_RAW" in said[8] and "33 of 36 answers like this left" in said[9]
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert any("<svg" in out.get("data", {}).get("text/html", "") for out in code[2].outputs)
 
 
 def _said(cell: nbformat.NotebookNode) -> str:
-    return "".join(out.get("text") or out.get("data", {}).get("text/plain", "") for out in cell.outputs)
+    return "".join(
+        out.get("text") or out.get("data", {}).get("text/plain", "") for out in cell.outputs
+    )

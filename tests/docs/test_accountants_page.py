@@ -33,14 +33,27 @@ def test_the_tables_are_those_of_the_page(script: ModuleType) -> None:
 
 def test_the_tables_hold_the_known_figures() -> None:
     page = (DOCS / "accountants.md").read_text("utf-8")
-    assert "| 100 Laplace | 10.0000 | 6.3082 | 5.21" in page and "| 100 Gaussian | — | — | 3.5423 | " in page
+    assert (
+        "| 100 Laplace | 10.0000 | 6.3082 | 5.21" in page
+        and "| 100 Gaussian | — | — | 3.5423 | " in page
+    )
     assert "| 3 | Laplace | 30 | 30 | 37 | 39 | **37** | 46 |" in page
     assert "| 3 | Gaussian | — | — | 74 | 72 | **74** | 83 |" in page
 
 
 def test_the_picture_is_drawn_with_a_name_for_each_line(script: ModuleType, tmp_path: Path) -> None:
     picture = (DOCS / "accountants.svg").read_text("utf-8")
-    for name in ("hybrid (default)", "pld (one block)", "zcdp", "rdp", "advanced", "basic", "statements answered"):
+    for name in (
+        "hybrid (default)",
+        "pld (one block)",
+        "zcdp",
+        "rdp",
+        "advanced",
+        "basic",
+        "statements answered",
+    ):
         assert name in picture
     script.draw(tmp_path / "accountants.svg")
-    assert (tmp_path / "accountants.svg").read_text("utf-8").count("<path") == picture.count("<path")
+    assert (tmp_path / "accountants.svg").read_text("utf-8").count("<path") == picture.count(
+        "<path"
+    )

@@ -10,7 +10,8 @@ PACKAGE = HOUSE / "dpsql"
 PAGE = (HOUSE / "docs" / "architecture.md").read_text("utf-8")
 #: What has a line of the page's tables: a folder, or a module.
 LISTED = re.findall(
-    r"`([a-z_]+/(?:[a-z_]+/)*(?:[a-z_]+\.py)?)`", "\n".join(re.findall(r"^\|.*\|$", PAGE, re.MULTILINE))
+    r"`([a-z_]+/(?:[a-z_]+/)*(?:[a-z_]+\.py)?)`",
+    "\n".join(re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)),
 )
 #: At most so many files in a folder, and so many entries at the top beside Python's own.
 MOST_FILES, MOST_AT_THE_TOP = 15, 17
@@ -35,7 +36,9 @@ def test_what_the_page_lists_is_there() -> None:
 
 
 def test_the_page_lists_each_package_of_the_compiler() -> None:
-    inside = {f"sql/{each.name}/" for each in folders(PACKAGE / "sql") if each.parent == PACKAGE / "sql"}
+    inside = {
+        f"sql/{each.name}/" for each in folders(PACKAGE / "sql") if each.parent == PACKAGE / "sql"
+    }
     assert inside <= set(LISTED)
 
 
@@ -47,10 +50,14 @@ def test_no_folder_has_more_files_than_can_be_looked_over() -> None:
     }
     assert crowded == {}
     assert (
-        sum(not each.name.startswith("_") and each.name != "py.typed" for each in PACKAGE.iterdir()) <= MOST_AT_THE_TOP
+        sum(not each.name.startswith("_") and each.name != "py.typed" for each in PACKAGE.iterdir())
+        <= MOST_AT_THE_TOP
     )
 
 
 def test_no_file_has_more_lines_than_an_idea_needs() -> None:
-    lines = {str(each.relative_to(HOUSE)): len(each.read_text("utf-8").splitlines()) for each in PACKAGE.rglob("*.py")}
+    lines = {
+        str(each.relative_to(HOUSE)): len(each.read_text("utf-8").splitlines())
+        for each in PACKAGE.rglob("*.py")
+    }
     assert {file: count for file, count in lines.items() if count > MOST_LINES} == {}

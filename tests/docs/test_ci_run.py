@@ -12,7 +12,12 @@ from pathlib import Path
 import pytest
 
 PROJECT = Path(__file__).parents[2]
-IDENTITY = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b"}
+IDENTITY = {
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@b",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@b",
+}
 CLOSING = "===== 12 passed, 3 deselected in 1.25s ====="
 
 #: A Python whose environments have a pip, a dpsql and a pytest that do nothing else than to say so.
@@ -42,12 +47,20 @@ class Checkout:
             (self.folder / name).write_bytes((PROJECT / name).read_bytes())
         for name, text in (("python", PYTHON), ("program", PROGRAM)):
             (self._stand_ins / name).write_text(text)
-        for script in (self._stand_ins / "python", self._stand_ins / "program", self.folder / ".ci" / "run"):
+        for script in (
+            self._stand_ins / "python",
+            self._stand_ins / "program",
+            self.folder / ".ci" / "run",
+        ):
             script.chmod(0o755)
-        self._environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {
-            **IDENTITY, "GIT_CONFIG_GLOBAL": os.devnull, "PYTHON": str(self._stand_ins / "python"),
+        self._environment = {
+            name: value for name, value in os.environ.items() if not name.startswith("GIT_")
+        } | {
+            **IDENTITY,
+            "GIT_CONFIG_GLOBAL": os.devnull,
+            "PYTHON": str(self._stand_ins / "python"),
             "STAND_INS": str(self._stand_ins),
-        }  # fmt: skip
+        }
         for program, end in (("pip", ""), ("dpsql", ""), ("pytest", f"echo '{CLOSING}'")):
             self.program(program, end)
         self._git("init", "--quiet")
@@ -68,13 +81,19 @@ class Checkout:
     def run(self) -> subprocess.CompletedProcess[str]:
         """``.ci/run readme``."""
         command = [".ci/run", "readme"]
-        return subprocess.run(command, cwd=self.folder, env=self._environment, capture_output=True, text=True)
+        return subprocess.run(
+            command, cwd=self.folder, env=self._environment, capture_output=True, text=True
+        )
 
     @property
     def ran(self) -> list[tuple[Path, Path, list[str]]]:
         """The environment, the folder and the words of each program that ran."""
-        lines = [line.split("|")[:-1] for line in (self._stand_ins / "ran").read_text().splitlines()]
-        return [(Path(program).parents[1], Path(folder), words) for program, folder, *words in lines]
+        lines = [
+            line.split("|")[:-1] for line in (self._stand_ins / "ran").read_text().splitlines()
+        ]
+        return [
+            (Path(program).parents[1], Path(folder), words) for program, folder, *words in lines
+        ]
 
 
 @pytest.fixture
@@ -93,18 +112,27 @@ def test_the_two_lines_of_the_readme_are_what_is_run(checkout: Checkout) -> None
         assert places[0] == places[1] != places[2] == places[3]
     assert not any(folder.is_relative_to(checkout.folder) or folder.exists() for folder in folders)
     kept = checkout.folder / ".ci" / "venv"
-    assert environments[2] == kept and not (kept / "of an earlier run").exists() and not environments[0].exists()
+    assert (
+        environments[2] == kept
+        and not (kept / "of an earlier run").exists()
+        and not environments[0].exists()
+    )
     assert done.stdout.count(CLOSING) == 2 and done.stdout.endswith(f"{CLOSING}\n")
 
 
 def test_other_lines_in_the_readme_are_run_instead(checkout: Checkout) -> None:
     readme = checkout.folder / "README.md"
     readme.write_text(
-        readme.read_text().replace('pip install ".[test]" && pytest', 'pip install ".[all]" && pytest -x', 1)
+        readme.read_text().replace(
+            'pip install ".[test]" && pytest', 'pip install ".[all]" && pytest -x', 1
+        )
     )
     checkout.commit()
     assert checkout.run().returncode == 0
-    assert [words for _, _, words in checkout.ran][2:] == [["pip", "install", ".[all]"], ["pytest", "-x"]]
+    assert [words for _, _, words in checkout.ran][2:] == [
+        ["pip", "install", ".[all]"],
+        ["pytest", "-x"],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +141,11 @@ def test_other_lines_in_the_readme_are_run_instead(checkout: Checkout) -> None:
         ("pip", "exit 3", "pip install . && dpsql demo"),
         ("dpsql", "exit 1", "pip install . && dpsql demo"),
         ("pytest", f"echo '{CLOSING}'; exit 1", 'pip install ".[test]" && pytest'),
-        ("pytest", "echo '===== no tests ran in 0.01s ====='", "no test runner said that tests passed"),
+        (
+            "pytest",
+            "echo '===== no tests ran in 0.01s ====='",
+            "no test runner said that tests passed",
+        ),
     ],
 )
 def test_it_stops_where_a_line_fails(checkout: Checkout, program: str, end: str, said: str) -> None:
@@ -125,8 +157,15 @@ def test_it_stops_where_a_line_fails(checkout: Checkout, program: str, end: str,
 
 def test_what_clients_ask_lies_where_it_is_looked_for() -> None:
     """`.ci/run` looks for these tests in two folders alone."""
-    asking = [file for file in (PROJECT / "tests").rglob("test_*.py") if "pytest.mark.clients" in file.read_text()]
-    assert {file.relative_to(PROJECT / "tests").parts[0] for file in asking} - {"docs"} == {"clients", "repl"}
+    asking = [
+        file
+        for file in (PROJECT / "tests").rglob("test_*.py")
+        if "pytest.mark.clients" in file.read_text()
+    ]
+    assert {file.relative_to(PROJECT / "tests").parts[0] for file in asking} - {"docs"} == {
+        "clients",
+        "repl",
+    }
     assert "pytest -m clients tests/{clients,repl}" in (PROJECT / ".ci" / "run").read_text()
 
 

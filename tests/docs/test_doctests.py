@@ -29,4 +29,6 @@ def test_the_package_has_examples_and_a_false_one_is_found() -> None:
     assert len(MODULES) > 50
     (example,) = doctest.DocTestFinder().find("A sum.\n\n>>> 1 + 1\n3\n", "sum")
     said: list[str] = []
-    assert doctest.DocTestRunner().run(example, out=said.append).failed == 1 and "Expected:\n    3" in "".join(said)
+    assert doctest.DocTestRunner().run(
+        example, out=said.append
+    ).failed == 1 and "Expected:\n    3" in "".join(said)

@@ -7,7 +7,9 @@ from pathlib import Path
 
 HOUSE = Path(__file__).parents[2]
 GLOSSARY = HOUSE / "docs" / "glossary.md"
-ROWS = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", GLOSSARY.read_text("utf-8"), re.MULTILINE)[1:]
+ROWS = re.findall(
+    r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", GLOSSARY.read_text("utf-8"), re.MULTILINE
+)[1:]
 WORDS = [word for word, _, _ in ROWS]
 MOST_WORDS = 25
 

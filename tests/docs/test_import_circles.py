@@ -43,12 +43,17 @@ def reached(start: str, imports: Mapping[str, set[str]]) -> set[str]:
 def circles(imports: Mapping[str, set[str]]) -> set[frozenset[str]]:
     """The sets of modules each of which imports every other, itself or through others."""
     below = {module: reached(module, imports) for module in imports}
-    found = {frozenset(other for other in below[module] if module in below[other]) for module in below}
+    found = {
+        frozenset(other for other in below[module] if module in below[other]) for module in below
+    }
     return {circle for circle in found if len(circle) > 1}
 
 
 def test_no_circle_of_imports_has_more_than_three_files() -> None:
-    trees = {name_of(file): ast.parse(file.read_text("utf-8")) for file in (HOUSE / "dpsql").rglob("*.py")}
+    trees = {
+        name_of(file): ast.parse(file.read_text("utf-8"))
+        for file in (HOUSE / "dpsql").rglob("*.py")
+    }
     imports = {module: imported(tree, trees) - {module} for module, tree in trees.items()}
     assert sum(map(len, imports.values())) > 1000
     assert {circle for circle in circles(imports) if len(circle) > MOST} == set()

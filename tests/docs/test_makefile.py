@@ -38,5 +38,8 @@ def test_the_pages_are_written_by_each_script_but_one_that_needs_a_server() -> N
 
 def test_the_workflow_calls_the_script_and_each_night_asks_it_for_all() -> None:
     workflow = (HOUSE / ".github" / "workflows" / "ci.yml").read_text("utf-8")
-    assert "- run: .ci/run ${{ github.event_name == 'schedule' && 'all' || '' }}\n" in workflow and "cron:" in workflow
+    assert (
+        "- run: .ci/run ${{ github.event_name == 'schedule' && 'all' || '' }}\n" in workflow
+        and "cron:" in workflow
+    )
     assert '[ "${1:-}" != all ] || part=0/1' in CI

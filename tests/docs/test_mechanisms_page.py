@@ -13,11 +13,17 @@ UNIONS = {"Exponential", "Mechanism"}
 
 
 def test_the_examples_run() -> None:
-    found = doctest.testfile(str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    found = doctest.testfile(
+        str(PAGE), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
     assert found.attempted > 20 and found.failed == 0
 
 
 def test_the_table_has_every_mechanism() -> None:
     rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| `")]
-    missing = [name for name in mechanism.__all__ if name not in UNIONS and not any(f"`{name}`" in row for row in rows)]
+    missing = [
+        name
+        for name in mechanism.__all__
+        if name not in UNIONS and not any(f"`{name}`" in row for row in rows)
+    ]
     assert missing == []

@@ -74,16 +74,24 @@ def written() -> dict[str, str]:
 def said_at_the_start() -> list[str]:
     """What ``dpsql serve`` tells on standard error, and the words of each warning."""
     serve = ast.parse((HOUSE / "dpsql" / "cli" / "serve.py").read_text("utf-8"))
-    found = [said for name, (text, *_) in calls_with_text(serve, "echo") if (said := pattern(text)) and name]
+    found = [
+        said
+        for name, (text, *_) in calls_with_text(serve, "echo")
+        if (said := pattern(text)) and name
+    ]
     found = [said for said in found if not said.startswith("warning")]
     around = ast.parse((HOUSE / "dpsql" / "cli" / "host_warnings.py").read_text("utf-8"))
-    weaknesses = [pattern(text, host_warnings) for _, (text, *_) in calls_with_text(around, "HostWarning")]
+    weaknesses = [
+        pattern(text, host_warnings) for _, (text, *_) in calls_with_text(around, "HostWarning")
+    ]
     weaknesses += [re.escape(said) for said in (IN_THE_SERVER, NO_LANDLOCK)]
     return [*found, *(f"warning: {said}" for said in weaknesses if said)]
 
 
 def calls_with_text(tree: ast.AST, wanted: str) -> Iterator[tuple[str, list[ast.expr]]]:
-    yield from ((name, arguments) for name, arguments in calls(tree) if name == wanted and arguments)
+    yield from (
+        (name, arguments) for name, arguments in calls(tree) if name == wanted and arguments
+    )
 
 
 def shown(heading: str = "") -> list[str]:
@@ -111,18 +119,28 @@ def test_each_line_of_the_log_that_is_shown_can_be_written() -> None:
 
 def test_each_line_that_can_be_written_is_shown() -> None:
     messages = [found[2] for line in shown() if (found := DATED.fullmatch(line))]
-    assert [said for said in written() if not any(re.fullmatch(said, message) for message in messages)] == []
+    assert [
+        said for said in written() if not any(re.fullmatch(said, message) for message in messages)
+    ] == []
 
 
 def test_what_is_told_at_the_start_is_shown() -> None:
     lines = shown("When it starts and ends")
-    assert [said for said in said_at_the_start() if not any(re.fullmatch(said, line) for line in lines)] == []
-    assert [line for line in lines if not any(re.fullmatch(said, line) for said in said_at_the_start())] == []
+    assert [
+        said for said in said_at_the_start() if not any(re.fullmatch(said, line) for line in lines)
+    ] == []
+    assert [
+        line for line in lines if not any(re.fullmatch(said, line) for said in said_at_the_start())
+    ] == []
 
 
 def test_each_incident_says_what_to_do() -> None:
     table = LOG.partition("\n### Incidents")[2].partition("| line |")[2]
-    said = [found[1] for line in shown("Incidents") if (found := re.search(r"incident=\w+ ([^:]+):", line))]
+    said = [
+        found[1]
+        for line in shown("Incidents")
+        if (found := re.search(r"incident=\w+ ([^:]+):", line))
+    ]
     assert said and [doing for doing in said if f"`{doing}: …`" not in table] == []
 
 
@@ -132,6 +150,10 @@ def test_the_figures_are_those_that_are_served(page: str) -> None:
         families = {family.name: family.type for family in metrics._registry.collect()}
     ends = {"counter": ("_total",), "gauge": ("",), "histogram": ("", "_bucket", "_sum", "_count")}
     served = {f"{name}{end}" for name, kind in families.items() for end in ends[kind]}
-    named = set(re.findall(r"\bdpsql_[a-z_]+\b", (HOUSE / "docs" / page).read_text("utf-8"))) - {"dpsql_ledger"}
+    named = set(re.findall(r"\bdpsql_[a-z_]+\b", (HOUSE / "docs" / page).read_text("utf-8"))) - {
+        "dpsql_ledger"
+    }
     assert named <= served, named - served
-    assert {name for name, kind in families.items() if f"{name}{ends[kind][0]}" not in named} == set()
+    assert {
+        name for name, kind in families.items() if f"{name}{ends[kind][0]}" not in named
+    } == set()

@@ -10,7 +10,9 @@ import pytest
 from dpsql.session import open_session
 
 HOUSE = Path(__file__).parents[2]
-PRICES, _, EARLIER = (HOUSE / "docs" / "prices.md").read_text("utf-8").partition("## Answers of earlier answers")
+PRICES, _, EARLIER = (
+    (HOUSE / "docs" / "prices.md").read_text("utf-8").partition("## Answers of earlier answers")
+)
 BLOCKS = re.findall(r"```(?:sql)?\n(.*?)```", PRICES, re.DOTALL)
 LINES = [line.rstrip(";") for block in BLOCKS for line in block.strip().splitlines()]
 

@@ -28,7 +28,9 @@ def exists(file: str, name: str | None) -> bool:
     """Whether the file is in the package and has the attribute, which may be one of a class."""
     if not (HOUSE / file).is_file():
         return False
-    here: object = importlib.import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
+    here: object = importlib.import_module(
+        file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    )
     for part in name.split(".") if name else ():
         if not hasattr(here, part):
             return False
@@ -49,7 +51,11 @@ def test_what_is_proved_names_its_page(page: Path) -> None:
     files = {file for file, _ in HEADING.findall(text)}
     assert files, "a proof has a heading for each function or class that it is about"
     files |= {file for file, _ in NAMED.findall(re.sub(r"\s+", " ", text.partition("\n## ")[0]))}
-    silent = [file for file in sorted(files) if f"docs/proofs/{page.name}" not in (HOUSE / file).read_text("utf-8")]
+    silent = [
+        file
+        for file in sorted(files)
+        if f"docs/proofs/{page.name}" not in (HOUSE / file).read_text("utf-8")
+    ]
     assert silent == []
 
 
@@ -66,9 +72,16 @@ def test_a_page_that_code_names_speaks_of_that_code() -> None:
 
 
 def test_every_file_of_a_proved_room_names_a_page() -> None:
-    files = [file for room in PROVED for file in (HOUSE / "dpsql" / room).rglob("*.py") if file.name != "__init__.py"]
+    files = [
+        file
+        for room in PROVED
+        for file in (HOUSE / "dpsql" / room).rglob("*.py")
+        if file.name != "__init__.py"
+    ]
     assert files
-    assert [file.as_posix() for file in files if not PAGE_IN_CODE.search(file.read_text("utf-8"))] == []
+    assert [
+        file.as_posix() for file in files if not PAGE_IN_CODE.search(file.read_text("utf-8"))
+    ] == []
 
 
 def test_the_check_of_names_can_fail() -> None:
@@ -85,6 +98,8 @@ def test_links_between_pages_lead_somewhere() -> None:
         (page.name, target)
         for page in pages
         for target in LINK.findall(page.read_text("utf-8"))
-        if "://" not in target and not target.startswith("mailto:") and not (page.parent / target).exists()
+        if "://" not in target
+        and not target.startswith("mailto:")
+        and not (page.parent / target).exists()
     ]
     assert broken == []

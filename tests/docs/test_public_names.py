@@ -17,13 +17,16 @@ def public(tree: ast.Module) -> Iterator[tuple[str, Documented]]:
     """The module, its public functions and classes, and the public methods of these classes that are not obvious."""
     yield "the module", tree
     for node in tree.body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):
+        if isinstance(
+            node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ) and not node.name.startswith("_"):
             yield node.name, node
             if isinstance(node, ast.ClassDef) and not _is_protocol(node):
                 yield from (
                     (f"{node.name}.{part.name}", part)
                     for part in node.body
-                    if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_obvious(part)
+                    if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)
+                    and not _is_obvious(part)
                 )
 
 
@@ -56,7 +59,9 @@ def test_a_docstring_starts_with_a_sentence(file: Path) -> None:
     broken = [
         (name, said)
         for name, node in public(ast.parse(text))
-        if (said := sentence(ast.get_docstring(node) or "")) and said[-1] not in ".:?!" and not said.endswith("::")
+        if (said := sentence(ast.get_docstring(node) or ""))
+        and said[-1] not in ".:?!"
+        and not said.endswith("::")
     ]
     assert broken == []
 

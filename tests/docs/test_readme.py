@@ -21,7 +21,9 @@ def _blocks(text: str, language: str) -> list[str]:
 
 
 def test_the_two_commands_stand_at_the_top() -> None:
-    assert _blocks(README, "")[0] == 'pip install . && dpsql demo\npip install ".[test]" && pytest\n'
+    assert (
+        _blocks(README, "")[0] == 'pip install . && dpsql demo\npip install ".[test]" && pytest\n'
+    )
     assert README.index("pip install .") < 30
 
 
@@ -70,13 +72,17 @@ def test_the_exact_question_is_as_exact_as_said(checkout: Path) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8"))
-    missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+    missing = [
+        target for target in targets if "://" not in target and not (page.parent / target).exists()
+    ]
     assert missing == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_scripts_that_pages_name_exist(page: Path) -> None:
-    named = re.findall(r"python ((?:benchmarks|docs|tests)/[a-z_/]+\.py)", page.read_text(encoding="utf-8"))
+    named = re.findall(
+        r"python ((?:benchmarks|docs|tests)/[a-z_/]+\.py)", page.read_text(encoding="utf-8")
+    )
     assert [script for script in named if not (PROJECT / script).exists()] == []
 
 

@@ -16,6 +16,9 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_each_part_of_the_course_that_the_table_names_is_there() -> None:
     page = (DOCS / "theory.md").read_text("utf-8")
-    headings = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in re.findall("^## (.*)$", page, re.M)}
+    headings = {
+        re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-")
+        for each in re.findall("^## (.*)$", page, re.M)
+    }
     named = set(re.findall(r"\]\(#([^)]*)\)", page))
     assert named == headings and len(named) > 12

@@ -24,7 +24,9 @@ from dpsql.session import Session
 ONE = "SELECT COUNT(*) FROM patients"
 #: Seconds within which anything comes true, on a busy machine too.
 PATIENCE = 60.0
-QUICK = CoreSql('SELECT count(*) FROM "source"."main"."places" AS "t0"', frozenset({"places"}), frozenset())
+QUICK = CoreSql(
+    'SELECT count(*) FROM "source"."main"."places" AS "t0"', frozenset({"places"}), frozenset()
+)
 
 
 def process_of(session: Session) -> ProcessData:
@@ -69,7 +71,9 @@ def stop_when_it_reads(process: client.EngineProcess) -> None:
     """Have the process stand still from when it is next asked to read something for a charge."""
     asked = process.asked
 
-    def asked_once(word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()) -> Future[EngineMessage]:
+    def asked_once(
+        word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()
+    ) -> Future[EngineMessage]:
         if word == "stage":
             os.kill(process.pid, signal.SIGSTOP)
         return asked(word, said, rows)
@@ -120,7 +124,10 @@ def stopped_readers(times: int) -> Iterator[list[client.EngineProcess]]:
     asked = client.EngineProcess.asked
 
     def asked_once(
-        process: client.EngineProcess, word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()
+        process: client.EngineProcess,
+        word: str,
+        said: dict[str, Any],
+        rows: Sequence[ValueRows] = (),
     ) -> Future[EngineMessage]:
         if word == "stage" and len(stopped) < times:
             os.kill(process.pid, signal.SIGSTOP)

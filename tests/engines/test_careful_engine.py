@@ -32,13 +32,15 @@ Opens: TypeAlias = Callable[[DataSource], Data]
 
 #: The passes of DuckDB's optimizer that no engine may use, told here once more so that none of them is lost.
 UNUSED = {
-    "statistics_propagation", "join_order", "build_side_probe_side", "join_filter_pushdown", "top_n_window_elimination",
-}  # fmt: skip
+    "statistics_propagation",
+    "join_order",
+    "build_side_probe_side",
+    "join_filter_pushdown",
+    "top_n_window_elimination",
+}
 
 #: On world 19, where a unit has more rows than may count: DuckDB 2.0 takes the sum of its counts for at most the limit.
-COUNT_BY_KEY = (
-    "SELECT r1.signed, COUNT(*) FROM visits r1 WHERE r1.signed <> (SELECT COUNT(*) FROM notes r3) GROUP BY r1.signed"
-)
+COUNT_BY_KEY = "SELECT r1.signed, COUNT(*) FROM visits r1 WHERE r1.signed <> (SELECT COUNT(*) FROM notes r3) GROUP BY r1.signed"
 #: The same of a join, whose rows are held to the limits before they meet.
 COUNT_OF_A_JOIN = (
     "SELECT r1.signed AS k0, REGEXP_FULL_MATCH(r2.word, '(x|y)+') AS k1, AVG(CAST(EXP(r2.signed / 1e3) AS INTEGER)) "
@@ -48,7 +50,9 @@ COUNT_OF_A_JOIN = (
 
 
 @pytest.mark.parametrize("statement", [COUNT_BY_KEY, COUNT_OF_A_JOIN])
-def test_a_unit_is_held_to_its_limits_where_the_optimizer_thinks_that_it_has_few_rows(statement: str) -> None:
+def test_a_unit_is_held_to_its_limits_where_the_optimizer_thinks_that_it_has_few_rows(
+    statement: str,
+) -> None:
     here, tally = world(19), Tally()
     for text, problem in faults(here, [statement], tally):
         raise AssertionError(report(here, text, problem))
@@ -77,7 +81,9 @@ def cores_asked(here: World, folder: Path, opens: Opens) -> tuple[CorePlan, ...]
     with duckdb.connect(str(folder / "world.duckdb")) as connection:
         connection.execute(here.script(""))
     schema = here.schema.model_copy(update={"source": str(folder / "world.duckdb")})
-    session = Session(schema, DuckDBEngine(schema, opens), open_accountant(schema, folder / "ledger"), "ada")
+    session = Session(
+        schema, DuckDBEngine(schema, opens), open_accountant(schema, folder / "ledger"), "ada"
+    )
     plan = session.plan(COUNT_BY_KEY)
     session.answer(plan)
     session.close()
@@ -85,7 +91,9 @@ def cores_asked(here: World, folder: Path, opens: Opens) -> tuple[CorePlan, ...]
 
 
 @pytest.mark.parametrize("opens", [LocalData, ProcessData])
-def test_the_engine_of_a_session_holds_it_to_them(tmp_path: Path, opens: Opens, read: list[CoreRows]) -> None:
+def test_the_engine_of_a_session_holds_it_to_them(
+    tmp_path: Path, opens: Opens, read: list[CoreRows]
+) -> None:
     """The very engine, in this process and in one of its own, on the database and without each of its units."""
     here, tally = world(19), Tally()
     cores = cores_asked(here, tmp_path / "whole", opens)

@@ -72,12 +72,19 @@ def test_limits_hold_on_every_linux(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(
-    confinement.landlock_version() < 1, reason="this kernel has no Landlock, which the documentation says"
+    confinement.landlock_version() < 1,
+    reason="this kernel has no Landlock, which the documentation says",
 )
 def test_nothing_but_the_source_is_in_reach(tmp_path: Path) -> None:
     could = confined(tmp_path)
     assert could["source"] == "read"
-    for what in ("a file beside it", "a file of the system", "writing the source", "writing beside it", "a program"):
+    for what in (
+        "a file beside it",
+        "a file of the system",
+        "writing the source",
+        "writing beside it",
+        "a program",
+    ):
         assert could[what] == "PermissionError", what
     assert could["writing in the folder"] == "PermissionError"
     if confinement.landlock_version() >= 4:
@@ -87,7 +94,8 @@ def test_nothing_but_the_source_is_in_reach(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(
-    confinement.landlock_version() < 1, reason="this kernel has no Landlock, which the documentation says"
+    confinement.landlock_version() < 1,
+    reason="this kernel has no Landlock, which the documentation says",
 )
 def test_where_it_may_spill_it_writes_into_its_folder_alone(tmp_path: Path) -> None:
     folder = tmp_path / "spill"

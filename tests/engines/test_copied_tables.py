@@ -29,12 +29,17 @@ from dpsql.session import open_session
 COLUMNS = '[tables.t.columns]\nid = { type = "integer" }\n'
 #: What programs that write CSV have trouble with, and other letters.
 TEXTS = st.text(
-    st.sampled_from("a;,|\"'\t\n\r\\#0 é€") | st.characters(codec="utf-8", exclude_characters="\0"), max_size=8
+    st.sampled_from("a;,|\"'\t\n\r\\#0 é€") | st.characters(codec="utf-8", exclude_characters="\0"),
+    max_size=8,
 )
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12), st.integers(0, 2**12 - 1), st.sampled_from(",;\t|"))
+@given(
+    st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=12),
+    st.integers(0, 2**12 - 1),
+    st.sampled_from(",;\t|"),
+)
 def test_a_row_of_csv_is_read_alike_whatever_the_others_say(
     rows: list[tuple[str, str]], kept: int, delimiter: str
 ) -> None:
@@ -67,26 +72,47 @@ def test_a_row_of_csv_is_read_alike_whatever_the_others_say(
         ("double", ["1e-300", "nan", "-inf", "0.1"], ["1e-300", "None", "-inf", "0.1"]),
         ("boolean", ["true", "F", "1", "0"], [True, False, True, False]),
         ("date", ["2020-01-31", "2020-1-1"], ["2020-01-31", "2020-01-01"]),
-        ("timestamp", ["2020-01-31 10:00:00.5", "2020-01-31T10:00:00Z", "2020-01-31", "2020-01-31 10:05"],
-         ["2020-01-31 10:00:00.500000", "2020-01-31 10:00:00", "2020-01-31 00:00:00", "2020-01-31 10:05:00"]),
+        (
+            "timestamp",
+            ["2020-01-31 10:00:00.5", "2020-01-31T10:00:00Z", "2020-01-31", "2020-01-31 10:05"],
+            [
+                "2020-01-31 10:00:00.500000",
+                "2020-01-31 10:00:00",
+                "2020-01-31 00:00:00",
+                "2020-01-31 10:05:00",
+            ],
+        ),
         ("text", [" a ", "NA", "1"], [" a ", "NA", "1"]),
     ],
-)  # fmt: skip
+)
 def test_texts_are_read_as_the_declared_type(
     tmp_path: Path, sql_type: str, texts: list[str], values: list[object]
 ) -> None:
-    (tmp_path / "t.csv").write_text("id,x\n" + "".join(f"{row},{text}\n" for row, text in enumerate(texts)))
+    (tmp_path / "t.csv").write_text(
+        "id,x\n" + "".join(f"{row},{text}\n" for row, text in enumerate(texts))
+    )
     found = rows_of(schema_of(tmp_path / "t.csv", f'{COLUMNS}x = {{ type = "{sql_type}" }}'))
     assert [str(row[1]) for row in found] == list(map(str, values))
 
 
 #: Texts that are no value of the type.
 NO_VALUES = [
-    ("integer", "1.5"), ("integer", "9223372036854775808"), ("integer", "1e3"), ("integer", "N/A"), ("integer", "0x10"),
-    ("decimal(5,2)", "1.005"), ("decimal(5,2)", "1000"), ("double", "1,5"), ("boolean", "maybe"),
-    ("date", "2020-01-31 10:00"), ("date", "31.12.2020"), ("date", "2020-02-30"), ("timestamp", "noon"),
-    ("timestamp", "2020-01-31T10:00:00+02:00"), ("timestamp", "2020-01-31 10:00:00.0000001"),
-]  # fmt: skip
+    ("integer", "1.5"),
+    ("integer", "9223372036854775808"),
+    ("integer", "1e3"),
+    ("integer", "N/A"),
+    ("integer", "0x10"),
+    ("decimal(5,2)", "1.005"),
+    ("decimal(5,2)", "1000"),
+    ("double", "1,5"),
+    ("boolean", "maybe"),
+    ("date", "2020-01-31 10:00"),
+    ("date", "31.12.2020"),
+    ("date", "2020-02-30"),
+    ("timestamp", "noon"),
+    ("timestamp", "2020-01-31T10:00:00+02:00"),
+    ("timestamp", "2020-01-31 10:00:00.0000001"),
+]
 #: One type is enough for the words between the processes.
 BETWEEN_PROCESSES = [(sql_type, text, True) for sql_type, text in NO_VALUES if sql_type == "date"]
 
@@ -104,35 +130,49 @@ def test_a_text_that_is_no_value_is_refused_before_anything_is_asked(
 
 
 @pytest.mark.parametrize("own_process", [False, True])
-def test_a_line_that_is_too_long_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_process: bool) -> None:
+def test_a_line_that_is_too_long_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_process: bool
+) -> None:
     monkeypatch.setattr(opening, "OWN_PROCESS", own_process)
     (tmp_path / "data" / "t").mkdir(parents=True)
     (tmp_path / "data" / "t" / "a.csv").write_text("id,x\n1,a\n")
     (tmp_path / "data" / "t" / "b.csv").write_text(f"id,x\n2,b\n3,{'x' * 2**24}\n4,d\n")
-    with pytest.raises(SchemaError, match=r"table t, b.csv, line 3: has more than 16,777,216 bytes, .* as Parquet"):
+    with pytest.raises(
+        SchemaError, match=r"table t, b.csv, line 3: has more than 16,777,216 bytes, .* as Parquet"
+    ):
         open_session(schema_of(tmp_path / "data", f'{COLUMNS}x = {{ type = "text" }}'))
 
 
 def test_marks_formats_and_encodings_are_those_that_are_declared(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(
-        "Nr|x|d|m\r\n1|'1,5'|31.12.20|31/12/2020 23:59\r\n2|NA|''|-\r\n3|'é''s'||\r\n".encode("latin-1")
+        "Nr|x|d|m\r\n1|'1,5'|31.12.20|31/12/2020 23:59\r\n2|NA|''|-\r\n3|'é''s'||\r\n".encode(
+            "latin-1"
+        )
     )
-    marks = ("csv = { delimiter = '|', quote = \"'\", encoding = 'latin-1', decimal = ',', date_format = '%d.%m.%y', "
-             "timestamp_format = '%d/%m/%Y %H:%M', nulls = ['', 'NA', '-'] }\n")  # fmt: skip
+    marks = (
+        "csv = { delimiter = '|', quote = \"'\", encoding = 'latin-1', decimal = ',', date_format = '%d.%m.%y', "
+        "timestamp_format = '%d/%m/%Y %H:%M', nulls = ['', 'NA', '-'] }\n"
+    )
     columns = (
-        COLUMNS.replace('"integer"', '"integer", column = "nr"') + 'd = { type = "date" }\nm = { type = "timestamp" }\n'
+        COLUMNS.replace('"integer"', '"integer", column = "nr"')
+        + 'd = { type = "date" }\nm = { type = "timestamp" }\n'
     )
     found = rows_of(schema_of(tmp_path / "t.csv", f'{marks}{columns}x = {{ type = "text" }}'))
     assert [row[3] for row in found] == ["1,5", None, "é's"]
     assert [str(row[1]) for row in found] == ["2020-12-31", "None", "None"]
     assert [str(row[2]) for row in found] == ["2020-12-31 23:59:00", "None", "None"]
     (tmp_path / "v.tsv").write_text("id\tx\n1\t2,5\n")
-    assert rows_of(schema_of(tmp_path / "v.tsv", f'csv = {{ decimal = "," }}\n{COLUMNS}x = {{ type = "double" }}')) == [
-        (1, 2.5)
-    ]
+    assert rows_of(
+        schema_of(
+            tmp_path / "v.tsv", f'csv = {{ decimal = "," }}\n{COLUMNS}x = {{ type = "double" }}'
+        )
+    ) == [(1, 2.5)]
     (tmp_path / "u.csv").write_text("1,5\n2,6\n")
     named = COLUMNS.replace('"integer"', '"integer", column = "column1"')
-    assert rows_of(schema_of(tmp_path / "u.csv", f"csv = {{ header = false }}\n{named}")) == [(5,), (6,)]
+    assert rows_of(schema_of(tmp_path / "u.csv", f"csv = {{ header = false }}\n{named}")) == [
+        (5,),
+        (6,),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -164,10 +204,15 @@ def test_what_the_draft_guesses_of_a_file_is_how_it_is_read(
 def test_how_a_file_is_written_is_not_guessed_from_what_stands_in_it(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,x\n" + '1,"a"\n' * 20)
     marks = """csv = { quote = "'" }\n"""
-    assert rows_of(schema_of(tmp_path / "t.csv", f'{marks}{COLUMNS}x = {{ type = "text" }}')) == [(1, '"a"')] * 20
+    assert (
+        rows_of(schema_of(tmp_path / "t.csv", f'{marks}{COLUMNS}x = {{ type = "text" }}'))
+        == [(1, '"a"')] * 20
+    )
 
 
-@pytest.mark.parametrize("text", ["id,x\n1\n", "id,x\n1,2,3\n", 'id,x\n1,"open\n', b"id,x\n1,\xff\n"])
+@pytest.mark.parametrize(
+    "text", ["id,x\n1\n", "id,x\n1,2,3\n", 'id,x\n1,"open\n', b"id,x\n1,\xff\n"]
+)
 def test_a_file_that_is_no_csv_is_refused(tmp_path: Path, text: str | bytes) -> None:
     (tmp_path / "t.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(SchemaError, match="table t: a line has more or fewer fields"):
@@ -175,9 +220,14 @@ def test_a_file_that_is_no_csv_is_refused(tmp_path: Path, text: str | bytes) -> 
 
 
 def test_a_packed_file_that_is_cut_is_refused(tmp_path: Path) -> None:
-    packed = gzip.compress(b"id,x\n" + b"".join(b"%d,%d\n" % (number, number * 7919 % 1000) for number in range(9000)))
+    packed = gzip.compress(
+        b"id,x\n" + b"".join(b"%d,%d\n" % (number, number * 7919 % 1000) for number in range(9000))
+    )
     (tmp_path / "t.csv.gz").write_bytes(packed)
-    assert len(rows_of(schema_of(tmp_path / "t.csv.gz", f'{COLUMNS}x = {{ type = "integer" }}'))) == 9000
+    assert (
+        len(rows_of(schema_of(tmp_path / "t.csv.gz", f'{COLUMNS}x = {{ type = "integer" }}')))
+        == 9000
+    )
     (tmp_path / "t.csv.gz").write_bytes(packed[: len(packed) // 2])
     with pytest.raises((SchemaError, OperationalError)):
         open_session(schema_of(tmp_path / "t.csv.gz", f'{COLUMNS}x = {{ type = "integer" }}'))
@@ -185,10 +235,15 @@ def test_a_packed_file_that_is_cut_is_refused(tmp_path: Path) -> None:
 
 def test_two_texts_of_a_unit_never_become_one(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,x\n7,7\n007,007\n")
-    with pytest.raises(SchemaError, match="column id: tells units or rows apart, and two texts of it are one value"):
+    with pytest.raises(
+        SchemaError, match="column id: tells units or rows apart, and two texts of it are one value"
+    ):
         open_session(schema_of(tmp_path / "t.csv", COLUMNS))
     texts = COLUMNS.replace("integer", "text")
-    assert rows_of(schema_of(tmp_path / "t.csv", f'{texts}x = {{ type = "integer" }}')) == [("007", 7), ("7", 7)]
+    assert rows_of(schema_of(tmp_path / "t.csv", f'{texts}x = {{ type = "integer" }}')) == [
+        ("007", 7),
+        ("7", 7),
+    ]
 
 
 def test_many_files_and_packed_ones_are_one_table(tmp_path: Path) -> None:
@@ -207,7 +262,12 @@ def test_many_files_and_packed_ones_are_one_table(tmp_path: Path) -> None:
 
 def test_a_value_of_sqlite_that_is_none_of_its_type_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "s.sqlite"
-    for value, sql_type in (("'abc'", "integer"), ("x'61'", "text"), ("1.5", "integer"), ("'2020'", "date")):
+    for value, sql_type in (
+        ("'abc'", "integer"),
+        ("x'61'", "text"),
+        ("1.5", "integer"),
+        ("'2020'", "date"),
+    ):
         place.unlink(missing_ok=True)
         with closing(sqlite3.connect(place)) as connection:
             connection.execute("CREATE TABLE t (id INTEGER, x)")
@@ -217,10 +277,14 @@ def test_a_value_of_sqlite_that_is_none_of_its_type_is_refused(tmp_path: Path) -
             open_session(schema_of(place, f'{COLUMNS}x = {{ type = "{sql_type}" }}'))
 
 
-def test_a_file_is_copied_only_once_a_write_to_it_would_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_copied_only_once_a_write_to_it_would_show(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     happened: list[str] = []
     settled, copy = HeldFiles.settled, views.copy_csv
-    monkeypatch.setattr(HeldFiles, "settled", lambda *told: happened.append("settled") or settled(*told))
+    monkeypatch.setattr(
+        HeldFiles, "settled", lambda *told: happened.append("settled") or settled(*told)
+    )
     monkeypatch.setattr(views, "copy_csv", lambda *told: happened.append("copied") or copy(*told))
     (tmp_path / "t.csv").write_text("id\n1\n")
     assert rows_of(schema_of(tmp_path / "t.csv", COLUMNS)) == [(1,)]
@@ -253,16 +317,22 @@ def test_an_answer_is_not_given_again_for_another_reading_of_the_same_file(
     found = []
     for column in ("net", "net", "gross"):
         columns = f'{COLUMNS}paid = {{ type = "integer", bounds = [0, 10], column = "{column}" }}'
-        session = open_session(loads(HEAD.format(source=tmp_path / "t.csv", ledger=tmp_path / "l") + columns))
+        session = open_session(
+            loads(HEAD.format(source=tmp_path / "t.csv", ledger=tmp_path / "l") + columns)
+        )
         found.append(session.execute("SELECT SUM(paid) FROM t").rows[0][0])
         session.close()
     assert found[0] == found[1] and abs(int(found[0]) - 500) < 50 and abs(int(found[2]) - 4500) < 50
 
 
 @pytest.mark.parametrize("kind", ["csv", "folder", "sqlite"])
-def test_the_next_statement_reads_the_next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+def test_the_next_statement_reads_the_next_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
     monkeypatch.setattr(opening, "OWN_PROCESS", True)
-    place = {"csv": tmp_path / "t.csv", "folder": tmp_path / "t", "sqlite": tmp_path / "t.sqlite"}[kind]
+    place = {"csv": tmp_path / "t.csv", "folder": tmp_path / "t", "sqlite": tmp_path / "t.sqlite"}[
+        kind
+    ]
 
     def write(rows: range) -> None:
         if kind == "sqlite":
@@ -281,7 +351,9 @@ def test_the_next_statement_reads_the_next_version(tmp_path: Path, monkeypatch: 
 
     write(range(1000))
     source, table = (tmp_path, 'table = "t"\n') if kind == "folder" else (place, "")
-    session = open_session(loads(HEAD.format(source=source, ledger=tmp_path / "l") + table + COLUMNS))
+    session = open_session(
+        loads(HEAD.format(source=source, ledger=tmp_path / "l") + table + COLUMNS)
+    )
     try:
         assert abs(count() - 1000) < 5
         write(range(1000, 3000))

@@ -42,8 +42,12 @@ TAMPERED = {
     "a derived table that was not planned": lambda sql: sql.replace(
         ' AS "t0"', ' AS "t0" CROSS JOIN "derived"."main"."derived0" AS "t9"', 1
     ),
-    "another private table in the place of the planned one": lambda sql: sql.replace('."patients"', '."visits"'),
-    "a table by a shorter name": lambda sql: sql.replace('"source"."main"."patients"', '"patients"'),
+    "another private table in the place of the planned one": lambda sql: sql.replace(
+        '."patients"', '."visits"'
+    ),
+    "a table by a shorter name": lambda sql: sql.replace(
+        '"source"."main"."patients"', '"patients"'
+    ),
     "a table of another catalogue": lambda sql: sql.replace('"source"."main"', '"temp"."main"'),
     "a table of another catalogue by the name of a subquery": lambda sql: sql.replace(
         "WITH ",
@@ -51,9 +55,13 @@ TAMPERED = {
         1,
     ),
     "a catalogue table": lambda sql: f"{sql} UNION ALL SELECT 'a', 1, 1 FROM duckdb_tables()",
-    "a function that was not planned": lambda sql: sql.replace('"rows"."u"', 'first("rows"."u")', 1),
+    "a function that was not planned": lambda sql: sql.replace(
+        '"rows"."u"', 'first("rows"."u")', 1
+    ),
     "a sleep": lambda sql: f"{sql} WHERE sleep_ms(1) IS NULL",
-    "SQL from a string": lambda sql: f"{sql} UNION ALL FROM query('SELECT name, 1, 1 FROM source.main.patients')",
+    "SQL from a string": lambda sql: (
+        f"{sql} UNION ALL FROM query('SELECT name, 1, 1 FROM source.main.patients')"
+    ),
     "a file": lambda sql: f"{sql} UNION ALL FROM read_csv('/etc/passwd')",
     "another statement": lambda sql: f"{sql}; SELECT 1",
     "rows of people beside the totals": lambda sql: f"{sql} LIMIT 3",
@@ -69,13 +77,17 @@ TAMPERED = {
     "NUL": lambda sql: sql + "\x00",
     "a line break": lambda sql: sql + "\n",
     "a PIVOT": lambda sql: "PIVOT source.main.patients ON sex USING count(*)",
-    "deletion in a CTE": lambda sql: "WITH t AS (DELETE FROM source.main.patients RETURNING *) SELECT count(*) FROM t",
+    "deletion in a CTE": lambda sql: (
+        "WITH t AS (DELETE FROM source.main.patients RETURNING *) SELECT count(*) FROM t"
+    ),
     "deletion": lambda sql: "DELETE FROM source.main.patients",
     "no SQL": lambda sql: "SELECT FROM WHERE",
     "nothing": lambda sql: "",
     "SHOW": lambda sql: "SELECT * FROM (SHOW ALL TABLES)",
     "DESCRIBE": lambda sql: "DESCRIBE source.main.patients",
-    "a table that was planned and is not read": lambda sql: 'SELECT count(*) FROM (VALUES (1)) AS "t"("x")',
+    "a table that was planned and is not read": lambda sql: (
+        'SELECT count(*) FROM (VALUES (1)) AS "t"("x")'
+    ),
     "a collation": lambda sql: sql.replace('"rows"."u"', '"rows"."u" COLLATE NOCASE', 1),
     "a parameter": lambda sql: sql.replace(" 2048 ", " $1 ", 1),
     "a column by its place": lambda sql: f"{sql} ORDER BY #1",
@@ -83,7 +95,9 @@ TAMPERED = {
 
 
 @pytest.mark.parametrize("name", TAMPERED)
-def test_tampered_sql_is_stopped(core: CorePlan, cursor: duckdb.DuckDBPyConnection, name: str) -> None:
+def test_tampered_sql_is_stopped(
+    core: CorePlan, cursor: duckdb.DuckDBPyConnection, name: str
+) -> None:
     tampered = TAMPERED[name](core.sql)
     assert tampered != core.sql
     with pytest.raises(ExecutionFailed):

@@ -27,8 +27,20 @@ def _subclasses(root: type[Exception]) -> Iterator[type[Exception]]:
         yield from _subclasses(child)
 
 
-CLASSES = sorted({*_subclasses(duckdb.Error), ValueError, TypeError, MemoryError, RecursionError, OSError,
-                  OverflowError, AssertionError, UnicodeDecodeError}, key=lambda each: each.__name__)  # fmt: skip
+CLASSES = sorted(
+    {
+        *_subclasses(duckdb.Error),
+        ValueError,
+        TypeError,
+        MemoryError,
+        RecursionError,
+        OSError,
+        OverflowError,
+        AssertionError,
+        UnicodeDecodeError,
+    },
+    key=lambda each: each.__name__,
+)
 
 
 @pytest.fixture
@@ -66,7 +78,9 @@ def test_an_engine_that_cannot_count_public_rows_says_that_nothing_was_charged(
         patch.setattr("dpsql.engines.duckdb.engine.started_watchdog", fail)
         with pytest.raises(ExecutionFailed) as raised:
             session.execute(text)
-    assert str(raised.value).startswith("E_EXEC ") and str(raised.value).endswith("; nothing was charged")
+    assert str(raised.value).startswith("E_EXEC ") and str(raised.value).endswith(
+        "; nothing was charged"
+    )
     assert [str(each) for each in chain(raised.value)] == [str(raised.value)]
     assert session.remaining.spent == before
     session.execute(text)
@@ -102,7 +116,9 @@ ROOMS = {
 
 
 @pytest.mark.parametrize("room", ROOMS)
-@pytest.mark.parametrize("kind", [duckdb.InternalException, MemoryError, AssertionError, InternalError, LedgerError])
+@pytest.mark.parametrize(
+    "kind", [duckdb.InternalException, MemoryError, AssertionError, InternalError, LedgerError]
+)
 def test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere(
     session: Session, monkeypatch: pytest.MonkeyPatch, room: str, kind: type[Exception]
 ) -> None:
@@ -113,7 +129,11 @@ def test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere(
 
     monkeypatch.setattr(ROOMS[room], fail)
     staged = "SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)"
-    text = staged if room == "a table is derived" else "SELECT name, COUNT(*) FROM patients GROUP BY name"
+    text = (
+        staged
+        if room == "a table is derived"
+        else "SELECT name, COUNT(*) FROM patients GROUP BY name"
+    )
     plan = session.plan(text)
     before = session.remaining.spent
     with pytest.raises(ExecutionFailed) as raised:
@@ -178,7 +198,9 @@ def test_canaries_and_exact_answers_stay_inside_at_a_tiny_epsilon(tmp_path: Path
     session.close()
 
 
-def test_counts_at_a_tiny_epsilon_are_far_from_exact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_at_a_tiny_epsilon_are_far_from_exact(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At a scale above 10^5, three of twenty releases within 1 of the truth have a probability below 1e-9."""
     monkeypatch.setattr(
         "dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found)

@@ -23,17 +23,28 @@ def test_each_bin_stands_with_its_group_and_histogram() -> None:
         ("a", None, 0, 3, 30),
         ("gone", None, 0, 7, 70),
     ]
-    assert gathered(rows, 1, 2) == [("a", 1, _bins((3, 30), (9, 90)), None), ("b", 2, None, _bins((4, 40)))]
+    assert gathered(rows, 1, 2) == [
+        ("a", 1, _bins((3, 30), (9, 90)), None),
+        ("b", 2, None, _bins((4, 40))),
+    ]
 
 
 def test_a_group_has_bins_in_each_histogram() -> None:
-    rows = [("a", 1, None, None, None), ("a", None, 0, 9, 90), ("a", None, 1, 4, 40), ("a", None, 0, 3, 30)]
+    rows = [
+        ("a", 1, None, None, None),
+        ("a", None, 0, 9, 90),
+        ("a", None, 1, 4, 40),
+        ("a", None, 0, 3, 30),
+    ]
     assert gathered(rows, 1, 2) == [("a", 1, _bins((3, 30), (9, 90)), _bins((4, 40)))]
 
 
 @pytest.mark.parametrize("key", [nan, None, -0.0, "", True])
 def test_keys_are_those_that_group_by_takes_for_equal(key: object) -> None:
-    rows = [(key, 1, None, None, None), (float("nan") if key is nan else 0.0 if key == 0 else key, None, 0, 1, 2)]
+    rows = [
+        (key, 1, None, None, None),
+        (float("nan") if key is nan else 0.0 if key == 0 else key, None, 0, 1, 2),
+    ]
     ((found, cell, bins),) = gathered(rows, 1, 1)
     assert found is key and cell == 1 and bins == _bins((1, 2))
 

@@ -22,7 +22,9 @@ from dpsql.errors import ExecutionFailed, OperationalError
 from dpsql.schema import load
 from dpsql.session.database import Database, open_database
 
-PLACES = CoreSql('SELECT count(*) FROM "source"."main"."places" AS "t0"', frozenset({"places"}), frozenset())
+PLACES = CoreSql(
+    'SELECT count(*) FROM "source"."main"."places" AS "t0"', frozenset({"places"}), frozenset()
+)
 ONE = "SELECT COUNT(*) FROM patients"
 
 
@@ -42,7 +44,10 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
 
 
 def faulty(
-    patch: pytest.MonkeyPatch, fault: type[Exception], meanwhile: Callable[[], object] = lambda: None, times: int = 1
+    patch: pytest.MonkeyPatch,
+    fault: type[Exception],
+    meanwhile: Callable[[], object] = lambda: None,
+    times: int = 1,
 ) -> None:
     """The next readings have a fault of DuckDB's own, and something happens meanwhile."""
     whole, faults = OpenedCursor.rows, [fault("CANARY_7f3a")] * times
@@ -56,16 +61,23 @@ def faulty(
     patch.setattr(OpenedCursor, "rows", rows)
 
 
-def test_after_a_fault_of_duckdb_the_data_are_open_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_fault_of_duckdb_the_data_are_open_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """DuckDB 2.0.0 has one at this value; 1.5 has an error; 2.0.1 answers, and is given a fault."""
-    pq.write_table(pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet")
+    pq.write_table(
+        pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet"
+    )
     with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
         connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
     path, limits = str(tmp_path / "moments.duckdb"), ResourceLimits(spill=10**6)
     data = LocalData(DataSource(path, "database", {}, (), {"moments": ("at",)}, limits))
     first, one = data.connection, 'SELECT {} FROM "source"."main"."moments" AS "t0"'
     read = frozenset({"moments"})
-    text, count = (CoreSql(one.format(each), read, frozenset()) for each in ('length(CAST("at" AS TEXT))', "count(*)"))
+    text, count = (
+        CoreSql(one.format(each), read, frozenset())
+        for each in ('length(CAST("at" AS TEXT))', "count(*)")
+    )
     for _ in range(3):
         if duckdb.__version__ not in ("1.5.6", "2.0.0"):
             faulty(monkeypatch, duckdb.InternalException)
@@ -85,7 +97,10 @@ def test_the_statement_fails_with_constant_words_at_its_price_and_the_next_is_an
     faulty(monkeypatch, fault, times=2)
     with pytest.raises(ExecutionFailed) as raised:
         session.answer(plan)
-    assert str(raised.value) == "E_EXEC query could not be completed" and raised.value.__context__ is None
+    assert (
+        str(raised.value) == "E_EXEC query could not be completed"
+        and raised.value.__context__ is None
+    )
     assert session.remaining.spent.rho == before + plan.cost.rho
     assert session.answer(plan).rows and session.execute("SELECT region FROM places").rows
 
@@ -111,7 +126,11 @@ def test_they_are_open_and_locked_down_before_the_fault_is_told(
     assert raised.value.kind == "FatalException" and opened.connection is not first
     with pytest.raises(duckdb.ConnectionException):
         first.execute("SELECT 1")
-    for hostile in ("SET lock_configuration = false", "ATTACH 'other.duckdb'", "FROM read_csv('/etc/passwd')"):
+    for hostile in (
+        "SET lock_configuration = false",
+        "ATTACH 'other.duckdb'",
+        "FROM read_csv('/etc/passwd')",
+    ):
         with pytest.raises(duckdb.Error):
             opened.connection.cursor().execute(hostile)
     assert list(opened.hold().cursor().rows([], [PLACES])) == [[(2,)]]
@@ -121,7 +140,11 @@ def test_of_many_statements_that_a_fault_ends_one_opens_the_data_again(
     opened: LocalData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, open_instance = list[object](), in_process_data.open_instance
-    monkeypatch.setattr(in_process_data, "open_instance", lambda config: made.append(config) or open_instance(config))
+    monkeypatch.setattr(
+        in_process_data,
+        "open_instance",
+        lambda config: made.append(config) or open_instance(config),
+    )
     cursors, start = [opened.hold().cursor() for _ in range(8)], threading.Barrier(8)
 
     def fails(cursor: OpenedCursor, *_: object) -> None:

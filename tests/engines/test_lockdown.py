@@ -68,7 +68,9 @@ def opens(request: pytest.FixtureRequest) -> Callable[[DataSource], Data]:
 
 
 @pytest.mark.parametrize("statement", HOSTILE)
-def test_settings_files_and_extensions_are_out_of_reach(engine: DuckDBEngine, statement: str) -> None:
+def test_settings_files_and_extensions_are_out_of_reach(
+    engine: DuckDBEngine, statement: str
+) -> None:
     secret_rows = [1]  # a Python variable is a table in an unlocked DuckDB
     assert secret_rows
     with pytest.raises(duckdb.Error):
@@ -111,11 +113,15 @@ def test_the_settings_are_those_of_a_locked_engine(engine: DuckDBEngine) -> None
         "python_enable_replacements": False,
     }
     for setting, value in wanted.items():
-        (found,) = engine._data.connection.execute("SELECT current_setting(?)", [setting]).fetchone() or (None,)
+        (found,) = engine._data.connection.execute(
+            "SELECT current_setting(?)", [setting]
+        ).fetchone() or (None,)
         assert str(found).lower() == str(value).lower(), setting
 
 
-def test_private_tables_have_no_public_rows(schema: Schema, opens: Callable[[DataSource], Data]) -> None:
+def test_private_tables_have_no_public_rows(
+    schema: Schema, opens: Callable[[DataSource], Data]
+) -> None:
     engine = DuckDBEngine(schema, opens)
     assert engine.public_rows("places") == [("ward", "north"), ("yard", "south")]
     with pytest.raises(ExecutionFailed):
@@ -133,7 +139,9 @@ def test_a_parent_key_that_is_not_unique_is_refused_without_its_value(
     text += '[tables.bills.columns]\nvisit = { type = "integer" }\n'
     (tmp_path / "clinic.toml").write_text(text)
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
-        connection.execute("CREATE TABLE bills(visit INTEGER); UPDATE visits SET visit = 1 WHERE visit = 2")
+        connection.execute(
+            "CREATE TABLE bills(visit INTEGER); UPDATE visits SET visit = 1 WHERE visit = 2"
+        )
     with pytest.raises(SchemaError, match="not unique") as raised:
         DuckDBEngine(load(tmp_path / "clinic.toml"), opens)
     assert "visits" in str(raised.value)
@@ -147,7 +155,9 @@ def test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening(
     patients = tmp_path / "clinic" / "patients.parquet"
     table = pq.read_table(patients)
     name = pa.Array.from_buffers(
-        pa.utf8(), 7, [None, pa.py_buffer(np.arange(8, dtype=np.int32).tobytes()), pa.py_buffer(b"abcde\xffg")]
+        pa.utf8(),
+        7,
+        [None, pa.py_buffer(np.arange(8, dtype=np.int32).tobytes()), pa.py_buffer(b"abcde\xffg")],
     )
     pq.write_table(table.set_column(table.column_names.index("name"), "name", name), patients)
     with pytest.raises(SchemaError, match=r"patients, column name: .*UTF-8") as raised:
@@ -158,7 +168,9 @@ def test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening(
     DuckDBEngine(load(file), opens).close()
     moments = pa.array([-(2**62)] * 7, pa.timestamp("ms"))
     pq.write_table(table.set_column(table.column_names.index("name"), "name", moments), patients)
-    file.write_text(without.replace("sex =", 'name = { type = "timestamp", nullable = true }\nsex ='))
+    file.write_text(
+        without.replace("sex =", 'name = { type = "timestamp", nullable = true }\nsex =')
+    )
     with pytest.raises(SchemaError, match=r"patients, column name: .*moment"):
         DuckDBEngine(load(file), opens)
 
@@ -176,14 +188,22 @@ def test_a_source_that_cannot_be_opened_says_nothing_of_the_engine(
 GUARDS = {
     "GREATEST skips NULL": ("SELECT greatest(NULL, 0) = 0", True),
     "LEAST skips NULL": ("SELECT least(NULL, 3) = 3", True),
-    "a cast rounds halves to even": ("SELECT [CAST(x AS BIGINT) FOR x IN [0.5::DOUBLE, 1.5, 2.5]]", [0, 2, 2]),
-    "a sum of BIGINT is HUGEINT": ("SELECT typeof(sum(x)) FROM (VALUES (1::BIGINT)) t(x)", "HUGEINT"),
+    "a cast rounds halves to even": (
+        "SELECT [CAST(x AS BIGINT) FOR x IN [0.5::DOUBLE, 1.5, 2.5]]",
+        [0, 2, 2],
+    ),
+    "a sum of BIGINT is HUGEINT": (
+        "SELECT typeof(sum(x)) FROM (VALUES (1::BIGINT)) t(x)",
+        "HUGEINT",
+    ),
     "NaN is above every number": ("SELECT 'nan'::DOUBLE > 1e308", True),
     "NaN equals NaN": ("SELECT 'nan'::DOUBLE = 'nan'::DOUBLE", True),
     "integer division cuts towards zero": ("SELECT (-7)::HUGEINT // 2", -3),
     "CASE does not compute the branch it leaves": (
-        "SELECT CASE WHEN x > 1 THEN 1 ELSE CAST(x AS BIGINT) END FROM (VALUES (1e300::DOUBLE)) t(x)", 1),
-}  # fmt: skip
+        "SELECT CASE WHEN x > 1 THEN 1 ELSE CAST(x AS BIGINT) END FROM (VALUES (1e300::DOUBLE)) t(x)",
+        1,
+    ),
+}
 
 
 @pytest.mark.parametrize("fact", GUARDS)

@@ -41,30 +41,42 @@ def test_an_address_that_no_engine_reads_is_refused_without_its_password(tmp_pat
     ("source", "said"),
     [
         ("gs://bucket/secret/*.parquet", "copy it to this machine with DuckDB"),
-        ("http://host/secret.csv", "may be read and changed by everybody between; name it by https://"),
+        (
+            "http://host/secret.csv",
+            "may be read and changed by everybody between; name it by https://",
+        ),
         ("https://me:secret@host/x.csv", r"is often a key; .* ~/\.netrc"),
         ("https://host/x.csv?sig=secret", "is often a key"),
         ("s3://me:secret@bucket/x.csv", "is no address of objects; write s3://bucket/folder/"),
     ],
 )
-def test_other_files_elsewhere_are_refused_with_the_way_that_works(tmp_path: Path, source: str, said: str) -> None:
+def test_other_files_elsewhere_are_refused_with_the_way_that_works(
+    tmp_path: Path, source: str, said: str
+) -> None:
     for asked in (lambda: catalog_at(source), lambda: open_engine(at(source, tmp_path))):
         with pytest.raises(SchemaError, match=said) as refused:
             asked()
         assert "secret" not in str(refused.value)
 
 
-def test_an_address_is_given_to_the_engine_of_its_scheme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_is_given_to_the_engine_of_its_scheme(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = list[str]()
 
     def catalog(source: str | Path) -> Catalog:
         asked.append(str(source))
         return NOTHING
 
-    other = replace(ENGINE_KINDS[""], catalog=catalog, declared_catalog=lambda schema: catalog(schema.source))
+    other = replace(
+        ENGINE_KINDS[""], catalog=catalog, declared_catalog=lambda schema: catalog(schema.source)
+    )
     monkeypatch.setattr(opening, "ENGINE_KINDS", {**ENGINE_KINDS, "toy": other})
     schema = at("toy://host/shop", tmp_path)
-    assert engine_kind(schema) is other and catalog_of(schema) == catalog_at("toy://host/shop") == NOTHING
+    assert (
+        engine_kind(schema) is other
+        and catalog_of(schema) == catalog_at("toy://host/shop") == NOTHING
+    )
     assert asked == ["toy://host/shop"] * 2
 
 

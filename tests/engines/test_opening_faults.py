@@ -29,7 +29,9 @@ def crowded(tmp_path: Path) -> Path:
     file = clinic(tmp_path)
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         for number in range(OTHERS):
-            connection.execute(f'CREATE TABLE "Other {number}" (a INTEGER PRIMARY KEY, b STRUCT(x INTEGER, y VARCHAR))')
+            connection.execute(
+                f'CREATE TABLE "Other {number}" (a INTEGER PRIMARY KEY, b STRUCT(x INTEGER, y VARCHAR))'
+            )
         connection.execute("CREATE VIEW seen AS FROM patients")
     return file
 
@@ -48,13 +50,21 @@ def test_of_other_tables_the_names_alone_are_read(crowded: Path) -> None:
 
 def test_the_facts_of_other_tables_do_not_leave_the_engine(crowded: Path) -> None:
     """Reading them all was most of the time of an opening."""
-    facts = catalog_facts.source_facts(str(load(crowded).source_path), "database", tables={"patients"})
-    assert {row[0] for rows in (facts[0], facts[1], facts[3], facts[5]) for row in rows} <= {"patients"}
+    facts = catalog_facts.source_facts(
+        str(load(crowded).source_path), "database", tables={"patients"}
+    )
+    assert {row[0] for rows in (facts[0], facts[1], facts[3], facts[5]) for row in rows} <= {
+        "patients"
+    }
 
 
 def test_a_name_is_found_by_what_the_source_calls_it(tmp_path: Path) -> None:
     """Of tables that are mapped, and whatever the case of their letters."""
-    text = clinic(tmp_path).read_text().replace("[tables.places]\n", '[tables.places]\ntable = "Other Places"\n')
+    text = (
+        clinic(tmp_path)
+        .read_text()
+        .replace("[tables.places]\n", '[tables.places]\ntable = "Other Places"\n')
+    )
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
         connection.execute('ALTER TABLE places RENAME TO "OTHER places"')
     (tmp_path / "clinic.toml").write_text(text)
@@ -65,7 +75,9 @@ def test_a_name_is_found_by_what_the_source_calls_it(tmp_path: Path) -> None:
 def test_a_table_that_is_missing_or_a_view_is_named_among_the_others(crowded: Path) -> None:
     text = crowded.read_text()
     for place, match in (("nowhere", r"no such table \(it has: .*other 7"), ("seen", "is a view")):
-        crowded.write_text(text.replace("[tables.places]\n", f'[tables.places]\ntable = "{place}"\n'))
+        crowded.write_text(
+            text.replace("[tables.places]\n", f'[tables.places]\ntable = "{place}"\n')
+        )
         with pytest.raises(SchemaError, match=match):
             open_session(crowded)
 
@@ -73,16 +85,23 @@ def test_a_table_that_is_missing_or_a_view_is_named_among_the_others(crowded: Pa
 def test_of_sqlite_the_names_alone_are_read_too(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "shop.sqlite")) as connection:
         connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, paid REAL)")
-        connection.execute("CREATE TABLE visits (nr INTEGER, person INTEGER REFERENCES people, a INT, b INT, "
-                           "FOREIGN KEY (a, b) REFERENCES pairs (a, b))")  # fmt: skip
+        connection.execute(
+            "CREATE TABLE visits (nr INTEGER, person INTEGER REFERENCES people, a INT, b INT, "
+            "FOREIGN KEY (a, b) REFERENCES pairs (a, b))"
+        )
         connection.execute("CREATE TABLE pairs (a INT, b INT, PRIMARY KEY (b, a))")
         connection.commit()
     whole = read_catalog(tmp_path / "shop.sqlite")
     assert {table.name: (table.key, table.references) for table in whole.tables} == {
-        "people": (("id",), {}), "pairs": (("b", "a"), {}), "visits": ((), {"person": ("people", "id")}),
-    }  # fmt: skip
+        "people": (("id",), {}),
+        "pairs": (("b", "a"), {}),
+        "visits": ((), {"person": ("people", "id")}),
+    }
     some = read_catalog(tmp_path / "shop.sqlite", tables={"people"})
-    assert [table.name for table in some.tables] == ["people"] and set(some.others) == {"pairs", "visits"}
+    assert [table.name for table in some.tables] == ["people"] and set(some.others) == {
+        "pairs",
+        "visits",
+    }
 
 
 @pytest.mark.parametrize("own_process", [False, True])
@@ -129,7 +148,17 @@ main()
 
 def test_on_the_command_line_the_cause_of_an_opening_that_fails_is_said(tmp_path: Path) -> None:
     """Its reader is the owner."""
-    run = [sys.executable, "-c", _TOLD, "query", str(clinic(tmp_path)), "SELECT COUNT(*) FROM patients"]
+    run = [
+        sys.executable,
+        "-c",
+        _TOLD,
+        "query",
+        str(clinic(tmp_path)),
+        "SELECT COUNT(*) FROM patients",
+    ]
     told = subprocess.run(run, capture_output=True, text=True, check=False)
     assert told.returncode == 2 and "nothing was charged" in told.stderr
-    assert "opening the data: ProcessDied: SIGKILL" in told.stderr and "log of the owner" not in told.stderr
+    assert (
+        "opening the data: ProcessDied: SIGKILL" in told.stderr
+        and "log of the owner" not in told.stderr
+    )

@@ -24,7 +24,9 @@ from dpsql.schema import load
 from dpsql.session import Session, open_accountant, open_session
 
 
-def test_a_folder_may_hold_links_and_a_file_may_have_a_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_may_hold_links_and_a_file_may_have_a_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(opening, "OWN_PROCESS", True)
     file = clinic(tmp_path, parquet=True)
     (tmp_path / "elsewhere").mkdir()
@@ -35,7 +37,10 @@ def test_a_folder_may_hold_links_and_a_file_may_have_a_journal(tmp_path: Path, m
     assert session.execute(ONE).rows and session.execute("SELECT region FROM places").rows
     session.close()
     (tmp_path / "file").mkdir()
-    file, writer = clinic(tmp_path / "file"), duckdb.connect(str(tmp_path / "file" / "clinic.duckdb"))
+    file, writer = (
+        clinic(tmp_path / "file"),
+        duckdb.connect(str(tmp_path / "file" / "clinic.duckdb")),
+    )
     writer.execute("SET checkpoint_threshold = '1GB'; INSERT INTO places VALUES ('late', 'east')")
     shutil.copytree(tmp_path / "file", tmp_path / "copied")
     writer.close()
@@ -78,7 +83,9 @@ def test_exact_rows_are_the_same_values_of_the_same_types(tmp_path: Path, parque
             continue  # it is refused
         if not plan.derived:
             cores = [CoreSql(core.sql, core.tables, core.derived) for core in plan.cores]
-            assert typed(here.hold().cursor().rows([], cores)) == typed(there.hold().cursor().rows([], cores))
+            assert typed(here.hold().cursor().rows([], cores)) == typed(
+                there.hold().cursor().rows([], cores)
+            )
             compared += 1
     assert compared > 6 and here.hold().public_rows("places") == there.hold().public_rows("places")
     assert here.version == there.version
@@ -89,9 +96,16 @@ def test_exact_rows_are_the_same_values_of_the_same_types(tmp_path: Path, parque
 def typed(value: object) -> object:
     """The value with its types, in no order of rows, and NaN equal to itself."""
     if isinstance(value, list):
-        return sorted((typed(each) for each in value), key=repr) if value and isinstance(value[0], tuple) else [
-            typed(each) for each in value]  # fmt: skip
-    return [typed(each) for each in value] if isinstance(value, tuple) else (type(value).__name__, repr(value))
+        return (
+            sorted((typed(each) for each in value), key=repr)
+            if value and isinstance(value[0], tuple)
+            else [typed(each) for each in value]
+        )
+    return (
+        [typed(each) for each in value]
+        if isinstance(value, tuple)
+        else (type(value).__name__, repr(value))
+    )
 
 
 @pytest.mark.parametrize("text", [ONE, STATEMENTS[-1], "SELECT region FROM places"])
@@ -106,7 +120,9 @@ CHANGED = [changed for change in TAMPERED.values() if (changed := change(PLANNED
 
 
 @pytest.mark.parametrize("sql", [*HOSTILE, *WRITES, *CHANGED])
-def test_the_process_itself_runs_nothing_that_was_not_planned(tampered: ProcessData, sql: str) -> None:
+def test_the_process_itself_runs_nothing_that_was_not_planned(
+    tampered: ProcessData, sql: str
+) -> None:
     """Even if dpsql asked for it: the check is made where the data are."""
     with pytest.raises(ProcessFailed):
         tampered.hold().cursor().rows([], [CoreSql(sql, frozenset({"patients"}), frozenset())])

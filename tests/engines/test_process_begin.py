@@ -20,7 +20,9 @@ from dpsql.errors import OperationalError
 from dpsql.session import open_session
 
 
-def test_what_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_begun_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begun = client.begun
 
     def ended() -> subprocess.Popen[bytes]:
@@ -36,11 +38,15 @@ def test_what_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch:
     for _ in range(3):
         with pytest.raises(OperationalError, match="cannot be begun"):
             client.EngineProcess(str(tmp_path), ResourceLimits())
-    assert all(each.stdin.closed and each.stdout.closed for each in processes if each.stdin and each.stdout)
+    assert all(
+        each.stdin.closed and each.stdout.closed for each in processes if each.stdin and each.stdout
+    )
     assert len(processes) == 3 and len(list(Path("/proc/self/fd").iterdir())) == left_open
 
 
-def test_an_interrupt_while_it_begins_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_it_begins_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Interrupted(Future[None]):
         def result(self, timeout: float | None = None) -> None:
             raise KeyboardInterrupt
@@ -105,7 +111,9 @@ from dpsql.engines.duckdb.process import child
 from dpsql.engines.duckdb.process import confinement
 print(*sys.modules)
 """
-    loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    ).stdout.split()
     assert not {
         "pydantic",
         "sqlglot",

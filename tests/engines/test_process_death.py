@@ -32,8 +32,13 @@ DEATHS = [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGTERM]
 
 
 @pytest.mark.parametrize("death", DEATHS, ids=[death.name for death in DEATHS])
-def test_its_second_death_is_the_constant_error_and_is_paid_for(session: Session, death: signal.Signals) -> None:
-    plan, process = session.plan("SELECT name, COUNT(*) FROM patients GROUP BY name"), process_of(session)
+def test_its_second_death_is_the_constant_error_and_is_paid_for(
+    session: Session, death: signal.Signals
+) -> None:
+    plan, process = (
+        session.plan("SELECT name, COUNT(*) FROM patients GROUP BY name"),
+        process_of(session),
+    )
     before, pid = session.remaining.spent.rho, process.pid
 
     def dies(process: client.EngineProcess) -> None:
@@ -48,7 +53,9 @@ def test_its_second_death_is_the_constant_error_and_is_paid_for(session: Session
     assert session.remaining.spent.rho > before + plan.cost.rho
 
 
-def test_the_new_process_is_begun_before_the_failure_is_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_new_process_is_begun_before_the_failure_is_told(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else the next statement would take the time of a beginning, and tell what the failure was."""
     data, opens, begun = process_of(session), ProcessVersion._open, list[bool]()
 
@@ -109,13 +116,20 @@ child.work()
 
 
 @pytest.mark.parametrize("fault", ["FatalException", "InternalException"])
-def test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it(fault: str) -> None:
-    assert subprocess.run([sys.executable, "-c", FAULTY, fault], timeout=60, check=False).returncode == 1
+def test_a_fault_of_duckdb_ends_the_process_rather_than_every_statement_after_it(
+    fault: str,
+) -> None:
+    assert (
+        subprocess.run([sys.executable, "-c", FAULTY, fault], timeout=60, check=False).returncode
+        == 1
+    )
 
 
 def test_a_moment_before_all_others_ends_at_most_its_own_statement(tmp_path: Path) -> None:
     """DuckDB 2.0.0 has a fault at this value, 1.5 an error; 2.0.1 answers."""
-    pq.write_table(pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet")
+    pq.write_table(
+        pa.table({"at": pa.array([0, -(2**63)], pa.timestamp("us"))}), tmp_path / "moments.parquet"
+    )
     with duckdb.connect(str(tmp_path / "moments.duckdb")) as connection:
         connection.execute(f"CREATE TABLE moments AS FROM '{tmp_path / 'moments.parquet'}'")
     made = ProcessData(DataSource(str(tmp_path / "moments.duckdb"), "database", {}, (), {}))
@@ -142,7 +156,9 @@ def test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe(tmp_path: Pa
         assert Path(file.name).read_bytes() == b""
 
 
-def test_where_no_other_can_be_begun_nothing_is_charged(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_other_can_be_begun_nothing_is_charged(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plan, process = session.plan(ONE), process_of(session).renewed().process
     before = session.remaining.spent
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
@@ -155,7 +171,9 @@ def test_where_no_other_can_be_begun_nothing_is_charged(session: Session, monkey
     assert session.answer(plan).rows
 
 
-def test_data_that_cannot_be_opened_again_are_said_to_be_so(opened: ProcessData, tmp_path: Path) -> None:
+def test_data_that_cannot_be_opened_again_are_said_to_be_so(
+    opened: ProcessData, tmp_path: Path
+) -> None:
     process = opened.renewed().process
     os.kill(process.pid, signal.SIGKILL)
     until(lambda: not process.alive)
@@ -164,7 +182,9 @@ def test_data_that_cannot_be_opened_again_are_said_to_be_so(opened: ProcessData,
         opened.hold().cursor()
 
 
-def test_too_little_memory_is_the_constant_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_the_constant_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(opening, "OWN_PROCESS", True)
     file = clinic(tmp_path)
     file.write_text(file.read_text() + '[engine]\nmemory = "100MB"\nspill = "0GB"\nthreads = 1\n')

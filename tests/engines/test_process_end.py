@@ -43,7 +43,9 @@ def test_several_statements_run_at_once_and_an_interrupt_ends_one(opened: Proces
 
         until(ended)
 
-    threads = [threading.Thread(target=ask, args=pair) for pair in (("ended", ended), ("other", other))]
+    threads = [
+        threading.Thread(target=ask, args=pair) for pair in (("ended", ended), ("other", other))
+    ]
     for thread in threads:
         thread.start()
     assert list(opened.hold().cursor().rows([], [QUICK])) == [[(2,)]]
@@ -77,11 +79,17 @@ def test_a_statement_beyond_its_time_is_ended(opened: ProcessData) -> None:
     assert opened.renewed().process is cursor._process, "it heard, and nobody else lost anything"
 
 
-def test_what_does_not_hear_that_its_time_is_over_is_killed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_hear_that_its_time_is_over_is_killed(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(data, "GRACE", 0.2)
     assert isinstance(session._execution.engine, DuckDBEngine)
-    settings = session._execution.engine._schema.engine.model_copy(update={"seconds": Fraction(1, 10)})
-    session._execution.engine._schema = session._execution.engine._schema.model_copy(update={"engine": settings})
+    settings = session._execution.engine._schema.engine.model_copy(
+        update={"seconds": Fraction(1, 10)}
+    )
+    session._execution.engine._schema = session._execution.engine._schema.model_copy(
+        update={"engine": settings}
+    )
     plan = session.plan(ONE)
     (error,) = answer_while(session, plan, lambda process: None)
     assert type(error) is ExecutionFailed and not session.is_paid(plan)
@@ -101,7 +109,12 @@ def test_it_ends_with_the_data_closed_or_forgotten(tmp_path: Path) -> None:
     until(lambda: not living(pids[1]))
 
 
-ENDS = {"leaves": "pass", "exits": "sys.exit(3)", "is killed": "os.kill(os.getpid(), 9)", "breaks off": "os._exit(1)"}
+ENDS = {
+    "leaves": "pass",
+    "exits": "sys.exit(3)",
+    "is killed": "os.kill(os.getpid(), 9)",
+    "breaks off": "os._exit(1)",
+}
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
@@ -120,7 +133,9 @@ session.execute({ONE!r})
 print(session._execution.engine._data.pid, forked or "", flush=True)
 {ENDS[end]}
 """
-    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, timeout=60
+    )
     engine, *forks = map(int, done.stdout.split())
     assert len(forks) == fork
     try:
@@ -134,7 +149,9 @@ print(session._execution.engine._data.pid, forked or "", flush=True)
 def test_it_survives_the_thread_that_opened_it(tmp_path: Path) -> None:
     """Linux counts the thread that begins a process as its parent, and would end it with that thread."""
     made: list[ProcessData] = []
-    thread = threading.Thread(target=lambda: made.append(ProcessData(data_source_of(load(clinic(tmp_path))))))
+    thread = threading.Thread(
+        target=lambda: made.append(ProcessData(data_source_of(load(clinic(tmp_path)))))
+    )
     thread.start()
     thread.join()
     pid = made[0].pid
@@ -155,7 +172,9 @@ def test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own(opened: Pro
     assert opened.pid == pid and opened.hold().public_rows("places")
 
 
-def test_a_fork_closes_nothing_that_has_the_numbers_of_pipes_that_are_closed(opened: ProcessData) -> None:
+def test_a_fork_closes_nothing_that_has_the_numbers_of_pipes_that_are_closed(
+    opened: ProcessData,
+) -> None:
     """A fork of a fork neither: files and sockets of a server that forks would be closed behind its back."""
     ended = opened.renewed().process
     assert ended._pipe is not None

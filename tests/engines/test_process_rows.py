@@ -18,9 +18,15 @@ from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
 from dpsql.engines.duckdb.row_encoding import read, written
 
 VALUES = some.one_of(
-    some.none(), some.booleans(), some.integers(-(2**127), 2**127), some.floats(), some.text(), some.dates(),
-    some.datetimes(), some.decimals(allow_nan=False, allow_infinity=False, places=3),
-)  # fmt: skip
+    some.none(),
+    some.booleans(),
+    some.integers(-(2**127), 2**127),
+    some.floats(),
+    some.text(),
+    some.dates(),
+    some.datetimes(),
+    some.decimals(allow_nan=False, allow_infinity=False, places=3),
+)
 COLUMNS = some.one_of(
     some.lists(some.integers(-(2**63), 2**63 - 1), min_size=3, max_size=3),
     some.lists(some.one_of(VALUES, some.lists(VALUES)), min_size=3, max_size=3),
@@ -31,7 +37,9 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, list | tuple):
         return type(one) is type(other) and len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, float) and isinstance(other, float):
-        return math.copysign(1, one) == math.copysign(1, other) and (one == other or (one != one and other != other))
+        return math.copysign(1, one) == math.copysign(1, other) and (
+            one == other or (one != one and other != other)
+        )
     return type(one) is type(other) and one == other and str(one) == str(other)
 
 
@@ -45,12 +53,22 @@ def test_rows_go_through_a_pipe() -> None:
     ours, theirs = os.pipe()
     pipe = MessagePipe(ours, theirs)
     many = [(number, f"text {number}", Decimal(number)) for number in range(100_000)]
-    sent = EngineMessage("done", 7, {"version": None}, [many, [], [(date(2000, 1, 1), datetime(1, 1, 1), [[1], [2]])]])
+    sent = EngineMessage(
+        "done",
+        7,
+        {"version": None},
+        [many, [], [(date(2000, 1, 1), datetime(1, 1, 1), [[1], [2]])]],
+    )
     thread = threading.Thread(target=pipe.send, args=(sent,))
     thread.start()
     got = pipe.receive()
     thread.join()
-    assert (got.word, got.number, got.said, list(got.rows)) == ("done", 7, {"version": None}, sent.rows)
+    assert (got.word, got.number, got.said, list(got.rows)) == (
+        "done",
+        7,
+        {"version": None},
+        sent.rows,
+    )
     pipe.close()
 
 
@@ -74,7 +92,18 @@ BROKEN = [
     b"\xff" * 5000,
     struct.pack(">QI", 2**60, 10) + b"x" * 10,
     struct.pack(">QI", 5, 10) + b"x" * 10,
-    *map(_frame, (b"not JSON", b"[]", b'["done"]', b"7", b'["done", "x", {}, []]', b'["done", 1, 5, []]', b"[" * 5000)),
+    *map(
+        _frame,
+        (
+            b"not JSON",
+            b"[]",
+            b'["done"]',
+            b"7",
+            b'["done", "x", {}, []]',
+            b'["done", 1, 5, []]',
+            b"[" * 5000,
+        ),
+    ),
     _frame(b'["done", 1, {}, [[1, [["q", -8]]]]]'),
     _frame(b'["done", 1, {}, [[1, [["q", 99999999999999]]]]]'),
     _frame(b'["done", 1, {}, [[1, [["q", 999999999]]]]]'),

@@ -42,7 +42,9 @@ HEARS = "pipe.send(EngineMessage('done', pipe.receive().number)); time.sleep(0.3
 
 
 @pytest.fixture
-def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], EngineProcess]]:
+def begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[[str], EngineProcess]]:
     begun: list[EngineProcess] = []
 
     def script(work: str) -> EngineProcess:
@@ -59,7 +61,9 @@ def begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         process.end()
 
 
-def test_one_that_works_for_longer_than_it_may_be_silent_is_left_alone(begin: Callable[[str], EngineProcess]) -> None:
+def test_one_that_works_for_longer_than_it_may_be_silent_is_left_alone(
+    begin: Callable[[str], EngineProcess],
+) -> None:
     assert begin(WORKS).ask("catalog", {}).said == {"answers": "catalog"}
 
 
@@ -80,7 +84,10 @@ def test_one_that_stands_still_is_ended_and_the_log_says_that_dpsql_ended_it(
     process = begin(STANDS)
     with caplog.at_level(logging.WARNING, "dpsql"), pytest.raises(ProcessDied) as raised:
         process.ask("catalog", {})
-    assert raised.value.kind == "StoodStill" and "the engine's process is ended: StoodStill" in caplog.text
+    assert (
+        raised.value.kind == "StoodStill"
+        and "the engine's process is ended: StoodStill" in caplog.text
+    )
 
 
 def test_a_death_that_is_not_dpsql_s_says_the_signal(begin: Callable[[str], EngineProcess]) -> None:
@@ -99,7 +106,9 @@ def test_one_of_which_nothing_is_known_is_left_alone(
     assert begin("time.sleep(2.5)").ask("catalog", {}).said == {"answers": "catalog"}
 
 
-def test_whether_it_hears_is_no_answer_to_the_first_request(begin: Callable[[str], EngineProcess]) -> None:
+def test_whether_it_hears_is_no_answer_to_the_first_request(
+    begin: Callable[[str], EngineProcess],
+) -> None:
     """The first request of all reads the catalogue; an answer that is another's would be taken for an empty one."""
     assert begin(HEARS).ask("catalog", {}).said == {"answers": "catalog"}
 
@@ -121,8 +130,12 @@ def test_the_time_of_a_process_is_what_it_has_worked() -> None:
     assert processor_seconds(worker.pid) is None and of_ps(worker.pid) is None
 
 
-@pytest.mark.parametrize(("said", "seconds"), [("00:00:07", 7), ("1:02.53", 62.53), ("2-01:00:00", 176_400)])
+@pytest.mark.parametrize(
+    ("said", "seconds"), [("00:00:07", 7), ("1:02.53", 62.53), ("2-01:00:00", 176_400)]
+)
 def test_what_ps_says(monkeypatch: pytest.MonkeyPatch, said: str, seconds: float) -> None:
     """Linux has hours, minutes and seconds, and days before them; macOS minutes, and seconds with hundredths."""
-    monkeypatch.setattr(subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, f" {said}\n"))
+    monkeypatch.setattr(
+        subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, f" {said}\n")
+    )
     assert of_ps(1) == seconds

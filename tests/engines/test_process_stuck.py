@@ -53,7 +53,9 @@ def took(action: Callable[[], object], kind: type[Exception] = QueryCancelled) -
     return time.monotonic() - began
 
 
-def test_what_stands_still_is_opened_anew_before_the_charge(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stands_still_is_opened_anew_before_the_charge(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(client, "SILENCE", 1.0)
     plan, pid = session.plan(ONE), process_of(session).pid
     spent = session.remaining.spent.rho
@@ -159,9 +161,16 @@ def test_with_a_bucket_who_is_ended_leaves_at_a_multiple_of_it(session: Session)
     assert 2.0 <= seconds < 2.9 or 4.0 <= seconds < 4.9
 
 
-def test_an_opening_goes_on_where_nobody_waits_for_it(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_opening_goes_on_where_nobody_waits_for_it(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Else what takes longer to be opened than a statement may take would never be open."""
-    plan, opens, go_on, begun = session.plan(ONE), ProcessVersion._open, threading.Event(), list[int]()
+    plan, opens, go_on, begun = (
+        session.plan(ONE),
+        ProcessVersion._open,
+        threading.Event(),
+        list[int](),
+    )
 
     def slow(version: ProcessVersion, *source: object) -> None:
         begun.append(1)

@@ -41,15 +41,21 @@ item = { type = "integer" }
 [tables.items]
 public = true
 """
-AVERAGE = "SELECT AVG(i.list_price) AS p FROM visits v JOIN items i ON i.id = v.item WHERE v.person < 300"
+AVERAGE = (
+    "SELECT AVG(i.list_price) AS p FROM visits v JOIN items i ON i.id = v.item WHERE v.person < 300"
+)
 
 
 @pytest.fixture(params=[False, True])
 def schema(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(opening, "OWN_PROCESS", request.param)
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
-        connection.execute("CREATE TABLE people AS SELECT i AS id, 17 + i % 70 AS age FROM range(500) r(i)")
-        connection.execute("CREATE TABLE visits AS SELECT i % 500 AS person, i % 10 AS item FROM range(1000) r(i)")
+        connection.execute(
+            "CREATE TABLE people AS SELECT i AS id, 17 + i % 70 AS age FROM range(500) r(i)"
+        )
+        connection.execute(
+            "CREATE TABLE visits AS SELECT i % 500 AS person, i % 10 AS item FROM range(1000) r(i)"
+        )
         connection.execute("""
             CREATE TABLE items AS
             SELECT i AS id, (5 + i)::DECIMAL(7,2) AS list_price, DATE '2020-01-01' + i::INTEGER AS since,
@@ -84,8 +90,15 @@ def test_a_public_price_is_averaged_over_private_rows(session: Session) -> None:
 
 
 def test_the_audit_sees_that_a_unit_changes_no_more_than_is_claimed(schema: Path) -> None:
-    report = audit(schema, AuditRequest(statements=[AVERAGE], units=20, minutes=3, draws=1000, choices=100))
-    verdicts = {check.verdict for group in report.groups if group.name == "sensitivity" for check in group.checks}
+    report = audit(
+        schema, AuditRequest(statements=[AVERAGE], units=20, minutes=3, draws=1000, choices=100)
+    )
+    verdicts = {
+        check.verdict
+        for group in report.groups
+        if group.name == "sensitivity"
+        for check in group.checks
+    }
     assert verdicts and "failed" not in verdicts
 
 
@@ -99,8 +112,10 @@ def test_a_row_of_a_private_table_is_not_told(session: Session) -> None:
 
 
 def test_declared_bounds_stay(schema: Path) -> None:
-    schema.write_text(SCHEMA + '[tables.items.columns]\nid = { type = "integer" }\n'
-                      'list_price = { type = "decimal(7,2)", bounds = [0, 100.5] }\n')  # fmt: skip
+    schema.write_text(
+        SCHEMA + '[tables.items.columns]\nid = { type = "integer" }\n'
+        'list_price = { type = "decimal(7,2)", bounds = [0, 100.5] }\n'
+    )
     with closing(open_session(schema)) as opened:
         assert opened.schema.tables["items"].columns["list_price"].bounds == (0, Fraction(201, 2))
 
@@ -109,26 +124,37 @@ def test_declared_bounds_stay(schema: Path) -> None:
 LISTED = {
     "SELECT HISTOGRAM(i.kind) FROM visits v JOIN items i ON i.id = v.item": {"k0", "k1", "k2"},
     "SELECT HISTOGRAM(i.grade) FROM visits v JOIN items i ON i.id = v.item": {10, 20},
-    "SELECT HISTOGRAM(i.since) FROM visits v JOIN items i ON i.id = v.item":
-        {date(2020, 1, day) for day in range(1, 11)},
-}  # fmt: skip
+    "SELECT HISTOGRAM(i.since) FROM visits v JOIN items i ON i.id = v.item": {
+        date(2020, 1, day) for day in range(1, 11)
+    },
+}
 
 
 #: What is grouped by them, and the keys that have rows.
 GROUPED = {
-    "SELECT i.kind, COUNT(*) AS n FROM visits v LEFT JOIN items i ON i.id = v.item GROUP BY i.kind":
-        {"k0", "k1", "k2", None},
-    "SELECT (SELECT i.kind FROM items i WHERE i.id = v.item) AS k, COUNT(*) AS n FROM visits v GROUP BY k":
-        {"k0", "k1", "k2", None},
+    "SELECT i.kind, COUNT(*) AS n FROM visits v LEFT JOIN items i ON i.id = v.item GROUP BY i.kind": {
+        "k0",
+        "k1",
+        "k2",
+        None,
+    },
+    "SELECT (SELECT i.kind FROM items i WHERE i.id = v.item) AS k, COUNT(*) AS n FROM visits v GROUP BY k": {
+        "k0",
+        "k1",
+        "k2",
+        None,
+    },
     "SELECT k, COUNT(*) FROM (SELECT v.person, MAX(i.kind) AS k FROM visits v JOIN items i ON i.id = v.item "
     "GROUP BY v.person) AS t WHERE k < 'k2' GROUP BY k": {"k0", "k1"},
-}  # fmt: skip
+}
 
 
 @pytest.fixture
 def kinds(schema: Path) -> Path:
     with duckdb.connect(str(schema.with_name("shop.duckdb"))) as connection:
-        connection.execute("ALTER TABLE items ADD COLUMN kind TEXT; ALTER TABLE items ADD COLUMN grade INTEGER")
+        connection.execute(
+            "ALTER TABLE items ADD COLUMN kind TEXT; ALTER TABLE items ADD COLUMN grade INTEGER"
+        )
         connection.execute("UPDATE items SET kind = 'k' || (id % 3), grade = 10 * (1 + id % 2)")
         connection.execute("UPDATE items SET kind = NULL WHERE id = 9")
     return schema
@@ -138,11 +164,15 @@ def test_values_of_public_columns_are_read(kinds: Path) -> None:
     with closing(open_session(kinds)) as session:
         for text, wanted in LISTED.items():
             assert set(session.execute(text).rows[0][0]) == wanted  # type: ignore[call-overload]
-        joined = "SELECT STRING_AGG(DISTINCT i.kind, '+') FROM visits v JOIN items i ON i.id = v.item"
+        joined = (
+            "SELECT STRING_AGG(DISTINCT i.kind, '+') FROM visits v JOIN items i ON i.id = v.item"
+        )
         assert session.execute(joined).rows == [("k0+k1+k2",)]
         for groups, rows in GROUPED.items():
             core = session.plan(groups).cores[0].core
-            assert core.domain is not None and not all(core.domain.declared)  # shown where the evidence tells of rows
+            assert core.domain is not None and not all(
+                core.domain.declared
+            )  # shown where the evidence tells of rows
             assert {row[0] for row in session.execute(groups).rows} == rows
 
 
@@ -154,7 +184,9 @@ def test_a_column_of_a_private_table_or_with_many_values_is_not_listed(
         with pytest.raises(Refused, match="E_KEY"):
             session.plan("SELECT HISTOGRAM(age) FROM people")
         with pytest.raises(Refused, match="E_KEY"):
-            session.plan("SELECT p.age, COUNT(*) FROM visits v LEFT JOIN people p ON p.id = v.person GROUP BY p.age")
+            session.plan(
+                "SELECT p.age, COUNT(*) FROM visits v LEFT JOIN people p ON p.id = v.person GROUP BY p.age"
+            )
     for limit in ("MOST_ROWS", "MOST_VALUES"):
         with monkeypatch.context() as patch, closing(open_session(kinds)) as session:
             patch.setattr(public_sizes, limit, 2)
@@ -162,7 +194,9 @@ def test_a_column_of_a_private_table_or_with_many_values_is_not_listed(
                 session.plan(asked)
 
 
-def test_rows_of_a_public_table_that_one_key_meets_bound_what_is_counted_of_them(session: Session) -> None:
+def test_rows_of_a_public_table_that_one_key_meets_bound_what_is_counted_of_them(
+    session: Session,
+) -> None:
     asked = "SELECT SUM((SELECT COUNT(*) FROM items i WHERE i.nought = v.item)) AS n FROM visits v"
     assert abs(float(str(session.execute(asked).rows[0][0])) - 1000) < 20
     (core,) = session.plan(asked).cores

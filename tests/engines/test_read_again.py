@@ -24,9 +24,7 @@ from dpsql.session.public_tables import PublicTables
 
 #: Three stages: the third reads what is derived of the first and of the second.
 MEAN = "(SELECT AVG(cost) FROM visits)"
-STAGES = (
-    f"SELECT COUNT(*) FROM visits WHERE cost > {MEAN} AND cost < 9 * (SELECT AVG(cost) FROM visits WHERE cost > {MEAN})"
-)
+STAGES = f"SELECT COUNT(*) FROM visits WHERE cost > {MEAN} AND cost < 9 * (SELECT AVG(cost) FROM visits WHERE cost > {MEAN})"
 BY_PLACE = "SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY place"
 
 
@@ -72,7 +70,9 @@ def test_after_one_death_the_statement_is_answered_at_one_price(
     assert "once more under the same charge: ProcessDied: SIGKILL" in caplog.text
 
 
-def test_what_is_read_again_is_what_would_have_been_read(session: Session, rows: list[object]) -> None:
+def test_what_is_read_again_is_what_would_have_been_read(
+    session: Session, rows: list[object]
+) -> None:
     plan = session.plan(BY_PLACE)
     assert answer_while(session, plan, kill, 1) == []
     session.execute("SET dpsql.epsilon = 2")
@@ -106,7 +106,9 @@ def test_a_later_stage_has_the_derived_tables_of_those_before(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(DuckDBReading, "stage", dying_stages(session, [stages_before]))
         assert session.answer(plan).rows
-    assert len(releases) == len(plan.stages) and session.remaining.spent.rho == before + plan.cost.rho
+    assert (
+        len(releases) == len(plan.stages) and session.remaining.spent.rho == before + plan.cost.rho
+    )
 
 
 def test_a_death_in_each_of_two_stages_is_the_end(session: Session, releases: list[int]) -> None:
@@ -118,7 +120,9 @@ def test_a_death_in_each_of_two_stages_is_the_end(session: Session, releases: li
     assert releases == [1, 1]
 
 
-def test_other_data_are_not_read_under_the_charge(session: Session, tmp_path: Path, releases: list[int]) -> None:
+def test_other_data_are_not_read_under_the_charge(
+    session: Session, tmp_path: Path, releases: list[int]
+) -> None:
     plan, before = session.plan(ONE), session.remaining.spent.rho
 
     def changes(process: client.EngineProcess) -> None:
@@ -144,7 +148,9 @@ def test_a_second_death_is_the_end(session: Session, releases: list[int]) -> Non
     assert session.remaining.spent.rho == before + plan.cost.rho
 
 
-def test_trouble_that_is_no_death_is_not_read_again(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trouble_that_is_no_death_is_not_read_again(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     read: list[int] = []
 
     def fails(*_: object) -> None:
@@ -158,9 +164,15 @@ def test_trouble_that_is_no_death_is_not_read_again(session: Session, monkeypatc
 
 
 @pytest.mark.parametrize(
-    "read", [lambda tables: tables.rows("places"), lambda tables: tables.public_column(COLUMN, frozenset({"places"}))]
+    "read",
+    [
+        lambda tables: tables.rows("places"),
+        lambda tables: tables.public_column(COLUMN, frozenset({"places"})),
+    ],
 )
-def test_public_rows_are_read_again(session: Session, read: Callable[[PublicTables], list[object]]) -> None:
+def test_public_rows_are_read_again(
+    session: Session, read: Callable[[PublicTables], list[object]]
+) -> None:
     """They are read after the charge as well, for what is made of the release."""
     tables, rows = session._execution.public, client.EngineProcess.asked
     died: list[int] = []
@@ -180,7 +192,9 @@ def test_public_rows_are_read_again(session: Session, read: Callable[[PublicTabl
 COLUMN = 'SELECT "t0"."region" FROM "source"."main"."places" AS "t0"'
 
 
-def test_what_was_ended_for_its_time_is_not_read_again(session: Session, releases: list[int]) -> None:
+def test_what_was_ended_for_its_time_is_not_read_again(
+    session: Session, releases: list[int]
+) -> None:
     """Both readings have the time of one stage together."""
     limited(session, 1)
     began, read = time.monotonic(), list[int]()

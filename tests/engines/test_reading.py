@@ -58,9 +58,13 @@ def _database(path: Path) -> duckdb.DuckDBPyConnection:
     stays = "guest UUID, house UUID, since TIMESTAMPTZ, seen TIMESTAMP_NS, paid HUGEINT, note JSON"
     connection.execute(f"CREATE TABLE stays ({stays})")
     uuid = "('00000000-0000-0000-0000-' || lpad(printf('%x', {}), 12, '0'))::UUID"
-    connection.execute(f"INSERT INTO houses SELECT {uuid.format('i')}, i, '2020-01-01 00:00:00+00' FROM range(3) r(i)")
+    connection.execute(
+        f"INSERT INTO houses SELECT {uuid.format('i')}, i, '2020-01-01 00:00:00+00' FROM range(3) r(i)"
+    )
     moods = "(['sad', 'it''s ok', 'happy', NULL])[1 + i % 4]::mood"
-    connection.execute(f"INSERT INTO guests SELECT {uuid.format('i + 100')}, {moods} FROM range({UNITS}) r(i)")
+    connection.execute(
+        f"INSERT INTO guests SELECT {uuid.format('i + 100')}, {moods} FROM range({UNITS}) r(i)"
+    )
     paid = f"CASE i % 5 WHEN 0 THEN {2**127 - 1}::HUGEINT WHEN 1 THEN {-(10**20)} ELSE i END"
     connection.execute(
         f"INSERT INTO stays SELECT {uuid.format(f'100 + i % {UNITS}')}, {uuid.format('i % 3')}, "
@@ -72,7 +76,9 @@ def _database(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 @pytest.fixture(params=["file", "parquet", "process"])
-def stays(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+def stays(
+    tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Session]:
     monkeypatch.setattr(opening, "OWN_PROCESS", request.param == "process")
     with _database(tmp_path / "stays.duckdb") as connection:
         if request.param == "parquet":
@@ -89,12 +95,18 @@ def stays(tmp_path: Path, request: pytest.FixtureRequest, monkeypatch: pytest.Mo
 
 
 def test_answers_are_those_on_what_the_columns_stand_for(stays: Session) -> None:
-    rows = stays.execute("SELECT mood, COUNT(*) AS n FROM guests GROUP BY mood ORDER BY mood NULLS LAST").rows
+    rows = stays.execute(
+        "SELECT mood, COUNT(*) AS n FROM guests GROUP BY mood ORDER BY mood NULLS LAST"
+    ).rows
     assert rows == [("happy", 10), ("it's ok", 10), ("sad", 10), (None, 10)]
-    times = "COUNT_IF(since < TIMESTAMP '2024-03-10 08:30:00'), COUNT_IF(EXTRACT(hour FROM since) = 7)"
+    times = (
+        "COUNT_IF(since < TIMESTAMP '2024-03-10 08:30:00'), COUNT_IF(EXTRACT(hour FROM since) = 7)"
+    )
     ((early, late),) = stays.execute(f"SELECT {times} FROM stays").rows
     assert (early, late) == (2, 4)
-    ((seen,),) = stays.execute("SELECT COUNT_IF(seen >= TIMESTAMP '2024-01-01 00:00:00.123456') FROM stays").rows
+    ((seen,),) = stays.execute(
+        "SELECT COUNT_IF(seen >= TIMESTAMP '2024-01-01 00:00:00.123456') FROM stays"
+    ).rows
     assert seen == 2 * UNITS
     ((paid, noted),) = stays.execute("SELECT SUM(paid), COUNT_IF(note LIKE '%a%') FROM stays").rows
     beyond = [0 if i % 5 == 1 else 1000 if i % 5 == 0 else i for i in range(2 * UNITS)]
@@ -105,7 +117,11 @@ def test_units_and_public_tables_are_joined_by_what_is_stored(stays: Session) ->
     assert stays.execute("SELECT COUNT(DISTINCT id) FROM guests").rows == [(UNITS,)]
     sql = "SELECT h.stars, COUNT(*) FROM stays s JOIN houses h ON h.id = s.house GROUP BY h.stars ORDER BY 1"
     found = stays.execute(sql).rows
-    assert [(stars, abs(n - 2 * UNITS / 3) < 2) for stars, n in found] == [(0, True), (1, True), (2, True)]
+    assert [(stars, abs(n - 2 * UNITS / 3) < 2) for stars, n in found] == [
+        (0, True),
+        (1, True),
+        (2, True),
+    ]
     ((house, stars, opened),) = stays.execute("SELECT * FROM houses WHERE id LIKE '%2'").rows
     assert (house[-3:], stars, opened) == ("002", 2, datetime(2020, 1, 1))
     one = "id = '00000000-0000-0000-0000-000000000064'"
@@ -129,7 +145,9 @@ _TYPES = {
 
 def test_every_stored_type_that_is_read_is_tried() -> None:
     read = {name for name, stored in STORED_TYPES.items() if stored.read_as is not None}
-    assert read - {"timestamp with time zone"} == {each.partition("(")[0].lower() for each in _TYPES}
+    assert read - {"timestamp with time zone"} == {
+        each.partition("(")[0].lower() for each in _TYPES
+    }
 
 
 @pytest.mark.parametrize("stored", _TYPES)
@@ -143,32 +161,50 @@ def test_a_reading_fails_for_no_value_and_a_faithful_one_keeps_two_values_two(st
         "JSON": ["'{}'", "'{ }'", "'1'", "'1.0'", "'\"1\"'", "'null'", "'\"\\u0061\"'", "'\"a\"'"],
         "ENUM('a', 'A', 'a ')": ["'a'", "'A'", "'a '"],
         "TIMESTAMPTZ": [f"make_timestamptz({(each >> 66) - 2**61})" for each in near]
-        + ["'infinity'", "'-infinity'", "'2024-11-03 01:30:00 America/New_York'", "'2024-11-03 01:30:00-05'"],
-        "TIMESTAMP_NS": [f"make_timestamp_ns({(each >> 65) - 2**62})" for each in near] + ["'infinity'"],
+        + [
+            "'infinity'",
+            "'-infinity'",
+            "'2024-11-03 01:30:00 America/New_York'",
+            "'2024-11-03 01:30:00-05'",
+        ],
+        "TIMESTAMP_NS": [f"make_timestamp_ns({(each >> 65) - 2**62})" for each in near]
+        + ["'infinity'"],
         "HUGEINT": [str(each - 2**127) for each in near],
         "UBIGINT": [str(each >> 64) for each in near] + [str(2**64 - 1)],
-    }[stored]  # fmt: skip
+    }[stored]
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t (x {stored})")
-        connection.execute(f"INSERT INTO t VALUES {', '.join(f'({each})' for each in values)}, (NULL)")
+        connection.execute(
+            f"INSERT INTO t VALUES {', '.join(f'({each})' for each in values)}, (NULL)"
+        )
         sql = _SQL[reading].format("x")
         one, two, nulls = connection.execute(
             f"SELECT COUNT(DISTINCT x), COUNT(DISTINCT {sql}), COUNT_IF({sql} IS NULL) FROM t"
         ).fetchone() or (0, 0, 0)
-        assert connection.execute(f"SELECT DISTINCT {sql} IS NULL FROM t WHERE x IS NULL").fetchall() == [(True,)]
+        assert connection.execute(
+            f"SELECT DISTINCT {sql} IS NULL FROM t WHERE x IS NULL"
+        ).fetchall() == [(True,)]
         if reading in FAITHFUL:
-            lost = 2 if stored == "TIMESTAMPTZ" else 0  # −∞ and ∞ have no moment: rows of them are nobody's
+            lost = (
+                2 if stored == "TIMESTAMPTZ" else 0
+            )  # −∞ and ∞ have no moment: rows of them are nobody's
             assert (two, nulls) == (one - lost, 1 + lost)
-        types = connection.execute(f"SELECT DISTINCT typeof({sql}) FROM t WHERE x IS NOT NULL").fetchall()
+        types = connection.execute(
+            f"SELECT DISTINCT typeof({sql}) FROM t WHERE x IS NOT NULL"
+        ).fetchall()
         assert Stored.parse(types[0][0]) == Stored(Stored.parse(stored).type)
 
 
-@pytest.mark.parametrize(("stored", "declared"), [("HUGEINT", "integer"), ("TIMESTAMP_NS", "timestamp")])
+@pytest.mark.parametrize(
+    ("stored", "declared"), [("HUGEINT", "integer"), ("TIMESTAMP_NS", "timestamp")]
+)
 @pytest.mark.parametrize("where", ["unit", "parent", "child", "key"])
 def test_what_tells_units_apart_is_not_read_so_that_two_become_one(
     tmp_path: Path, stored: str, declared: str, where: str
 ) -> None:
-    types = dict.fromkeys(("unit", "parent", "child", "key"), "BIGINT" if declared == "integer" else "TIMESTAMP")
+    types = dict.fromkeys(
+        ("unit", "parent", "child", "key"), "BIGINT" if declared == "integer" else "TIMESTAMP"
+    )
     path = tmp_path / "shop.duckdb"
     with duckdb.connect(str(path)) as connection:
         kinds = types | {where: stored}
@@ -198,5 +234,8 @@ def test_a_draft_reads_them_and_lists_the_members_of_an_enum(tmp_path: Path) -> 
     _database(tmp_path / "stays.duckdb").close()
     text = draft(read_catalog(tmp_path / "stays.duckdb"))
     assert 'id = { type = "text", nullable = true }' in text and "Left out" not in text
-    assert 'mood = { type = "text", nullable = true, values = ["sad", "it\'s ok", "happy"] }  # its members' in text
+    assert (
+        'mood = { type = "text", nullable = true, values = ["sad", "it\'s ok", "happy"] }  # its members'
+        in text
+    )
     assert 'since = { type = "timestamp"' in text and 'paid = { type = "integer"' in text

@@ -15,11 +15,27 @@ from dpsql.schema.load import loads
 
 TABLES = {
     "people": ("id INTEGER, age INTEGER", [(1, 30), (2, 40), (None, 50), (None, 50), (None, None)]),
-    "orders": ("nr INTEGER, person INTEGER",
-               [(10, 1), (11, 1), (12, 7), (13, None), (14, None), (None, 2), (None, None)]),
-    "items": ("nr INTEGER, price INTEGER",
-              [(10, 1), (10, 1), (12, 2), (13, 3), (13, 4), (14, 5), (99, 6), (99, 6), (98, 7), (None, 8), (None, 8)]),
-}  # fmt: skip
+    "orders": (
+        "nr INTEGER, person INTEGER",
+        [(10, 1), (11, 1), (12, 7), (13, None), (14, None), (None, 2), (None, None)],
+    ),
+    "items": (
+        "nr INTEGER, price INTEGER",
+        [
+            (10, 1),
+            (10, 1),
+            (12, 2),
+            (13, 3),
+            (13, 4),
+            (14, 5),
+            (99, 6),
+            (99, 6),
+            (98, 7),
+            (None, 8),
+            (None, 8),
+        ],
+    ),
+}
 SCHEMA = """
 name = "shop"
 source = "{source}"
@@ -82,8 +98,12 @@ def _sqlite(folder: Path) -> str:
     return "shop.sqlite"
 
 
-SOURCES = {"database": _database, "parquet": lambda folder: _files(folder, "parquet"),
-           "csv": lambda folder: _files(folder, "csv"), "sqlite": _sqlite}  # fmt: skip
+SOURCES = {
+    "database": _database,
+    "parquet": lambda folder: _files(folder, "parquet"),
+    "csv": lambda folder: _files(folder, "csv"),
+    "sqlite": _sqlite,
+}
 
 
 def written(folder: Path, source: str, orphans: str = "each") -> Path:
@@ -102,10 +122,12 @@ def test_each_row_has_the_unit_that_its_references_end_at(kind: str, tmp_path: P
             groups: dict[str, list[object]] = {}
             for *values, unit in rows:
                 groups.setdefault(repr(unit), []).append(tuple(values))
-            expected = [sorted((TABLES[table][1][place] for place in places), key=repr) for places in units]
-            assert sorted((sorted(group, key=repr) for group in groups.values()), key=repr) == sorted(
-                expected, key=repr
-            )
+            expected = [
+                sorted((TABLES[table][1][place] for place in places), key=repr) for places in units
+            ]
+            assert sorted(
+                (sorted(group, key=repr) for group in groups.values()), key=repr
+            ) == sorted(expected, key=repr)
 
 
 def test_rows_of_one_unit_have_it_in_every_table(tmp_path: Path) -> None:
@@ -134,7 +156,10 @@ ANSWERS = {
     "SELECT COUNT(*) FROM orders o LEFT JOIN people p ON p.id = o.person": (7, 4),
     "SELECT COUNT(*) FROM items i LEFT JOIN orders o ON o.nr = i.nr WHERE o.nr IS NULL": (5, 0),
     "SELECT COUNT(DISTINCT person) FROM orders": (3, 3),
-    "SELECT COUNT(*) FROM (SELECT nr, SUM(price) AS s FROM items GROUP BY nr) t WHERE nr IS NOT NULL": (6, 2),
+    "SELECT COUNT(*) FROM (SELECT nr, SUM(price) AS s FROM items GROUP BY nr) t WHERE nr IS NOT NULL": (
+        6,
+        2,
+    ),
     "SELECT COUNT(*) FROM (SELECT price FROM items UNION ALL SELECT person FROM orders) t": (18, 7),
 }
 
@@ -155,8 +180,11 @@ def test_counts_are_those_of_sql(tmp_path: Path) -> None:
 
 
 def test_groups_by_the_unit_lack_that_of_rows_without_one(tmp_path: Path) -> None:
-    groups = {"SELECT nr FROM items GROUP BY nr": 6, "SELECT DISTINCT person FROM orders": 3,
-              "SELECT person, nr FROM orders GROUP BY 1, 2": 6}  # fmt: skip
+    groups = {
+        "SELECT nr FROM items GROUP BY nr": 6,
+        "SELECT DISTINCT person FROM orders": 3,
+        "SELECT person, nr FROM orders GROUP BY 1, 2": 6,
+    }
     with dpsql.connect(written(tmp_path, _database(tmp_path))) as connection:
         cursor = connection.cursor()
         for text, count in groups.items():
@@ -178,5 +206,9 @@ def test_explain_says_which_rows_are_left_out(tmp_path: Path) -> None:
             text = str(connection.explain("SELECT COUNT(*) FROM items"))
             assert ("rows whose items.nr is NULL" in text) is said
             assert ("rows whose orders.person is NULL" in text) is said
-            joined = str(connection.explain("SELECT COUNT(*) FROM items i JOIN orders o ON i.nr = o.nr"))
-            assert "items.nr" not in joined and ("rows whose orders.person is NULL" in joined) is said
+            joined = str(
+                connection.explain("SELECT COUNT(*) FROM items i JOIN orders o ON i.nr = o.nr")
+            )
+            assert (
+                "items.nr" not in joined and ("rows whose orders.person is NULL" in joined) is said
+            )

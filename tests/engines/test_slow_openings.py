@@ -32,9 +32,16 @@ class SlowTown:
         monkeypatch.setattr(opening, "OWN_PROCESS", False)
         self._folder, self.clock, self._version, opens = folder, Clock(), 1, Versions._current
         schema = town(folder)
-        public = '[tables.kinds]\npublic = true\n[tables.kinds.columns]\nkind = { type = "integer" }\n'
-        schema.write_text(schema.read_text().replace("delta = 0", f"delta = 0\ntime_bucket = {self.BUCKET}") + public)
-        duckdb.sql(f"COPY (SELECT range AS kind FROM range(2)) TO '{folder / 'data' / 'kinds.parquet'}'")
+        public = (
+            '[tables.kinds]\npublic = true\n[tables.kinds.columns]\nkind = { type = "integer" }\n'
+        )
+        schema.write_text(
+            schema.read_text().replace("delta = 0", f"delta = 0\ntime_bucket = {self.BUCKET}")
+            + public
+        )
+        duckdb.sql(
+            f"COPY (SELECT range AS kind FROM range(2)) TO '{folder / 'data' / 'kinds.parquet'}'"
+        )
         self.database = open_database(schema)
         self.session = self.database.session()
         self.session._execution.clock = self.clock
@@ -74,7 +81,9 @@ def test_opening_a_version_takes_whole_buckets(slow_town: SlowTown) -> None:
 
 
 @pytest.mark.parametrize("changed", [False, True])
-def test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets(slow_town: SlowTown, changed: bool) -> None:
+def test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets(
+    slow_town: SlowTown, changed: bool
+) -> None:
     """Rows for the sandbox, sizes for the planner, values of a column, and all of these in a statement that is free."""
     tables = PublicTables(slow_town.database._engine, Fraction(10), lambda: slow_town.clock)
     counting, listing = fanout_sql(DUCKDB, "kinds", ()), values_sql(DUCKDB, "kinds", "kind")

@@ -145,7 +145,9 @@ time.sleep(600)
 @pytest.fixture
 def other(temporary: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
     """Another process that has a folder for spilling, and the folder."""
-    process = subprocess.Popen([sys.executable, "-c", KILLED, str(temporary)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(temporary)], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     yield process, Path(process.stdout.readline().strip())
     process.kill()

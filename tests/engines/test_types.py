@@ -29,11 +29,15 @@ def answer(engine: DuckDBEngine, accountant: Accountant, plan: Plan) -> DuckDBRe
     return engine.run(charge)
 """
 UNPAID = PAID.replace("engine.run(charge)", "engine.run(plan)")
-FORGED = PAID.replace("engine.run(charge)", "engine.run(Charge(plan))").replace("Accountant", "Accountant, Charge", 1)
+FORGED = PAID.replace("engine.run(charge)", "engine.run(Charge(plan))").replace(
+    "Accountant", "Accountant, Charge", 1
+)
 
 
 @pytest.mark.slow
-def test_an_unpaid_plan_does_not_type_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unpaid_plan_does_not_type_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(PROJECT)
     files = {name: tmp_path / f"{name}.py" for name in ("paid", "unpaid", "forged")}
     for name, text in (("paid", PAID), ("unpaid", UNPAID), ("forged", FORGED)):

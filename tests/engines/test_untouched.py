@@ -48,8 +48,12 @@ class FailingEngine:
     def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> NoReturn:
         raise Touched
 
-    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
-        return 1 if "GROUP BY" in sql else 10  # how large a public table is, is public: planning may ask
+    def public_count(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> int:
+        return (
+            1 if "GROUP BY" in sql else 10
+        )  # how large a public table is, is public: planning may ask
 
     def public_column(
         self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
@@ -94,14 +98,18 @@ def test_plan_and_explain_touch_nothing(session: Session, text: str) -> None:
     assert session.remaining == before
 
 
-@pytest.mark.parametrize("text", ["SHOW dpsql.budget", "SHOW dpsql.epsilon", "SET dpsql.epsilon = 0.5", "BEGIN"])
+@pytest.mark.parametrize(
+    "text", ["SHOW dpsql.budget", "SHOW dpsql.epsilon", "SET dpsql.epsilon = 0.5", "BEGIN"]
+)
 def test_settings_touch_nothing(session: Session, text: str) -> None:
     before = session.remaining
     session.execute(text)
     assert session.remaining == before
 
 
-@pytest.mark.parametrize("text", ["SELECT name FROM patients", "SELECT 1 FROM nowhere", "DROP TABLE patients", "SELEC"])
+@pytest.mark.parametrize(
+    "text", ["SELECT name FROM patients", "SELECT 1 FROM nowhere", "DROP TABLE patients", "SELEC"]
+)
 def test_refusals_touch_nothing(session: Session, text: str) -> None:
     before = session.remaining
     with pytest.raises(Exception) as raised:
@@ -110,7 +118,9 @@ def test_refusals_touch_nothing(session: Session, text: str) -> None:
     assert session.remaining == before
 
 
-def test_answering_touches_the_engine_after_the_charge(session: Session, engine: FailingEngine) -> None:
+def test_answering_touches_the_engine_after_the_charge(
+    session: Session, engine: FailingEngine
+) -> None:
     before = session.remaining.spent
     plan = session.plan("SELECT COUNT(*) FROM patients")
     with pytest.raises(ExecutionFailed):

@@ -97,7 +97,9 @@ def test_what_is_held_stays_and_the_next_is_the_new_one(
     data.close()
 
 
-def test_the_cores_of_a_stage_read_the_version_that_is_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cores_of_a_stage_read_the_version_that_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = LocalData(data_source_of(load(town(tmp_path))))
     between_scans(monkeypatch, lambda: put(tmp_path, 2))
     with data.hold() as held:
@@ -108,7 +110,11 @@ def test_the_cores_of_a_stage_read_the_version_that_is_held(tmp_path: Path, monk
 @pytest.mark.parametrize("write", [write_over, write_over_unseen])
 @pytest.mark.parametrize("same", [False, True], ids=["other bytes", "the same bytes"])
 def test_what_is_written_into_the_file_itself_ends_the_statement(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[Path, Path], None], same: bool
+    database: Database,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    write: Callable[[Path, Path], None],
+    same: bool,
 ) -> None:
     run = DuckDBEngine.run
 
@@ -120,7 +126,10 @@ def test_what_is_written_into_the_file_itself_ends_the_statement(
         patch.setattr(DuckDBEngine, "run", changed)
         with pytest.raises(ExecutionFailed) as raised:
             visits(database)
-    assert str(raised.value) == "E_EXEC query could not be completed" and raised.value.__context__ is None
+    assert (
+        str(raised.value) == "E_EXEC query could not be completed"
+        and raised.value.__context__ is None
+    )
     assert spent(database) == 1, "the charge stays"
     assert visits(database) == VISITS[1 if same else 2] and spent(database) == 2
 
@@ -165,7 +174,9 @@ def test_an_answer_is_kept_for_the_version_that_was_read(
     assert visits(database) == VISITS[2] and spent(database) == 2
 
 
-def test_a_block_reads_one_version(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_block_reads_one_version(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Who goes from one part to the other meanwhile would be in both, and only one was charged."""
     run = DuckDBEngine.run
 
@@ -198,7 +209,9 @@ def test_a_block_whose_files_are_written_to_is_given_no_answer_of_another_versio
         with pytest.raises(ExecutionFailed):
             session.run(workload, "parallel")
     assert spent(database) == 1 and len(readings) == 2
-    assert [round(session.execute(each).rows[0][0]) for each in (LEFT, RIGHT)] == SIDES[2] and spent(database) == 3
+    assert [round(session.execute(each).rows[0][0]) for each in (LEFT, RIGHT)] == SIDES[
+        2
+    ] and spent(database) == 3
 
 
 def test_a_file_that_is_moved_to_another_name_is_not_read_by_that(
@@ -287,7 +300,9 @@ def test_all_files_are_of_the_folder_to_which_a_link_leads_when_the_first_is_ope
     for folder in (1, 2, 1):
         files = HeldFiles()
         files.source(source)
-        assert {Path(each).parent for each in files.paths} == {tmp_path / str(folder)} and len(files.paths) == 2
+        assert {Path(each).parent for each in files.paths} == {tmp_path / str(folder)} and len(
+            files.paths
+        ) == 2
         files.close()
         swapped(tmp_path / "1" / "visits.parquet")
 
@@ -300,14 +315,21 @@ def test_all_files_are_of_the_folder_to_which_a_link_leads_when_the_first_is_ope
         ("visits", "SELECT pid FROM '{}'"),
         ("people", "FROM '{}' UNION ALL FROM '{}'"),
     ],
-    ids=["another type", "a type that is read otherwise", "a column less", "a key that stands twice"],
+    ids=[
+        "another type",
+        "a type that is read otherwise",
+        "a column less",
+        "a key that stands twice",
+    ],
 )
 def test_data_that_do_not_fit_are_not_read_and_nothing_is_charged(
     database: Database, tmp_path: Path, table: str, change: str
 ) -> None:
     assert visits(database) == VISITS[1]
     file = tmp_path / "data" / f"{table}.parquet"
-    duckdb.connect().execute(f"COPY ({change.format(file, file)}) TO '{tmp_path / 'new'}' (FORMAT parquet)")
+    duckdb.connect().execute(
+        f"COPY ({change.format(file, file)}) TO '{tmp_path / 'new'}' (FORMAT parquet)"
+    )
     (tmp_path / "new").replace(file)
     for _ in range(2):
         with pytest.raises(OperationalError, match="cannot be opened any more"):
@@ -348,7 +370,9 @@ def test_of_many_who_come_after_a_change_one_opens_the_new_version(tmp_path: Pat
 
 
 @pytest.mark.parametrize("by_path", [False, True])
-def test_what_was_let_go_is_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_path: bool) -> None:
+def test_what_was_let_go_is_no_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_path: bool
+) -> None:
     """Its descriptors were free for any file, also where the same files are held by the same ones again."""
     if by_path:
         monkeypatch.delattr(os, "O_PATH", raising=False)
@@ -369,7 +393,10 @@ def test_a_file_that_was_written_just_now_is_looked_at_when_a_write_would_show(
     """File systems tell times in ticks: two writes in one have the same."""
     source, files = data_source_of(load(town(tmp_path))), HeldFiles()
     files.source(source)
-    last, slept = max(max(state.changed, state.modified) for state in files.states) / 10**9, list[float]()
+    last, slept = (
+        max(max(state.changed, state.modified) for state in files.states) / 10**9,
+        list[float](),
+    )
 
     class Watch:
         time = staticmethod(lambda: last + age)
@@ -404,7 +431,9 @@ def test_under_a_writer_every_answer_is_of_one_version(
     schema = town(tmp_path, process)
     schema.write_text(schema.read_text().replace("delta = 0", "delta = 0\nkeep_answers = false"))
     database = open_database(schema)
-    writer = subprocess.Popen([sys.executable, "-c", WRITER, inspect.getfile(put).rpartition("/")[0], str(tmp_path)])
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, inspect.getfile(put).rpartition("/")[0], str(tmp_path)]
+    )
     try:
         assert {visits(database) for _ in range(12)} <= set(VISITS.values())
     finally:

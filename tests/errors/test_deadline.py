@@ -153,7 +153,9 @@ def test_a_lock_that_is_free_is_taken_though_the_wait_is_over() -> None:
 
 
 @pytest.mark.parametrize(("looks", "waits"), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2)])
-def test_a_lock_is_waited_for_with_glances_at_the_deadline(looks: int, waits: int, clock: Clock) -> None:
+def test_a_lock_is_waited_for_with_glances_at_the_deadline(
+    looks: int, waits: int, clock: Clock
+) -> None:
     held = HeldLock(clock, looks)
     assert taken(held)  # type: ignore[arg-type]
     assert held.timeouts == [GLANCE] * waits and GLANCE <= 0.1

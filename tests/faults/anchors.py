@@ -57,14 +57,18 @@ def planted_source(fault: Fault, text: str) -> str:
     start, end = place.start, place.end
     if not fault.new:
         start, end = _with_comma(module.data, start, end)
-    return (module.data[:start] + _written(module, place, fault.new).encode() + module.data[end:]).decode()
+    return (
+        module.data[:start] + _written(module, place, fault.new).encode() + module.data[end:]
+    ).decode()
 
 
 def _only(fault: Fault, found: Iterator[_T]) -> _T:
     places = list(dict.fromkeys(found))
     if len(places) != 1:
         within = fault.within or "the module"
-        raise AnchorError(f"{fault.file}: {fault.old!r} occurs {len(places)} times in {within}, not once")
+        raise AnchorError(
+            f"{fault.file}: {fault.old!r} occurs {len(places)} times in {within}, not once"
+        )
     return places[0]
 
 
@@ -120,7 +124,11 @@ def _expressions(module: Module, nodes: list[ast.AST], pattern: ast.expr) -> Ite
                 yield Place(start, end, "generator")
             else:
                 yield Place(start, end, "expression")
-        elif isinstance(node, ast.BoolOp) and isinstance(pattern, ast.BoolOp) and are_alike(node.op, pattern.op):
+        elif (
+            isinstance(node, ast.BoolOp)
+            and isinstance(pattern, ast.BoolOp)
+            and are_alike(node.op, pattern.op)
+        ):
             for values in _slices(node.values, pattern.values):
                 yield Place(module.start(values[0]), module.end(values[-1]), "expression")
 
@@ -130,14 +138,22 @@ def _statements(module: Module, nodes: list[ast.AST], pattern: list[ast.AST]) ->
         for name in BLOCKS:
             if isinstance(block := getattr(node, name, None), list):
                 for statements in _slices(block, pattern):
-                    yield Place(module.start(statements[0]), module.end(statements[-1]), "statements")
+                    yield Place(
+                        module.start(statements[0]), module.end(statements[-1]), "statements"
+                    )
 
 
-def _keyword_arguments(module: Module, nodes: list[ast.AST], pattern: list[ast.AST]) -> Iterator[Place]:
+def _keyword_arguments(
+    module: Module, nodes: list[ast.AST], pattern: list[ast.AST]
+) -> Iterator[Place]:
     match pattern:
         case [ast.Assign(targets=[ast.Name(id=name)], value=value)]:
             for node in nodes:
-                if isinstance(node, ast.keyword) and node.arg == name and are_alike(node.value, value):
+                if (
+                    isinstance(node, ast.keyword)
+                    and node.arg == name
+                    and are_alike(node.value, value)
+                ):
                     yield Place(module.start(node), module.end(node), "item")
 
 
@@ -147,7 +163,9 @@ def _dict_items(module: Module, nodes: list[ast.AST], pattern: ast.Dict) -> Iter
         if isinstance(node, ast.Dict):
             for items in _slices(list(zip(node.keys, node.values, strict=True)), wanted):
                 key, value = items[0]
-                start = module.start(key) if key else module.data.rindex(b"**", 0, module.start(value))
+                start = (
+                    module.start(key) if key else module.data.rindex(b"**", 0, module.start(value))
+                )
                 yield Place(start, module.end(items[-1][1]), "item")
         elif isinstance(node, ast.keyword) and are_alike([(node.arg, node.value)], wanted):
             yield Place(module.start(node), module.end(node), "item")
@@ -215,7 +233,9 @@ def _in_strings(module: Module, nodes: list[ast.AST], old: bytes) -> Iterator[tu
     """Where the bytes of a text are in the strings of these nodes; a docstring is none."""
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     for node in nodes:
-        is_string = isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+        is_string = isinstance(node, ast.JoinedStr) or (
+            isinstance(node, ast.Constant) and isinstance(node.value, str)
+        )
         if is_string and id(node) not in docstrings:
             offsets = string_content(module.data, module.start(node), module.end(node))
             content = bytes(module.data[offset] for offset in offsets)

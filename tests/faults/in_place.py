@@ -135,8 +135,12 @@ class Forks:
                     for function in functions[str(ROOT / fault.file)]:
                         if function.__code__ == old:
                             function.__code__ = new
-                items = dict.fromkeys(item for test in fault.tests for item in session.items if _is_of(item, test))
-                session.items[:] = sorted(items, key=lambda item: item.nodeid != self.found_by.get(fault.name))
+                items = dict.fromkeys(
+                    item for test in fault.tests for item in session.items if _is_of(item, test)
+                )
+                session.items[:] = sorted(
+                    items, key=lambda item: item.nodeid != self.found_by.get(fault.name)
+                )
                 return None
             self._running[process] = fault, folder, time.monotonic()
         while self._running:
@@ -178,7 +182,9 @@ def _begin(folder: Path, limit: int) -> None:
 
 def first_failed(said: Path) -> str:
     """The test that turned red first, by what pytest printed."""
-    first = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said.read_text(errors="replace"), re.MULTILINE)
+    first = re.search(
+        r"^(?:FAILED|ERROR) (.+?)(?: - |$)", said.read_text(errors="replace"), re.MULTILINE
+    )
     return first[1] if first else "pytest"
 
 

@@ -44,7 +44,15 @@ _COMPARISONS = {
     ast.In: "not in",
     ast.NotIn: "in",
 }
-_ARITHMETIC = {ast.Add: "-", ast.Sub: "+", ast.Mult: "+", ast.Div: "*", ast.FloorDiv: "/", ast.Mod: "+", ast.Pow: "*"}
+_ARITHMETIC = {
+    ast.Add: "-",
+    ast.Sub: "+",
+    ast.Mult: "+",
+    ast.Div: "*",
+    ast.FloorDiv: "/",
+    ast.Mod: "+",
+    ast.Pow: "*",
+}
 _CALLS = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
 
@@ -85,7 +93,10 @@ def changes(source: bytes) -> Iterator[Change]:
                 old, new = ("and", "or") if isinstance(operator, ast.And) else ("or", "and")
                 yield from between(left, right, old, new)
             case ast.BinOp(left=left, op=operator, right=right) if type(operator) in _ARITHMETIC:
-                if not any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in (left, right)):
+                if not any(
+                    isinstance(part, ast.Constant) and isinstance(part.value, str)
+                    for part in (left, right)
+                ):
                     yield from between(left, right, _written(operator), _ARITHMETIC[type(operator)])
             case ast.Constant(value=bool(value)):
                 yield Change(begin(node), end(node), str(not value).encode())
@@ -94,7 +105,9 @@ def changes(source: bytes) -> Iterator[Change]:
             case ast.Call(func=ast.Name(id=name) as function) if name in _CALLS:
                 yield Change(begin(function), end(function), _CALLS[name].encode())
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
-                yield Change(begin(test), end(test), b"not (" + source[begin(test) : end(test)] + b")")
+                yield Change(
+                    begin(test), end(test), b"not (" + source[begin(test) : end(test)] + b")"
+                )
 
 
 def _tried(tree: ast.AST) -> Iterator[ast.AST]:
@@ -104,7 +117,13 @@ def _tried(tree: ast.AST) -> Iterator[ast.AST]:
         if name in ("annotation", "returns", "decorator_list"):
             continue
         for child in field if isinstance(field, list) else [field]:
-            switch = isinstance(child, ast.keyword) and child.arg in ("strict", "frozen", "slots", "repr", "kw_only")
+            switch = isinstance(child, ast.keyword) and child.arg in (
+                "strict",
+                "frozen",
+                "slots",
+                "repr",
+                "kw_only",
+            )
             if isinstance(child, ast.AST) and not switch:
                 yield from _tried(child)
 
@@ -128,9 +147,17 @@ def room_tests(module: Path) -> tuple[str, ...]:
     package = ".".join(module.parent.relative_to(ROOT).parts)
     imports = re.compile(rf"from {package}(\.{module.stem} import|.* import .*\b{module.stem}\b)")
     found = [module.relative_to(ROOT)] if b">>> " in module.read_bytes() else []
-    found += [file.relative_to(ROOT) for file in files if file.stem.startswith(f"test_{module.stem}")]
-    found += [file.relative_to(ROOT) for file in files if imports.search(file.read_text(encoding="utf-8"))]
-    found += [file.relative_to(ROOT) for file in files if file.stem.startswith(f"test_{module.parent.name}")]
+    found += [
+        file.relative_to(ROOT) for file in files if file.stem.startswith(f"test_{module.stem}")
+    ]
+    found += [
+        file.relative_to(ROOT) for file in files if imports.search(file.read_text(encoding="utf-8"))
+    ]
+    found += [
+        file.relative_to(ROOT)
+        for file in files
+        if file.stem.startswith(f"test_{module.parent.name}")
+    ]
     found += [file.relative_to(ROOT) for file in files]
     return tuple(dict.fromkeys(map(str, found)))
 
@@ -143,7 +170,9 @@ def lines_since(commit: str) -> dict[Path, set[int]]:
     """The lines of each module that were written after a commit, those that are not committed yet among them."""
     diff = ["git", "diff", "--unified=0", "--no-color", commit, "--", "dpsql/*.py"]
     lines: dict[Path, set[int]] = {}
-    for line in subprocess.run(diff, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in subprocess.run(
+        diff, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.splitlines():
         if line.startswith("+++ b/"):
             written = lines.setdefault(ROOT / line.removeprefix("+++ b/"), set())
         elif found := re.match(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@", line):
@@ -159,10 +188,15 @@ def mutants(seed: int, count: int, files: list[str], since: str | None = None) -
         (module, change)
         for module in sorted(SOURCE.rglob("*.py"))
         if not files or any(part in str(module) for part in files)
-        for change in sorted(set(changes(module.read_bytes())), key=lambda change: (change.start, change.end))
+        for change in sorted(
+            set(changes(module.read_bytes())), key=lambda change: (change.start, change.end)
+        )
         if written is None or _line(module.read_bytes(), change) in written.get(module, ())
     ]
-    return [_mutant(module, change) for module, change in random.Random(seed).sample(places, min(count, len(places)))]
+    return [
+        _mutant(module, change)
+        for module, change in random.Random(seed).sample(places, min(count, len(places)))
+    ]
 
 
 def _line(source: bytes, change: Change) -> int:
@@ -176,16 +210,29 @@ def _mutant(module: Path, change: Change) -> Fault:
     line = _line(source, change)
     was, now = (text.splitlines()[line - 1].strip().decode() for text in (source, mutated))
     name = f"{module.relative_to(ROOT)}:{line}: {was}  →  {now}"
-    return Fault(name, str(module.relative_to(ROOT)), "", source.decode(), mutated.decode(), room_tests(module))
+    return Fault(
+        name,
+        str(module.relative_to(ROOT)),
+        "",
+        source.decode(),
+        mutated.decode(),
+        room_tests(module),
+    )
 
 
 def main() -> int:
     """Try the mutants; 0 if at least four of five are found."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--skip", type=int, default=0, help="leave out the first ones, which were tried before")
-    parser.add_argument("--since", metavar="COMMIT", help="the lines alone that were written after it")
+    parser.add_argument(
+        "--skip", type=int, default=0, help="leave out the first ones, which were tried before"
+    )
+    parser.add_argument(
+        "--since", metavar="COMMIT", help="the lines alone that were written after it"
+    )
     parser.add_argument("files", nargs="*", help="files, or parts of their paths")
     asked = parser.parse_args()
     chosen, found = mutants(asked.seed, asked.count, asked.files, asked.since)[asked.skip :], 0
@@ -198,10 +245,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         forks = Forks(chosen, WORKERS, Path(folder), report, {}, limit=LIMIT)
         named = [Path(test) for mutant in chosen for test in mutant.tests]
-        rooms = dict.fromkeys(str(test if test.parts[0] == "dpsql" else Path(*test.parts[:2])) for test in named)
+        rooms = dict.fromkeys(
+            str(test if test.parts[0] == "dpsql" else Path(*test.parts[:2])) for test in named
+        )
         pytest.main([*QUIET, "--capture=no", *OPTIONS, *rooms], plugins=[forks])
         compiled()
-        for mutant, good, said in verdicts(forks.apart, Path(folder), limit=LIMIT, options=OPTIONS, red=RED):
+        for mutant, good, said in verdicts(
+            forks.apart, Path(folder), limit=LIMIT, options=OPTIONS, red=RED
+        ):
             if good:
                 report(mutant, said)
                 forks.left.remove(mutant)

@@ -73,7 +73,9 @@ class Module:
         for name, field in ast.iter_fields(statement):
             if name not in BLOCKS and name != "decorator_list":
                 parts = field if isinstance(field, list) else [field]
-                nodes = (node for part in parts if isinstance(part, ast.AST) for node in _nodes(part))
+                nodes = (
+                    node for part in parts if isinstance(part, ast.AST) for node in _nodes(part)
+                )
                 end = max([end, *(self.end(node) for node in nodes if hasattr(node, "end_lineno"))])
         return self.data.index(b":", end) + 1
 
@@ -109,7 +111,9 @@ def are_alike(one: object, other: object, apart_from: tuple[str, ...] = ()) -> b
         return False
     if isinstance(one, ast.AST):
         fields = (name for name in one._fields if name not in apart_from)
-        return all(are_alike(getattr(one, name, None), getattr(other, name, None)) for name in fields)
+        return all(
+            are_alike(getattr(one, name, None), getattr(other, name, None)) for name in fields
+        )
     if isinstance(one, list | tuple):
         return len(one) == len(other) and all(map(are_alike, one, other))
     return one == other

@@ -35,7 +35,19 @@ COPY_LIMIT = 40
 #: What a copy of the project is made of.
 PARTS = ("benchmarks", "dpsql", "schemas", "tests")
 #: pytest's options: the first test that fails is enough.
-QUIET = ("-x", "-q", "--no-header", "--tb=no", "--assert=plain", "-p", "no:cacheprovider", "-n", "0", "-m", "")
+QUIET = (
+    "-x",
+    "-q",
+    "--no-header",
+    "--tb=no",
+    "--assert=plain",
+    "-p",
+    "no:cacheprovider",
+    "-n",
+    "0",
+    "-m",
+    "",
+)
 
 
 def planted(fault: Fault, folder: Path) -> None:
@@ -110,7 +122,11 @@ def begun(run: Run, limit: int, options: tuple[str, ...]) -> int:
             str(run.folder),
             *(place for place in sys.path if not Path(place).is_relative_to(ROOT / "tests")),
         ]
-        os.environ |= {"PYTHONPATH": str(run.folder), "PYTHONDONTWRITEBYTECODE": "1", "DPSQL_SHRINK": "no"}
+        os.environ |= {
+            "PYTHONPATH": str(run.folder),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "DPSQL_SHRINK": "no",
+        }
         sys.dont_write_bytecode = True
         for name in [name for name, module in sys.modules.items() if _is_own(module)]:
             del sys.modules[name]
@@ -166,7 +182,9 @@ def main(words: list[str], note: bool, part: str) -> int:
     """Run the faults whose names hold all the words, of them the K-th of each N; 0 where each is found."""
     found_by: dict[str, str] = json.loads(FOUND_BY.read_text(encoding="utf-8"))
     first, parts = map(int, part.split("/"))
-    chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)][first % parts :: parts]
+    chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)][
+        first % parts :: parts
+    ]
     seen = 0
 
     def report(fault: Fault, said: str) -> None:
@@ -185,14 +203,22 @@ def main(words: list[str], note: bool, part: str) -> int:
     print(f"{seen} of {len(chosen)} faults found")
     if note:
         named = {fault.name: found_by[fault.name] for fault in FAULTS if fault.name in found_by}
-        FOUND_BY.write_text(json.dumps(named, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+        FOUND_BY.write_text(
+            json.dumps(named, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"
+        )
     return 0 if chosen and seen == len(chosen) else 1
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--note", action="store_true", help="note which test finds each, so that it is asked first")
-    parser.add_argument("--part", default="0/1", metavar="K/N", help="the faults K, K + N, K + 2 N, …")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--note", action="store_true", help="note which test finds each, so that it is asked first"
+    )
+    parser.add_argument(
+        "--part", default="0/1", metavar="K/N", help="the faults K, K + N, K + 2 N, …"
+    )
     parser.add_argument("words", nargs="*", help="plant the faults whose names hold all of these")
     asked = parser.parse_args()
     sys.exit(main(asked.words, asked.note, asked.part))

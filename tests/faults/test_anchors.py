@@ -61,12 +61,42 @@ REPLACED = {
     "an expression": ("Clip.rows", "min( most,7 )", "most", "min(most, 7)", "most"),
     "in parentheses": ("Clip.rows", "most+1", "most or 2", "most + 1", "(most or 2)"),
     "beside other letters than ASCII": ("Clip.rows", "most > 7", "True", "most > 7", "True"),
-    "a part of a chain": ("Clip.rows", "most > 8 and self.open", "most", "most > 8 and self.open", "most"),
-    "the end of a chain": ("Clip.rows", "self.open and self.left", "self.left", "self.open and self.left", "self.left"),
+    "a part of a chain": (
+        "Clip.rows",
+        "most > 8 and self.open",
+        "most",
+        "most > 8 and self.open",
+        "most",
+    ),
+    "the end of a chain": (
+        "Clip.rows",
+        "self.open and self.left",
+        "self.left",
+        "self.open and self.left",
+        "self.left",
+    ),
     "a statement": ("Clip.rows", "return min(most, 7)", "pass", "return min(most, 7)", "pass"),
-    "a call": ("Clip.rows", "count(self)", "a = 1\nreturn a", "count(self)", "a = 1\n            return a"),
-    "an argument": ("Clip.rows", "limit", "", "                limit,  # the limit\n", "                # the limit\n"),
-    "a keyword argument": ("Clip.rows", 'norm="L2"', 'norm="L1", a=1', "norm='L2'", 'norm="L1", a=1'),
+    "a call": (
+        "Clip.rows",
+        "count(self)",
+        "a = 1\nreturn a",
+        "count(self)",
+        "a = 1\n            return a",
+    ),
+    "an argument": (
+        "Clip.rows",
+        "limit",
+        "",
+        "                limit,  # the limit\n",
+        "                # the limit\n",
+    ),
+    "a keyword argument": (
+        "Clip.rows",
+        'norm="L2"',
+        'norm="L1", a=1',
+        "norm='L2'",
+        'norm="L1", a=1',
+    ),
     "several keyword arguments": ("Clip.rows", "**LIMITS", "", "norm='L2', **LIMITS", "norm='L2'"),
     "the first line of a statement": (
         "Clip.rows",
@@ -96,8 +126,20 @@ REPLACED = {
         "except KeyError as error:",
         "except OSError:",
     ),
-    "a generator": ("Clip.rows", "(row for row in opened)", "opened", "(row for row in (opened))", "(opened)"),
-    "a case": ("Clip.text", 'case "a" | "b" if self: ...', 'case "a": ...', 'case "a" | "b" if self:', 'case "a":'),
+    "a generator": (
+        "Clip.rows",
+        "(row for row in opened)",
+        "opened",
+        "(row for row in (opened))",
+        "(opened)",
+    ),
+    "a case": (
+        "Clip.text",
+        'case "a" | "b" if self: ...',
+        'case "a": ...',
+        'case "a" | "b" if self:',
+        'case "a":',
+    ),
     "a case and what it does": (
         "Clip.text",
         'case _:\n    sql = "SELECT"',
@@ -125,12 +167,22 @@ REPLACED = {
     "an item with a name": ("", 'exp.Sum: "double"', "", ', exp.Sum: "double"', ""),
     "the items of another dict": ("LIMITS", "**OTHERS", "", "**OTHERS, ", ""),
     "a string": ("Clip.text", '"SELECT"', '"a"', 'sql = "SELECT"', 'sql = "a"'),
-    "a part of an f-string": ("Clip.text", InString("{self.most}} FROM t"), "2}", "{self.most}} FROM t", "2}"),
+    "a part of an f-string": (
+        "Clip.text",
+        InString("{self.most}} FROM t"),
+        "2}",
+        "{self.most}} FROM t",
+        "2}",
+    ),
 }
 
 
-@pytest.mark.parametrize(("within", "old", "new", "before", "after"), REPLACED.values(), ids=REPLACED)
-def test_one_piece_is_replaced(within: str, old: str | InString, new: str, before: str, after: str) -> None:
+@pytest.mark.parametrize(
+    ("within", "old", "new", "before", "after"), REPLACED.values(), ids=REPLACED
+)
+def test_one_piece_is_replaced(
+    within: str, old: str | InString, new: str, before: str, after: str
+) -> None:
     assert MODULE.count(before) == 1
     planted = planted_source(Fault("", "clip.py", within, old, new, ()), MODULE)
     assert planted == MODULE.replace(before, after)

@@ -31,10 +31,24 @@ _TOKEN = re.compile(r"\s+|\w+|'[^']*'|\"[^\"]*\"|.", re.DOTALL)
 
 def statements() -> list[str]:
     """Every statement that the tests know."""
-    files = [*TESTS.glob("corpus/*/*.sql"), *TESTS.glob("sql/golden/*.sql"), *TESTS.glob("sql/refused/*.sql")]
-    pieces = [piece for file in files for piece in re.split(r";\s*\n|\n\n", file.read_text(encoding="utf-8"))]
-    lines = [line for file in TESTS.glob("attacks/*.jsonl") for line in file.read_text(encoding="utf-8").splitlines()]
-    return [piece for piece in pieces if piece.strip()] + [json.loads(line)["sql"] for line in lines]
+    files = [
+        *TESTS.glob("corpus/*/*.sql"),
+        *TESTS.glob("sql/golden/*.sql"),
+        *TESTS.glob("sql/refused/*.sql"),
+    ]
+    pieces = [
+        piece
+        for file in files
+        for piece in re.split(r";\s*\n|\n\n", file.read_text(encoding="utf-8"))
+    ]
+    lines = [
+        line
+        for file in TESTS.glob("attacks/*.jsonl")
+        for line in file.read_text(encoding="utf-8").splitlines()
+    ]
+    return [piece for piece in pieces if piece.strip()] + [
+        json.loads(line)["sql"] for line in lines
+    ]
 
 
 class Front:
@@ -60,7 +74,9 @@ class Front:
 
     def _require_public_shell(self, plan: Plan) -> None:
         """The shell reads released tables and public ones, and no others."""
-        (answer,) = self._parser.execute("SELECT json_serialize_sql(?)", [plan.postprocessing]).fetchone() or ("{}",)
+        (answer,) = self._parser.execute(
+            "SELECT json_serialize_sql(?)", [plan.postprocessing]
+        ).fetchone() or ("{}",)
         for schema, table in re.findall(r'"schema_name":"([^"]*)","table_name":"([^"]*)"', answer):
             if schema == "public" and table in self._session.schema.tables and table in plan.public:
                 continue

@@ -38,7 +38,10 @@ def main() -> None:
             seed += 1
             count += fuzz(database, min(60, max(1, ends - time.monotonic())), seed)
             grown = memory() - before
-            print(f"{count:,} conversations, {charges(database):,} charges, {grown:,.0f} MiB more", flush=True)
+            print(
+                f"{count:,} conversations, {charges(database):,} charges, {grown:,.0f} MiB more",
+                flush=True,
+            )
             assert grown < MOST, "memory grows"
         assert database.accountant.ledger.verify() == charges(database)
         database.close()

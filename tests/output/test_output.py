@@ -49,7 +49,9 @@ def test_programs_get_every_digit_and_the_ends() -> None:
         assert found[:2] == [names, first] and found[2][1] == ""
     array = json.loads(as_text(SALES, "json", True))
     assert [json.loads(line) for line in as_text(SALES, "jsonl", True).splitlines()] == array
-    assert array[0] == dict(zip(names, [*first[:2], 9345, 9325.0, 9365.0, 29.76, 29.56, 29.96], strict=True))
+    assert array[0] == dict(
+        zip(names, [*first[:2], 9345, 9325.0, 9365.0, 29.76, 29.56, 29.96], strict=True)
+    )
     assert array[1]["day"] is None and array[1]["mean_low"] is None
     assert list(json.loads(as_text(SALES, "json", False))[0]) == ["city", "day", "n", "mean"]
 
@@ -59,12 +61,21 @@ def test_parquet_keeps_the_types(tmp_path: Path) -> None:
     with duckdb.connect(":memory:") as plain:
         described = plain.execute(f"DESCRIBE FROM '{tmp_path}/sales.parquet'").fetchall()
     assert [row[1] for row in described] == [
-        "VARCHAR", "DATE", "BIGINT", "DOUBLE", "DOUBLE", "DECIMAL(10,2)", "DOUBLE", "DOUBLE",
-    ]  # fmt: skip
+        "VARCHAR",
+        "DATE",
+        "BIGINT",
+        "DOUBLE",
+        "DOUBLE",
+        "DECIMAL(10,2)",
+        "DOUBLE",
+        "DOUBLE",
+    ]
 
 
 @pytest.mark.parametrize("before", [None, "before"])
-def test_a_file_for_which_nothing_came_is_as_before_behind_its_link(tmp_path: Path, before: str | None) -> None:
+def test_a_file_for_which_nothing_came_is_as_before_behind_its_link(
+    tmp_path: Path, before: str | None
+) -> None:
     target, link = tmp_path / "target", tmp_path / "link"
     link.symlink_to(target)
     if before is not None:
@@ -97,22 +108,37 @@ def test_a_terminal_is_not_obeyed() -> None:
 
 def test_a_chart_draws_bars_from_zero_and_points_far_from_it() -> None:
     lines = chart(SALES, 80).splitlines()
-    assert lines[0] == "n" and "█" in lines[1] and lines[1].endswith("9,345 ± 20") and len(lines) == 3
+    assert (
+        lines[0] == "n" and "█" in lines[1] and lines[1].endswith("9,345 ± 20") and len(lines) == 3
+    )
     near = OutputRows(
-        ("k", "mean"), ("VARCHAR", "DOUBLE"), [("a", 29.8), ("b", 30.1)], [(None, (29.6, 30.0)), (None, (29.9, 30.3))]
+        ("k", "mean"),
+        ("VARCHAR", "DOUBLE"),
+        [("a", 29.8), ("b", 30.1)],
+        [(None, (29.6, 30.0)), (None, (29.9, 30.3))],
     )
     drawn = chart(near, 60).splitlines()
-    assert all("┼" in line and "█" not in line for line in drawn[1:3]) and drawn[3].split() == ["29.6", "30.3"]
+    assert all("┼" in line and "█" not in line for line in drawn[1:3]) and drawn[3].split() == [
+        "29.6",
+        "30.3",
+    ]
     assert drawn[1].index("┼") < drawn[2].index("┼")
     assert all(len(line) <= 60 for line in drawn)
 
 
 def test_a_chart_takes_whatever_rows_there_are() -> None:
     odd = OutputRows(
-        ("k", "x"), ("VARCHAR", "DOUBLE"),
+        ("k", "x"),
+        ("VARCHAR", "DOUBLE"),
         [("nan", float("nan")), ("none", None), ("minus", -5.0), ("open", 7.0), ("zero", 0.0)],
-        [(None, None), (None, None), (None, (-8.0, -2.0)), (None, (float("-inf"), float("inf"))), (None, None)],
-    )  # fmt: skip
+        [
+            (None, None),
+            (None, None),
+            (None, (-8.0, -2.0)),
+            (None, (float("-inf"), float("inf"))),
+            (None, None),
+        ],
+    )
     lines = chart(odd, 50).splitlines()
     assert len(lines) == 6 and "├" in lines[3] and "█" in lines[4]
     assert chart(OutputRows.exact(["k", "x"], [("a", 0)]), 30).splitlines()[1].split() == ["a", "0"]

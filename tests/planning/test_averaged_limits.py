@@ -51,35 +51,52 @@ def limits(core: CorePlan) -> dict[tuple[type, bool], int]:
 
 def test_each_aggregate_has_the_limit_that_is_declared_for_it() -> None:
     """Five rows, three groups, one row in a group for averages and two for others: √3 and √12 in L2."""
-    text = "SELECT small, COUNT(*), SUM(price), AVG(price), STDDEV(price) FROM visits GROUP BY small"
+    text = (
+        "SELECT small, COUNT(*), SUM(price), AVG(price), STDDEV(price) FROM visits GROUP BY small"
+    )
     (core,) = planned(hand_world("averages", "L1"), text)
     one, many = 3, 5
     assert limits(core) == {
-        (RowCount, False): many, (ClampedSum, False): many,
-        (RowCount, True): one, (ClampedSum, True): one, (ProductSum, True): one,
-    }  # fmt: skip
+        (RowCount, False): many,
+        (ClampedSum, False): many,
+        (RowCount, True): one,
+        (ClampedSum, True): one,
+        (ProductSum, True): one,
+    }
     (core,) = planned(hand_world("averages", "L2"), text)
     assert {averaged: most for (_, averaged), most in limits(core).items()} == {True: 1, False: 3}
-    (alone,) = planned(hand_world("averages", "L2"), "SELECT small, AVG(price) FROM visits GROUP BY small")
+    (alone,) = planned(
+        hand_world("averages", "L2"), "SELECT small, AVG(price) FROM visits GROUP BY small"
+    )
     assert limits(alone) == {(ClampedSum, True): 1, (RowCount, True): 1}
 
 
 def test_one_limit_for_all_leaves_their_cells_shared() -> None:
-    (core,) = planned(hand_world("all"), "SELECT small, COUNT(*), SUM(price), AVG(price) FROM visits GROUP BY small")
+    (core,) = planned(
+        hand_world("all"),
+        "SELECT small, COUNT(*), SUM(price), AVG(price) FROM visits GROUP BY small",
+    )
     assert limits(core).keys() == {(RowCount, False), (ClampedSum, False)}
 
 
 def test_sums_of_squares_have_the_limit_of_sums() -> None:
     """REGR_SXX is no ratio: a unit that is scaled down would be missing in it."""
     (core,) = planned(
-        hand_world("averages"), "SELECT small, REGR_SXX(price, signed), AVG(price) FROM visits GROUP BY small"
+        hand_world("averages"),
+        "SELECT small, REGR_SXX(price, signed), AVG(price) FROM visits GROUP BY small",
     )
-    assert {kind for kind, averaged in limits(core) if not averaged} == {RowCount, ClampedSum, ProductSum}
+    assert {kind for kind, averaged in limits(core) if not averaged} == {
+        RowCount,
+        ClampedSum,
+        ProductSum,
+    }
     assert {kind for kind, averaged in limits(core) if averaged} == {RowCount, ClampedSum}
 
 
 def test_what_averages_weigh_is_kept_as_no_count_and_no_sum() -> None:
-    (core,) = planned(hand_world("averages"), "SELECT small, AVG(signed), COUNT(*) FROM visits GROUP BY small")
+    (core,) = planned(
+        hand_world("averages"), "SELECT small, AVG(signed), COUNT(*) FROM visits GROUP BY small"
+    )
     view = view_of(core, "", 0, 0, 6)
     assert view is not None
     kept = [core.cells[each.place].contribution.cell for each in view.cells]
@@ -114,12 +131,16 @@ def opened(folder: Path, limit: str) -> Session:
     source = folder / "shop.duckdb"
     if not source.exists():
         with duckdb.connect(str(source)) as connection:
-            connection.execute("CREATE TABLE people AS SELECT i::INTEGER AS id FROM range(200) t(i)")
+            connection.execute(
+                "CREATE TABLE people AS SELECT i::INTEGER AS id FROM range(200) t(i)"
+            )
             connection.execute(
                 "CREATE TABLE buys AS SELECT i::INTEGER AS id, (j % 4)::INTEGER AS kind, (i % 50)::DOUBLE AS paid "
                 "FROM range(200) t(i), range(40) u(j) WHERE j < 4 OR i % 20 = 0"
             )
-    return open_session(loads(SCHEMA.format(source=source, limit=limit)), ledger=folder / f"{len(limit)}.ledger")
+    return open_session(
+        loads(SCHEMA.format(source=source, limit=limit)), ledger=folder / f"{len(limit)}.ledger"
+    )
 
 
 @pytest.fixture
@@ -142,7 +163,8 @@ def test_counts_and_sums_are_in_full_where_averages_are_weighed(tmp_path: Path) 
     assert [row[:3] for row in rows] == [row[:3] for row in plain]
     assert all(row[1] == 290 for row in rows)
     assert all(
-        own[3] == pytest.approx(other[3], abs=3) and own[3] != other[3] for own, other in zip(rows, plain, strict=True)
+        own[3] == pytest.approx(other[3], abs=3) and own[3] != other[3]
+        for own, other in zip(rows, plain, strict=True)
     )
 
 
@@ -152,10 +174,14 @@ def test_an_average_is_made_of_totals_of_one_weight(tmp_path: Path) -> None:
     average, by_kind = "SELECT kind, AVG(paid) FROM buys GROUP BY kind", "FROM buys GROUP BY kind"
     session = opened(tmp_path, "{ avg = 1, sum = 40 }")
     weighed = session.answer(session.plan(average)).rows
-    assert session.answer(session.plan(f"SELECT kind, COUNT(*) {by_kind}")).rows[0][1] == 290, "no count of the average"
+    assert session.answer(session.plan(f"SELECT kind, COUNT(*) {by_kind}")).rows[0][1] == 290, (
+        "no count of the average"
+    )
     session.close()
     session = opened(tmp_path, "{ avg = 1, sum = 40  }")
-    session.epsilon = Fraction(300)  # so that the count is exact enough for an average at the usual price
+    session.epsilon = Fraction(
+        300
+    )  # so that the count is exact enough for an average at the usual price
     session.answer(session.plan(f"SELECT kind, COUNT(*) {by_kind}"))
     session.epsilon = None
     assert session.answer(session.plan(average)).rows == weighed
@@ -170,8 +196,13 @@ def test_an_average_is_made_of_totals_of_one_weight(tmp_path: Path) -> None:
 def test_the_clipping_report_tells_what_averages_and_others_count_in_part(tmp_path: Path) -> None:
     session = opened(tmp_path, "{ avg = 1, sum = 40 }")
     session.set("dpsql.clipping", "report")
-    both = session.answer(session.plan("SELECT kind, COUNT(*), AVG(paid) FROM buys GROUP BY kind")).notices
-    told = [re.findall(r"have more than (\d+) rows and may count in part( in averages)?", each) for each in both]
+    both = session.answer(
+        session.plan("SELECT kind, COUNT(*), AVG(paid) FROM buys GROUP BY kind")
+    ).notices
+    told = [
+        re.findall(r"have more than (\d+) rows and may count in part( in averages)?", each)
+        for each in both
+    ]
     assert [each[0] for each in told if each] == [("4", " in averages"), ("40", "")]
     count = session.answer(session.plan("SELECT kind, COUNT(*) FROM buys GROUP BY kind")).notices
     assert not any("in averages" in each for each in count)
@@ -180,10 +211,15 @@ def test_the_clipping_report_tells_what_averages_and_others_count_in_part(tmp_pa
 
 def test_a_synopsis_tells_averages_and_counts(tmp_path: Path) -> None:
     session = opened(tmp_path, "{ avg = 1, sum = 40 }")
-    session.execute("CREATE SYNOPSIS kinds AS SELECT kind, COUNT(*), AVG(paid) FROM buys GROUP BY kind "
-                    "FOR (SELECT kind, AVG(paid) FROM buys GROUP BY kind; SELECT COUNT(*) FROM buys)")  # fmt: skip
+    session.execute(
+        "CREATE SYNOPSIS kinds AS SELECT kind, COUNT(*), AVG(paid) FROM buys GROUP BY kind "
+        "FOR (SELECT kind, AVG(paid) FROM buys GROUP BY kind; SELECT COUNT(*) FROM buys)"
+    )
     spent = session.accountant.spent(None).total
-    for text in ("SELECT kind, AVG(paid) FROM buys GROUP BY kind", "SELECT COUNT(*), SUM(paid) FROM buys"):
+    for text in (
+        "SELECT kind, AVG(paid) FROM buys GROUP BY kind",
+        "SELECT COUNT(*), SUM(paid) FROM buys",
+    ):
         assert session.is_paid(session.plan(text)), text
         session.answer(session.plan(text))
     assert session.accountant.spent(None).total == spent

@@ -10,7 +10,9 @@ from neighbours import planned
 
 
 @pytest.mark.parametrize(
-    "text", ["SELECT COUNT(*) FROM people", "SELECT grade, COUNT(*) FROM people GROUP BY grade"], ids=["none", "listed"]
+    "text",
+    ["SELECT COUNT(*) FROM people", "SELECT grade, COUNT(*) FROM people GROUP BY grade"],
+    ids=["none", "listed"],
 )
 def test_keys_that_are_known_cost_nothing(text: str) -> None:
     (core,) = planned(hand_world(), text)
@@ -23,6 +25,8 @@ def test_keys_that_are_not_declared_are_chosen_within_the_price() -> None:
 
 
 def test_cores_share_the_price_by_their_weights() -> None:
-    cores = planned(hand_world(), "SELECT COUNT(*) FROM people WHERE above > (SELECT AVG(above) FROM people)")
+    cores = planned(
+        hand_world(), "SELECT COUNT(*) FROM people WHERE above > (SELECT AVG(above) FROM people)"
+    )
     assert len(cores) == 2
     assert sum((core.cost.rho for core in cores), Fraction(0)) <= Fraction(1, 2)

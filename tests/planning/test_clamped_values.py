@@ -56,18 +56,22 @@ CLAMPING = {
     "SELECT MAX(amount) FROM orders WHERE person > 0": "amount to 0 … 12,000" + REPORT,
     "SELECT MIN(born) FROM people": "born to 1950-01-01 … 2000-12-31" + REPORT,
     "SELECT VAR_POP(amount) FROM orders WHERE person > 0": "amount to 0 … 12,000" + REPORT,
-    "SELECT AVG(amount) FROM orders WHERE person > 0 AND amount < 9000": "amount to at least 0" + REPORT,
-    "SELECT SUM(amount) FILTER (WHERE amount > 9) FROM orders WHERE person > 0": "amount to at most 12,000" + REPORT,
+    "SELECT AVG(amount) FROM orders WHERE person > 0 AND amount < 9000": "amount to at least 0"
+    + REPORT,
+    "SELECT SUM(amount) FILTER (WHERE amount > 9) FROM orders WHERE person > 0": "amount to at most 12,000"
+    + REPORT,
     "SELECT SUM(amount * items) FROM orders WHERE person > 0": (
         "what is made of amount and items to -1,188,000 … 1,188,000" + REPORT
     ),
     "SELECT SUM(CASE WHEN kind = 1 THEN amount ELSE 0 END) FROM orders WHERE person > 0": (
         "what is made of kind and amount to 0 … 12,000" + REPORT
     ),
-    "SELECT SUM(a) FROM (SELECT amount AS a, person FROM orders WHERE person > 0) t": "amount to 0 … 12,000" + REPORT,
+    "SELECT SUM(a) FROM (SELECT amount AS a, person FROM orders WHERE person > 0) t": "amount to 0 … 12,000"
+    + REPORT,
     f"SELECT AVG(a) FROM {OF_UNIT.format('AVG(amount)')}": "amount to 0 … 12,000",
     f"SELECT COUNT(*) FROM {OF_UNIT.format('SUM(amount)')} WHERE a > 26000": "amount to 0 … 12,000",
-    f"SELECT AVG(a) FROM {OF_UNIT.format('MAX(amount)')}": "MAX(amount) of a unit to 0 … 12,000" + REPORT,
+    f"SELECT AVG(a) FROM {OF_UNIT.format('MAX(amount)')}": "MAX(amount) of a unit to 0 … 12,000"
+    + REPORT,
     "SELECT SUM(n) FROM (SELECT person, COUNT(*) AS n FROM orders GROUP BY person) t": (
         "COUNT(*) of a unit to at most 8" + REPORT
     ),
@@ -75,8 +79,9 @@ CLAMPING = {
         "MAX(amount) of a unit to 0 … 12,000" + REPORT
     ),
     "SELECT SUM(x) FROM (SELECT person, amount AS x FROM orders WHERE person > 0 UNION ALL "
-    "SELECT person, stars FROM orders WHERE person > 0) t": "amount or stars to 0 … 12,000" + REPORT,
-}  # fmt: skip
+    "SELECT person, stars FROM orders WHERE person > 0) t": "amount or stars to 0 … 12,000"
+    + REPORT,
+}
 #: Statements of which nothing is clamped, because a type, a condition or the expression itself holds the values.
 EXACT = [
     "SELECT COUNT(*), COUNT(amount) FROM orders WHERE person > 0",
@@ -105,7 +110,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 def clamped(notices: tuple[str, ...]) -> list[str]:
-    return [notice.removeprefix("clamped: ") for notice in notices if notice.startswith("clamped: ")]
+    return [
+        notice.removeprefix("clamped: ") for notice in notices if notice.startswith("clamped: ")
+    ]
 
 
 def is_sql(session: Session, text: str) -> bool:
@@ -135,21 +142,32 @@ def test_nothing_is_said_if_nothing_can_be_clamped(session: Session, text: str) 
 
 def test_one_line_names_all_columns(session: Session) -> None:
     text = "SELECT kind, SUM(amount), AVG(amount), AVG(weight), COUNT(*) FROM orders GROUP BY kind"
-    assert clamped(session.execute(text).notices) == [f"amount to 0 … 12,000, weight to 0.5 … 2.5{REPORT}"]
+    assert clamped(session.execute(text).notices) == [
+        f"amount to 0 … 12,000, weight to 0.5 … 2.5{REPORT}"
+    ]
 
 
 def test_values_that_the_report_counts_are_said_there_alone(session: Session) -> None:
     session.set("dpsql.clipping", "report")
     notices = session.execute("SELECT SUM(amount) FROM orders WHERE person > 1").notices
-    assert clamped(notices) == [] and any(re.search("have amount outside of 0 to 12000", each) for each in notices)
+    assert clamped(notices) == [] and any(
+        re.search("have amount outside of 0 to 12000", each) for each in notices
+    )
     inside = session.execute(f"SELECT SUM(a) FROM {OF_UNIT.format('AVG(amount)')}").notices
     session.set("dpsql.clipping", None)
-    assert clamped(inside) == ["amount to 0 … 12,000"], "the report counts what is added up, and not what is below"
+    assert clamped(inside) == ["amount to 0 … 12,000"], (
+        "the report counts what is added up, and not what is below"
+    )
 
 
 def test_an_answer_without_rows_says_nothing_of_values(session: Session) -> None:
     assert clamped(session.execute("SELECT SUM(amount) FROM orders WHERE FALSE").notices) == []
-    assert clamped(session.execute("SELECT kind, SUM(amount) FROM orders GROUP BY kind LIMIT 0").notices) == []
+    assert (
+        clamped(
+            session.execute("SELECT kind, SUM(amount) FROM orders GROUP BY kind LIMIT 0").notices
+        )
+        == []
+    )
 
 
 def test_groups_of_several_units_are_named(session: Session) -> None:

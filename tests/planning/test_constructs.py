@@ -54,10 +54,26 @@ CONSTRUCTS = {
     "bounds per group": r"contribution_bounds_per_group",
 }
 #: Constructs in which rows meet others by what the statement writes.
-TIES = ("SEMI and ANTI JOIN", "USING", "NATURAL", "a join in parentheses", "FULL JOIN", "LEFT JOINs in a row",
-        "WITH read twice", "LATERAL", "a subquery of a subquery", "set operations", "DISTINCT rows", "EXISTS",
-        "ANY and ALL of a subquery", "NOT IN a subquery", "a value of other rows of the unit")  # fmt: skip
-LOOSE_TIE = re.compile(r"r\d+\.(code|word|grade) = (r\d+\.)?(code|word|grade|w)\b|r\d+\.(code|word|grade) AS u")
+TIES = (
+    "SEMI and ANTI JOIN",
+    "USING",
+    "NATURAL",
+    "a join in parentheses",
+    "FULL JOIN",
+    "LEFT JOINs in a row",
+    "WITH read twice",
+    "LATERAL",
+    "a subquery of a subquery",
+    "set operations",
+    "DISTINCT rows",
+    "EXISTS",
+    "ANY and ALL of a subquery",
+    "NOT IN a subquery",
+    "a value of other rows of the unit",
+)
+LOOSE_TIE = re.compile(
+    r"r\d+\.(code|word|grade) = (r\d+\.)?(code|word|grade|w)\b|r\d+\.(code|word|grade) AS u"
+)
 WORLDS, WRITTEN, TRIED, LOOSE = range(700, 707), 170, 4, 8
 
 
@@ -70,7 +86,12 @@ def written(seed: int, loose: bool = False) -> tuple[World, tuple[str, ...]]:
     here = world(seed)
     if loose and seed % 2:
         one = (("max_rows_per_unit", 1),)
-        here = replace(here, tables=tuple(each if each.public else replace(each, limits=one) for each in here.tables))
+        here = replace(
+            here,
+            tables=tuple(
+                each if each.public else replace(each, limits=one) for each in here.tables
+            ),
+        )
     texts = (statement(here, number, loose) for number in range(WRITTEN))
     return here, tuple(text for text in texts if not loose or LOOSE_TIE.search(text))
 
@@ -80,7 +101,10 @@ def having(construct: str, most: int, loose: bool = False) -> list[tuple[World, 
     found: list[tuple[World, list[str]]] = []
     for seed in WORLDS:
         here, texts = written(seed, loose)
-        tried = islice((text for text in texts if re.search(CONSTRUCTS[construct], text)), LOOSE if loose else None)
+        tried = islice(
+            (text for text in texts if re.search(CONSTRUCTS[construct], text)),
+            LOOSE if loose else None,
+        )
         answered = (text for text in tried if is_answered(seed, text, loose))
         found.append((here, list(islice(answered, min(2, most)))))
         most -= len(found[-1][1])

@@ -11,7 +11,10 @@ from dpsql.session import Session
 BEYOND = "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
 BLOCK = ", or if a block of neighbouring groups has more than noise explains"
 SHOW = "; SET dpsql.empty_groups = show shows those without rows, too"
-DECADES, AGES = "SELECT age // 10, {} FROM patients GROUP BY {}", "SELECT age, COUNT(*) AS n FROM patients GROUP BY 1"
+DECADES, AGES = (
+    "SELECT age // 10, {} FROM patients GROUP BY {}",
+    "SELECT age, COUNT(*) AS n FROM patients GROUP BY 1",
+)
 COUNTED = f"shown where the noisy count of {{}} (cell 0) is {{}} or more{BLOCK}, which groups without rows, all 10 "
 COUNTED += "together, reach in at most 5 % of answers"
 
@@ -25,7 +28,9 @@ SAID: dict[str, str] = {
     DECADES.format("MEDIAN(height)", "1"): COUNTED.format("units", "{}")
     + "; the count costs 10 % of this part's price"
     + BEYOND,
-    DECADES.format("COUNT(*)", "ROLLUP (age // 10)"): COUNTED.format("rows", "{}") + BEYOND + ", nor in their totals",
+    DECADES.format("COUNT(*)", "ROLLUP (age // 10)"): COUNTED.format("rows", "{}")
+    + BEYOND
+    + ", nor in their totals",
 }
 
 
@@ -53,11 +58,16 @@ def test_which_groups_are_shown_is_said(text: str, session: Session) -> None:
 
 
 def test_nothing_is_said_of_one_group_or_of_keys_that_data_alone_know(session: Session) -> None:
-    for text in ("SELECT COUNT(*) FROM patients", "SELECT value, COUNT(*) FROM labs GROUP BY value"):
+    for text in (
+        "SELECT COUNT(*) FROM patients",
+        "SELECT value, COUNT(*) FROM labs GROUP BY value",
+    ):
         assert groups_said(session.plan(text)) == () and nothing_seen(session.plan(text)) == ()
 
 
-def test_the_threshold_is_told_for_examples_where_only_tables_know_how_many_groups_there_are(session: Session) -> None:
+def test_the_threshold_is_told_for_examples_where_only_tables_know_how_many_groups_there_are(
+    session: Session,
+) -> None:
     text = "SELECT chapter, COUNT(*) FROM conditions JOIN diagnoses USING (diagnosis) GROUP BY 1"
     few, many = (_least(session, text, groups) for groups in (100, 10_000))
     (said,) = groups_said(session.plan(text))
@@ -71,5 +81,11 @@ def test_each_core_is_told_with_its_cell(session: Session) -> None:
     """The two cores have the chance together, and their cells one numbering."""
     text = f"SELECT age, n FROM ({AGES}) t JOIN (SELECT male, COUNT(*) FROM patients GROUP BY 1) u ON TRUE"
     ages, sexes = groups_said(session.plan(text))
-    assert f"(cell 0) is {_least(session, text, 83)} or more{BLOCK}" in ages and "2.5 % of answers" in ages
-    assert f"(cell 1) is {_least(session, text, 2, core=1)} or more, which" in sexes and "2.5 % of answers" in sexes
+    assert (
+        f"(cell 0) is {_least(session, text, 83)} or more{BLOCK}" in ages
+        and "2.5 % of answers" in ages
+    )
+    assert (
+        f"(cell 1) is {_least(session, text, 2, core=1)} or more, which" in sexes
+        and "2.5 % of answers" in sexes
+    )

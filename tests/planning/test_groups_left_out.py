@@ -32,15 +32,20 @@ def test_rows_with_other_values_are_in_no_group(session: Session) -> None:
     assert said(session, "SELECT test, COUNT(*) FROM labs GROUP BY test")[0] == (
         "rows with other values of test than the schema lists are in no group"
     )
-    both = said(session, "WITH t AS (SELECT test, male, COUNT(*) AS n FROM labs JOIN patients USING (patient_id) GROUP "
-                "BY 1, 2) SELECT MAX(n) FROM t")  # fmt: skip
+    both = said(
+        session,
+        "WITH t AS (SELECT test, male, COUNT(*) AS n FROM labs JOIN patients USING (patient_id) GROUP "
+        "BY 1, 2) SELECT MAX(n) FROM t",
+    )
     assert both[-1:] == ("rows with other values of test than the schema lists are in no group",)
 
 
 def test_rows_beyond_bounds_are_in_no_group(session: Session) -> None:
     (evidence, beyond) = said(session, "SELECT age // 10, COUNT(*) FROM patients GROUP BY 1")
     assert beyond == "rows with age beyond the schema's bounds are in no group"
-    assert evidence.startswith("groups of fewer than about ") and evidence.endswith(f" rows may be missing{EVIDENT}")
+    assert evidence.startswith("groups of fewer than about ") and evidence.endswith(
+        f" rows may be missing{EVIDENT}"
+    )
 
 
 def test_an_answer_made_of_earlier_ones_has_no_threshold_of_its_own(session: Session) -> None:
@@ -49,7 +54,9 @@ def test_an_answer_made_of_earlier_ones_has_no_threshold_of_its_own(session: Ses
         "SELECT value, COUNT(*) FROM labs GROUP BY value",
     ):
         alone, combined = (groups_left_out(session.plan(text), made)[0] for made in (False, True))
-        assert alone.startswith("groups of fewer than about ") and combined.startswith("groups of few ")
+        assert alone.startswith("groups of fewer than about ") and combined.startswith(
+            "groups of few "
+        )
 
 
 def test_evidence_that_is_bought_counts_units(session: Session) -> None:
@@ -82,7 +89,9 @@ def test_columns_of_subqueries_are_not_named(session: Session) -> None:
     """Their names in the plan are none of the statement's."""
     text = "SELECT n, COUNT(*) FROM (SELECT patient_id, COUNT(*) AS n FROM labs GROUP BY 1) AS t GROUP BY n"
     assert not any("bounds" in sentence for sentence in said(session, text))
-    listed = "SELECT v.x, COUNT(*) FROM labs JOIN (VALUES (1), (7)) AS v(x) ON day >= v.x GROUP BY v.x"
+    listed = (
+        "SELECT v.x, COUNT(*) FROM labs JOIN (VALUES (1), (7)) AS v(x) ON day >= v.x GROUP BY v.x"
+    )
     assert not any("values" in sentence for sentence in said(session, listed))
 
 

@@ -20,7 +20,11 @@ from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.quantise import product
 from dpsql.sql.ir.expression import ColumnRef
 
-NUMBERS = [name for name, kind in KINDS.items() if kind.family in ("integer", "decimal", "double") and kind.bounded]
+NUMBERS = [
+    name
+    for name, kind in KINDS.items()
+    if kind.family in ("integer", "decimal", "double") and kind.bounded
+]
 
 
 def _column(name: str, kind: str) -> ColumnRef:
@@ -43,7 +47,9 @@ def test_every_row_is_the_rounded_product_or_null_and_within_reach(left: str) ->
                 for b in (*KINDS[right].tame, *KINDS[right].nasty, "NULL")
             )
             with duckdb.connect() as connection:
-                rows = connection.execute(f"WITH t AS ({values}) {tree.sql(dialect='duckdb')}").fetchall()
+                rows = connection.execute(
+                    f"WITH t AS ({values}) {tree.sql(dialect='duckdb')}"
+                ).fetchall()
             assert all(row[0] is None or abs(row[0]) <= grid.reach for row in rows), (left, right)
             assert any(row[0] is not None for row in rows)
 
@@ -59,7 +65,12 @@ def test_no_unit_moves_a_statistic_by_more_than_is_claimed(chunk: int) -> None:
     tally = Tally()
     for seed in range(chunk, 12, 2):
         here = world(3_000 + seed)
-        plans = accepted(here, (_statistic(here, Random(f"{seed}/{number}")) for number in range(8)), tally)
+        plans = accepted(
+            here, (_statistic(here, Random(f"{seed}/{number}")) for number in range(8)), tally
+        )
         for text, problem in broken(here, plans, tally):
             pytest.fail(report(here, text, problem))
-    assert tally.trials >= 50 and max(tally.ratios.get("product L1", 0), tally.ratios.get("product L2", 0)) > 0.4, tally
+    assert (
+        tally.trials >= 50
+        and max(tally.ratios.get("product L1", 0), tally.ratios.get("product L2", 0)) > 0.4
+    ), tally

@@ -75,11 +75,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         scale = 10.0 ** draw.uniform(-6, 9)
         for _ in range(draw.choice((0, 1, 4, 30))):
             amount, price = draw.uniform(-1, 2) * scale, draw.uniform(-0.2, 1) * min(scale, 9e6)
-            rows.append(f"({person}, '{draw.choice(KINDS)}', {amount!r}, {price:.2f}, {int(scale * draw.random())})")
-    strange = [(UNITS, value) for value in HOSTILE.split(", ")] + [(UNITS + 1, each) for each in CANCELLED]
+            rows.append(
+                f"({person}, '{draw.choice(KINDS)}', {amount!r}, {price:.2f}, {int(scale * draw.random())})"
+            )
+    strange = [(UNITS, value) for value in HOSTILE.split(", ")] + [
+        (UNITS + 1, each) for each in CANCELLED
+    ]
     hostile = ", ".join(f"({unit}, 'a', {value}::DOUBLE, 0.01, -5)" for unit, value in strange)
     with duckdb.connect(str(made / "data.duckdb")) as connection:
-        connection.execute(f"CREATE TABLE people AS SELECT i AS person FROM range({UNITS + 2}) AS t(i)")
+        connection.execute(
+            f"CREATE TABLE people AS SELECT i AS person FROM range({UNITS + 2}) AS t(i)"
+        )
         connection.execute("CREATE TABLE kinds AS SELECT unnest(['a', 'b']) AS kind")
         connection.execute(
             "CREATE TABLE events (person BIGINT, kind VARCHAR, amount DOUBLE, price DECIMAL(9,2), number BIGINT)"
@@ -88,11 +94,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def session(folder: Path, norm: str = "l2", neighbours: str = "add-remove", price: str = "1") -> Session:
+def session(
+    folder: Path, norm: str = "l2", neighbours: str = "add-remove", price: str = "1"
+) -> Session:
     delta, mechanism = ("0", "auto") if norm == "l1" else ("1e-6", "gaussian")
     path = folder / f"{norm}-{neighbours}-{price}.toml"
     path.write_text(
-        SCHEMA.format(delta=delta, mechanism=mechanism, neighbours=neighbours, price=price), encoding="utf-8"
+        SCHEMA.format(delta=delta, mechanism=mechanism, neighbours=neighbours, price=price),
+        encoding="utf-8",
     )
     return open_session(path, ledger=folder / f"ledger-{path.stem}")
 
@@ -135,16 +144,24 @@ def put_norm(connection: duckdb.DuckDBPyConnection, plan: Plan, norm: float) -> 
     put_derived(connection, derived_table(table), [(norm,)])
 
 
-def own_sums(connection: duckdb.DuckDBPyConnection, value: str, by: str) -> dict[int, dict[object, float]]:
+def own_sums(
+    connection: duckdb.DuckDBPyConnection, value: str, by: str
+) -> dict[int, dict[object, float]]:
     """The sums of finite values by unit and group."""
     found: dict[int, dict[object, float]] = defaultdict(lambda: defaultdict(float))
-    for unit, key, each in connection.execute(f"SELECT person, {by}, {value} FROM source.events").fetchall():
+    for unit, key, each in connection.execute(
+        f"SELECT person, {by}, {value} FROM source.events"
+    ).fetchall():
         found[unit][key] += float(each or 0) if each is None or isfinite(each) else 0.0
     return found
 
 
 def length(vector: dict[object, float], norm: str) -> float:
-    return sum(map(abs, vector.values())) if norm == "l1" else sqrt(sum(each**2 for each in vector.values()))
+    return (
+        sum(map(abs, vector.values()))
+        if norm == "l1"
+        else sqrt(sum(each**2 for each in vector.values()))
+    )
 
 
 @pytest.mark.parametrize("value, norm", [*product(TEXTS, NORMS)])
@@ -171,7 +188,9 @@ def test_a_unit_is_in_one_place_and_moves_no_other(
 ) -> None:
     scan = planned(folder, TEXTS[value], norm).cores[0]
     whole = counts(engine, scan)
-    units = [row[0] for row in engine.execute("SELECT DISTINCT person FROM source.events").fetchall()]
+    units = [
+        row[0] for row in engine.execute("SELECT DISTINCT person FROM source.events").fetchall()
+    ]
     assert sum(whole.values()) == len(units)
     for unit in units:
         engine.execute(f"BEGIN; DELETE FROM source.events WHERE person = {unit}")
@@ -190,9 +209,14 @@ def test_no_unit_adds_more_than_the_norm(
     by = "kind" if "GROUP BY" in TEXTS[value] else "1"
     vectors = own_sums(engine, value, by)
     draw, whole = random.Random(7), value in ("number", "1")
-    known = [unit for unit in draw.sample(range(UNITS), UNITS) if length(vectors[unit], norm) > 2][:4]
+    known = [unit for unit in draw.sample(range(UNITS), UNITS) if length(vectors[unit], norm) > 2][
+        :4
+    ]
     tried = [(length(vectors[unit], norm) / 1.2, (unit,)) for unit in known]
-    tried += [(each, (*known, UNITS, UNITS + 1)) for each in ((1, 10**5) if whole else (1e-9, 4567.0, 1e8))]
+    tried += [
+        (each, (*known, UNITS, UNITS + 1))
+        for each in ((1, 10**5) if whole else (1e-9, 4567.0, 1e8))
+    ]
     for found, units in tried:
         found = ceil(found) if whole else found
         put_norm(engine, plan, found)
@@ -244,7 +268,11 @@ def test_the_scan_costs_a_quarter_and_leaves_as_many_units_whatever_the_data(
     assert (scan.mechanism.moved, scan.mechanism.monotone) == (moved, neighbours == "add-remove")
     asked = Fraction(1) if norm == "l1" else Fraction(1, 2)
     costs = [core.cost.epsilon if norm == "l1" else core.cost.rho for core in plan.cores]
-    assert sum(each or 0 for each in costs) == plan.cost.epsilon if norm == "l1" else plan.cost.rho == asked
+    assert (
+        sum(each or 0 for each in costs) == plan.cost.epsilon
+        if norm == "l1"
+        else plan.cost.rho == asked
+    )
     assert scan.mechanism.price == asked / 4 and costs[1] == asked * 3 / 4
     each = scan.mechanism.each
     assert scan.mechanism.left == ceil(LEFT * each.sensitivity / each.epsilon)
@@ -283,7 +311,9 @@ def test_the_interval_of_what_is_clipped_alone_takes_the_norm_as_given(folder: P
     text = "SELECT kind, COUNT(*) AS n, DP_CLIP(COUNT(*)) AS clipped FROM events GROUP BY kind"
     (said,) = (line for line in str(opened.explain(text)).splitlines() if "as given" in line)
     opened.close()
-    assert said.startswith("the interval of clipped takes the bound or norm that was found as given")
+    assert said.startswith(
+        "the interval of clipped takes the bound or norm that was found as given"
+    )
 
 
 def test_other_groups_and_parts_are_bought_anew_and_the_same_is_free(folder: Path) -> None:
@@ -310,7 +340,7 @@ REFUSED = {
     "SELECT DP_CLIP(AVG(price)) FROM events": "stands around",
     "SELECT DP_CLIP(SUM(kind)) FROM events": "needs a number",
     "SELECT DP_CLIP(SUM(price), 3) FROM events": "takes one number",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -327,10 +357,15 @@ def test_automatic_bounds_are_for_numbers_and_stay(folder: Path) -> None:
     path = folder / "l2-add-remove-1.toml"
     columns = load(path).tables["events"].columns
     assert [name for name, column in columns.items() if column.automatic] == ["amount", "number"]
-    assert columns["amount"].as_stored(None).automatic and not columns["number"].bounded_by((0, 5)).automatic
+    assert (
+        columns["amount"].as_stored(None).automatic
+        and not columns["number"].bounded_by((0, 5)).automatic
+    )
     wrong = folder / "wrong.toml"
     wrong.write_text(
-        path.read_text().replace('number = { type = "integer"', 'number = { type = "integer", values = [1]')
+        path.read_text().replace(
+            'number = { type = "integer"', 'number = { type = "integer", values = [1]'
+        )
     )
     with pytest.raises(SchemaError, match="for numbers without"):
         load(wrong)

@@ -37,7 +37,8 @@ def _twins(limits: str, promise: str) -> World:
     visits = here.table("visits")
     rows = (*visits.rows, *TWINS, (*TWINS[1],))
     items = replace(
-        here.table("items"), rows=(*here.table("items").rows, *((each, "0.5") for each in "70 70 70 99 99".split()))
+        here.table("items"),
+        rows=(*here.table("items").rows, *((each, "0.5") for each in "70 70 70 99 99".split())),
     )
     tables = {"visits": replace(visits, rows=rows), "items": items}
     return replace(here, tables=tuple(tables.get(each.name, each) for each in here.tables))

@@ -23,13 +23,25 @@ Sizes = dict[str, int]
 
 
 def subsets(keys: str) -> list[str]:
-    return ["".join(each) for each in chain.from_iterable(combinations(keys, size) for size in range(len(keys) + 1))]
+    return [
+        "".join(each)
+        for each in chain.from_iterable(combinations(keys, size) for size in range(len(keys) + 1))
+    ]
 
 
 def precisions_of(sizes: Sizes, workload: list[str], marginals: list[str]) -> np.ndarray:
     """What each marginal tells of each one of the workload, in cells that one unit moves by 1."""
-    return np.array([[1 / prod(sizes[key] for key in set(one) - set(asked)) if set(asked) <= set(one) else 0.0
-                      for one in marginals] for asked in workload])  # fmt: skip
+    return np.array(
+        [
+            [
+                1 / prod(sizes[key] for key in set(one) - set(asked))
+                if set(asked) <= set(one)
+                else 0.0
+                for one in marginals
+            ]
+            for asked in workload
+        ]
+    )
 
 
 def residual_planner(sizes: Sizes, workload: list[str]) -> float:
@@ -40,8 +52,11 @@ def residual_planner(sizes: Sizes, workload: list[str]) -> float:
     whole = 0.0
     for part in {each for asked in workload for each in subsets(asked)}:
         price = prod((sizes[key] - 1) / sizes[key] for key in part)
-        noise = sum(price * prod(1 / sizes[key] ** 2 for key in set(asked) - set(part))
-                    for asked in workload if set(part) <= set(asked))  # fmt: skip
+        noise = sum(
+            price * prod(1 / sizes[key] ** 2 for key in set(asked) - set(part))
+            for asked in workload
+            if set(part) <= set(asked)
+        )
         whole += (price * noise) ** 0.5
     return whole**2
 
@@ -50,7 +65,9 @@ def residual_planner(sizes: Sizes, workload: list[str]) -> float:
 def workloads(draw: st.DrawFn) -> tuple[Sizes, list[str]]:
     keys = "abcd"[: draw(st.integers(1, 4))]
     sizes = {key: draw(st.integers(2, 12)) for key in keys}
-    return sizes, draw(st.lists(st.sampled_from(subsets(keys)), min_size=1, max_size=6, unique=True))
+    return sizes, draw(
+        st.lists(st.sampled_from(subsets(keys)), min_size=1, max_size=6, unique=True)
+    )
 
 
 @settings(max_examples=40)
@@ -72,11 +89,14 @@ def test_no_query_is_worse_off_and_none_is_better_than_the_optimum(
         assert found.sum() >= residual_planner(sizes, workload) * (1 - 1e-6)
 
 
-@pytest.mark.parametrize(("sizes", "workload", "factor"), [
-    ({"a": 10, "b": 10, "c": 10}, ["a", "b", "c"], 1.25),
-    ({"a": 10, "b": 10, "c": 10}, ["ab", "bc", "ac"], 1.25),
-    ({"a": 2, "b": 2, "c": 10}, ["", "a", "b", "c", "ab", "ac", "bc", "abc"], 1.75),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("sizes", "workload", "factor"),
+    [
+        ({"a": 10, "b": 10, "c": 10}, ["a", "b", "c"], 1.25),
+        ({"a": 10, "b": 10, "c": 10}, ["ab", "bc", "ac"], 1.25),
+        ({"a": 2, "b": 2, "c": 10}, ["", "a", "b", "c", "ab", "ac", "bc", "abc"], 1.75),
+    ],
+)
 def test_the_sum_of_variances_is_near_to_that_of_residual_planner(
     sizes: Sizes, workload: list[str], factor: float
 ) -> None:
@@ -85,7 +105,12 @@ def test_the_sum_of_variances_is_near_to_that_of_residual_planner(
     separate = np.array([1 / len(workload) if each in workload else 0.0 for each in marginals])
     weights = np.array(
         chosen_weights(
-            precisions, separate, np.full(len(workload), float(len(workload))), np.ones(len(workload)), 1, 4
+            precisions,
+            separate,
+            np.full(len(workload), float(len(workload))),
+            np.ones(len(workload)),
+            1,
+            4,
         ),
         dtype=np.float64,
     )

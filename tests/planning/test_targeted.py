@@ -153,12 +153,16 @@ DOUBTFUL = {
     "w.small = v.small)",
     "distinct inside": "SELECT COUNT(*) FROM (SELECT DISTINCT word FROM visits) t",
     "except": "SELECT COUNT(*) FROM (SELECT word FROM visits EXCEPT SELECT word FROM people) t",
-}  # fmt: skip
+}
 
 
 def _answered(limits: str, promise: str) -> dict[str, str]:
     """The statements that are answered: what a unit has in all is bounded by its rows, undeclared keys need a delta."""
-    kept = {name: text for name, text in ANSWERED.items() if limits != "groups" or not name.startswith("per unit")}
+    kept = {
+        name: text
+        for name, text in ANSWERED.items()
+        if limits != "groups" or not name.startswith("per unit")
+    }
     return kept if PROMISES[promise]["delta"] == 0 else kept | THRESHOLDED
 
 
@@ -173,7 +177,9 @@ WORLDS = [
 CLAIMS = [(*world, name) for world in WORLDS for name in _answered(*world)]
 
 
-@pytest.mark.parametrize(("limits", "promise", "name"), CLAIMS, ids=[" / ".join(claim) for claim in CLAIMS])
+@pytest.mark.parametrize(
+    ("limits", "promise", "name"), CLAIMS, ids=[" / ".join(claim) for claim in CLAIMS]
+)
 def test_claims_hold_where_they_are_reached(limits: str, promise: str, name: str) -> None:
     assert faults(hand_world(limits, promise), [_answered(limits, promise)[name]]) == []
 
@@ -212,7 +218,9 @@ def _unordered(rows: list[tuple[Any, ...]]) -> list[str]:
     return sorted(map(repr, rows))
 
 
-def test_released_rows_come_in_an_order_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_released_rows_come_in_an_order_of_their_own(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     noise, world, released = FrozenNoise(monkeypatch), hand_world(), []
     for seed in range(1, 4):
         with session_on(world.shuffled(seed), tmp_path / f"{seed}.ledger") as (session, _):
@@ -251,12 +259,19 @@ def test_a_mode_is_chosen_by_noisy_counts(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 @pytest.mark.parametrize("promise", ["L1", "L2"])
 @pytest.mark.parametrize("where", ["WHERE signed > 1e6", "WHERE price IS NULL AND price > 0", ""])
-@pytest.mark.parametrize("text", [
-    "SELECT MEDIAN(price) FROM visits", "SELECT MIN(price), MEDIAN(price), COUNT(*) FROM visits",
-    "SELECT MODE(small), APPROX_TOP_K(small, 2) FROM visits", "SELECT HISTOGRAM(small) FROM visits",
-    "SELECT small, MEDIAN(price), QUANTILE_DISC(signed, [0.4, 0.6]) FROM visits",
-])  # fmt: skip
-def test_no_rows_have_quantiles_and_modes_too(text: str, where: str, promise: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT MEDIAN(price) FROM visits",
+        "SELECT MIN(price), MEDIAN(price), COUNT(*) FROM visits",
+        "SELECT MODE(small), APPROX_TOP_K(small, 2) FROM visits",
+        "SELECT HISTOGRAM(small) FROM visits",
+        "SELECT small, MEDIAN(price), QUANTILE_DISC(signed, [0.4, 0.6]) FROM visits",
+    ],
+)
+def test_no_rows_have_quantiles_and_modes_too(
+    text: str, where: str, promise: str, tmp_path: Path
+) -> None:
     """Whether there are rows does not decide whether there is an answer; noisy counts decide which quantile is NULL."""
     grouped = " GROUP BY small" if "SELECT small" in text else ""
     with session_on(hand_world("all", promise), tmp_path / "ledger") as (session, _):
@@ -273,17 +288,29 @@ EXACT = {
     "SELECT COUNT(DISTINCT id), COUNT(DISTINCT word) FROM people": [(5, 3)],
     "SELECT COUNT(DISTINCT v.pid) FROM people p LEFT JOIN visits v ON p.id = v.pid": [(4,)],
     "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON p.id = v.pid WHERE v.id IS NULL": [(1,)],
-    "SELECT region, COUNT(*) FROM people JOIN places ON word = code GROUP BY region ORDER BY 1":
-        [("east", 2)],
-    "SELECT grade, COUNT(*) FROM people WHERE above = 1000 GROUP BY grade ORDER BY 1":
-        [("A", 0), ("B", 0), ("C", 2)],
-    "SELECT word, COUNT(*) FROM people GROUP BY word ORDER BY 1": [("alone", 1), ("x", 2), ("y", 2)],
-    "SELECT CAST(MEDIAN(seen) AS DATE) FROM people WHERE grade = 'A' OR grade = 'B'": [(date(2020, 7, 1),)],
-}  # fmt: skip
+    "SELECT region, COUNT(*) FROM people JOIN places ON word = code GROUP BY region ORDER BY 1": [
+        ("east", 2)
+    ],
+    "SELECT grade, COUNT(*) FROM people WHERE above = 1000 GROUP BY grade ORDER BY 1": [
+        ("A", 0),
+        ("B", 0),
+        ("C", 2),
+    ],
+    "SELECT word, COUNT(*) FROM people GROUP BY word ORDER BY 1": [
+        ("alone", 1),
+        ("x", 2),
+        ("y", 2),
+    ],
+    "SELECT CAST(MEDIAN(seen) AS DATE) FROM people WHERE grade = 'A' OR grade = 'B'": [
+        (date(2020, 7, 1),)
+    ],
+}
 
 
 @pytest.mark.parametrize("text", EXACT)
-def test_the_answer_without_noise(text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_answer_without_noise(
+    text: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     without_noise(monkeypatch)
     with session_on(hand_world(), tmp_path / "ledger") as (session, _):
         assert session.execute(text).rows == EXACT[text]

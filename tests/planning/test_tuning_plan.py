@@ -12,7 +12,15 @@ import duckdb
 import pytest
 
 from dpsql.errors import BudgetExhausted
-from dpsql.planning.tuning import ROWS_SHARE, Ladder, TuningPlan, counts_of, of_bounds, of_limits, parts_of
+from dpsql.planning.tuning import (
+    ROWS_SHARE,
+    Ladder,
+    TuningPlan,
+    counts_of,
+    of_bounds,
+    of_limits,
+    parts_of,
+)
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.schema import SqlType
 from dpsql.schema.authoring.missing_limits import MissingLimits, missing_limits
@@ -34,7 +42,9 @@ def places(ladder: Ladder, sql_type: str, numbers: list[Any]) -> list[int]:
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE t (place INTEGER, x {sql_type})")
         connection.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(numbers)))
-        text = f"SELECT {ladder.place('x')} FROM (SELECT place, x::DOUBLE AS x FROM t) ORDER BY place"
+        text = (
+            f"SELECT {ladder.place('x')} FROM (SELECT place, x::DOUBLE AS x FROM t) ORDER BY place"
+        )
         return [place for (place,) in connection.execute(text).fetchall()]
 
 
@@ -43,11 +53,19 @@ def test_a_number_has_the_place_of_the_first_rung_that_it_does_not_exceed(name: 
     """The rungs themselves, numbers just above them, and between the smallest rung and 0."""
     ladder, sql_type = LADDERS[name]
     rungs = ladder.rungs
-    assert list(rungs) == sorted(rungs) and (name == "limits" or set(rungs) == {-rung for rung in rungs})
+    assert list(rungs) == sorted(rungs) and (
+        name == "limits" or set(rungs) == {-rung for rung in rungs}
+    )
     numbers = [rung for rung in rungs if abs(rung) < 10**18]
     if sql_type == "DOUBLE":
-        numbers += [rung * factor for rung in rungs for factor in (Fraction(101, 100), Fraction(9, 10))]
-    found = places(ladder, sql_type, [float(each) if sql_type == "DOUBLE" else str(float(each)) for each in numbers])
+        numbers += [
+            rung * factor for rung in rungs for factor in (Fraction(101, 100), Fraction(9, 10))
+        ]
+    found = places(
+        ladder,
+        sql_type,
+        [float(each) if sql_type == "DOUBLE" else str(float(each)) for each in numbers],
+    )
     for number, place in zip(numbers, found, strict=True):
         slack = abs(number) * SLACK
         assert number <= rungs[place] + slack or place == len(rungs) - 1, (number, rungs[place])
@@ -123,7 +141,9 @@ def filled(place: Path) -> None:
         )
 
 
-def opened(folder: Path, neighbours: str = "", delta: str = "1e-6") -> tuple[Session, MissingLimits]:
+def opened(
+    folder: Path, neighbours: str = "", delta: str = "1e-6"
+) -> tuple[Session, MissingLimits]:
     folder.mkdir(exist_ok=True)
     if not (folder / "shop.duckdb").exists():
         filled(folder / "shop.duckdb")
@@ -147,11 +167,13 @@ def test_what_the_schema_leaves_open_is_asked(shop: tuple[Session, MissingLimits
     found = [(each.table, each.column, each.sought) for table in asked for each in table.questions]
     limits = ("rows per unit", "groups per unit", "rows per group")
     assert found == [
-        ("people", "income", "low"), ("people", "income", "high"),
+        ("people", "income", "low"),
+        ("people", "income", "high"),
         *(("orders", None, limit) for limit in limits),
         *(("lines", None, limit) for limit in limits),
-        ("lines", "price", "low"), ("lines", "price", "high"),
-    ]  # fmt: skip
+        ("lines", "price", "low"),
+        ("lines", "price", "high"),
+    ]
 
 
 def test_a_table_of_many_columns_without_limits_is_asked(tmp_path: Path) -> None:
@@ -168,7 +190,8 @@ def test_a_table_of_many_columns_without_limits_is_asked(tmp_path: Path) -> None
     (tmp_path / "shop.toml").write_text(
         f'{head}[tables.people.columns]\nid = {{ type = "integer" }}\n[tables.lines]\n'
         'references = { person = "people.id" }\n[tables.lines.columns]\nperson = { type = "integer" }\n'
-        'paid = { type = "boolean" }\n' + "".join(f'{name} = {{ type = "{kind}" }}\n' for name, kind in columns.items())
+        'paid = { type = "boolean" }\n'
+        + "".join(f'{name} = {{ type = "{kind}" }}\n' for name, kind in columns.items())
     )
     wanted = missing_limits(tmp_path / "shop.toml")
     with closing(open_session(wanted.unlimited, OWNER, tmp_path / "shop.ledger")) as session:
@@ -179,7 +202,9 @@ def test_a_table_of_many_columns_without_limits_is_asked(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("delta", ["1e-6", "0"])
-def test_it_costs_the_sum_of_its_counts_and_no_more_than_its_share(tmp_path: Path, delta: str) -> None:
+def test_it_costs_the_sum_of_its_counts_and_no_more_than_its_share(
+    tmp_path: Path, delta: str
+) -> None:
     session, wanted = opened(tmp_path / "shop", delta=delta)
     budget, privacy = session.accountant.budget, wanted.schema.privacy
     for share in (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2)):
@@ -193,18 +218,27 @@ def test_it_costs_the_sum_of_its_counts_and_no_more_than_its_share(tmp_path: Pat
     session.close()
 
 
-def test_the_numbers_of_rows_have_the_most_of_the_price(shop: tuple[Session, MissingLimits]) -> None:
+def test_the_numbers_of_rows_have_the_most_of_the_price(
+    shop: tuple[Session, MissingLimits],
+) -> None:
     session, wanted = shop
     plan = session.tuner.plan(wanted, Fraction(1, 10))
     questions = [question for table in plan.tables for question in table.questions]
     parts = parts_of(questions)
     assert sum(parts.values()) == 1
-    assert sum(part for question, part in parts.items() if question.sought == "rows per unit") == ROWS_SHARE
-    assert len({part for question, part in parts.items() if question.sought != "rows per unit"}) == 1
+    assert (
+        sum(part for question, part in parts.items() if question.sought == "rows per unit")
+        == ROWS_SHARE
+    )
+    assert (
+        len({part for question, part in parts.items() if question.sought != "rows per unit"}) == 1
+    )
     assert {parts_of([question])[question] for question in questions} == {1}
     rows, bounds = plan.deviation("rows per unit"), plan.deviation("high")
     assert rows is not None and bounds is not None
-    assert bounds**2 / rows**2 == pytest.approx(float(ROWS_SHARE / 2 / ((1 - ROWS_SHARE) / 8)), rel=1e-3)
+    assert bounds**2 / rows**2 == pytest.approx(
+        float(ROWS_SHARE / 2 / ((1 - ROWS_SHARE) / 8)), rel=1e-3
+    )
 
 
 def exact(plan: TuningPlan, connection: duckdb.DuckDBPyConnection) -> list[list[int]]:
@@ -268,7 +302,10 @@ def test_a_tuning_is_charged_once_before_it_reads(shop: tuple[Session, MissingLi
     found = session.tuner.find(plan)
     (*_, entry) = session.accountant.ledger.history()
     assert (entry.seq, entry.analyst, entry.cost) == (found.entry, OWNER, plan.cost.rounded_up())
-    assert entry.statement.startswith("dpsql schema tune: bounds of people.income") or "max_rows" in entry.statement
+    assert (
+        entry.statement.startswith("dpsql schema tune: bounds of people.income")
+        or "max_rows" in entry.statement
+    )
     assert session.tuner.before()[-1][0] == entry.seq
     assert {question.table for question in found.counts} == {"people", "orders", "lines"}
 

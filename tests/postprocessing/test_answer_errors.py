@@ -18,7 +18,12 @@ UNIT = Interval(-1, 1)
 YEAR = Interval(as_number(date(2024, 1, 1)), as_number(date(2024, 12, 31)))
 
 
-def said(monkeypatch: pytest.MonkeyPatch, within: Interval, *cells: tuple[object, object], columns: int = 1) -> str:
+def said(
+    monkeypatch: pytest.MonkeyPatch,
+    within: Interval,
+    *cells: tuple[object, object],
+    columns: int = 1,
+) -> str:
     """What is said of a result whose every column has these values with these intervals."""
     monkeypatch.setattr(answer_errors, "ranges", lambda plan: [within] * columns)
     names = [SimpleNamespace(name=f"x{place}") for place in range(columns)]
@@ -40,14 +45,25 @@ def said(monkeypatch: pytest.MonkeyPatch, within: Interval, *cells: tuple[object
         (UNIT, [(0.2, (-1.0, 1.0)), (0.5, (0.25, 0.75))], "x0 ± 0.25"),
         (EVERYTHING, [(4.0, (-math.inf, math.inf))], "x0 ± ∞, which says nothing"),
         (EVERYTHING, [(date(2024, 5, 10), (date(2024, 5, 7), date(2024, 5, 12)))], "x0 ± 3 days"),
-        (EVERYTHING, [(datetime(2024, 5, 10), (datetime(2024, 5, 9, 12), datetime(2024, 5, 10, 1)))], "x0 ± 0.5 days"),
-        (YEAR, [(date(2024, 5, 10), (date(2024, 1, 1), date(2024, 12, 31)))], "x0 ± 235 days, which says nothing"),
+        (
+            EVERYTHING,
+            [(datetime(2024, 5, 10), (datetime(2024, 5, 9, 12), datetime(2024, 5, 10, 1)))],
+            "x0 ± 0.5 days",
+        ),
+        (
+            YEAR,
+            [(date(2024, 5, 10), (date(2024, 1, 1), date(2024, 12, 31)))],
+            "x0 ± 235 days, which says nothing",
+        ),
         (YEAR, [(date(2024, 1, 4), (date(2024, 1, 1), date(2024, 1, 5)))], "x0 ± 3 days"),
         (EVERYTHING, [(None, None), (7, (5.0, 9.0))], "x0 ± 2"),
     ],
-)  # fmt: skip
+)
 def test_errors_in_words(
-    monkeypatch: pytest.MonkeyPatch, within: Interval, cells: list[tuple[object, object]], expected: str
+    monkeypatch: pytest.MonkeyPatch,
+    within: Interval,
+    cells: list[tuple[object, object]],
+    expected: str,
 ) -> None:
     assert said(monkeypatch, within, *cells) == f"error with 95 %: {expected}"
 

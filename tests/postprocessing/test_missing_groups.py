@@ -63,7 +63,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 def test_what_is_made_of_several_groups_has_no_interval(text: str, session: Session) -> None:
     result = session.execute(text)
     assert result.rows and ALONE in result.notices
-    assert not any("empty_groups" in notice for notice in result.notices), "no setting shows groups below a threshold"
+    assert not any("empty_groups" in notice for notice in result.notices), (
+        "no setting shows groups below a threshold"
+    )
     place = len(result.columns) - 1
     assert all(row[place] is None for row in result.intervals)
 
@@ -99,7 +101,9 @@ def test_of_what_nothing_bounds_the_notice_tells_what_is_asked_of_all_groups(
     asked = session.execute(f"SELECT {bounded} AS x FROM {HOMES}")
     ((interval,),) = asked.intervals
     with duckdb.connect() as connection:
-        ((true,),) = connection.execute(f"WITH people AS ({ROWS}) SELECT {bounded} AS x FROM {HOMES}").fetchall()
+        ((true,),) = connection.execute(
+            f"WITH people AS ({ROWS}) SELECT {bounded} AS x FROM {HOMES}"
+        ).fetchall()
     assert low < true < high and interval is not None
     reach = 3 * (interval[1] - interval[0])  # noise goes as far once in 10^9
     assert interval[0] - reach < true < interval[1] + reach
@@ -108,7 +112,8 @@ def test_of_what_nothing_bounds_the_notice_tells_what_is_asked_of_all_groups(
 def test_several_totals_and_other_aggregates_are_told_in_general_words(session: Session) -> None:
     both = session.execute(f"SELECT SUM(n) AS a, AVG(s) AS b FROM {HOMES}").notices
     assert any(
-        "nothing bounds a number that is added up" in notice and "SUM(LEAST(x, 20))" in notice for notice in both
+        "nothing bounds a number that is added up" in notice and "SUM(LEAST(x, 20))" in notice
+        for notice in both
     )
     largest = session.execute(f"SELECT MAX(n) AS m FROM {HOMES}").notices
     assert not any("nothing bounds" in notice for notice in largest), "no bound would help"

@@ -24,23 +24,48 @@ from dpsql.sql.ir.interval import EVERYTHING
 
 #: Expressions over visits, and where each lies whatever the data hold.
 SHOWN = {
-    "COUNT(*)": (0, None), "COUNT(price)": (0, None), "COUNT(DISTINCT pid)": (0, None),
-    "COUNT(DISTINCT small)": (0, 6), "COUNT(DISTINCT price > 1)": (0, 2), "COUNT(DISTINCT word)": (0, None),
-    "SUM(price)": (0, None), "SUM(-small)": (None, 0), "SUM(ABS(signed))": (0, None), "SUM(small - 5)": (None, 0),
-    "SUM(CASE WHEN small > 1 THEN 1 ELSE 0 END)": (0, None), "AVG(price)": (0, 500), "AVG(signed)": (-5, 3),
-    "AVG(CASE WHEN small > 1 THEN 1.0 ELSE 0 END)": (0, 1), "VAR_POP(signed)": (0, 16), "VAR_SAMP(small)": (0, 12.5),
-    "STDDEV_POP(price)": (0, 250), "CORR(price, small)": (-1, 1), "REGR_R2(price, small)": (0, 1),
-    "REGR_SXX(price, small)": (0, None), "REGR_COUNT(price, small)": (0, None),
+    "COUNT(*)": (0, None),
+    "COUNT(price)": (0, None),
+    "COUNT(DISTINCT pid)": (0, None),
+    "COUNT(DISTINCT small)": (0, 6),
+    "COUNT(DISTINCT price > 1)": (0, 2),
+    "COUNT(DISTINCT word)": (0, None),
+    "SUM(price)": (0, None),
+    "SUM(-small)": (None, 0),
+    "SUM(ABS(signed))": (0, None),
+    "SUM(small - 5)": (None, 0),
+    "SUM(CASE WHEN small > 1 THEN 1 ELSE 0 END)": (0, None),
+    "AVG(price)": (0, 500),
+    "AVG(signed)": (-5, 3),
+    "AVG(CASE WHEN small > 1 THEN 1.0 ELSE 0 END)": (0, 1),
+    "VAR_POP(signed)": (0, 16),
+    "VAR_SAMP(small)": (0, 12.5),
+    "STDDEV_POP(price)": (0, 250),
+    "CORR(price, small)": (-1, 1),
+    "REGR_R2(price, small)": (0, 1),
+    "REGR_SXX(price, small)": (0, None),
+    "REGR_COUNT(price, small)": (0, None),
     "COUNT(*) FILTER (WHERE small > 1) * 100.0 / COUNT(*)": (0, 100),
     "COUNT(*) FILTER (WHERE small > 1) / NULLIF(COUNT(*), 0)": (0, 1),
     "COALESCE(ROUND(COUNT(price) / COUNT(*), 3), 0)": (0, 1),
-    "CASE WHEN COUNT(*) > 0 THEN SUM(price) FILTER (WHERE small > 1) / SUM(price) ELSE 0 END": (0, 1),
-    "SUM(CASE WHEN small > 1 THEN 1 ELSE 0 END) / COUNT(*)": (0, 1), "COUNT(*) - COUNT(price)": (0, None),
-    "-COUNT(*)": (None, 0), "COUNT(*) * 2 + 1": (1, None), "CAST(COUNT(*) AS DOUBLE)": (0, None),
-}  # fmt: skip
+    "CASE WHEN COUNT(*) > 0 THEN SUM(price) FILTER (WHERE small > 1) / SUM(price) ELSE 0 END": (
+        0,
+        1,
+    ),
+    "SUM(CASE WHEN small > 1 THEN 1 ELSE 0 END) / COUNT(*)": (0, 1),
+    "COUNT(*) - COUNT(price)": (0, None),
+    "-COUNT(*)": (None, 0),
+    "COUNT(*) * 2 + 1": (1, None),
+    "CAST(COUNT(*) AS DOUBLE)": (0, None),
+}
 #: Of which public facts say nothing.
-OPEN = ("COUNT(*) - COUNT(*) FILTER (WHERE small > 1) * 2", "SUM(signed)", "SUM(price - 5)", "COUNT(*) / SUM(signed)",
-        "COUNT(*) FILTER (WHERE small > 1) - COUNT(*) FILTER (WHERE small < 1)")  # fmt: skip
+OPEN = (
+    "COUNT(*) - COUNT(*) FILTER (WHERE small > 1) * 2",
+    "SUM(signed)",
+    "SUM(price - 5)",
+    "COUNT(*) / SUM(signed)",
+    "COUNT(*) FILTER (WHERE small > 1) - COUNT(*) FILTER (WHERE small < 1)",
+)
 
 
 class Seeded:
@@ -104,10 +129,15 @@ def _alike(row: tuple[object, ...], shown: tuple[object, ...], rounded: float) -
     """Whether nothing is moved by more than values are rounded before they are added up: the average of a constant is
     moved to the constant. A deviation of subnormal numbers is as far off as their squares are rounded."""
     pairs = [(a, b) for a, b in zip(row, shown, strict=True) if repr(a) != repr(b)]
-    return all(isinstance(a, float) and isinstance(b, float) and abs(a - b) < max(1e-280, rounded) for a, b in pairs)
+    return all(
+        isinstance(a, float) and isinstance(b, float) and abs(a - b) < max(1e-280, rounded)
+        for a, b in pairs
+    )
 
 
-def test_what_is_possible_holds_every_answer_without_noise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_is_possible_holds_every_answer_without_noise(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """On data that keep what their owner declares nothing is moved."""
     without_noise(monkeypatch)
     moved, compared, show = [], 0, answer.shown_within
@@ -116,8 +146,14 @@ def test_what_is_possible_holds_every_answer_without_noise(monkeypatch: pytest.M
         nonlocal compared
         found = show(plan, rows, intervals)
         compared += sum(len(rows) for each in ranges(plan) if each != EVERYTHING)
-        rounded = max((float(step) for core in plan.cores for step in core.steps if step < 1), default=0.0)
-        moved.extend((plan.text, a, b) for a, b in zip(rows, found[0], strict=True) if not _alike(a, b, rounded))
+        rounded = max(
+            (float(step) for core in plan.cores for step in core.steps if step < 1), default=0.0
+        )
+        moved.extend(
+            (plan.text, a, b)
+            for a, b in zip(rows, found[0], strict=True)
+            if not _alike(a, b, rounded)
+        )
         return found
 
     monkeypatch.setattr(answer, "shown_within", watched)
@@ -138,7 +174,9 @@ def test_what_is_possible_holds_every_answer_without_noise(monkeypatch: pytest.M
 
 def test_sums_over_groups_do_not_read_what_is_shown(session: Session) -> None:
     """No visit costs more than 600: over its 7 groups the noise has the mean 0, and what is shown of it has not."""
-    inner = "SELECT small, COUNT(*) AS n FROM visits WHERE price > 600 AND price < 700 GROUP BY small"
+    inner = (
+        "SELECT small, COUNT(*) AS n FROM visits WHERE price > 600 AND price < 700 GROUP BY small"
+    )
     sums, shown = [], []
     for number in range(60):
         priced = _priced(session, number)
@@ -156,14 +194,21 @@ def test_conditions_and_arithmetic_read_what_was_released(session: Session) -> N
     FROM (SELECT n, n AS x FROM (SELECT small, COUNT(*) AS n FROM visits GROUP BY small) s ORDER BY n DESC) t"""
     rows = [row for number in range(3) for row in _priced(session, number).execute(text).rows]
     released = [float(rest) + float(total) for _, _, rest, total, _ in rows]
-    assert min(released) < -1 and [below for _, below, *_ in rows] == [each < -0.5 for each in released]
+    assert min(released) < -1 and [below for _, below, *_ in rows] == [
+        each < -0.5 for each in released
+    ]
     shown = [max(0, round(each)) for each in released]
     assert shown == [row[0] for row in rows] == [row[-1] for row in rows]
 
 
 def test_intervals_of_small_groups_hold(session: Session) -> None:
     """Of 120 intervals of 95 % more than 25 miss with a probability below 1e-9."""
-    texts = ["COUNT(*)", "SUM(price)", "COUNT(DISTINCT small)", "COUNT(*) FILTER (WHERE small = 5) / COUNT(*)"]
+    texts = [
+        "COUNT(*)",
+        "SUM(price)",
+        "COUNT(DISTINCT small)",
+        "COUNT(*) FILTER (WHERE small = 5) / COUNT(*)",
+    ]
     items, missed = _items(texts), [0] * len(texts)
     with pytest.MonkeyPatch.context() as patch:
         without_noise(patch)
@@ -172,5 +217,7 @@ def test_intervals_of_small_groups_hold(session: Session) -> None:
     for number in range(120):
         found = _priced(session, number).execute(f"SELECT {items} FROM visits").intervals[0]
         for place, (value, ends) in enumerate(zip(truth, found, strict=True)):
-            missed[place] += ends is not None and not ends[0] - 1e-9 <= float(value) <= ends[1] + 1e-9  # type: ignore[operator]
+            missed[place] += (
+                ends is not None and not ends[0] - 1e-9 <= float(value) <= ends[1] + 1e-9
+            )  # type: ignore[operator]
     assert max(missed) <= 25, missed

@@ -21,9 +21,15 @@ def settings(connection: duckdb.DuckDBPyConnection) -> dict[str, object]:
 @pytest.mark.parametrize("room", ["the sandbox", "the catalogue"])
 def test_statistics_decide_nothing(tmp_path: Path, room: str) -> None:
     schema = completed_schema(clinic(tmp_path))
-    made = Sandbox(schema, lambda table: []) if room == "the sandbox" else CatalogueStore(schema, "clinic")
+    made = (
+        Sandbox(schema, lambda table: [])
+        if room == "the sandbox"
+        else CatalogueStore(schema, "clinic")
+    )
     try:
         found = settings(made._connection)["disabled_optimizers"].split(",")
-        assert "statistics_propagation" in found and set(found) == set(CAREFUL["disabled_optimizers"].split(","))
+        assert "statistics_propagation" in found and set(found) == set(
+            CAREFUL["disabled_optimizers"].split(",")
+        )
     finally:
         made.close()

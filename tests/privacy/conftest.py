@@ -18,7 +18,9 @@ def open_accountant(tmp_path: Path) -> Iterator[Callable[..., Accountant]]:
     ledgers: list[Ledger] = []
 
     def open_one(budget: Budget, **caps: Budget) -> Accountant:
-        ledgers.append(Ledger.open(tmp_path / "data.ledger", LedgerIdentity("d", "p.id", "add-remove")))
+        ledgers.append(
+            Ledger.open(tmp_path / "data.ledger", LedgerIdentity("d", "p.id", "add-remove"))
+        )
         return Accountant(ledgers[-1], budget, caps)
 
     yield open_one

@@ -33,7 +33,9 @@ class Spending(RuleBasedStateMachine):
         self.open()
 
     def open(self) -> None:
-        self.ledger = Ledger.open(Path(self.folder.name) / "l", LedgerIdentity("d", "p.id", "add-remove"))
+        self.ledger = Ledger.open(
+            Path(self.folder.name) / "l", LedgerIdentity("d", "p.id", "add-remove")
+        )
         self.accountant = Accountant(self.ledger, self.budget, {"ada": self.cap})
 
     def spent(self, *analysts: str) -> Cost:
@@ -60,7 +62,9 @@ class Spending(RuleBasedStateMachine):
 
     @rule()
     def open_beside(self) -> None:
-        self.ledger = Ledger.open(Path(self.folder.name) / "l", LedgerIdentity("d", "p.id", "add-remove"))
+        self.ledger = Ledger.open(
+            Path(self.folder.name) / "l", LedgerIdentity("d", "p.id", "add-remove")
+        )
         self.accountant = Accountant(self.ledger, self.budget, {"ada": self.cap})
 
     @precondition(lambda self: self.paid)
@@ -86,15 +90,21 @@ TestSpending = Spending.TestCase
 def test_a_refusal_says_price_rest_and_whose(open_accountant: Callable[..., Accountant]) -> None:
     accountant = open_accountant(Budget(Fraction(1)), ada=Budget(Fraction("0.5")))
     accountant.spend(Ask(laplace("0.4")), analyst="ada", statement="SELECT 1")
-    with pytest.raises(BudgetExhausted, match=r"costs ε = 0\.2 and the cap of 'ada' has ε = 0\.1 of 0\.5 left"):
+    with pytest.raises(
+        BudgetExhausted, match=r"costs ε = 0\.2 and the cap of 'ada' has ε = 0\.1 of 0\.5 left"
+    ):
         accountant.spend(Ask(laplace("0.2")), analyst="ada", statement="SELECT 1")
-    with pytest.raises(BudgetExhausted, match=r"costs ε = 0\.7 and the budget has ε = 0\.6 of 1 left"):
+    with pytest.raises(
+        BudgetExhausted, match=r"costs ε = 0\.7 and the budget has ε = 0\.6 of 1 left"
+    ):
         accountant.spend(Ask(laplace("0.7")), analyst="bob", statement="SELECT 1")
     with pytest.raises(BudgetExhausted, match=r"Gaussian noise needs a δ"):
         accountant.spend(Ask(gaussian("0.01")), analyst="bob", statement="SELECT 1")
     with pytest.raises(BudgetExhausted, match=r"keys cost δ = 1e-9 and the budget has δ = 0 left"):
         accountant.spend(
-            Ask(Cost(Fraction("0.1"), Fraction("0.005"), Fraction("1e-9"))), analyst="bob", statement="SELECT 1"
+            Ask(Cost(Fraction("0.1"), Fraction("0.005"), Fraction("1e-9"))),
+            analyst="bob",
+            statement="SELECT 1",
         )
     assert accountant.ledger.verify() == 1
 
@@ -102,7 +112,8 @@ def test_a_refusal_says_price_rest_and_whose(open_accountant: Callable[..., Acco
 def test_a_gaussian_price_is_said_in_epsilon(open_accountant: Callable[..., Accountant]) -> None:
     accountant = open_accountant(Budget(Fraction(1), MICRO))
     with pytest.raises(
-        BudgetExhausted, match=r"costs ε = 0\.5 \(ρ = 0\.125\) and the budget has ε = 1 of 1 \(ρ = 0\.02"
+        BudgetExhausted,
+        match=r"costs ε = 0\.5 \(ρ = 0\.125\) and the budget has ε = 1 of 1 \(ρ = 0\.02",
     ):
         accountant.spend(Ask(gaussian("0.125")), analyst="bob", statement="SELECT 1")
 
@@ -124,9 +135,16 @@ def test_what_remains_is_of_the_tighter_budget(open_accountant: Callable[..., Ac
 
 @pytest.mark.parametrize(
     "cost",
-    [FREE, Cost(Fraction(0), Fraction(0), MICRO / 100), laplace(Fraction(1, 2**42)), gaussian(Fraction(1, 2**86))],
+    [
+        FREE,
+        Cost(Fraction(0), Fraction(0), MICRO / 100),
+        laplace(Fraction(1, 2**42)),
+        gaussian(Fraction(1, 2**86)),
+    ],
 )
-def test_next_to_nothing_is_not_sold(open_accountant: Callable[..., Accountant], cost: Cost) -> None:
+def test_next_to_nothing_is_not_sold(
+    open_accountant: Callable[..., Accountant], cost: Cost
+) -> None:
     accountant = open_accountant(Budget(Fraction(1), MICRO))
     with pytest.raises(DataError, match="below"):
         accountant.spend(Ask(cost), analyst="bob", statement="SELECT 1")

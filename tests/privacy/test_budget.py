@@ -16,10 +16,14 @@ from dpsql.privacy.measure import epsilon_of_rho
 def test_the_default_split_keeps_nine_tenths_of_delta_for_conversion() -> None:
     budget = Budget(Fraction(1), MICRO)
     assert (budget.delta_conversion, budget.delta_selection) == (MICRO * 9 / 10, MICRO / 10)
-    assert float(budget.rho_total / Budget(Fraction(1), MICRO, Fraction(1)).rho_total) == pytest.approx(0.991, abs=5e-4)
+    assert float(
+        budget.rho_total / Budget(Fraction(1), MICRO, Fraction(1)).rho_total
+    ) == pytest.approx(0.991, abs=5e-4)
 
 
-@pytest.mark.parametrize("epsilon", [0.5, math.nan, 0, -1, True, "1", None, Fraction(0), Fraction(-1)])
+@pytest.mark.parametrize(
+    "epsilon", [0.5, math.nan, 0, -1, True, "1", None, Fraction(0), Fraction(-1)]
+)
 def test_a_budget_that_cannot_be_is_refused(epsilon: object) -> None:
     with pytest.raises(DataError):
         Budget(epsilon)  # type: ignore[arg-type]
@@ -42,7 +46,11 @@ def test_a_group_is_promised_less() -> None:
     assert mixed.group(100).delta == 1 and Budget(Fraction(900), MICRO).group(2).delta == 1
     zcdp = mixed.group(3, thresholds=False)
     assert zcdp.delta == mixed.delta_conversion
-    assert zcdp.epsilon == max(Fraction(3), epsilon_of_rho(9 * mixed.rho_total, mixed.delta_conversion)) > 3
+    assert (
+        zcdp.epsilon
+        == max(Fraction(3), epsilon_of_rho(9 * mixed.rho_total, mixed.delta_conversion))
+        > 3
+    )
     for size in (0, -1, True, 1.5):
         with pytest.raises(DataError):
             mixed.group(size)  # type: ignore[arg-type]

@@ -19,7 +19,9 @@ from dpsql.privacy.measure import FREE
 
 def test_a_charge_is_used_once(open_accountant: Callable[..., Accountant]) -> None:
     plan = Ask(laplace("0.1"))
-    charge = open_accountant(Budget(Fraction(1))).spend(plan, analyst="ada", statement="SELECT 1", cells="[]")
+    charge = open_accountant(Budget(Fraction(1))).spend(
+        plan, analyst="ada", statement="SELECT 1", cells="[]"
+    )
     assert (charge.plan, charge.entry, charge.cost) == (plan, 1, plan.cost.rounded_up())
     assert charge.redeem() is plan
     with pytest.raises(InternalError, match="already used"):
@@ -46,7 +48,9 @@ def test_nothing_that_holds_budget_is_duplicated(
             duplicate(single)
 
 
-def test_a_fork_duplicates_neither_budget_nor_charge(open_accountant: Callable[..., Accountant]) -> None:
+def test_a_fork_duplicates_neither_budget_nor_charge(
+    open_accountant: Callable[..., Accountant],
+) -> None:
     accountant = open_accountant(Budget(Fraction("0.3")))
     charge = accountant.spend(Ask(laplace("0.1")), analyst="ada", statement="SELECT 1")
 
@@ -66,4 +70,6 @@ def test_a_fork_duplicates_neither_budget_nor_charge(open_accountant: Callable[.
 def test_caps_cannot_be_changed_from_outside(open_accountant: Callable[..., Accountant]) -> None:
     accountant = open_accountant(Budget(Fraction(1)), ada=Budget(Fraction("0.1")))
     dict(accountant.caps).clear()
-    assert accountant.caps == {"ada": Budget(Fraction("0.1"))} and accountant.budget == Budget(Fraction(1))
+    assert accountant.caps == {"ada": Budget(Fraction("0.1"))} and accountant.budget == Budget(
+        Fraction(1)
+    )

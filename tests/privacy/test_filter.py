@@ -61,12 +61,20 @@ def test_delta_is_refused_where_its_share_is_spent_or_missing() -> None:
 def test_the_conversion_is_what_makes_the_difference() -> None:
     """A filter with the standard conversion would stop at 58 of the 74: the count above can fail."""
     budget = Budget(Fraction(3), MICRO, WHOLE)
-    assert epsilon_of_rho_standard(Fraction(59, 400), MICRO) > 3 > epsilon_of_rho_standard(Fraction(58, 400), MICRO)
+    assert (
+        epsilon_of_rho_standard(Fraction(59, 400), MICRO)
+        > 3
+        > epsilon_of_rho_standard(Fraction(58, 400), MICRO)
+    )
     assert epsilon_of_rho(Fraction(75, 400), MICRO) > 3 >= epsilon_of_rho(Fraction(74, 400), MICRO)
     assert budget.rho_total < Fraction(75, 400)
 
 
-budgets = st.builds(Budget, st.fractions(min_value=Fraction(1, 10), max_value=5), st.sampled_from([Fraction(0), MICRO]))
+budgets = st.builds(
+    Budget,
+    st.fractions(min_value=Fraction(1, 10), max_value=5),
+    st.sampled_from([Fraction(0), MICRO]),
+)
 
 
 @settings(max_examples=100)
@@ -79,16 +87,22 @@ def test_the_filter_never_passes_its_budget(budget: Budget, asked: list[Cost]) -
         if admits(budget, spent, cost):
             spent += cost
             assert spent.delta <= budget.delta_selection
-            assert (spent.epsilon is not None and spent.epsilon <= budget.epsilon) or spent.rho <= budget.rho_total
+            assert (
+                spent.epsilon is not None and spent.epsilon <= budget.epsilon
+            ) or spent.rho <= budget.rho_total
     if budget.delta and (spent.epsilon is None or spent.epsilon > budget.epsilon) and spent != FREE:
-        assert epsilon_of_rho(spent.rho, budget.delta_conversion) <= budget.epsilon + Fraction(1, 10**20)
+        assert epsilon_of_rho(spent.rho, budget.delta_conversion) <= budget.epsilon + Fraction(
+            1, 10**20
+        )
     if not budget.delta:
         assert spent.epsilon is not None and spent.epsilon <= budget.epsilon
 
 
 @settings(max_examples=100)
 @given(budgets, st.lists(costs, max_size=5), costs)
-def test_the_forecast_is_what_the_filter_does(budget: Budget, before: list[Cost], cost: Cost) -> None:
+def test_the_forecast_is_what_the_filter_does(
+    budget: Budget, before: list[Cost], cost: Cost
+) -> None:
     spent = FREE
     for earlier in before:
         spent += earlier.rounded_up() if admits(budget, spent, earlier.rounded_up()) else FREE
@@ -101,13 +115,20 @@ def test_the_forecast_is_what_the_filter_does(budget: Budget, before: list[Cost]
 
 def test_a_delta_that_an_accountant_set_aside_and_another_does_not_is_said_to_be_used() -> None:
     """As where the schema's accountant was basic, which leaves all of δ to thresholds, and is another one now."""
-    spent, budget = Cost(Fraction(1, 10), Fraction(1, 200), Fraction("5e-7")), Budget(Fraction(3), Fraction("1e-6"))
-    with pytest.raises(BudgetExhausted, match="have used δ = 5e-7 and the budget now sets δ = 1e-7 aside"):
+    spent, budget = (
+        Cost(Fraction(1, 10), Fraction(1, 200), Fraction("5e-7")),
+        Budget(Fraction(3), Fraction("1e-6")),
+    )
+    with pytest.raises(
+        BudgetExhausted, match="have used δ = 5e-7 and the budget now sets δ = 1e-7 aside"
+    ):
         FilterState(None, budget, spent).require(Cost(Fraction(1, 10), Fraction(1, 200)))
     assert FilterState(None, budget, spent).affordable(Cost(Fraction(1, 10), Fraction(1, 200))) == 0
     fixed = Budget(Fraction(3), Fraction("1e-6"), rule=AdvancedComposition(9, Fraction(1, 10)))
     with pytest.raises(BudgetExhausted, match="statements in its ledger that are not of exactly"):
-        FilterState(None, fixed, spent, Fraction(10)).require(Cost(Fraction(1, 10), Fraction(1, 200)))
+        FilterState(None, fixed, spent, Fraction(10)).require(
+            Cost(Fraction(1, 10), Fraction(1, 200))
+        )
 
 
 def test_what_remains_never_falls_below_nothing() -> None:

@@ -29,7 +29,9 @@ def best_selection(units: int, epsilon: float, delta: Fraction) -> mpmath.mpf:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1)], ids=str)
-def test_pure_privacy_is_k_epsilon_and_laplace_noise_reaches_it(size: int, epsilon: Fraction) -> None:
+def test_pure_privacy_is_k_epsilon_and_laplace_noise_reaches_it(
+    size: int, epsilon: Fraction
+) -> None:
     promise = Budget(epsilon).group(size)
     assert promise.epsilon == size * epsilon and promise.delta == 0
     scale = float(Laplace.priced(1, epsilon).scale)
@@ -40,7 +42,9 @@ def test_pure_privacy_is_k_epsilon_and_laplace_noise_reaches_it(size: int, epsil
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 2)], ids=str)
-def test_the_delta_of_a_group_is_reached_by_the_best_choice_of_keys(size: int, epsilon: Fraction) -> None:
+def test_the_delta_of_a_group_is_reached_by_the_best_choice_of_keys(
+    size: int, epsilon: Fraction
+) -> None:
     """A key that nobody has is never shown, so that how often one of k units is shown is all δ."""
     promise = Budget(epsilon, MICRO, Fraction(1, 10**9)).group(size)
     with mpmath.workdps(40):
@@ -65,9 +69,13 @@ def test_gaussian_noise_keeps_the_promise_to_a_group(size: int, epsilon: Fractio
             assert delta_above(far, noise.variance, promise.epsilon) <= promise.delta
     zcdp = budget.group(size, thresholds=False)
     assert zcdp.delta == budget.delta_conversion
-    assert zcdp.epsilon == max(size * epsilon, epsilon_of_rho(size**2 * budget.rho_total, budget.delta_conversion))
+    assert zcdp.epsilon == max(
+        size * epsilon, epsilon_of_rho(size**2 * budget.rho_total, budget.delta_conversion)
+    )
     if zcdp.epsilon <= 100:
-        assert delta_above(far, noise.variance, zcdp.epsilon * Fraction(3, 4)) > zcdp.delta  # and not by much too much
+        assert (
+            delta_above(far, noise.variance, zcdp.epsilon * Fraction(3, 4)) > zcdp.delta
+        )  # and not by much too much
 
 
 def test_a_linear_growth_of_rho_would_not_hold() -> None:

@@ -14,7 +14,14 @@ from sqlglot import exp
 from dpsql.planning.calibration import key_threshold
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.privacy.partition_selection import WHOLE, KeyThreshold, KeyWeights, allowance, gaussian_tail, laplace_tail
+from dpsql.privacy.partition_selection import (
+    WHOLE,
+    KeyThreshold,
+    KeyWeights,
+    allowance,
+    gaussian_tail,
+    laplace_tail,
+)
 from dpsql.sql.analysis.contribution import Norm
 from dpsql.sql.emit.duckdb import DUCKDB
 from dpsql.sql.emit.measurement.contribution_bounding import weight
@@ -22,7 +29,9 @@ from dpsql.sql.emit.measurement.contribution_bounding import weight
 MILLIONTH = Fraction(1, 10**6)
 
 
-def made(norm: Norm, most: int, epsilon: Fraction, neighbours: NeighbourRelation = "add-remove") -> KeyThreshold:
+def made(
+    norm: Norm, most: int, epsilon: Fraction, neighbours: NeighbourRelation = "add-remove"
+) -> KeyThreshold:
     """A threshold over weights."""
     weights = KeyWeights(most, norm == "l2")
     return key_threshold(7, norm, neighbours, epsilon, Fraction(1), MILLIONTH, weights)
@@ -86,6 +95,10 @@ def test_the_engine_gives_these_weights(norm):
     rows = exp.select("u", exp.alias_(weight(DUCKDB, WHOLE, norm), "w")).from_(exp.to_table("kept"))
     with duckdb.connect() as connection:
         values = ", ".join(f"({size})" for size in sizes)
-        connection.execute(f"CREATE TABLE kept AS SELECT size AS u FROM (VALUES {values}) s(size), range(size)")
+        connection.execute(
+            f"CREATE TABLE kept AS SELECT size AS u FROM (VALUES {values}) s(size), range(size)"
+        )
         found = connection.execute(f"SELECT DISTINCT u, w FROM ({DUCKDB.write(rows)})").fetchall()
-    assert dict(found) == {size: weights.weight(size) for size in sizes} and len(found) == len(sizes)
+    assert dict(found) == {size: weights.weight(size) for size in sizes} and len(found) == len(
+        sizes
+    )

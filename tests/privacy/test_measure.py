@@ -44,7 +44,9 @@ def reference(rho: Fraction, delta: Fraction) -> mpmath.mpf:
         low, high = mpmath.mpf("1e-30"), mpmath.exp(log)
         for _ in range(400):
             middle = mpmath.sqrt(low * high)
-            low, high = (middle, high) if r * middle**2 + mpmath.log1p(middle) < log else (low, middle)
+            low, high = (
+                (middle, high) if r * middle**2 + mpmath.log1p(middle) < log else (low, middle)
+            )
         alpha = 1 + low
         return alpha * r + mpmath.log(low / alpha) + (log - mpmath.log(alpha)) / low
 
@@ -58,12 +60,15 @@ def reference(rho: Fraction, delta: Fraction) -> mpmath.mpf:
         (Fraction(5), MICRO, 20.5519488),
     ],
 )
-def test_the_optimal_conversion_has_the_known_values(rho: Fraction, delta: Fraction, epsilon: float) -> None:
+def test_the_optimal_conversion_has_the_known_values(
+    rho: Fraction, delta: Fraction, epsilon: float
+) -> None:
     assert float(epsilon_of_rho(rho, delta)) == pytest.approx(epsilon, rel=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "delta", "rho"), [(1, MICRO, 0.02435597), (3, MICRO, 0.18506984), (3, NANO, 0.12058243)]
+    ("epsilon", "delta", "rho"),
+    [(1, MICRO, 0.02435597), (3, MICRO, 0.18506984), (3, NANO, 0.12058243)],
 )
 def test_the_total_rho_has_the_known_values(epsilon: int, delta: Fraction, rho: float) -> None:
     assert float(rho_total(Fraction(epsilon), delta)) == pytest.approx(rho, rel=1e-6)
@@ -96,11 +101,17 @@ def test_total_rho_is_rounded_down_and_tight(epsilon: Fraction, delta: Fraction)
 
 def test_every_order_is_a_valid_conversion_so_a_poor_one_only_loses() -> None:
     """A search that missed the minimum would give a larger ε: the factor 1.01 on ρ is seen."""
-    assert epsilon_of_rho(Fraction("0.505"), MICRO) > epsilon_of_rho(Fraction("0.5"), MICRO) > Fraction("5.2215")
+    assert (
+        epsilon_of_rho(Fraction("0.505"), MICRO)
+        > epsilon_of_rho(Fraction("0.5"), MICRO)
+        > Fraction("5.2215")
+    )
 
 
 def test_the_standard_conversion_is_the_looser_one() -> None:
-    assert float(epsilon_of_rho_standard(Fraction(1, 2), MICRO)) == pytest.approx(5.756522, rel=1e-6)
+    assert float(epsilon_of_rho_standard(Fraction(1, 2), MICRO)) == pytest.approx(
+        5.756522, rel=1e-6
+    )
     assert epsilon_of_rho(Fraction(1, 2), MICRO) < epsilon_of_rho_standard(Fraction(1, 2), MICRO)
 
 
@@ -119,8 +130,14 @@ def test_a_conversion_needs_a_delta(delta: Fraction) -> None:
             convert(Fraction(1), delta)
 
 
-@given(st.lists(st.tuples(st.none() | fractions, fractions.map(lambda rho: rho + 1), fractions), max_size=8))
-def test_costs_compose_by_exact_addition(parts: list[tuple[Fraction | None, Fraction, Fraction]]) -> None:
+@given(
+    st.lists(
+        st.tuples(st.none() | fractions, fractions.map(lambda rho: rho + 1), fractions), max_size=8
+    )
+)
+def test_costs_compose_by_exact_addition(
+    parts: list[tuple[Fraction | None, Fraction, Fraction]],
+) -> None:
     total = sum((Cost(*part) for part in parts), FREE)
     pure = [epsilon for epsilon, _, _ in parts]
     assert total.epsilon == (None if None in pure else sum(e for e in pure if e is not None))
@@ -129,7 +146,9 @@ def test_costs_compose_by_exact_addition(parts: list[tuple[Fraction | None, Frac
 
 
 @given(fractions, fractions, fractions)
-def test_a_cost_is_rounded_up_to_the_grid_by_less_than_one_step(e: Fraction, r: Fraction, d: Fraction) -> None:
+def test_a_cost_is_rounded_up_to_the_grid_by_less_than_one_step(
+    e: Fraction, r: Fraction, d: Fraction
+) -> None:
     cost = Cost(e, r + 1, d)
     charged = cost.rounded_up()
     assert charged.epsilon is not None
@@ -185,7 +204,13 @@ def test_a_written_number_is_taken_as_meant(written: object, meant: Fraction) ->
     [
         *(math.nan, math.inf, -math.inf, 0, 0.0, -1, -0.1, True, False, None, 1j, b"1", [1]),
         *("", "nan", "inf", "1e999999999", "1e-999999999", "0" * 200, "1/3", "0.1; --"),
-        *(Decimal("NaN"), Decimal("Infinity"), Decimal("1e-999999"), numpy.float64("nan"), numpy.bool_(True)),
+        *(
+            Decimal("NaN"),
+            Decimal("Infinity"),
+            Decimal("1e-999999"),
+            numpy.float64("nan"),
+            numpy.bool_(True),
+        ),
     ],
 )
 def test_what_is_no_positive_number_is_refused(written: object) -> None:
@@ -199,7 +224,9 @@ def test_what_is_no_positive_number_is_refused(written: object) -> None:
     st.sampled_from([Fraction(0), Fraction("1e-8"), Fraction("9e-7")]),
     st.booleans(),
 )
-def test_what_a_release_promises_alone_is_a_filter_of_its_own(price: Fraction, leak: Fraction, pure: bool) -> None:
+def test_what_a_release_promises_alone_is_a_filter_of_its_own(
+    price: Fraction, leak: Fraction, pure: bool
+) -> None:
     """A budget of just that promise, split as is said, admits the release; one of a little less ε does not."""
     cost, delta = Cost(price if pure else None, price**2 / 2, leak), Fraction("1e-6")
     found = standalone_guarantee(cost, delta)
@@ -207,8 +234,12 @@ def test_what_a_release_promises_alone_is_a_filter_of_its_own(price: Fraction, l
     assert not pure or found.epsilon == price
     if not pure:
         share = (delta - leak) / delta
-        assert admits(Budget(found.epsilon * (1 + Fraction(1, 10**9)), found.delta, share), FREE, cost)
-        assert not admits(Budget(found.epsilon * Fraction(999, 1000), found.delta, share), FREE, cost)
+        assert admits(
+            Budget(found.epsilon * (1 + Fraction(1, 10**9)), found.delta, share), FREE, cost
+        )
+        assert not admits(
+            Budget(found.epsilon * Fraction(999, 1000), found.delta, share), FREE, cost
+        )
 
 
 def test_a_price_is_no_guarantee() -> None:
@@ -246,7 +277,9 @@ def test_the_adaptive_rule_is_the_standard_conversion() -> None:
 
 def laplace_by_renyi(count: int, epsilon: float, delta: float) -> float:
     orders = [1 + 10 ** (step / 100) for step in range(-100, 400)]
-    return composition.epsilon_of_renyi(lambda a: count * composition.laplace_renyi(epsilon, a), delta, orders)
+    return composition.epsilon_of_renyi(
+        lambda a: count * composition.laplace_renyi(epsilon, a), delta, orders
+    )
 
 
 def test_rules_are_ordered_by_tightness() -> None:
@@ -292,13 +325,19 @@ def test_an_independent_accountant_agrees() -> None:
     laplace = pld.from_laplace_mechanism(10, value_discretization_interval=1e-3).self_compose(100)
     assert laplace.get_epsilon_for_delta(1e-6) == pytest.approx(4.69267, rel=1e-3)
     assert laplace.get_epsilon_for_delta(1e-9) == pytest.approx(5.85325, rel=1e-3)
-    discrete = pld.from_discrete_laplace_mechanism(0.1, 1, value_discretization_interval=1e-3).self_compose(100)
+    discrete = pld.from_discrete_laplace_mechanism(
+        0.1, 1, value_discretization_interval=1e-3
+    ).self_compose(100)
     assert discrete.get_epsilon_for_delta(1e-6) == pytest.approx(4.7746, rel=1e-3)
     assert discrete.get_epsilon_for_delta(1e-9) == pytest.approx(5.9596, rel=1e-3)
-    gaussian = pld.from_gaussian_mechanism(math.sqrt(200), value_discretization_interval=1e-3).self_compose(100)
+    gaussian = pld.from_gaussian_mechanism(
+        math.sqrt(200), value_discretization_interval=1e-3
+    ).self_compose(100)
     assert gaussian.get_epsilon_for_delta(1e-6) == pytest.approx(3.30760, rel=1e-3)
     assert gaussian.get_epsilon_for_delta(1e-9) == pytest.approx(4.22594, rel=1e-3)
-    integers = pld.from_discrete_gaussian_mechanism(math.sqrt(200), 1, value_discretization_interval=1e-4)
+    integers = pld.from_discrete_gaussian_mechanism(
+        math.sqrt(200), 1, value_discretization_interval=1e-4
+    )
     integers = integers.self_compose(100)
     assert integers.get_epsilon_for_delta(1e-6) == pytest.approx(3.3107, rel=1e-3)
     assert integers.get_epsilon_for_delta(1e-9) == pytest.approx(4.2286, rel=1e-3)

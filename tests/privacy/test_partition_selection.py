@@ -10,7 +10,13 @@ from scipy import stats
 from seeded_entropy import FALSE_ALARM, Seeded
 
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.partition_selection import KeyThreshold, allowance, gaussian_tail, laplace_tail, mills_above
+from dpsql.privacy.partition_selection import (
+    KeyThreshold,
+    allowance,
+    gaussian_tail,
+    laplace_tail,
+    mills_above,
+)
 
 MILLIONTH, BILLIONTH = Fraction(1, 10**6), Fraction(1, 10**9)
 
@@ -43,13 +49,21 @@ def gaussian_upper_tail(variance, m):
 
 
 def test_the_oracle_of_the_best_rule_gives_the_known_figures():
-    known = {1: 1e-6, 2: 3.7182818e-6, 3: 1.1107338e-5, 10: 0.012818308, 14: 0.6998871, 16: 0.9593846}
+    known = {
+        1: 1e-6,
+        2: 3.7182818e-6,
+        3: 1.1107338e-5,
+        10: 0.012818308,
+        14: 0.6998871,
+        16: 0.9593846,
+    }
     for n, probability in known.items():
         assert optimal_probability(n, 1.0, 1e-6) == pytest.approx(probability, rel=1e-5)
 
 
 @pytest.mark.parametrize(
-    "groups, delta, threshold", [(1, MILLIONTH, 15), (5, MILLIONTH, 76), (1, BILLIONTH, 22), (5, BILLIONTH, 110)]
+    "groups, delta, threshold",
+    [(1, MILLIONTH, 15), (5, MILLIONTH, 76), (1, BILLIONTH, 22), (5, BILLIONTH, 110)],
 )
 def test_laplace_thresholds(groups, delta, threshold):
     made = KeyThreshold.priced(groups, Fraction(1), delta, gaussian=False)
@@ -73,13 +87,20 @@ def test_a_unit_shows_its_lonely_keys_with_at_most_delta_and_one_less_would_be_t
 ):
     made = KeyThreshold.priced(groups, epsilon, delta, gaussian)
     with mpmath.workdps(50):
-        allowed = 1 - (1 - mpmath.mpf(delta.numerator) / delta.denominator) ** (mpmath.mpf(1) / groups)
+        allowed = 1 - (1 - mpmath.mpf(delta.numerator) / delta.denominator) ** (
+            mpmath.mpf(1) / groups
+        )
         assert shown(made, 1) <= allowed
         slack = 2 if gaussian else 1
-        assert shown(made, 1 + slack) > allowed or made.threshold <= 1 + float(made.noise.standard_deviation) + slack
+        assert (
+            shown(made, 1 + slack) > allowed
+            or made.threshold <= 1 + float(made.noise.standard_deviation) + slack
+        )
 
 
-@pytest.mark.parametrize("variance", [Fraction(1, 9), Fraction(1), Fraction(8), Fraction(900)], ids=str)
+@pytest.mark.parametrize(
+    "variance", [Fraction(1, 9), Fraction(1), Fraction(8), Fraction(900)], ids=str
+)
 def test_the_gaussian_bound_is_above_the_tail_and_at_most_one_unit_off(variance):
     sigma = float(variance) ** 0.5
     for m in sorted({max(1, round(k * sigma)) for k in (1.5, 2, 3, 4.5, 6, 9)}):
@@ -91,7 +112,12 @@ def test_the_gaussian_bound_is_above_the_tail_and_at_most_one_unit_off(variance)
 
 
 def test_the_laplace_bound_is_the_tail_rounded_up():
-    for scale, m in ((Fraction(3), 0), (Fraction(3), 40), (Fraction(1, 9), 2), (Fraction(10**9), 10**10)):
+    for scale, m in (
+        (Fraction(3), 0),
+        (Fraction(3), 40),
+        (Fraction(1, 9), 2),
+        (Fraction(10**9), 10**10),
+    ):
         with mpmath.workdps(80):
             q = mpmath.exp(-mpmath.mpf(scale.denominator) / scale.numerator)
             bound = laplace_tail(scale, m, 200)
@@ -102,7 +128,9 @@ def test_the_laplace_bound_is_the_tail_rounded_up():
 def test_mills_ratio_is_bounded_closely():
     for x in (1.0, 2.5, 6.0, 20.0):
         with mpmath.workdps(40):
-            true = mpmath.quad(lambda t, x=x: mpmath.exp((x * x - t * t) / 2), [x, x + 1, x + 5, x + 40])
+            true = mpmath.quad(
+                lambda t, x=x: mpmath.exp((x * x - t * t) / 2), [x, x + 1, x + 5, x + 40]
+            )
             bound = mills_above(Fraction(x))
             bound = mpmath.mpf(bound.numerator) / bound.denominator
             assert true <= bound <= true * 1.001
@@ -112,7 +140,9 @@ def test_the_allowance_of_one_key_is_rounded_down_and_no_worse_than_an_equal_sha
     for groups, delta in ((1, MILLIONTH), (7, Fraction(1, 3)), (1000, Fraction(1, 10**40))):
         allowed = allowance(groups, delta)
         with mpmath.workdps(200):
-            true = 1 - (1 - mpmath.mpf(delta.numerator) / delta.denominator) ** (mpmath.mpf(1) / groups)
+            true = 1 - (1 - mpmath.mpf(delta.numerator) / delta.denominator) ** (
+                mpmath.mpf(1) / groups
+            )
             mine = mpmath.mpf(allowed.numerator) / allowed.denominator
             assert true * (1 - mpmath.mpf(10) ** -60) <= mine <= true
         assert allowed >= delta / groups * (1 - Fraction(1, 10**30))
@@ -132,7 +162,9 @@ def test_lonely_keys_appear_as_seldom_as_the_formula_says(gaussian, delta):
     groups, n = 3, 100_000
     made = KeyThreshold.priced(groups, Fraction(1), delta, gaussian)
     selected = made.select([1] * (groups * n), _entropy=Seeded(1))
-    appeared = np.array([value is not None for value in selected]).reshape(n, groups).any(axis=1).sum()
+    appeared = (
+        np.array([value is not None for value in selected]).reshape(n, groups).any(axis=1).sum()
+    )
     claimed = 1 - (1 - float(shown(made, 1))) ** groups
     assert claimed <= float(delta)
     assert stats.binomtest(int(appeared), n, claimed).pvalue > FALSE_ALARM
@@ -178,7 +210,11 @@ def law_of(noise):
     reach = int(45 * noise.standard_deviation) + 10
     numbers = np.arange(-reach, reach + 1)
     narrow = isinstance(noise, Laplace)
-    parts = np.exp(-np.abs(numbers) / float(noise.scale) if narrow else -(numbers**2) / (2 * float(noise.variance)))
+    parts = np.exp(
+        -np.abs(numbers) / float(noise.scale)
+        if narrow
+        else -(numbers**2) / (2 * float(noise.variance))
+    )
     return numbers, parts / parts.sum()
 
 
@@ -188,7 +224,10 @@ def conditional_coverage(threshold, interval, units, confidence):
     seen = (units + numbers >= threshold.threshold) & (parts > 0)
     counts, parts = units + numbers[seen], parts[seen] / parts[seen].sum()
     likely = parts > 1e-14
-    held = [low <= units <= high for low, high in (interval(int(count), confidence) for count in counts[likely])]
+    held = [
+        low <= units <= high
+        for low, high in (interval(int(count), confidence) for count in counts[likely])
+    ]
     return float(parts[likely] @ np.array(held))
 
 
@@ -200,11 +239,16 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize("made", SHOWN, ids=lambda made: f"{type(made.noise).__name__} {made.threshold}")
+@pytest.mark.parametrize(
+    "made", SHOWN, ids=lambda made: f"{type(made.noise).__name__} {made.threshold}"
+)
 @pytest.mark.parametrize("confidence", [0.9, 0.95])
 def test_the_interval_of_a_shown_count_holds_among_shown_groups_of_every_size(made, confidence):
     deviation = made.noise.standard_deviation
-    around = [made.threshold + round(part * deviation) for part in (-3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 5)]
+    around = [
+        made.threshold + round(part * deviation)
+        for part in (-3, -2, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 5)
+    ]
     for units in {1, 2, made.threshold // 2, *(each for each in around if each > 0)}:
         assert conditional_coverage(made, made.interval, units, confidence) >= confidence - 1e-9
         if deviation > 10:
@@ -218,7 +262,12 @@ def test_without_the_condition_the_interval_of_a_shown_count_fails():
         return shown - made.half_width(confidence), shown + made.half_width(confidence)
 
     assert conditional_coverage(made, plain, made.threshold // 2, 0.95) < 0.2
-    assert conditional_coverage(made, plain, made.threshold - round(made.noise.standard_deviation), 0.95) < 0.85
+    assert (
+        conditional_coverage(
+            made, plain, made.threshold - round(made.noise.standard_deviation), 0.95
+        )
+        < 0.85
+    )
 
 
 def test_the_interval_of_a_shown_count_is_what_all_sizes_say_that_explain_it():
@@ -238,7 +287,9 @@ def test_the_interval_of_a_shown_count_is_what_all_sizes_say_that_explain_it():
         assert made.interval(shown, 0.95) == (min(sizes), max(sizes))
 
 
-@pytest.mark.parametrize("made", SHOWN, ids=lambda made: f"{type(made.noise).__name__} {made.threshold}")
+@pytest.mark.parametrize(
+    "made", SHOWN, ids=lambda made: f"{type(made.noise).__name__} {made.threshold}"
+)
 def test_tails_of_noise_are_those_of_its_law(made):
     numbers, parts = law_of(made.noise)
     for m in (-30, -1, 0, 1, 2, 7, made.threshold // 2, made.threshold):

@@ -14,7 +14,10 @@ def test_an_approximate_pair_is_pure_but_for_its_delta() -> None:
 
     draw = random.Random(7).random
     for _ in range(300):
-        p, q = ([x / sum(each) for x in each] for each in ([draw() ** 3 for _ in range(6)] for _ in range(2)))
+        p, q = (
+            [x / sum(each) for x in each]
+            for each in ([draw() ** 3 for _ in range(6)] for _ in range(2))
+        )
         epsilon = 2 * draw()
         e = math.exp(epsilon)
         delta = max(sum(max(a - e * b, 0) for a, b in pairs) for pairs in (zip(p, q), zip(q, p)))  # noqa: B905
@@ -25,7 +28,9 @@ def test_an_approximate_pair_is_pure_but_for_its_delta() -> None:
             assert (1 - delta) * a <= a0 * (1 + 1e-9) and (1 - delta) * b <= b0 * (1 + 1e-9)
 
 
-def approximated(p: list[float], q: list[float], e: float, delta: float) -> tuple[list[float], list[float]]:
+def approximated(
+    p: list[float], q: list[float], e: float, delta: float
+) -> tuple[list[float], list[float]]:
     """P′ and Q′ of the proof."""
     one = [min(a, e * b) for a, b in zip(p, q, strict=True)]
     other = [min(b, e * a) for a, b in zip(p, q, strict=True)]
@@ -54,8 +59,10 @@ def test_the_counterexample_to_a_filter_of_realised_losses() -> None:
     def then(path: Callable[[int], list[tuple[float, float]]]) -> float:
         found = [
             (a * c, b * d) for place, (a, b) in enumerate(response(first)) for c, d in path(place)
-        ]  # fmt: skip
+        ]
         return excess(found)
 
     assert then(lambda _: response(second)) <= 1.0000001e-6 and then(lambda _: leak) <= 1.0000001e-6
-    assert then(lambda place: leak if place else response(second)) == pytest.approx(1.4750208e-6, rel=1e-4)
+    assert then(lambda place: leak if place else response(second)) == pytest.approx(
+        1.4750208e-6, rel=1e-4
+    )

@@ -30,14 +30,21 @@ def responses(epsilon: str, count: int, delta: Fraction) -> mpmath.mpf:
     with mpmath.workdps(40):
         e = mpmath.mpf(epsilon)
         p = 1 / (1 + mpmath.exp(-e))
-        masses = [mpmath.binomial(count, j) * p**j * (1 - p) ** (count - j) for j in range(count + 1)]
+        masses = [
+            mpmath.binomial(count, j) * p**j * (1 - p) ** (count - j) for j in range(count + 1)
+        ]
 
         def at(target: mpmath.mpf) -> mpmath.mpf:
             return mpmath.fsum(
-                mass * max(0, 1 - mpmath.exp(target - (2 * j - count) * e)) for j, mass in enumerate(masses)
+                mass * max(0, 1 - mpmath.exp(target - (2 * j - count) * e))
+                for j, mass in enumerate(masses)
             )
 
-        low, high, wanted = mpmath.mpf(0), count * e, mpmath.mpf(delta.numerator) / delta.denominator
+        low, high, wanted = (
+            mpmath.mpf(0),
+            count * e,
+            mpmath.mpf(delta.numerator) / delta.denominator,
+        )
         for _ in range(70):
             middle = (low + high) / 2
             low, high = (middle, high) if at(middle) > wanted else (low, middle)
@@ -74,20 +81,30 @@ def test_the_loss_is_that_of_discrete_noise() -> None:
     from dp_accounting.pld.privacy_loss_distribution import from_laplace_mechanism
 
     continuous = from_laplace_mechanism(10, value_discretization_interval=1e-4).self_compose(100)
-    assert continuous.get_epsilon_for_delta(1e-6) < 4.70 < 4.77 < epsilon_of_losses(
-        [LaplaceLoss(Fraction(1, 10), 1)] * 100, MICRO
-    )  # fmt: skip
+    assert (
+        continuous.get_epsilon_for_delta(1e-6)
+        < 4.70
+        < 4.77
+        < epsilon_of_losses([LaplaceLoss(Fraction(1, 10), 1)] * 100, MICRO)
+    )
 
 
 def test_losses_are_ordered_before_the_other_accountants() -> None:
     cost = Laplace.priced(1, Fraction(1, 10)).cost
-    assert epsilon_of_losses([PureLoss(Fraction(1, 10))] * 100, MICRO) < epsilon_of_rho(100 * cost.rho, MICRO)
+    assert epsilon_of_losses([PureLoss(Fraction(1, 10))] * 100, MICRO) < epsilon_of_rho(
+        100 * cost.rho, MICRO
+    )
 
 
 def test_a_leak_is_taken_from_delta() -> None:
     plain = epsilon_of_losses([PureLoss(Fraction(1, 2))] * 8, MICRO / 2)
-    assert epsilon_of_losses([PureLoss(Fraction(1, 2))] * 8 + [ApproximateLoss(MICRO / 4)] * 2, MICRO) == plain
-    assert epsilon_of_losses([ApproximateLoss(MICRO / 4)], MICRO) == 0 == epsilon_of_losses([], MICRO)
+    assert (
+        epsilon_of_losses([PureLoss(Fraction(1, 2))] * 8 + [ApproximateLoss(MICRO / 4)] * 2, MICRO)
+        == plain
+    )
+    assert (
+        epsilon_of_losses([ApproximateLoss(MICRO / 4)], MICRO) == 0 == epsilon_of_losses([], MICRO)
+    )
     with pytest.raises(DataError, match="beside what thresholds use"):
         epsilon_of_losses([PureLoss(Fraction(1)), ApproximateLoss(MICRO)], MICRO)
 
@@ -111,7 +128,10 @@ def test_the_extra_is_imported_when_it_is_used_and_not_before() -> None:
 
 
 def test_pairs_next_to_each_other_are_in_order() -> None:
-    found = [float(epsilon_of_losses([LaplaceLoss(Fraction(1, 10) / d, d)] * 50, MICRO)) for d in (1, 2, 4, 256, 512)]
+    found = [
+        float(epsilon_of_losses([LaplaceLoss(Fraction(1, 10) / d, d)] * 50, MICRO))
+        for d in (1, 2, 4, 256, 512)
+    ]
     assert all(after <= before * 1.001 for before, after in pairwise(found))
 
 

@@ -45,7 +45,10 @@ def is_dominated(small: Pair, large: Pair) -> bool:
 
 
 @settings(max_examples=80)
-@given(st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=40), st.lists(st.integers(0, 4), max_size=4))
+@given(
+    st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=40),
+    st.lists(st.integers(0, 4), max_size=4),
+)
 def test_a_distance_that_is_spread_over_cells_is_dominated_by_one_cell_with_all_of_it(
     q: Fraction, parts: list[int]
 ) -> None:
@@ -55,7 +58,11 @@ def test_a_distance_that_is_spread_over_cells_is_dominated_by_one_cell_with_all_
 
 
 @settings(max_examples=40)
-@given(st.fractions(Fraction(1, 2), Fraction(99, 100), max_denominator=100), st.integers(1, 4), st.integers(1, 4))
+@given(
+    st.fractions(Fraction(1, 2), Fraction(99, 100), max_denominator=100),
+    st.integers(1, 4),
+    st.integers(1, 4),
+)
 def test_fewer_and_wider_steps_dominate(q: Fraction, each: int, steps: int) -> None:
     assert is_dominated(shifted(q, each * steps), shifted(q**each, steps))
     assert is_dominated(shifted(q, each * steps), shifted(q ** (each * steps), 1))
@@ -86,5 +93,8 @@ def test_a_longer_way_dominates_under_gaussian_noise(distance: int) -> None:
         return math.fsum(weight for z, weight in weights.items() if z >= t) / whole
 
     for factor in (0.5, 1.0, 1.7, 4.0):
-        one, more = (max(above(t - d) - factor * above(t) for t in range(-40, 41)) for d in (distance, distance + 1))
+        one, more = (
+            max(above(t - d) - factor * above(t) for t in range(-40, 41))
+            for d in (distance, distance + 1)
+        )
         assert one <= more + 1e-15

@@ -28,7 +28,9 @@ def lattice(variance: float, moved: tuple[int, ...]) -> Losses:
     whole = math.fsum(weights.values())
     found: Losses = [(0.0, 1.0)]
     for d in moved:
-        line = [((d * d - 2 * z * d) / (2 * variance), weight / whole) for z, weight in weights.items()]
+        line = [
+            ((d * d - 2 * z * d) / (2 * variance), weight / whole) for z, weight in weights.items()
+        ]
         found = [(a + b, p * q) for a, p in found for b, q in line if p * q > 1e-18]
     return found
 
@@ -44,7 +46,9 @@ def on_the_line(epsilon: float, ratio: float) -> float:
     def below(x: float) -> float:
         return math.erfc(-x / math.sqrt(2)) / 2
 
-    return below(ratio / 2 - epsilon / ratio) - math.exp(epsilon) * below(-ratio / 2 - epsilon / ratio)
+    return below(ratio / 2 - epsilon / ratio) - math.exp(epsilon) * below(
+        -ratio / 2 - epsilon / ratio
+    )
 
 
 MOVED = [(1,), (2,), (3,), (1, 1), (1, 2), (2, 2), (1, 1, 1)]
@@ -57,7 +61,9 @@ def test_noise_on_a_lattice_is_dominated_by_slightly_narrower_noise_on_the_line(
 ) -> None:
     """And not by noise of its own width: the check can fail."""
     pair, square = lattice(variance, moved), sum(d * d for d in moved)
-    narrow, own = (math.sqrt(square / each) for each in (variance - float(smoothing(square)), variance))
+    narrow, own = (
+        math.sqrt(square / each) for each in (variance - float(smoothing(square)), variance)
+    )
     grid = [place / 20 for place in range(-60, 61)]
     assert all(lost(pair, epsilon) <= on_the_line(epsilon, narrow) + 1e-14 for epsilon in grid)
     assert any(lost(pair, epsilon) > on_the_line(epsilon, own) + 1e-6 for epsilon in grid)
@@ -70,7 +76,9 @@ def test_the_epsilon_of_vectors_is_not_below_that_of_their_lattice(
 ) -> None:
     """Alone, and beside another release: a product of lattices is a lattice."""
     variance, delta = Fraction(27, 10), Fraction(1, 20)
-    both = [GaussianVectorLoss(variance, sum(d * d for d in each)) for each in (moved, other) if each]
+    both = [
+        GaussianVectorLoss(variance, sum(d * d for d in each)) for each in (moved, other) if each
+    ]
     found = float(epsilon_of_losses(both, delta))
     assert lost(lattice(float(variance), (*moved, *other)), found) <= float(delta)
 
@@ -91,7 +99,9 @@ def test_what_is_rounded_to_integers_is_not_seen(square: int) -> None:
 @pytest.mark.parametrize("step", [2**11, 10**12])
 def test_the_wider_the_noise_the_nearer_is_the_lattice_to_the_line(step: int) -> None:
     """So that counts and sums, of thousands of steps a row and more, lose nothing by it."""
-    wide = float(epsilon_of_losses([GaussianVectorLoss(Fraction(200) * step**2, step**2)] * 100, MICRO))
+    wide = float(
+        epsilon_of_losses([GaussianVectorLoss(Fraction(200) * step**2, step**2)] * 100, MICRO)
+    )
     assert on_the_line(wide, math.sqrt(0.5)) <= 1e-6 <= on_the_line(wide * 0.999, math.sqrt(0.5))
 
 
@@ -104,4 +114,6 @@ def test_dear_blocks_are_composed_on_a_wider_grid() -> None:
     """From above, and without work that grows with the price."""
     dear = [GaussianVectorLoss(Fraction(10**6), 1000 * 10**6)]
     found = float(epsilon_of_losses(dear, MICRO))
-    assert on_the_line(found, math.sqrt(1000)) <= 1e-6 <= on_the_line(found * 0.999, math.sqrt(1000))
+    assert (
+        on_the_line(found, math.sqrt(1000)) <= 1e-6 <= on_the_line(found * 0.999, math.sqrt(1000))
+    )

@@ -46,13 +46,17 @@ def laplace_renyi(epsilon: float, alpha: float) -> float:
     return (max(up, down) + math.log1p(math.exp(-abs(up - down)))) / (alpha - 1)
 
 
-def epsilon_of_renyi(curve: Callable[[float], float], delta: float, orders: Iterable[float]) -> float:
+def epsilon_of_renyi(
+    curve: Callable[[float], float], delta: float, orders: Iterable[float]
+) -> float:
     """The least ε over the given orders α > 1 of a Rényi curve, by the conversion of Canonne, Kamath and Steinke.
 
     Holds for mechanisms that are fixed before the first answer. With the orders λ + 1 of whole λ it is the moments
     accountant.
     """
-    return min(curve(a) + math.log1p(-1 / a) - (math.log(delta) + math.log(a)) / (a - 1) for a in orders)
+    return min(
+        curve(a) + math.log1p(-1 / a) - (math.log(delta) + math.log(a)) / (a - 1) for a in orders
+    )
 
 
 def gaussian_delta(epsilon: float, sigma: float, sensitivity: float = 1.0) -> float:

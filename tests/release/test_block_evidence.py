@@ -42,41 +42,59 @@ def _block_noise(noise: Mechanism, candidates: int, chance: Fraction = APPEARS) 
         draws, variance = len(places), float(noise.standard_deviation) ** 2
         if draws == 1:
             return least - 1, variance
-        return sum_half_width([NoiseTerm(noise, Fraction(1), draws)], 1 - 2 * tail), draws * variance
+        return sum_half_width(
+            [NoiseTerm(noise, Fraction(1), draws)], 1 - 2 * tail
+        ), draws * variance
 
     return block_noise
 
 
 def _shown(noise: Mechanism, counts: Sequence[int], within: float = 0) -> ShownGroups:
     block_noise = _block_noise(noise, len(counts))
-    return shown_groups([range(len(counts))], counts, block_noise, float(APPEARS), within, alike=True)
+    return shown_groups(
+        [range(len(counts))], counts, block_noise, float(APPEARS), within, alike=True
+    )
 
 
 def _noisy(noise: Mechanism, counts: Sequence[int], random: np.random.Generator) -> list[int]:
     scale = float(noise.standard_deviation)
-    drawn = random.normal(0, scale, len(counts)) if isinstance(noise, Gaussian) else random.laplace(
-        0, scale / 2**0.5, len(counts))  # fmt: skip
+    drawn = (
+        random.normal(0, scale, len(counts))
+        if isinstance(noise, Gaussian)
+        else random.laplace(0, scale / 2**0.5, len(counts))
+    )
     return [int(count + round(each)) for count, each in zip(counts, drawn, strict=True)]
 
 
 # -- how often an empty answer has a row -------------------------------------------------------------------------------
 
-LENGTHS = {"one run": [184], "runs of one length": [23] * 8, "runs of many lengths": [3, 37, 1, 143]}
+LENGTHS = {
+    "one run": [184],
+    "runs of one length": [23] * 8,
+    "runs of many lengths": [3, 37, 1, 143],
+}
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
-def test_an_answer_without_any_row_is_empty_in_nineteen_of_twenty(noise: Mechanism, lengths: str) -> None:
+def test_an_answer_without_any_row_is_empty_in_nineteen_of_twenty(
+    noise: Mechanism, lengths: str
+) -> None:
     random, tries = np.random.default_rng(1), 3000
 
     def seen(chance: Fraction) -> int:
         """In how many of the answers a group is shown, all answers at once."""
-        block_noise, tails = _block_noise(noise, 184, chance), block_tails(LENGTHS[lengths], float(chance))
+        block_noise, tails = (
+            _block_noise(noise, 184, chance),
+            block_tails(LENGTHS[lengths], float(chance)),
+        )
         found = np.zeros(tries, np.bool_)
         for length in LENGTHS[lengths]:
             counts = np.array(_noisy(noise, [0] * (tries * length), random), np.float64)
             places = np.arange(tries * length).reshape(tries, length)
-            found |= RunEvidence(block_levels(places, counts, block_noise, tails, True)).shown.any(axis=1)
+            found |= RunEvidence(block_levels(places, counts, block_noise, tails, True)).shown.any(
+                axis=1
+            )
         return int(found.sum())
 
     assert stats.binom.sf(seen(APPEARS) - 1, tries, 0.05) > 1e-9
@@ -88,7 +106,8 @@ def test_all_blocks_of_two_parts_are_counted(lengths: list[int]) -> None:
     levels = [block_sizes(length) for length in lengths]
     most = max(map(len, levels), default=1)
     assert block_counts(lengths) == [
-        sum(len(own[level - 1]) // 2 for own in levels if level < len(own)) for level in range(1, most)
+        sum(len(own[level - 1]) // 2 for own in levels if level < len(own))
+        for level in range(1, most)
     ]
 
 
@@ -115,8 +134,12 @@ def test_days_that_no_single_count_tells_from_noise_are_all_shown(noise: Mechani
     """184 days of 38 rows, and as many without: nearly all of the first are shown, and few of the second."""
     random, tries = np.random.default_rng(2), 60
     full = [_shown(noise, _noisy(noise, [38] * 184, random)).places for _ in range(tries)]
-    half = [_shown(noise, _noisy(noise, [38] * 192 + [0] * 192, random)).places for _ in range(tries)]
-    assert np.mean([len(places) == 184 for places in full]) > 0.8 and np.mean([*map(len, full)]) > 180
+    half = [
+        _shown(noise, _noisy(noise, [38] * 192 + [0] * 192, random)).places for _ in range(tries)
+    ]
+    assert (
+        np.mean([len(places) == 184 for places in full]) > 0.8 and np.mean([*map(len, full)]) > 180
+    )
     assert np.mean([sum(place < 192 for place in places) for places in half]) > 180
     assert np.mean([sum(place >= 192 for place in places) for places in half]) < 20
 
@@ -124,7 +147,9 @@ def test_days_that_no_single_count_tells_from_noise_are_all_shown(noise: Mechani
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 def test_a_peak_of_one_day_is_shown_alone(noise: Mechanism) -> None:
     random = np.random.default_rng(3)
-    found = [_shown(noise, _noisy(noise, [0] * 90 + [600] + [0] * 93, random)).places for _ in range(50)]
+    found = [
+        _shown(noise, _noisy(noise, [0] * 90 + [600] + [0] * 93, random)).places for _ in range(50)
+    ]
     assert all(90 in places for places in found) and np.mean([*map(len, found)]) < 4
 
 
@@ -140,14 +165,18 @@ def test_without_noise_the_groups_with_rows_are_shown() -> None:
     random = np.random.default_rng(5)
     for noise in (Laplace(1, Fraction(1, 10**9)), Gaussian(1, Fraction(1, 10**12))):
         for _ in range(50):
-            counts = [int(each) for each in random.integers(0, 3, 75) * random.integers(0, 2, 75) ** 2]
+            counts = [
+                int(each) for each in random.integers(0, 3, 75) * random.integers(0, 2, 75) ** 2
+            ]
             assert _shown(noise, counts).places == tuple(np.flatnonzero(counts))
 
 
 def test_a_run_is_one_ordered_key_within_the_values_of_all_others() -> None:
     day, kind, hour = Literal(date(2024, 1, 1), DATE), Literal("a", TEXT), Literal(1, INTEGER)
     days = [date(2024, 1, 1) + timedelta(days) for days in range(5)]
-    keys: list[tuple[object, ...]] = [(name, each, 7) for each in reversed(days) for name in "ba"] + [("a", None, 7)]
+    keys: list[tuple[object, ...]] = [
+        (name, each, 7) for each in reversed(days) for name in "ba"
+    ] + [("a", None, 7)]
     assert key_runs([kind, day, hour], keys) == [[8, 6, 4, 2, 0], [9, 7, 5, 3, 1], [10]]
     assert key_runs([kind], [("a",), ("b",)]) == [[0], [1]]
 
@@ -164,7 +193,10 @@ def test_the_slack_of_a_group_is_the_loss_that_hides_it(noise: Mechanism) -> Non
         found = _shown(noise, counts, within=within)
         for place in found.places:
             slack = round(found.slacks.get(place, within + 1))
-            for loss in {slack, slack - 1, *random.integers(1, slack + 1, 2).tolist()} - {0, within + 1}:
+            for loss in {slack, slack - 1, *random.integers(1, slack + 1, 2).tolist()} - {
+                0,
+                within + 1,
+            }:
                 less = [*counts[:place], counts[place] - loss, *counts[place + 1 :]]
                 assert (place in _shown(noise, less).places) == (loss < slack)
             compared += slack <= within
@@ -172,9 +204,12 @@ def test_the_slack_of_a_group_is_the_loss_that_hides_it(noise: Mechanism) -> Non
 
 
 SIZES = {
-    "days": [38] * 184, "a few small ones": [60 if day % 20 == 0 else 0 for day in range(184)],
-    "two": [100, 100] + [0] * 182, "nothing": [0] * 60, "sixteen": [40] * 16 + [0] * 100,
-}  # fmt: skip
+    "days": [38] * 184,
+    "a few small ones": [60 if day % 20 == 0 else 0 for day in range(184)],
+    "two": [100, 100] + [0] * 182,
+    "nothing": [0] * 60,
+    "sixteen": [40] * 16 + [0] * 100,
+}
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -220,8 +255,12 @@ ROWS = """SELECT i AS id, 'a' AS country, DATE '2024-01-01' + (i % 184)::INTEGER
     FROM range(184 * 38) t(i)"""
 
 
-@pytest.fixture(scope="module", params=["delta = 0", 'delta = 1e-6\nmechanism = "gaussian"'], ids=["L1", "L2"])
-def shop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+@pytest.fixture(
+    scope="module", params=["delta = 0", 'delta = 1e-6\nmechanism = "gaussian"'], ids=["L1", "L2"]
+)
+def shop(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
     home: Path = tmp_path_factory.mktemp("shop")
     (home / "data").mkdir()
     with duckdb.connect() as connection:
@@ -247,13 +286,22 @@ def test_statements_show_the_groups_that_sql_shows(text: str, shop: Database) ->
     shown = session.execute(text)
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE sales AS {ROWS}")
-        exact = {row[:-1] if len(row) == 3 and "mean" not in text else row[:1]: row[-1]
-                 for row in connection.execute(text).fetchall()}  # fmt: skip
-    named = [(row[:-1] if len(row) == 3 and "mean" not in text else row[:1], row[-1]) for row in shown.rows]
+        exact = {
+            row[:-1] if len(row) == 3 and "mean" not in text else row[:1]: row[-1]
+            for row in connection.execute(text).fetchall()
+        }
+    named = [
+        (row[:-1] if len(row) == 3 and "mean" not in text else row[:1], row[-1])
+        for row in shown.rows
+    ]
     keys = {name for name, _ in named}
-    assert len(keys & exact.keys()) > 0.8 * len(exact) and len(keys - exact.keys()) < 0.7 * len(exact)
-    held = [bar[-1] is not None and bar[-1][0] <= exact.get(name, 0) <= bar[-1][1]
-            for (name, _), bar in zip(named, shown.intervals, strict=True)]  # fmt: skip
+    assert len(keys & exact.keys()) > 0.8 * len(exact) and len(keys - exact.keys()) < 0.7 * len(
+        exact
+    )
+    held = [
+        bar[-1] is not None and bar[-1][0] <= exact.get(name, 0) <= bar[-1][1]
+        for (name, _), bar in zip(named, shown.intervals, strict=True)
+    ]
     assert np.mean(held) > 0.88
 
 
@@ -282,7 +330,9 @@ def test_a_count_that_its_noise_has_shown_has_an_interval_down_to_zero(
         monkeypatch.setattr(
             mechanism,
             "perturb",
-            lambda _, values, *, _entropy: [least + 2 if n == 40 else -9 for n in range(len(values))],
+            lambda _, values, *, _entropy: [
+                least + 2 if n == 40 else -9 for n in range(len(values))
+            ],
         )
     shown = session.execute(text)
     (row,), (bars,) = shown.rows, shown.intervals

@@ -7,7 +7,13 @@ from math import inf, sqrt
 import numpy as np
 import pytest
 
-from dpsql.release.block_evidence import UNLIKE_DEVIATIONS, BlockLevel, RunEvidence, block_sizes, paired
+from dpsql.release.block_evidence import (
+    UNLIKE_DEVIATIONS,
+    BlockLevel,
+    RunEvidence,
+    block_sizes,
+    paired,
+)
 
 WITHIN = 12
 
@@ -15,7 +21,9 @@ WITHIN = 12
 class _Rule:
     """One run of counts; reach and variance are those of each block of each level."""
 
-    def __init__(self, counts: list[int], reach: list[list[float]], variance: list[list[float]]) -> None:
+    def __init__(
+        self, counts: list[int], reach: list[list[float]], variance: list[list[float]]
+    ) -> None:
         self.counts = counts
         self.reach = reach
         self.variance = variance
@@ -26,13 +34,20 @@ class _Rule:
     def present(self, level: int, block: int) -> bool:
         if level and len(self._groups(level - 1, 2 * block + 1)) == 0:
             return self.present(level - 1, 2 * block)
-        return sum(self.counts[group] for group in self._groups(level, block)) > self.reach[level][block]
+        return (
+            sum(self.counts[group] for group in self._groups(level, block))
+            > self.reach[level][block]
+        )
 
     def _rest(self, level: int, block: int) -> list[int]:
-        return [self.counts[group] for group in self._groups(level, block) if not self.present(0, group)]
+        return [
+            self.counts[group] for group in self._groups(level, block) if not self.present(0, group)
+        ]
 
     def evident(self, level: int, block: int) -> bool:
-        return self.present(level, block) and sum(self._rest(level, block)) > self.reach[level][block]
+        return (
+            self.present(level, block) and sum(self._rest(level, block)) > self.reach[level][block]
+        )
 
     def _mean(self, level: int, block: int) -> float:
         rest = self._rest(level, block)
@@ -40,14 +55,25 @@ class _Rule:
 
     def _is_shown_half(self, level: int, block: int) -> bool:
         sibling = block ^ 1
-        if not self._groups(level, sibling) or self.evident(level, block) or not self.evident(level + 1, block // 2):
+        if (
+            not self._groups(level, sibling)
+            or self.evident(level, block)
+            or not self.evident(level + 1, block // 2)
+        ):
             return False
-        noise = sum(self.variance[level][one] / len(self._groups(level, one)) ** 2 for one in (block, sibling))
-        return self._mean(level, block) > self._mean(level, sibling) - UNLIKE_DEVIATIONS * sqrt(noise)
+        noise = sum(
+            self.variance[level][one] / len(self._groups(level, one)) ** 2
+            for one in (block, sibling)
+        )
+        return self._mean(level, block) > self._mean(level, sibling) - UNLIKE_DEVIATIONS * sqrt(
+            noise
+        )
 
     def is_shown(self, group: int) -> bool:
         halves = range(len(self.reach) - 1)
-        return self.present(0, group) or any(self._is_shown_half(level, group >> level) for level in halves)
+        return self.present(0, group) or any(
+            self._is_shown_half(level, group >> level) for level in halves
+        )
 
     def slack(self, group: int) -> float:
         """The least loss of the group's count at which it is not shown."""
@@ -65,16 +91,23 @@ def test_runs_are_shown_as_the_rule_says(length: int) -> None:
     levels, sums = [], counts.astype(float)
     for number, sizes in enumerate(block_sizes(length)):
         shape = (runs, len(sizes))
-        reach = np.floor(23 * sizes**0.6) + random.integers(-3, 4, shape) if number else np.full(shape, 23.0)
+        reach = (
+            np.floor(23 * sizes**0.6) + random.integers(-3, 4, shape)
+            if number
+            else np.full(shape, 23.0)
+        )
         levels.append(BlockLevel(sums, sizes, reach, 8.0 * sizes + random.integers(0, 3, shape)))
         sums = paired(sums)
     evidence = RunEvidence(levels)
     slacks = evidence.slacks(WITHIN)
     for run in range(runs):
         rule = _Rule(
-            counts[run].tolist(), [level.reach[run].tolist() for level in levels],
+            counts[run].tolist(),
+            [level.reach[run].tolist() for level in levels],
             [level.variance[run].tolist() for level in levels],
-        )  # fmt: skip
+        )
         shown = [rule.is_shown(group) for group in range(length)]
         assert evidence.shown[run].tolist() == shown
-        assert slacks[run].tolist() == [rule.slack(group) if shown[group] else inf for group in range(length)]
+        assert slacks[run].tolist() == [
+            rule.slack(group) if shown[group] else inf for group in range(length)
+        ]

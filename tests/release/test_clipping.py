@@ -65,14 +65,18 @@ TABLES = {
 
 
 @pytest.fixture(scope="module", params=["delta = 0", "delta = 1e-6"])
-def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Session]:
     home = tmp_path_factory.mktemp("clipping")
     folder = home / "data"
     folder.mkdir()
     with duckdb.connect() as connection:
         for table, rows in TABLES.items():
             connection.execute(f"COPY ({rows}) TO '{folder}/{table}.parquet'")
-    (home / "visits.toml").write_text(SCHEMA.format(folder=folder, delta=request.param), encoding="utf-8")
+    (home / "visits.toml").write_text(
+        SCHEMA.format(folder=folder, delta=request.param), encoding="utf-8"
+    )
     opened = open_session(home / "visits.toml", ledger=home / "ledger")
     opened.epsilon = Fraction(100)
     opened.set("dpsql.clipping", "report")
@@ -91,7 +95,10 @@ def source() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 COUNTED = {
-    "SELECT g, SUM(x) FROM visits JOIN people USING (id) GROUP BY g": ("x outside of 0 to 100", 380),
+    "SELECT g, SUM(x) FROM visits JOIN people USING (id) GROUP BY g": (
+        "x outside of 0 to 100",
+        380,
+    ),
     "SELECT AVG(x), COUNT(*) FROM visits WHERE x > 5": ("x outside of 0 to 100", 180),
     "SELECT SUM(x) FILTER (WHERE k > 10) FROM visits": ("x outside of 0 to 100", 200),
     "SELECT MEDIAN(k) FROM visits": ("k outside of 0 to 10", 200),
@@ -111,9 +118,14 @@ def test_what_lies_beyond_is_counted(text: str, session: Session) -> None:
 
 def test_where_there_is_nothing_it_says_how_much_there_may_be(session: Session) -> None:
     said = " ".join(session.execute("SELECT COUNT(*) FROM people").notices)
-    assert said.startswith("no sign that units have more than 1 row and") and "at most about" in said
     assert (
-        session.execute("SELECT AVG(a) FROM (SELECT id, COUNT(*) AS a FROM visits GROUP BY id) AS t").notices[1:] == ()
+        said.startswith("no sign that units have more than 1 row and") and "at most about" in said
+    )
+    assert (
+        session.execute(
+            "SELECT AVG(a) FROM (SELECT id, COUNT(*) AS a FROM visits GROUP BY id) AS t"
+        ).notices[1:]
+        == ()
     )
 
 
@@ -139,28 +151,51 @@ def test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside(session: Sessio
     else:
         assert plan.cost.epsilon == 100
         assert sum(core.cost.epsilon or 0 for core in plan.cores[1:]) == 10
-    assert 0 <= session.execute("SELECT SUM(x), COUNT(*) FROM visits").price.charged <= 100, "some of it may be known"
+    assert 0 <= session.execute("SELECT SUM(x), COUNT(*) FROM visits").price.charged <= 100, (
+        "some of it may be known"
+    )
 
 
 def test_public_statements_and_probes_have_nothing_beside_them(session: Session) -> None:
-    assert session.execute("SELECT 1").notices == () and session.plan("SELECT SUM(x) FROM visits LIMIT 0").cores == ()
+    assert (
+        session.execute("SELECT 1").notices == ()
+        and session.plan("SELECT SUM(x) FROM visits LIMIT 0").cores == ()
+    )
 
 
 #: For each statement what is counted, by plain SQL over the rows: above a limit, and of all.
 ABOVE = {
-    ("SELECT w, SUM(x) FROM stays GROUP BY w", "row", "rows"):
-        "SELECT id, COUNT(*) > {held} FROM stays GROUP BY id",
-    ("SELECT w, COUNT(DISTINCT id) FROM stays GROUP BY w", "4 groups", "groups"):
-        "SELECT id, COUNT(DISTINCT w) > 4 FROM stays GROUP BY id",
-    ("SELECT COUNT(DISTINCT v) FROM stays", "4 different values of v", "values"):
-        "SELECT id, COUNT(DISTINCT v) > 4 FROM stays WHERE v IS NOT NULL GROUP BY id",
-    ("SELECT w, COUNT(DISTINCT v) FROM stays WHERE x > 10 GROUP BY w", "4 different values of v", "pairs"):
-        "SELECT id, COUNT(DISTINCT (w, v)) > 4 FROM stays WHERE x > 10 AND v IS NOT NULL GROUP BY id",
-    ("SELECT COUNT(*) FROM orders", "6 rows", "rows of all"):
-        "SELECT id, COUNT(*) > 6 FROM orders GROUP BY id",
-    ("SELECT COUNT(DISTINCT w) FROM orders", "2 different values of w", "values of few"):
-        "SELECT id, COUNT(DISTINCT w) > 2 FROM orders GROUP BY id",
-}  # fmt: skip
+    (
+        "SELECT w, SUM(x) FROM stays GROUP BY w",
+        "row",
+        "rows",
+    ): "SELECT id, COUNT(*) > {held} FROM stays GROUP BY id",
+    (
+        "SELECT w, COUNT(DISTINCT id) FROM stays GROUP BY w",
+        "4 groups",
+        "groups",
+    ): "SELECT id, COUNT(DISTINCT w) > 4 FROM stays GROUP BY id",
+    (
+        "SELECT COUNT(DISTINCT v) FROM stays",
+        "4 different values of v",
+        "values",
+    ): "SELECT id, COUNT(DISTINCT v) > 4 FROM stays WHERE v IS NOT NULL GROUP BY id",
+    (
+        "SELECT w, COUNT(DISTINCT v) FROM stays WHERE x > 10 GROUP BY w",
+        "4 different values of v",
+        "pairs",
+    ): "SELECT id, COUNT(DISTINCT (w, v)) > 4 FROM stays WHERE x > 10 AND v IS NOT NULL GROUP BY id",
+    (
+        "SELECT COUNT(*) FROM orders",
+        "6 rows",
+        "rows of all",
+    ): "SELECT id, COUNT(*) > 6 FROM orders GROUP BY id",
+    (
+        "SELECT COUNT(DISTINCT w) FROM orders",
+        "2 different values of w",
+        "values of few",
+    ): "SELECT id, COUNT(DISTINCT w) > 2 FROM orders GROUP BY id",
+}
 
 
 @pytest.mark.parametrize("asked", ABOVE, ids=lambda asked: asked[2])
@@ -173,8 +208,12 @@ def test_units_above_each_limit_are_counted(
     words = f"{held} rows" if words == "row" else words
     plain = source.execute(ABOVE[asked].format(held=held)).fetchall()
     above, whole = sum(more for _, more in plain), len(plain)
-    (said,) = [notice for notice in session.execute(text).notices if f"more than {words} " in notice]
-    told = re.fullmatch(r"about ([\d,]+) ± \d+ of about ([\d,]+) units \(([\d.]+) %\) .* count in part; .*", said)
+    (said,) = [
+        notice for notice in session.execute(text).notices if f"more than {words} " in notice
+    ]
+    told = re.fullmatch(
+        r"about ([\d,]+) ± \d+ of about ([\d,]+) units \(([\d.]+) %\) .* count in part; .*", said
+    )
     assert told is not None, said
     numbers = [int(each.replace(",", "")) for each in told.groups()[:2]]
     assert abs(numbers[0] - above) <= 40 and abs(numbers[1] - whole) <= 40
@@ -189,11 +228,14 @@ def test_keys_that_are_not_declared_say_how_many_stand_in_too_many_groups(sessio
         return
     (said,) = [notice for notice in session.execute(text).notices if "2 groups" in notice]
     assert re.match(
-        r"about 2,[\d]{3} ± \d+ of about [\d,]+ units \(\d\d %\) are in more than 2 groups and may", said
+        r"about 2,[\d]{3} ± \d+ of about [\d,]+ units \(\d\d %\) are in more than 2 groups and may",
+        said,
     ), said
 
 
-def test_what_is_counted_beside_keeps_its_claims(session: Session, source: duckdb.DuckDBPyConnection) -> None:
+def test_what_is_counted_beside_keeps_its_claims(
+    session: Session, source: duckdb.DuckDBPyConnection
+) -> None:
     """Drop a person: no count beside an answer moves by more than its noise is made for."""
     texts = [*COUNTED, *(text for text, _, _ in ABOVE)]
     beside = [core for text in texts for core in session.plan(text).cores[1:]]

@@ -62,7 +62,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BesideDuckDB]:
 
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("other", OTHERS)
-def test_every_level_counts_the_rows_with_keys_of_the_domain(asked: BesideDuckDB, key: str, other: str) -> None:
+def test_every_level_counts_the_rows_with_keys_of_the_domain(
+    asked: BesideDuckDB, key: str, other: str
+) -> None:
     """As DuckDB does of these rows alone, where noise vanishes; a key that no such row has may stand there with 0."""
     session, plain = asked
     levels = f"GROUPING({key}) AS g, GROUPING({other}) AS h"
@@ -84,15 +86,20 @@ def test_every_level_counts_the_rows_with_keys_of_the_domain(asked: BesideDuckDB
         "MONTH(moment), kind",
     ],
 )
-def test_levels_of_keys_that_share_a_column_add_up_to_one_number(asked: BesideDuckDB, keys: str) -> None:
+def test_levels_of_keys_that_share_a_column_add_up_to_one_number(
+    asked: BesideDuckDB, keys: str
+) -> None:
     """Counts of rows are added up; people, of whom each has one row, are counted for each level."""
     session, _ = asked
     flags = ", ".join(f"GROUPING({key})" for key in keys.split(", "))
     counts = "COUNT(*) AS n, COUNT(DISTINCT id) AS u"
-    rows = session.execute(f"SELECT {keys}, {flags}, {counts} FROM people GROUP BY ROLLUP ({keys})").rows
+    rows = session.execute(
+        f"SELECT {keys}, {flags}, {counts} FROM people GROUP BY ROLLUP ({keys})"
+    ).rows
     levels = {row[2:4] for row in rows}
     rows_of, people_of = (
-        {level: sum(row[place] for row in rows if row[2:4] == level) for level in levels} for place in (4, 5)
+        {level: sum(row[place] for row in rows if row[2:4] == level) for level in levels}
+        for place in (4, 5)
     )
     assert len(levels) == 3 and len({*rows_of.values(), *people_of.values()}) == 1
     assert 0 < rows_of[1, 1] < 2000
@@ -100,7 +107,9 @@ def test_levels_of_keys_that_share_a_column_add_up_to_one_number(asked: BesideDu
 
 def test_a_condition_that_lists_the_keys_is_enough(asked: BesideDuckDB) -> None:
     session, _ = asked
-    text = "SELECT kind, COUNT(*) AS n FROM people WHERE kind IN ('a', 'other') GROUP BY ROLLUP (kind)"
+    text = (
+        "SELECT kind, COUNT(*) AS n FROM people WHERE kind IN ('a', 'other') GROUP BY ROLLUP (kind)"
+    )
     (total,) = (row[1] for row in session.execute(text).rows if row[0] is None)
     groups = sum(row[1] for row in session.execute(text).rows if row[0] is not None)
     assert total == groups

@@ -40,7 +40,9 @@ PRICES = {"0": Fraction(9, 10), "1e-6": Fraction(1, 4)}
 
 
 @pytest.fixture(scope="module", params=PRICES, ids=["Laplace", "Gaussian"])
-def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Session]:
     home: Path = tmp_path_factory.mktemp("shop")
     (home / "data").mkdir()
     with duckdb.connect() as connection:
@@ -78,6 +80,10 @@ def test_rows_that_are_there_for_certain_have_their_ordinary_interval(session: S
     session.epsilon, price = Fraction(8), session.epsilon
     result = session.execute(ROLLUP)
     session.epsilon = price
-    certain = [bars[1] for row, bars in zip(result.rows, result.intervals, strict=True) if row[0] and row[0] >= "k240"]
+    certain = [
+        bars[1]
+        for row, bars in zip(result.rows, result.intervals, strict=True)
+        if row[0] and row[0] >= "k240"
+    ]
     assert len(certain) == 60 and all(low > 10 for low, _ in certain)
     assert len({round(high - low, 6) for low, high in certain}) == 1

@@ -39,7 +39,10 @@ def _core(session: Session, text: str) -> CorePlan:
 def _released(core: CorePlan, rows: Mapping[tuple[object, ...], int]) -> ReleasedTable:
     """What is released of groups of such sizes; all other cells are ten times as large."""
     fine = [cell.contribution.fine for cell in core.cells]
-    exact = [(*key, rows[key] * fine[0], *(10 * rows[key] * each for each in fine[1:])) for key in reversed(rows)]
+    exact = [
+        (*key, rows[key] * fine[0], *(10 * rows[key] * each for each in fine[1:]))
+        for key in reversed(rows)
+    ]
     return release(ExactRows([exact]), [core], 0.95).tables[0]
 
 
@@ -59,8 +62,14 @@ def test_all_groups_are_there_in_the_order_of_their_keys(session: Session) -> No
     assert [*table.keys] == [*sizes] and table.marks == [True, False, True, False]
     assert [cells[0] for cells in table.cells] == [*sizes.values()]
     half = core.half_widths(0.95)[0]
-    for (n, _), (bar, _), size in zip(table.aggregates, table.intervals, sizes.values(), strict=True):
-        assert n == size and bar is not None and bar[0] <= n <= bar[1] == pytest.approx(n + float(half), abs=1)
+    for (n, _), (bar, _), size in zip(
+        table.aggregates, table.intervals, sizes.values(), strict=True
+    ):
+        assert (
+            n == size
+            and bar is not None
+            and bar[0] <= n <= bar[1] == pytest.approx(n + float(half), abs=1)
+        )
     assert [row[1] for row in table.aggregates[::2]] == [row[1] for row in released.aggregates]
     assert [*table.curves] == [(None, None)] * 4
 
@@ -69,10 +78,14 @@ def test_what_is_not_kept_is_not_there(session: Session) -> None:
     core = _core(session, AGES)
     released = _released(core, {(30,): 10 * _least(core, 2), (31,): 0})
     assert with_hidden_groups(replace(released, hidden=None), 0.95) is None
-    assert open_groups(replace(released, hidden=None), 0.95) == OpenGroups(left_out=True, gaps=True, shown=True)
+    assert open_groups(replace(released, hidden=None), 0.95) == OpenGroups(
+        left_out=True, gaps=True, shown=True
+    )
     without = replace(core, presence=None)
     assert open_groups(replace(released, plan=without), 0.95) == OpenGroups()
-    assert with_hidden_groups(replace(released, plan=without), 0.95) == replace(released, plan=without)
+    assert with_hidden_groups(replace(released, plan=without), 0.95) == replace(
+        released, plan=without
+    )
 
 
 @pytest.mark.parametrize(
@@ -85,10 +98,17 @@ def test_what_is_not_kept_is_not_there(session: Session) -> None:
         ([0, 0, 0], OpenGroups(left_out=True)),
     ],
 )
-def test_what_noise_leaves_open_is_told(session: Session, sizes: list[int], expected: OpenGroups) -> None:
+def test_what_noise_leaves_open_is_told(
+    session: Session, sizes: list[int], expected: OpenGroups
+) -> None:
     core = _core(session, AGES)
     least = _least(core, 3)
-    assert open_groups(_released(core, {(30 + n,): size * least for n, size in enumerate(sizes)}), 0.95) == expected
+    assert (
+        open_groups(
+            _released(core, {(30 + n,): size * least for n, size in enumerate(sizes)}), 0.95
+        )
+        == expected
+    )
 
 
 def test_hidden_groups_of_two_keys_may_lie_in_any_gap(session: Session) -> None:

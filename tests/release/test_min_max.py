@@ -39,7 +39,9 @@ kind = {{ type = "text", values = ["one", "two", "few", "many"] }}
 
 
 @pytest.fixture(scope="module", params=[0, 1e-6], ids=["L1", "L2"])
-def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, Path]]:
+def asked(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Session, Path]]:
     folder = tmp_path_factory.mktemp("ends")
     source = folder / "t.duckdb"
     with duckdb.connect(source) as connection:
@@ -52,7 +54,9 @@ def asked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.mark.parametrize("key", ["kind", "age // 10", "EXTRACT(DOW FROM day)"])
 @pytest.mark.parametrize("column", ["age", "price", "day", "moment", "ratio", "big"])
-def test_ends_of_groups_are_those_of_sql(asked: tuple[Session, Path], key: str, column: str) -> None:
+def test_ends_of_groups_are_those_of_sql(
+    asked: tuple[Session, Path], key: str, column: str
+) -> None:
     """Of each type; 480 cells in all, of which noise may choose none wrongly but with a probability below 1e-9."""
     session, source = asked
     text = f"SELECT {key} AS k, MIN({column}), MAX({column}), MEDIAN({column}) FROM t GROUP BY 1 ORDER BY 1"

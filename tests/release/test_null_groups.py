@@ -64,11 +64,21 @@ def keys(session: Session, text: str, width: int = 1) -> list[tuple[object, ...]
     return sorted((row[:width] for row in session.execute(text).rows), key=repr)
 
 
-AGGREGATES = ("COUNT(*)", "AVG(x)", "SUM(x)", "MEDIAN(x)", "COUNT(DISTINCT id)", "COUNT(*) FILTER (WHERE flag)")
+AGGREGATES = (
+    "COUNT(*)",
+    "AVG(x)",
+    "SUM(x)",
+    "MEDIAN(x)",
+    "COUNT(DISTINCT id)",
+    "COUNT(*) FILTER (WHERE flag)",
+)
 VALUES = (
-    ("sex", [("f",), ("m",)]), ("kind", [("a",), ("b",), (None,)]), ("listed", [("x",), ("y",), (None,)]),
-    ("flag", [(False,), (True,)]), ("CAST(flag AS INTEGER)", [(0,), (1,)]),
-)  # fmt: skip
+    ("sex", [("f",), ("m",)]),
+    ("kind", [("a",), ("b",), (None,)]),
+    ("listed", [("x",), ("y",), (None,)]),
+    ("flag", [(False,), (True,)]),
+    ("CAST(flag AS INTEGER)", [(0,), (1,)]),
+)
 
 
 @pytest.mark.parametrize("aggregate", AGGREGATES)
@@ -76,7 +86,9 @@ VALUES = (
 def test_null_is_shown_by_evidence_and_values_always(
     session: Session, aggregate: str, key: str, groups: list[tuple[object, ...]]
 ) -> None:
-    assert keys(session, f"SELECT {key}, {aggregate} FROM people GROUP BY 1") == sorted(groups, key=repr)
+    assert keys(session, f"SELECT {key}, {aggregate} FROM people GROUP BY 1") == sorted(
+        groups, key=repr
+    )
 
 
 def test_values_are_shown_however_few_rows_they_have(session: Session) -> None:
@@ -94,7 +106,12 @@ def test_null_is_shown_where_all_groups_are(session: Session) -> None:
 def test_totals_are_by_evidence_of_their_nulls(session: Session) -> None:
     by_sex = "SELECT sex, flag, GROUPING(sex) AS a, GROUPING(flag) AS b, COUNT(*) FROM people GROUP BY {} (sex, flag)"
     both = [("f", False), ("f", True), ("m", False), ("m", True)]
-    rollup = [*((*pair, 0, 0) for pair in both), ("f", None, 0, 1), ("m", None, 0, 1), (None, None, 1, 1)]
+    rollup = [
+        *((*pair, 0, 0) for pair in both),
+        ("f", None, 0, 1),
+        ("m", None, 0, 1),
+        (None, None, 1, 1),
+    ]
     assert keys(session, by_sex.format("ROLLUP"), 4) == sorted(rollup, key=repr)
     cube = [*rollup, (None, False, 1, 0), (None, True, 1, 0)]
     assert keys(session, by_sex.format("CUBE"), 4) == sorted(cube, key=repr)
@@ -104,11 +121,17 @@ def test_a_null_key_beside_others_and_its_total(session: Session) -> None:
     text = "SELECT kind, listed, GROUPING(listed) AS g, COUNT(*) FROM people GROUP BY ROLLUP (kind, listed)"
     found = keys(session, text, 3)
     assert (None, None, 1) in found and (None, "x", 0) in found and (None, None, 0) not in found
-    assert ("a", "x", 0) in found and ("a", None, 0) in found  # NULL is listed there, with rows or without
+    assert ("a", "x", 0) in found and (
+        "a",
+        None,
+        0,
+    ) in found  # NULL is listed there, with rows or without
 
 
 def test_rows_without_a_partner_are_by_evidence(session: Session) -> None:
-    joined = "SELECT v.ward, COUNT(*) FROM people p LEFT JOIN visits v ON v.id = p.id {} GROUP BY v.ward"
+    joined = (
+        "SELECT v.ward, COUNT(*) FROM people p LEFT JOIN visits v ON v.id = p.id {} GROUP BY v.ward"
+    )
     assert keys(session, joined.format("")) == [("p",), ("q",), ("r",)]
     assert (None,) in keys(session, joined.format("AND v.ward = 'p'"))
 
@@ -128,17 +151,24 @@ def test_a_free_list_of_keys_has_no_null_and_says_so(session: Session) -> None:
 
 
 def test_explain_says_that_null_needs_evidence(session: Session) -> None:
-    told = str(session.execute("EXPLAIN PRIVACY SELECT kind, COUNT(*) FROM people GROUP BY kind").rows)
+    told = str(
+        session.execute("EXPLAIN PRIVACY SELECT kind, COUNT(*) FROM people GROUP BY kind").rows
+    )
     assert "those of NULL are shown where the noisy count of" in told
-    told = str(session.execute("EXPLAIN PRIVACY SELECT listed, COUNT(*) FROM people GROUP BY listed").rows)
+    told = str(
+        session.execute("EXPLAIN PRIVACY SELECT listed, COUNT(*) FROM people GROUP BY listed").rows
+    )
     assert "those of NULL" not in told
 
 
-@pytest.mark.parametrize("column", [
-    'sex = { type = "text", values = ["f"], null_group = true }',
-    'sex = { type = "text", nullable = true, null_group = true }',
-    'sex = { type = "integer", bounds = [0, 9], nullable = true, null_group = true }',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "column",
+    [
+        'sex = { type = "text", values = ["f"], null_group = true }',
+        'sex = { type = "text", nullable = true, null_group = true }',
+        'sex = { type = "integer", bounds = [0, 9], nullable = true, null_group = true }',
+    ],
+)
 def test_null_is_listed_among_values_alone(column: str, tmp_path: Path) -> None:
     text = SCHEMA.format(source=tmp_path / "no.duckdb", price=1)
     declared = next(line for line in text.splitlines() if line.startswith("sex"))

@@ -90,15 +90,23 @@ def _opened(home: Path, promise: str, epsilon: str, price: str) -> Database:
 
 
 @pytest.fixture(scope="module", params=PROMISES)
-def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    with closing(_opened(tmp_path_factory.mktemp("ordinary"), request.param, "1e10", "1")) as opened:
+def database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
+    with closing(
+        _opened(tmp_path_factory.mktemp("ordinary"), request.param, "1e10", "1")
+    ) as opened:
         yield opened
 
 
 @pytest.fixture(scope="module", params=PROMISES)
-def exact(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+def exact(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
     """Prices at which noise vanishes, from a budget that admits them."""
-    with closing(_opened(tmp_path_factory.mktemp("exact"), request.param, BUDGETS[request.param], "1e8")) as opened:
+    with closing(
+        _opened(tmp_path_factory.mktemp("exact"), request.param, BUDGETS[request.param], "1e8")
+    ) as opened:
         yield opened
 
 
@@ -110,9 +118,13 @@ def session(database: Database) -> Session:
 # -- the threshold -----------------------------------------------------------------------------------------------------
 
 NOISES: tuple[Mechanism, ...] = (
-    Laplace(1, Fraction(1, 10**9)), Laplace(1, Fraction(10)), Laplace(7, Fraction(100_003, 7)),
-    Gaussian(1, Fraction(1, 10**12)), Gaussian(3, Fraction(100)), Gaussian(5, Fraction(10**8, 3)),
-)  # fmt: skip
+    Laplace(1, Fraction(1, 10**9)),
+    Laplace(1, Fraction(10)),
+    Laplace(7, Fraction(100_003, 7)),
+    Gaussian(1, Fraction(1, 10**12)),
+    Gaussian(3, Fraction(100)),
+    Gaussian(5, Fraction(10**8, 3)),
+)
 
 
 def _reaches(noise: Mechanism, least: int) -> float:
@@ -132,7 +144,9 @@ def _reaches(noise: Mechanism, least: int) -> float:
 
 @pytest.mark.parametrize("candidates", [1, 12, 1_000, 1_000_000])
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
-def test_empty_groups_appear_in_one_answer_of_twenty_at_most(noise: Mechanism, candidates: int) -> None:
+def test_empty_groups_appear_in_one_answer_of_twenty_at_most(
+    noise: Mechanism, candidates: int
+) -> None:
     """By the exact law; and one step less would be too little, but for what the bounds on tails give away."""
     least = GroupPresence(0, noise, APPEARS, True).threshold(candidates)
     appears = -expm1(candidates * log1p(-_reaches(noise, least)))
@@ -161,9 +175,13 @@ EVIDENT = {
 
 
 @pytest.mark.parametrize("name", EVIDENT)
-def test_all_evidence_of_an_answer_together_is_wrong_in_one_of_twenty_at_most(name: str, session: Session) -> None:
+def test_all_evidence_of_an_answer_together_is_wrong_in_one_of_twenty_at_most(
+    name: str, session: Session
+) -> None:
     session.epsilon = Fraction(1)
-    told = [core.presence for core in session.plan(EVIDENT[name]).cores if core.presence is not None]
+    told = [
+        core.presence for core in session.plan(EVIDENT[name]).cores if core.presence is not None
+    ]
     assert told and sum(each.chance for each in told) <= Fraction(1, 20)
 
 
@@ -174,7 +192,10 @@ def test_where_noise_vanishes_one_row_is_enough(name: str, session: Session) -> 
         if core.presence is not None:
             least = core.presence.threshold(10**6) * core.steps[core.presence.cell]
             assert 0 < least < 1 and core.cells[core.presence.cell].mechanism == core.presence.noise
-            assert core.cells[core.presence.cell].contribution.cell in (RowCount(None, None), UnitCount(None))
+            assert core.cells[core.presence.cell].contribution.cell in (
+                RowCount(None, None),
+                UnitCount(None),
+            )
 
 
 @pytest.mark.parametrize("name", EVIDENT)
@@ -185,9 +206,14 @@ def test_evidence_is_paid_for_within_the_price(name: str, session: Session) -> N
     assert (plan.cost.epsilon == Fraction(1, 2)) if pure else (plan.cost.rho == Fraction(1, 8))
 
 
-def test_a_bought_count_takes_a_tenth_and_one_that_is_asked_for_takes_nothing(session: Session) -> None:
+def test_a_bought_count_takes_a_tenth_and_one_that_is_asked_for_takes_nothing(
+    session: Session,
+) -> None:
     session.epsilon = Fraction(1)
-    (bought,), (asked,) = session.plan(EVIDENT["a sum"]).cores, session.plan(EVIDENT["an average"]).cores
+    (bought,), (asked,) = (
+        session.plan(EVIDENT["a sum"]).cores,
+        session.plan(EVIDENT["an average"]).cores,
+    )
     assert len(bought.cells) == 2 and len(asked.cells) == 2
 
     def part(core: CorePlan) -> Fraction:
@@ -202,7 +228,9 @@ def test_a_bought_count_takes_a_tenth_and_one_that_is_asked_for_takes_nothing(se
     assert len(session.plan(EVIDENT["a sum"]).cores[0].cells) == 1
 
 
-def test_where_units_may_have_many_rows_a_count_of_units_tells_of_smaller_groups(session: Session) -> None:
+def test_where_units_may_have_many_rows_a_count_of_units_tells_of_smaller_groups(
+    session: Session,
+) -> None:
     session.epsilon = Fraction(1)
     (core,) = session.plan("SELECT at, COUNT(*) FROM clicks GROUP BY at").cores
     assert core.presence is not None
@@ -224,7 +252,9 @@ def test_where_units_may_have_many_rows_a_count_of_units_tells_of_smaller_groups
 def _with_groups(core: CorePlan, counts: Sequence[int]) -> ExactRows:
     """Exact rows of groups of such sizes, in steps of the cells."""
     fine = [cell.contribution.fine for cell in core.cells]
-    return ExactRows([[(place, *(count * each for each in fine)) for place, count in enumerate(counts)]])
+    return ExactRows(
+        [[(place, *(count * each for each in fine)) for place, count in enumerate(counts)]]
+    )
 
 
 @pytest.mark.parametrize("name", ["rows", "units", "a sum"])
@@ -237,8 +267,14 @@ def test_empty_groups_appear_as_seldom_as_is_claimed(name: str, session: Session
     seen = sum(bool(release(exact, [core], 0.95).tables[0].keys) for _ in range(600))
     assert stats.binom.sf(seen - 1, 600, 0.05) > 1e-9
     often = replace(core, presence=replace(core.presence, chance=Fraction(9, 10)))
-    assert stats.binom.sf(sum(bool(release(exact, [often], 0.95).tables[0].keys) for _ in range(600)) - 1, 600,
-                          0.05) < 1e-9  # fmt: skip
+    assert (
+        stats.binom.sf(
+            sum(bool(release(exact, [often], 0.95).tables[0].keys) for _ in range(600)) - 1,
+            600,
+            0.05,
+        )
+        < 1e-9
+    )
 
 
 @pytest.mark.parametrize("name", ["rows", "units", "a sum"])
@@ -254,12 +290,19 @@ def test_which_groups_are_released_depends_on_noisy_counts_alone(
         monkeypatch.setattr(
             mechanism,
             "perturb",
-            lambda _, values, *, _entropy: [least - 15 + n if n >= 15 else -least for n in range(len(values))],
+            lambda _, values, *, _entropy: [
+                least - 15 + n if n >= 15 else -least for n in range(len(values))
+            ],
         )
-    found = [release(_with_groups(core, counts), [core], 0.95).tables[0]
-             for counts in ([0] * 30, [0, 10**6] * 15, list(range(30)))]  # fmt: skip
+    found = [
+        release(_with_groups(core, counts), [core], 0.95).tables[0]
+        for counts in ([0] * 30, [0, 10**6] * 15, list(range(30)))
+    ]
     assert [row[0] for row in found[0].keys] == list(range(15, 30))
-    assert found[0].keys == found[1].keys == found[2].keys and found[0].cells == found[1].cells == found[2].cells
+    assert (
+        found[0].keys == found[1].keys == found[2].keys
+        and found[0].cells == found[1].cells == found[2].cells
+    )
 
 
 # -- the groups --------------------------------------------------------------------------------------------------------
@@ -271,12 +314,20 @@ GROUPS: dict[str, tuple[int, int, int]] = {
     COUNTED: (3, 3, 2),
     "SELECT kind, SUM(x) AS s FROM people GROUP BY kind": (3, 3, 2),
     f"SELECT * FROM ({COUNTED}) AS v ORDER BY 1 LIMIT 1000": (3, 3, 2),
-    f"WITH g AS ({COUNTED}) SELECT kind, n / 2 AS h FROM (SELECT * FROM g WHERE n > -50000) AS t": (3, 3, 2),
+    f"WITH g AS ({COUNTED}) SELECT kind, n / 2 AS h FROM (SELECT * FROM g WHERE n > -50000) AS t": (
+        3,
+        3,
+        2,
+    ),
     f"{COUNTED} UNION ALL {COUNTED.replace('kind', 'flag::TEXT')}": (5, 5, 3),
     f"SELECT COUNT(*) FROM ({COUNTED}) AS v": (2, 3, 2),
     f"SELECT a.kind FROM ({COUNTED}) AS a JOIN ({COUNTED}) AS b ON a.kind = b.kind": (2, 3, 2),
     "SELECT kind, SUM(COUNT(*)) OVER () AS s FROM people GROUP BY kind": (2, 3, 2),
-    "SELECT kind, COUNT(*) AS n FROM people GROUP BY kind QUALIFY RANK() OVER (ORDER BY n) < 9": (2, 3, 2),
+    "SELECT kind, COUNT(*) AS n FROM people GROUP BY kind QUALIFY RANK() OVER (ORDER BY n) < 9": (
+        2,
+        3,
+        2,
+    ),
     f"SELECT kind FROM ({COUNTED}) AS v GROUP BY kind": (2, 3, 2),
     f"SELECT (SELECT COUNT(*) FROM ({COUNTED}) AS v) AS n": (2, 3, 2),
     f"SELECT COUNT(DISTINCT kind) FROM ({COUNTED}) AS v": (2, 3, 2),
@@ -288,12 +339,24 @@ GROUPS: dict[str, tuple[int, int, int]] = {
     MONTHS: (2, 3, 2),
     "SELECT MONTH(day) AS m, SUM(x) AS n FROM people GROUP BY 1": (2, 3, 2),
     "SELECT kind, MONTH(day) AS m, COUNT(*) AS n FROM people GROUP BY 1, 2": (4, 9, 4),
-    "SELECT MONTH(day) AS m, COUNT(*) AS n FROM people WHERE MONTH(day) IN (1, 3) GROUP BY 1": (2, 2, 1),
-    "SELECT v.m, COUNT(*) AS n FROM people JOIN (VALUES (1), (3)) AS v(m) ON v.m = MONTH(day) GROUP BY v.m": (2, 2, 1),
+    "SELECT MONTH(day) AS m, COUNT(*) AS n FROM people WHERE MONTH(day) IN (1, 3) GROUP BY 1": (
+        2,
+        2,
+        1,
+    ),
+    "SELECT v.m, COUNT(*) AS n FROM people JOIN (VALUES (1), (3)) AS v(m) ON v.m = MONTH(day) GROUP BY v.m": (
+        2,
+        2,
+        1,
+    ),
     "SELECT CASE WHEN x < 50 THEN 'low' WHEN x < 100 THEN 'high' ELSE 'more' END AS c, COUNT(*) AS n FROM people "
     "GROUP BY 1": (2, 3, 2),
     "SELECT UPPER(kind) AS k, COUNT(*) AS n FROM people GROUP BY 1": (2, 3, 2),
-    "SELECT region, COUNT(*) AS n FROM people JOIN places ON people.place = places.place GROUP BY region": (2, 3, 2),
+    "SELECT region, COUNT(*) AS n FROM people JOIN places ON people.place = places.place GROUP BY region": (
+        2,
+        3,
+        2,
+    ),
     "SELECT region, COUNT(p.id) AS n FROM places LEFT JOIN people p ON p.place = places.place GROUP BY region": (
         3,
         3,
@@ -307,11 +370,19 @@ GROUPS: dict[str, tuple[int, int, int]] = {
     "SELECT MONTH(day), kind, COUNT(*) FROM people GROUP BY ROLLUP (1, 2)": (7, 13, 7),
     "SELECT kind, flag, COUNT(*) FROM people GROUP BY CUBE (1, 2)": (12, 12, 6),
     "SELECT kind, MONTH(day), SUM(x) FROM people GROUP BY GROUPING SETS ((1), (2))": (5, 6, 4),
-    "SELECT COUNT(*) FROM (SELECT kind, flag, COUNT(*) AS n FROM people GROUP BY CUBE (1, 2)) AS v": (6, 12, 6),
+    "SELECT COUNT(*) FROM (SELECT kind, flag, COUNT(*) AS n FROM people GROUP BY CUBE (1, 2)) AS v": (
+        6,
+        12,
+        6,
+    ),
     f"SELECT v.kind, region FROM ({COUNTED}) AS v CROSS JOIN places": (6, 9, 6),
     f"WITH g AS ({COUNTED}) SELECT kind, n FROM g UNION ALL SELECT 'all', COUNT(*) FROM people WHERE kind IN "
     "(SELECT kind FROM g)": (3, 4, 3),
-    "SELECT CASE WHEN x < 50 THEN 'low' ELSE 'high' END, flag, COUNT(*) FROM people GROUP BY ROLLUP (1, 2)": (5, 7, 5),
+    "SELECT CASE WHEN x < 50 THEN 'low' ELSE 'high' END, flag, COUNT(*) FROM people GROUP BY ROLLUP (1, 2)": (
+        5,
+        7,
+        5,
+    ),
     "SELECT SUM(x) AS s, 1 AS one FROM people WHERE x > 99.5": (1, 1, 1),
 }
 
@@ -327,7 +398,9 @@ def test_groups_are_shown_as_the_setting_says(text: str, exact: Database) -> Non
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_total_of_a_present_part_is_present_and_so_is_the_grand_total(seed: int, session: Session) -> None:
+def test_the_total_of_a_present_part_is_present_and_so_is_the_grand_total(
+    seed: int, session: Session
+) -> None:
     """At a price at which some parts are seen and others are not."""
     session.epsilon = Fraction(2) + Fraction(seed, 1000)
     rows: list[Any] = session.execute(
@@ -335,9 +408,13 @@ def test_the_total_of_a_present_part_is_present_and_so_is_the_grand_total(seed: 
         "GROUP BY ROLLUP (1, 2)"
     ).rows
     months = {row[0] for row in rows if row[3] == 1}
-    assert {row[0] for row in rows if row[3] == 0} <= months and sum(row[3] == 3 for row in rows) == 1
+    assert {row[0] for row in rows if row[3] == 0} <= months and sum(
+        row[3] == 3 for row in rows
+    ) == 1
     session.epsilon = Fraction(1, 100)
-    tiny = session.execute("SELECT MONTH(day), day, COUNT(*) FROM people GROUP BY ROLLUP (1, 2)").rows
+    tiny = session.execute(
+        "SELECT MONTH(day), day, COUNT(*) FROM people GROUP BY ROLLUP (1, 2)"
+    ).rows
     assert (None, None) in {row[:2] for row in tiny}
 
 
@@ -375,25 +452,36 @@ def test_explain_tells_which_groups_are_shown(session: Session) -> None:
     (core,) = session.plan(EVIDENT["a sum"]).cores
     assert core.presence is not None
     least = float(core.presence.threshold(12) * core.steps[core.presence.cell])
-    assert f"noisy count of units (cell 1) is {least:.4g} or more" in said and "all 12 together" in said
+    assert (
+        f"noisy count of units (cell 1) is {least:.4g} or more" in said
+        and "all 12 together" in said
+    )
     assert "at most 5 % of answers; the count costs 10 % of this part's price" in said
     (said,) = session.explain(EVIDENT["a public table"]).groups
     assert "(of 100 groups) or " in said
     (said,) = session.explain(COUNTED).groups
-    assert said.startswith("groups: all 3 are shown, with rows or without; rows with keys that the schema's bounds")
+    assert said.startswith(
+        "groups: all 3 are shown, with rows or without; rows with keys that the schema's bounds"
+    )
     assert session.explain("SELECT COUNT(*) FROM people").groups == ()
     assert "groups: shown where" in str(session.explain(MONTHS))
 
 
 def test_an_answer_without_rows_says_why(session: Session) -> None:
     session.epsilon = Fraction(1, 100)
-    result = session.execute("SELECT MONTH(day), COUNT(*) FROM people WHERE x > 98.5 AND x < 99 GROUP BY 1")
+    result = session.execute(
+        "SELECT MONTH(day), COUNT(*) FROM people WHERE x > 98.5 AND x < 99 GROUP BY 1"
+    )
     (said,) = result.notices
     assert result.rows == []
-    assert said.startswith("no row is shown; groups are shown where the noisy count of rows (cell 0) is ")
+    assert said.startswith(
+        "no row is shown; groups are shown where the noisy count of rows (cell 0) is "
+    )
     session.set("dpsql.reuse", "off")
     assert session.execute("SELECT day, COUNT(*) FROM people GROUP BY day LIMIT 0").notices == ()
-    hidden = session.execute("SELECT kind, COUNT(*) AS n FROM people GROUP BY kind HAVING n < -1000000").notices
+    hidden = session.execute(
+        "SELECT kind, COUNT(*) AS n FROM people GROUP BY kind HAVING n < -1000000"
+    ).notices
     assert "no row is shown" not in str(hidden)
 
 

@@ -61,7 +61,9 @@ def test_the_interval_is_that_among_shown_groups(session: Session) -> None:
 
 
 def test_what_is_computed_of_it_reaches_as_far_to_either_side(session: Session) -> None:
-    found = session.execute(f"SELECT people, 2 * people, people - n, people / SUM(people) OVER () FROM ({TOWNS}) AS t")
+    found = session.execute(
+        f"SELECT people, 2 * people, people - n, people / SUM(people) OVER () FROM ({TOWNS}) AS t"
+    )
     for own, twice, difference, part in found.intervals:
         assert twice == pytest.approx((2 * own[0], 2 * own[1]))
         assert difference[1] - difference[0] > (own[1] - own[0]) * 0.9
@@ -70,7 +72,9 @@ def test_what_is_computed_of_it_reaches_as_far_to_either_side(session: Session) 
 
 def test_the_analyst_is_told_once_and_only_of_such_counts(session: Session) -> None:
     caveat, missing = session.execute(TOWNS).notices
-    assert caveat == CAVEAT and re.fullmatch(r"groups of fewer than about \d+ units are missing", missing)
+    assert caveat == CAVEAT and re.fullmatch(
+        r"groups of fewer than about \d+ units are missing", missing
+    )
     assert CAVEAT not in session.execute("SELECT town, COUNT(*) FROM people GROUP BY town").notices
     assert session.execute("SELECT sex, COUNT(DISTINCT id) FROM people GROUP BY sex").notices == (
         "rows with other values of sex than the schema lists are in no group",

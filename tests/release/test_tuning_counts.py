@@ -13,7 +13,15 @@ from seeded_entropy import Seeded
 
 from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import CorePlan
-from dpsql.planning.tuning import ROWS_SHARE, NoisyCounts, Question, TuningPlan, counts_of, of_limits, tuning_plan
+from dpsql.planning.tuning import (
+    ROWS_SHARE,
+    NoisyCounts,
+    Question,
+    TuningPlan,
+    counts_of,
+    of_limits,
+    tuning_plan,
+)
 from dpsql.release.tuning_counts import count
 from dpsql.sql.analysis.contribution import Norm
 from dpsql.sql.emit.duckdb import DUCKDB
@@ -23,14 +31,20 @@ from dpsql.sql.ir.expression import INTEGER, ColumnRef
 from dpsql.sql.ir.relation import PerUnit, Scan
 
 LADDER = of_limits()
-ROWS, GROUPS = Question("t", None, "rows per unit", LADDER), Question("t", None, "groups per unit", LADDER)
+ROWS, GROUPS = (
+    Question("t", None, "rows per unit", LADDER),
+    Question("t", None, "groups per unit", LADDER),
+)
 
 
 @cache
 def planned(price: Fraction, norm: Norm = "l2", neighbours: str = "add-remove") -> TuningPlan:
     unit = ColumnRef("t", "u", INTEGER, identifies="unit")
     rows = PerUnit("q", Scan("t", "t", unit=unit), (), ())
-    places = (Aggregate(SUM, ColumnRef("q", "a", INTEGER), None), Aggregate(SUM, ColumnRef("q", "b", INTEGER), None))
+    places = (
+        Aggregate(SUM, ColumnRef("q", "a", INTEGER), None),
+        Aggregate(SUM, ColumnRef("q", "b", INTEGER), None),
+    )
     core = CorePlan(Core(rows, unit, (), places, None), (), (), None, (), norm, None, DUCKDB)
     drafts = [(core, (ROWS, GROUPS))]
     return tuning_plan("tune", drafts, norm=norm, neighbours=neighbours, price=price)  # type: ignore[arg-type]
@@ -60,12 +74,18 @@ def test_each_count_has_the_noise_that_is_charged(norm: Norm, neighbours: str) -
             exact = [0] * len(LADDER.rungs)
             exact[place(1)], exact[place(40)] = 500, 300
             assert len(noisy.counts) == len(exact)
-            draws[question] += [found - real for found, real in zip(noisy.counts, exact, strict=True)][:50]
+            draws[question] += [
+                found - real for found, real in zip(noisy.counts, exact, strict=True)
+            ][:50]
     units = 2 if neighbours == "replace" else 1
     for question, part in ((ROWS, ROWS_SHARE), (GROUPS, 1 - ROWS_SHARE)):
         each = float(Fraction(1, 2) * part) if norm == "l1" else 0.5 * float(part) ** 0.5
         wanted = units / each * (2**0.5 if norm == "l1" else 1)
-        (said,) = {noisy.deviation for asked, noisy in released(plan, numbers, 1).items() if asked == question}
+        (said,) = {
+            noisy.deviation
+            for asked, noisy in released(plan, numbers, 1).items()
+            if asked == question
+        }
         assert said == pytest.approx(wanted, rel=1e-3)
         assert pstdev(draws[question]) == pytest.approx(wanted, rel=0.1)
         assert abs(fmean(draws[question])) < wanted / 7
@@ -94,7 +114,9 @@ def test_a_table_without_rows_has_noise_alone() -> None:
     plan = planned(Fraction(4))
     found = count(ExactRows([[(None, None)]]), plan, _entropy=Seeded(1))
     assert all(len(noisy.counts) == len(LADDER.rungs) for noisy in found.values())
-    assert all(abs(each) < 10 * noisy.deviation for noisy in found.values() for each in noisy.counts)
+    assert all(
+        abs(each) < 10 * noisy.deviation for noisy in found.values() for each in noisy.counts
+    )
 
 
 def test_places_beyond_the_ladder_are_held_to_it() -> None:

@@ -58,7 +58,9 @@ def _schema(tmp_path: Path) -> Path:
         ("SELECT -SUM(-bytes) FROM p", 1),
     ],
 )
-def test_a_sum_goes_beyond_63_bits_and_lies_in_its_interval(schema: Path, statement: str, share: float) -> None:
+def test_a_sum_goes_beyond_63_bits_and_lies_in_its_interval(
+    schema: Path, statement: str, share: float
+) -> None:
     with dpsql.connect(schema) as connection:
         answer = connection.sql(statement)
         for row in answer.rows:
@@ -67,7 +69,9 @@ def test_a_sum_goes_beyond_63_bits_and_lies_in_its_interval(schema: Path, statem
             assert interval is None or interval.low <= float(row[0]) <= interval.high
 
 
-def test_the_type_is_the_same_before_and_after_and_in_every_front_end(schema: Path, tmp_path: Path) -> None:
+def test_the_type_is_the_same_before_and_after_and_in_every_front_end(
+    schema: Path, tmp_path: Path
+) -> None:
     statement = "SELECT SUM(bytes) AS s, SUM(age) AS a, SUM(bytes % 7) AS r FROM p"
     wide = 0
     with dpsql.connect(schema) as connection:
@@ -78,7 +82,9 @@ def test_the_type_is_the_same_before_and_after_and_in_every_front_end(schema: Pa
         assert [type(value) for value in row] == [int, int, int] and row[0] > 2**63
         wide = row[0]
         table = connection.sql(statement).arrow()
-        assert str(table.schema.field("s").type) == "decimal128(38, 0)" and table["s"].to_pylist() == [wide]
+        assert str(table.schema.field("s").type) == "decimal128(38, 0)" and table[
+            "s"
+        ].to_pylist() == [wide]
         assert str(wide)[-3:] in str(connection.sql(statement)).replace(",", "")
     with dpsql.connect(schema) as connection:  # the stored answer
         assert connection.sql(statement).rows[0][0] == wide
@@ -87,9 +93,20 @@ def test_the_type_is_the_same_before_and_after_and_in_every_front_end(schema: Pa
         told = runner.invoke(commands, ["query", str(schema), statement, "--format", style]).stdout
         assert str(wide) in told, style
     told = runner.invoke(commands, ["query", str(schema), statement, "--format", "json"]).stdout
-    assert json.JSONDecoder().raw_decode(told)[0][0]["s"] == wide  # notices follow where click mixes both streams
+    assert (
+        json.JSONDecoder().raw_decode(told)[0][0]["s"] == wide
+    )  # notices follow where click mixes both streams
     runner.invoke(
-        commands, ["query", str(schema), statement, "--format", "parquet", "--output", str(tmp_path / "s.parquet")]
+        commands,
+        [
+            "query",
+            str(schema),
+            statement,
+            "--format",
+            "parquet",
+            "--output",
+            str(tmp_path / "s.parquet"),
+        ],
     )
     assert duckdb.sql(f"SELECT s FROM '{tmp_path}/s.parquet'").fetchall() == [(wide,)]
 
@@ -103,7 +120,14 @@ def test_a_later_stage_reads_a_wide_sum(schema: Path) -> None:
 
 @pytest.mark.parametrize(
     ("bounds", "expected"),
-    [((0, 2**32), "BIGINT"), ((-(2**32), 5), "BIGINT"), ((0, 2**32 + 1), "HUGEINT"), (None, "HUGEINT")],
+    [
+        ((0, 2**32), "BIGINT"),
+        ((-(2**32), 5), "BIGINT"),
+        ((0, 2**32 + 1), "HUGEINT"),
+        (None, "HUGEINT"),
+    ],
 )
-def test_the_type_depends_on_the_bounds_alone(bounds: tuple[int, int] | None, expected: str) -> None:
+def test_the_type_depends_on_the_bounds_alone(
+    bounds: tuple[int, int] | None, expected: str
+) -> None:
     assert sum_type(ColumnRef("t", "x", SqlType("integer"), False, bounds)) == expected  # type: ignore[arg-type]

@@ -20,23 +20,37 @@ class Emulator:
     """``dpsql`` at work in a terminal of some size; what it shows is in ``lines``."""
 
     def __init__(
-        self, *arguments: str, folder: Path, size: tuple[int, int] = (30, 110), env: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        folder: Path,
+        size: tuple[int, int] = (30, 110),
+        env: Mapping[str, str] | None = None,
     ) -> None:
         height, width = size
         self.screen = pyte.HistoryScreen(width, height, history=1000)
         self._stream = pyte.Stream(self.screen)
         surroundings = {
             **{name: os.environ[name] for name in _INHERITED if name in os.environ},
-            "TERM": "xterm-256color", "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "LANG": "C.UTF-8",
             "XDG_STATE_HOME": str(folder / "state"),
             **(env or {}),
-        }  # fmt: skip
+        }
         started = "import dpsql.cli; dpsql.cli.main()"
         self.child = pexpect.spawn(
-            sys.executable, ["-c", started, *arguments], cwd=str(folder), env=surroundings, dimensions=size,
-            encoding="utf-8", codec_errors="replace", timeout=PATIENCE, echo=False,
-        )  # fmt: skip
-        self.screen.write_process_input = self.child.send  # answers where the cursor is, as terminals do
+            sys.executable,
+            ["-c", started, *arguments],
+            cwd=str(folder),
+            env=surroundings,
+            dimensions=size,
+            encoding="utf-8",
+            codec_errors="replace",
+            timeout=PATIENCE,
+            echo=False,
+        )
+        self.screen.write_process_input = (
+            self.child.send
+        )  # answers where the cursor is, as terminals do
 
     @property
     def lines(self) -> list[str]:
@@ -49,7 +63,10 @@ class Emulator:
     @property
     def text(self) -> str:
         """What stands on the screen, and what has left it at the top."""
-        gone = ("".join(line[place].data for place in range(self.screen.columns)) for line in self.screen.history.top)
+        gone = (
+            "".join(line[place].data for place in range(self.screen.columns))
+            for line in self.screen.history.top
+        )
         return "\n".join([*(line.rstrip() for line in gone), *self.lines])
 
     def type(self, text: str) -> None:
@@ -79,7 +96,11 @@ class Emulator:
             assert time.monotonic() < end, f"it did not end:\n{self.text}"
             self._read()
         self._read()
-        return -self.child.signalstatus if self.child.exitstatus is None else int(self.child.exitstatus)
+        return (
+            -self.child.signalstatus
+            if self.child.exitstatus is None
+            else int(self.child.exitstatus)
+        )
 
     def close(self) -> None:
         """End the command, if it is still there."""

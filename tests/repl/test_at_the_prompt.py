@@ -135,7 +135,9 @@ def test_no_colour_where_it_is_not_wanted(start: Start) -> None:
 
 
 def test_a_database_that_cannot_be_opened_ends_the_terminal(checkout: Path) -> None:
-    (checkout / "broken.toml").write_text((checkout / NAFLD).read_text().replace("dpsql/data/nafld", "nowhere"))
+    (checkout / "broken.toml").write_text(
+        (checkout / NAFLD).read_text().replace("dpsql/data/nafld", "nowhere")
+    )
     terminal = Emulator("broken.toml", folder=checkout)
     assert terminal.wait_for_the_end() == 2
     assert "Traceback" not in terminal.text and "dpsql: " in terminal.text

@@ -35,13 +35,18 @@ def test_a_dot_does_what_a_backslash_does(repl: ReplSession, capsys: Capture) ->
     assert "bmi" in out and "try \\tables" in out and repl.over
 
 
-def test_the_last_result_is_drawn_and_written_at_no_cost(repl: ReplSession, capsys: Capture, checkout: Path) -> None:
+def test_the_last_result_is_drawn_and_written_at_no_cost(
+    repl: ReplSession, capsys: Capture, checkout: Path
+) -> None:
     repl.feed(BY_SEX)
     before = repl.session.remaining
     repl.feed("\\chart\n\\chart n\n\\chart male\n\\copy TO 'last.json'\n\\copy TO last.md\n")
     out = capsys.readouterr().out
     assert "┼" in out and "those that can be drawn: bmi, n" in out
-    assert [record["male"] for record in json.loads((checkout / "last.json").read_text())] == [False, True]
+    assert [record["male"] for record in json.loads((checkout / "last.json").read_text())] == [
+        False,
+        True,
+    ]
     assert (checkout / "last.md").read_text().startswith("| male")
     assert repl.session.remaining == before and repl.statements == 1
 
@@ -49,7 +54,11 @@ def test_the_last_result_is_drawn_and_written_at_no_cost(repl: ReplSession, caps
 def test_explain_is_short_and_verbose_says_all(repl: ReplSession, capsys: Capture) -> None:
     repl.feed(f"\\explain {BY_SEX}\n")
     brief = capsys.readouterr().out
-    assert len(brief.splitlines()) <= 12 and "takes: " in brief.splitlines()[0] and "engine SQL:" not in brief
+    assert (
+        len(brief.splitlines()) <= 12
+        and "takes: " in brief.splitlines()[0]
+        and "engine SQL:" not in brief
+    )
     repl.feed(f"\\explain verbose {BY_SEX}\n{BY_SEX} \\explain VERBOSE\n")
     assert capsys.readouterr().out.count("engine SQL:") == 2
     repl.feed(f"EXPLAIN {BY_SEX};EXPLAIN VERBOSE {BY_SEX};")
@@ -62,14 +71,20 @@ def test_chart_before_anything_was_asked(repl: ReplSession, capsys: Capture) -> 
     assert "ask something first" in capsys.readouterr().out
 
 
-def test_copy_pays_once_and_only_if_the_file_can_be_written(repl: ReplSession, capsys: Capture, checkout: Path) -> None:
+def test_copy_pays_once_and_only_if_the_file_can_be_written(
+    repl: ReplSession, capsys: Capture, checkout: Path
+) -> None:
     repl.feed(
         f"\\copy ({BY_SEX}) TO 'no/such.csv'\n\\copy patients FROM 'x.csv'\n"
         f"\\copy ({BY_SEX}) TO x.csv WITH (FORMAT xml)"
     )
     assert repl.paid == 0 and "dpsql never changes data" in capsys.readouterr().out
-    repl.feed(f"\\copy ({BY_SEX}) TO 'x.tsv' WITH (FORMAT csv, HEADER true);\n\\copy conditions TO y.parquet")
-    assert (checkout / "x.tsv").read_text().splitlines()[0] == "male,bmi,bmi_low,bmi_high,n,n_low,n_high"
+    repl.feed(
+        f"\\copy ({BY_SEX}) TO 'x.tsv' WITH (FORMAT csv, HEADER true);\n\\copy conditions TO y.parquet"
+    )
+    assert (checkout / "x.tsv").read_text().splitlines()[
+        0
+    ] == "male,bmi,bmi_low,bmi_high,n,n_low,n_high"
     assert repl.paid == Fraction(1, 10) and (checkout / "y.parquet").stat().st_size > 0
     assert "this one took 1/36" in capsys.readouterr().out
 
@@ -88,32 +103,55 @@ def test_prices_are_told_at_no_cost(repl: ReplSession, capsys: Capture) -> None:
 def test_the_budget_says_what_this_session_paid(repl: ReplSession, capsys: Capture) -> None:
     repl.feed(f"{BY_SEX}; \\budget")
     out = capsys.readouterr().out
-    assert "this session paid for 1 statement\n" in out and "35 of 36 answers left\n" in out and "█" in out
+    assert (
+        "this session paid for 1 statement\n" in out
+        and "35 of 36 answers left\n" in out
+        and "█" in out
+    )
 
 
 def test_settings_are_shown_changed_and_checked(repl: ReplSession, capsys: Capture) -> None:
-    repl.feed("\\pset format csv\n\\pset intervals off\n\\pset null '∅'\n\\pset ask 0.5\n\\x auto\n\\timing\n\\pset")
+    repl.feed(
+        "\\pset format csv\n\\pset intervals off\n\\pset null '∅'\n\\pset ask 0.5\n\\x auto\n\\timing\n\\pset"
+    )
     out = capsys.readouterr().out
     assert all(
-        said in out for said in ("format     csv", "intervals  off", "null       ∅", "ask        0.5", "timing     on")
+        said in out
+        for said in (
+            "format     csv",
+            "intervals  off",
+            "null       ∅",
+            "ask        0.5",
+            "timing     on",
+        )
     )
-    repl.feed("\\pset format xml\n\\pset nonsense 1\n\\pset ask much\n\\x maybe\n\\pset format parquet")
+    repl.feed(
+        "\\pset format xml\n\\pset nonsense 1\n\\pset ask much\n\\x maybe\n\\pset format parquet"
+    )
     out = capsys.readouterr().out
     assert out.count("one of") == 3 and "\\pset knows" in out and "such as 0.5" in out
     repl.feed("SELECT NULL AS x \\g\n")
     assert capsys.readouterr().out.startswith("x\n")
 
 
-def test_intervals_stand_beside_values_until_they_are_switched_off(repl: ReplSession, capsys: Capture) -> None:
+def test_intervals_stand_beside_values_until_they_are_switched_off(
+    repl: ReplSession, capsys: Capture
+) -> None:
     repl.feed(f"{BY_SEX}; \\pset intervals\n{BY_SEX};")
     shown, hidden = capsys.readouterr().out.split("intervals is off")
     assert shown.count(" ± ") == 4 and " ± " not in hidden
 
 
 def test_wide_rows_become_records_where_that_is_wanted(repl: ReplSession, capsys: Capture) -> None:
-    repl.feed("\\x auto\nSELECT 1 AS a;\nSELECT " + ", ".join(f"{n} AS a_rather_long_name_{n}" for n in range(9)) + ";")
+    repl.feed(
+        "\\x auto\nSELECT 1 AS a;\nSELECT "
+        + ", ".join(f"{n} AS a_rather_long_name_{n}" for n in range(9))
+        + ";"
+    )
     out = capsys.readouterr().out
-    assert "[ 1. row ]" in out.partition("a_rather")[0] and out.index("a\n") < out.index("[ 1. row ]")
+    assert "[ 1. row ]" in out.partition("a_rather")[0] and out.index("a\n") < out.index(
+        "[ 1. row ]"
+    )
 
 
 def test_the_last_statement_can_be_run_printed_and_edited(
@@ -136,15 +174,27 @@ def test_the_last_statement_can_be_run_printed_and_edited(
 
 def test_results_go_to_a_file_and_back(repl: ReplSession, capsys: Capture, checkout: Path) -> None:
     repl.feed("\\o out.txt\nSELECT 1 AS a; \\o\nSELECT 2 AS b; \\o |sh\n\\o no/such/file\n")
-    assert "a" in (checkout / "out.txt").read_text() and "b" not in (checkout / "out.txt").read_text()
+    assert (
+        "a" in (checkout / "out.txt").read_text() and "b" not in (checkout / "out.txt").read_text()
+    )
     out = capsys.readouterr().out
     assert "not to a program" in out and "No such file" in out
 
 
 def test_lists(repl: ReplSession, capsys: Capture) -> None:
-    repl.feed("\\d\n\\dt c*\n\\df date_tr*\n\\dn\n\\l\n\\conninfo\n\\?\n\\d public.labs\n\\d nowhere\n")
+    repl.feed(
+        "\\d\n\\dt c*\n\\df date_tr*\n\\dn\n\\l\n\\conninfo\n\\?\n\\d public.labs\n\\d nowhere\n"
+    )
     out = capsys.readouterr().out
-    for said in ("conditions", "DATE_TRUNC(", "public", 'as analyst "ada"', "\\timing", "smoke", "E_TABLE"):
+    for said in (
+        "conditions",
+        "DATE_TRUNC(",
+        "public",
+        'as analyst "ada"',
+        "\\timing",
+        "smoke",
+        "E_TABLE",
+    ):
         assert said in out
 
 

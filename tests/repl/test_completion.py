@@ -35,7 +35,16 @@ def offered(text: str, before: str | None = None) -> list[str]:
         ("SELECT COUNT(*) FROM labs WHERE test = ", ["'hdl'", "'sbp'", "'fib4'", "'smoke'"]),
         ("SELECT COUNT(*) FROM labs WHERE test = 's", ["'sbp'", "'smoke'"]),
         ("SELECT COUNT(*) FROM labs l WHERE l.test IN ('hdl', 'f", ["'fib4'"]),
-        ("SET dpsql", ["dpsql.budget", "dpsql.epsilon", "dpsql.mechanism", "dpsql.target_error", "dpsql.most_epsilon"]),
+        (
+            "SET dpsql",
+            [
+                "dpsql.budget",
+                "dpsql.epsilon",
+                "dpsql.mechanism",
+                "dpsql.target_error",
+                "dpsql.most_epsilon",
+            ],
+        ),
         ("\\pset", ["\\pset"]),
         ("\\d lab", ["labs"]),
         ("\\dt lab", ["labs"]),
@@ -56,7 +65,8 @@ def test_offers(typed: str, first: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["SELECT 'pat", "-- pat", "SELECT 1 /* pat", "\\watch ", "SELECT x.pa", "SELECT 1 AS x\n"]
+    "typed",
+    ["SELECT 'pat", "-- pat", "SELECT 1 /* pat", "\\watch ", "SELECT x.pa", "SELECT 1 AS x\n"],
 )
 def test_offers_nothing_where_nothing_can_be_known(typed: str) -> None:
     assert offered(typed) == []
@@ -75,4 +85,12 @@ def test_every_command_is_offered() -> None:
 def test_functions_are_those_of_the_allow_list() -> None:
     names = {each.name for each in functions()}
     assert {"count", "avg", "median", "date_trunc", "row_number"} <= names
-    assert not names & {"random", "read_csv", "now", "getenv", "query", "nextval", "current_setting"}
+    assert not names & {
+        "random",
+        "read_csv",
+        "now",
+        "getenv",
+        "query",
+        "nextval",
+        "current_setting",
+    }

@@ -14,8 +14,14 @@ from dpsql.session.request.completion_words import AGGREGATES, functions
 
 @pytest.mark.parametrize("example", AGGREGATES)
 def test_an_aggregate_that_is_listed_has_a_plan(example: str, shared_clinic: Path) -> None:
-    x = "weight" if not example.startswith(("MODE", "HISTOGRAM", "APPROX_TOP_K", "STRING_AGG")) else "ward"
-    call = re.sub(r"\b([xyc])\b", lambda name: {"x": x, "y": "ward", "c": "weight > 3"}[name[0]], example)
+    x = (
+        "weight"
+        if not example.startswith(("MODE", "HISTOGRAM", "APPROX_TOP_K", "STRING_AGG"))
+        else "ward"
+    )
+    call = re.sub(
+        r"\b([xyc])\b", lambda name: {"x": x, "y": "ward", "c": "weight > 3"}[name[0]], example
+    )
     session = open_session(shared_clinic)
     try:
         assert session.plan(f"SELECT {call} FROM patients").cores

@@ -12,29 +12,44 @@ from dpsql.schema import Schema
 
 SCHEMA = Schema.model_validate(
     {
-        "name": "shop", "source": "nowhere.duckdb",
+        "name": "shop",
+        "source": "nowhere.duckdb",
         "privacy": {"unit": "people.id", "epsilon": 1, "delta": 0, "query_epsilon": 1},
         "tables": {
             "people": {
-                "key": "id", "max_rows_per_unit": 1, "comment": "who buys",
+                "key": "id",
+                "max_rows_per_unit": 1,
+                "comment": "who buys",
                 "columns": {
                     "id": {"type": "integer"},
                     "day": {"type": "date", "bounds": [date(2024, 1, 1), date(2024, 3, 31)]},
-                    "size": {"type": "double", "bounds": [0.5, 1e7], "nullable": True, "comment": "in metres"},
+                    "size": {
+                        "type": "double",
+                        "bounds": [0.5, 1e7],
+                        "nullable": True,
+                        "comment": "in metres",
+                    },
                     "twelve": {"type": "integer", "values": list(range(12))},
                     "many": {"type": "integer", "values": list(range(13))},
                     "found": {"type": "double", "bounds": "auto"},
                 },
             },
             "orders": {
-                "key": ["person", "number"], "references": {"person": "people.id"}, "max_rows_per_unit": 60,
-                "max_groups_per_unit": 1, "max_rows_per_group": {"avg": 2, "sum": 3},
-                "columns": {"person": {"type": "integer"}, "number": {"type": "integer"}, "place": {"type": "text"}},
+                "key": ["person", "number"],
+                "references": {"person": "people.id"},
+                "max_rows_per_unit": 60,
+                "max_groups_per_unit": 1,
+                "max_rows_per_group": {"avg": 2, "sum": 3},
+                "columns": {
+                    "person": {"type": "integer"},
+                    "number": {"type": "integer"},
+                    "place": {"type": "text"},
+                },
             },
             "places": {"public": True, "comment": "where", "columns": {"name": {"type": "text"}}},
         },
     }
-)  # fmt: skip
+)
 
 PEOPLE = [
     ("id", "integer", "never", "", "key", ""),
@@ -52,19 +67,26 @@ def test_columns_are_told_with_what_is_known_of_them(name: str) -> None:
     assert list(rows.names) == ["column", "type", "null", "known values", "references", "comment"]
     assert list(rows.rows) == PEOPLE
     assert about == [
-        "people: who buys", "Its rows are private: they belong to a people.id.", "At most 1 row of one unit counts.",
-    ]  # fmt: skip
+        "people: who buys",
+        "Its rows are private: they belong to a people.id.",
+        "At most 1 row of one unit counts.",
+    ]
 
 
 def test_limits_are_told_in_words_and_references_beside_keys() -> None:
     rows, about = describe.columns(SCHEMA, "orders")
     assert [row[4] for row in rows.rows] == ["key people.id", "key", ""]
     assert about == [
-        "Its rows are private: they belong to a people.id.", "At most 60 rows of one unit count.",
-        "At most 1 group of one unit counts.", "At most 3 rows of one unit in a group count.",
+        "Its rows are private: they belong to a people.id.",
+        "At most 60 rows of one unit count.",
+        "At most 1 group of one unit counts.",
+        "At most 3 rows of one unit in a group count.",
         "At most 2 rows of one unit in a group of an average count.",
-    ]  # fmt: skip
-    assert describe.columns(SCHEMA, "places")[1] == ["places: where", "Its rows are public: they cost nothing."]
+    ]
+    assert describe.columns(SCHEMA, "places")[1] == [
+        "places: where",
+        "Its rows are public: they cost nothing.",
+    ]
 
 
 TABLES = {
@@ -77,9 +99,16 @@ TABLES = {
 
 @pytest.mark.parametrize(
     ("pattern", "names"),
-    [("", "people orders places sold"), ("p*", "people places"), ('"P?????"', "people places"), ("s*", "sold"),
-     ("orders", "orders"), ("*D*", "orders sold"), ("x", "")],
-)  # fmt: skip
+    [
+        ("", "people orders places sold"),
+        ("p*", "people places"),
+        ('"P?????"', "people places"),
+        ("s*", "sold"),
+        ("orders", "orders"),
+        ("*D*", "orders sold"),
+        ("x", ""),
+    ],
+)
 def test_tables_and_synopses_are_those_that_the_pattern_fits(pattern: str, names: str) -> None:
     found = describe.tables(SCHEMA, pattern, [("sold", "of orders")])
     assert list(found.names) == ["table", "rows", "of one unit", "comment"]
@@ -87,7 +116,10 @@ def test_tables_and_synopses_are_those_that_the_pattern_fits(pattern: str, names
 
 
 def test_a_pattern_without_signs_stands_for_itself() -> None:
-    assert describe.named(SCHEMA, "nowhere") == ["nowhere"] and describe.named(SCHEMA, '"P*"') == ["people", "places"]
+    assert describe.named(SCHEMA, "nowhere") == ["nowhere"] and describe.named(SCHEMA, '"P*"') == [
+        "people",
+        "places",
+    ]
     for ask in (lambda: describe.named(SCHEMA, "x*"), lambda: describe.columns(SCHEMA, "nowhere")):
         with pytest.raises(StatementError, match=r"\\d lists") as raised:
             ask()

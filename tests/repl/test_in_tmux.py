@@ -22,20 +22,25 @@ class Tmux:
     """A tmux server of its own with one pane, in which dpsql runs."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self._program = shutil.which("tmux") or pytest.fail("tmux is not installed; apt-get install tmux")
+        self._program = shutil.which("tmux") or pytest.fail(
+            "tmux is not installed; apt-get install tmux"
+        )
         self._socket = str(folder / f"tmux{time.monotonic_ns()}")
         started = f"{sys.executable} -c 'import dpsql.cli; dpsql.cli.main()' {' '.join((NAFLD, *arguments))}"
         variables = {"XDG_STATE_HOME": str(folder / "state"), "LANG": "C.UTF-8"}
         self._run(
             *("-f", "/dev/null", "new-session", "-d", "-x", "110", "-y", "40", "-c", str(folder)),
-            f"{started}; echo left with $?; sleep 600", env={**os.environ, **variables},
-        )  # fmt: skip
+            f"{started}; echo left with $?; sleep 600",
+            env={**os.environ, **variables},
+        )
 
     def type(self, *keys: str) -> None:
         """Send keys by tmux's names, or texts as they are."""
         for key in keys:
             named = key in ("Enter", "Tab", "C-c", "C-d", "Up", "F3", "q")
-            text = f"{key[:-1]}\\;" if key.endswith(";") else key  # a semicolon would end tmux's own command
+            text = (
+                f"{key[:-1]}\\;" if key.endswith(";") else key
+            )  # a semicolon would end tmux's own command
             self._run("send-keys", *(() if named else ("-l",)), text)
 
     @property
@@ -53,7 +58,9 @@ class Tmux:
 
     def close(self) -> None:
         """End the server and all that runs in it."""
-        subprocess.run([self._program, "-S", self._socket, "kill-server"], check=False, capture_output=True)
+        subprocess.run(
+            [self._program, "-S", self._socket, "kill-server"], check=False, capture_output=True
+        )
 
     def _run(self, *arguments: str, env: dict[str, str] | None = None) -> str:
         command = [self._program, "-S", self._socket, *arguments]
@@ -87,7 +94,9 @@ def test_a_sitting(tmux: Tmux) -> None:
     tmux.type("q")
     tmux.type("SELECT bmi FROM patients;", "Enter")
     pane = tmux.wait_for("only aggregates over them are answered")
-    place = next(line.index("bmi") for line in pane.splitlines() if line.startswith("LINE 1: SELECT bmi"))
+    place = next(
+        line.index("bmi") for line in pane.splitlines() if line.startswith("LINE 1: SELECT bmi")
+    )
     assert any(line.rstrip() == " " * place + "^" for line in pane.splitlines())
     tmux.type("C-d")
     tmux.wait_for("left with 0")
@@ -95,7 +104,9 @@ def test_a_sitting(tmux: Tmux) -> None:
 
 def test_ctrl_c_stops_what_runs_and_what_is_typed(tmux: Tmux) -> None:
     tmux.wait_for("36 of 36 answers left")  # the session is open, and the prompt reads
-    tmux.type(f"SELECT COUNT(*) FROM {', '.join(f'conditions AS t{n}' for n in range(11))};", "Enter")
+    tmux.type(
+        f"SELECT COUNT(*) FROM {', '.join(f'conditions AS t{n}' for n in range(11))};", "Enter"
+    )
     time.sleep(3.0)  # until it runs, on a busy machine too
     tmux.type("C-c")
     tmux.wait_for("57014")

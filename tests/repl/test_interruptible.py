@@ -59,7 +59,9 @@ def test_ctrl_c_is_passed_on_until_the_work_ends() -> None:
 
 def test_ctrl_c_stops_the_engine(session: Session) -> None:
     """A join of 10 to the 11th rows of a public table, which nobody waits for."""
-    plan = session.plan(f"SELECT COUNT(*) FROM {', '.join(f'conditions AS t{n}' for n in range(11))}")
+    plan = session.plan(
+        f"SELECT COUNT(*) FROM {', '.join(f'conditions AS t{n}' for n in range(11))}"
+    )
     press_ctrl_c(0.5)
     with pytest.raises(QueryCancelled):
         interruptibly(lambda: session.answer(plan), session.interrupt)

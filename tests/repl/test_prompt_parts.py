@@ -34,7 +34,11 @@ from dpsql.repl.prompt import Toolbar, history, history_file
     ],
 )
 def test_the_history_lies_where_it_is_named_or_in_the_state_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str | None, state: str | None, wanted: str | None
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    named: str | None,
+    state: str | None,
+    wanted: str | None,
 ) -> None:
     folder = "relative" if state == "RELATIVE" else str(tmp_path / (state or ""))
     for name, value in (
@@ -56,7 +60,10 @@ def test_nobody_else_reads_the_history(tmp_path: Path, monkeypatch: pytest.Monke
     history().store_string("SELECT 1")
     assert [stat.S_IMODE(each.stat().st_mode) for each in (file.parent, file)] == [0o700, 0o600]
     file.chmod(0o644)
-    assert list(history().load_history_strings()) == ["SELECT 1"] and stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert (
+        list(history().load_history_strings()) == ["SELECT 1"]
+        and stat.S_IMODE(file.stat().st_mode) == 0o600
+    )
     for forgotten in (str(file / "x"), "off"):
         monkeypatch.setenv(prompt.VARIABLE, forgotten)
         assert list(history().load_history_strings()) == []
@@ -92,33 +99,61 @@ def test_the_toolbar_asks_the_ledger_each_second_and_a_broken_one_after_ten(
 
 @pytest.mark.parametrize(
     ("value", "written"),
-    [(True, "true"), (7, "7"), ("it's", "'it''s'"), (date(2024, 7, 1), "'2024-07-01'"), (Decimal("1.50"), "1.50")],
+    [
+        (True, "true"),
+        (7, "7"),
+        ("it's", "'it''s'"),
+        (date(2024, 7, 1), "'2024-07-01'"),
+        (Decimal("1.50"), "1.50"),
+    ],
 )
 def test_a_declared_value_is_completed_as_a_constant(value: Any, written: str) -> None:
     assert _literal(value) == written
 
 
-@pytest.mark.parametrize(("name", "written"), [("a_1", "a_1"), ("A", '"A"'), ("1a", '"1a"'), ("a b", '"a b"')])
+@pytest.mark.parametrize(
+    ("name", "written"), [("a_1", "a_1"), ("A", '"A"'), ("1a", '"1a"'), ("a b", '"a b"')]
+)
 def test_a_name_is_quoted_where_sql_needs_it(name: str, written: str) -> None:
     assert _quoted(name) == written
 
 
 @pytest.mark.parametrize(
     ("before", "inside"),
-    [("'a", True), ("'a'", False), ("'it''s", True), ('"a', True), ('"a" ', False), ("-- x", True), ("-- x\n", False),
-     ("/* x", True), ("/* x */", False), ("/* */ /*", True), ("'--' ", False)],
-)  # fmt: skip
+    [
+        ("'a", True),
+        ("'a'", False),
+        ("'it''s", True),
+        ('"a', True),
+        ('"a" ', False),
+        ("-- x", True),
+        ("-- x\n", False),
+        ("/* x", True),
+        ("/* x */", False),
+        ("/* */ /*", True),
+        ("'--' ", False),
+    ],
+)
 def test_nothing_is_completed_in_texts_and_comments(before: str, inside: bool) -> None:
     assert _inside_text(before) is inside
 
 
 @pytest.mark.parametrize(
     ("options", "file", "style"),
-    [("", "x.ndjson", "jsonl"), ("", "x.TSV", "tsv"), ("", "x.unknown", "csv"), ("", "x.txt", "table"),
-     (" WITH (FORMAT json)", "x.csv", "json"), (" csv header true", "x.md", "csv"), (" (FORMAT xml)", "x", None),
-     (" csv json", "x", None)],
-)  # fmt: skip
-def test_a_file_has_the_style_that_is_said_or_that_of_its_name(options: str, file: str, style: str | None) -> None:
+    [
+        ("", "x.ndjson", "jsonl"),
+        ("", "x.TSV", "tsv"),
+        ("", "x.unknown", "csv"),
+        ("", "x.txt", "table"),
+        (" WITH (FORMAT json)", "x.csv", "json"),
+        (" csv header true", "x.md", "csv"),
+        (" (FORMAT xml)", "x", None),
+        (" csv json", "x", None),
+    ],
+)
+def test_a_file_has_the_style_that_is_said_or_that_of_its_name(
+    options: str, file: str, style: str | None
+) -> None:
     if style is not None:
         assert _style_of(options, Path(file)) == style
         return
@@ -128,19 +163,37 @@ def test_a_file_has_the_style_that_is_said_or_that_of_its_name(options: str, fil
 
 def test_what_is_set_at_first() -> None:
     assert DisplaySettings().said() == [
-        ("format", "table"), ("intervals", "on"), ("expanded", "off"), ("null", "NULL"), ("pager", "on"),
-        ("footer", "on"), ("timing", "off"), ("ask", "off"),
-    ]  # fmt: skip
+        ("format", "table"),
+        ("intervals", "on"),
+        ("expanded", "off"),
+        ("null", "NULL"),
+        ("pager", "on"),
+        ("footer", "on"),
+        ("timing", "off"),
+        ("ask", "off"),
+    ]
 
 
 @pytest.mark.parametrize(
     ("name", "typed", "value"),
-    [("expanded", "", "on"), ("expanded", "AUTO", "auto"), ("null", "'-'", "-"), ("timing", "", True),
-     ("timing", "no", False), ("timing", "1", True), ("pager", "OFF", False), ("ask", "0.25", Fraction(1, 4)),
-     ("ask", "0", Fraction(0)), ("ask", "1e-15", Fraction(1, 10**15)), ("ask", "Never", None),
-     ("format", "CSV", "csv")],
-)  # fmt: skip
-def test_an_option_takes_what_is_typed_and_a_switch_alone_turns_over(name: str, typed: str, value: object) -> None:
+    [
+        ("expanded", "", "on"),
+        ("expanded", "AUTO", "auto"),
+        ("null", "'-'", "-"),
+        ("timing", "", True),
+        ("timing", "no", False),
+        ("timing", "1", True),
+        ("pager", "OFF", False),
+        ("ask", "0.25", Fraction(1, 4)),
+        ("ask", "0", Fraction(0)),
+        ("ask", "1e-15", Fraction(1, 10**15)),
+        ("ask", "Never", None),
+        ("format", "CSV", "csv"),
+    ],
+)
+def test_an_option_takes_what_is_typed_and_a_switch_alone_turns_over(
+    name: str, typed: str, value: object
+) -> None:
     changed = DisplaySettings().with_option(name, typed)
     assert getattr(changed, name) == value
     if name == "expanded" and not typed:
@@ -149,9 +202,18 @@ def test_an_option_takes_what_is_typed_and_a_switch_alone_turns_over(name: str, 
 
 @pytest.mark.parametrize(
     ("name", "typed"),
-    [("ask", "-0.1"), ("ask", "1000000"), ("ask", "nan"), ("ask", "1e-16"), ("ask", "x"), ("timing", "maybe"),
-     ("expanded", "wide"), ("format", "parquet"), ("colour", "on")],
-)  # fmt: skip
+    [
+        ("ask", "-0.1"),
+        ("ask", "1000000"),
+        ("ask", "nan"),
+        ("ask", "1e-16"),
+        ("ask", "x"),
+        ("timing", "maybe"),
+        ("expanded", "wide"),
+        ("format", "parquet"),
+        ("colour", "on"),
+    ],
+)
 def test_an_option_that_cannot_be_is_refused(name: str, typed: str) -> None:
     with pytest.raises(DataError):
         DisplaySettings().with_option(name, typed)

@@ -12,7 +12,15 @@ from command_runs import BY_SEX
 from dpsql.errors import BudgetExhausted
 from dpsql.postprocessing import Price
 from dpsql.repl import prices
-from dpsql.repl.prices import PriceList, budget_lines, cost_lines, left, meter, price_line, require_within
+from dpsql.repl.prices import (
+    PriceList,
+    budget_lines,
+    cost_lines,
+    left,
+    meter,
+    price_line,
+    require_within,
+)
 from dpsql.repl.repl_session import ReplSession
 from dpsql.session import Session
 
@@ -22,35 +30,66 @@ FULL = "the database         █████████████████
 
 
 def test_the_budget_is_told_in_answers_and_with_details_in_figures(session: Session) -> None:
-    assert budget_lines(session, Fraction(0), 0) == [FULL, LIFE, ANSWER, "this session paid for 0 statements"]
+    assert budget_lines(session, Fraction(0), 0) == [
+        FULL,
+        LIFE,
+        ANSWER,
+        "this session paid for 0 statements",
+    ]
     assert budget_lines(session, Fraction(1, 10), 1, details=True) == [
-        FULL, f"{'':<20} ε = 3 of 3 left, ρ = 0 of 0.1836 spent, δ = 1e-7 left for keys", LIFE, ANSWER,
+        FULL,
+        f"{'':<20} ε = 3 of 3 left, ρ = 0 of 0.1836 spent, δ = 1e-7 left for keys",
+        LIFE,
+        ANSWER,
         "this session paid for 1 statement, ε = 0.1 together",
-    ]  # fmt: skip
+    ]
     session.set("dpsql.target_error", "5%")
     aimed = "a statement costs what reaches 5 %; RESET dpsql.target_error ends that"
-    assert budget_lines(session, Fraction(1, 5), 2) == [FULL, LIFE, aimed, "this session paid for 2 statements"]
+    assert budget_lines(session, Fraction(1, 5), 2) == [
+        FULL,
+        LIFE,
+        aimed,
+        "this session paid for 2 statements",
+    ]
 
 
 def test_a_list_of_prices_adds_up_and_tells_a_second_answer_at_no_price(session: Session) -> None:
-    paid, free, left = session.plan(BY_SEX), session.plan("SELECT chapter FROM conditions"), session.remaining
+    paid, free, left = (
+        session.plan(BY_SEX),
+        session.plan("SELECT chapter FROM conditions"),
+        session.remaining,
+    )
     listed = PriceList()
     assert listed.said == "0 statements, which take nothing in all; nothing was run"
     listed.add(free, None, left)
     assert listed.said == "1 statement, which takes nothing in all; nothing was run"
     for _ in range(2):
         listed.add(paid, paid, left)
-    assert listed.said == "3 statements, which take 1/36 in all; nothing was run" and listed.epsilon == Fraction(1, 10)
-    assert list(listed.rows.names) == ["statement", "takes", "epsilon", "rho", "delta", "epsilon_so_far"]
+    assert (
+        listed.said == "3 statements, which take 1/36 in all; nothing was run"
+        and listed.epsilon == Fraction(1, 10)
+    )
+    assert list(listed.rows.names) == [
+        "statement",
+        "takes",
+        "epsilon",
+        "rho",
+        "delta",
+        "epsilon_so_far",
+    ]
     assert list(listed.rows.rows) == [
-        ("SELECT chapter FROM conditions", "nothing", 0, 0, 0, 0), (BY_SEX, "1/36", 0.1, 0.005, 0, 0.1),
+        ("SELECT chapter FROM conditions", "nothing", 0, 0, 0, 0),
+        (BY_SEX, "1/36", 0.1, 0.005, 0, 0.1),
         (BY_SEX, "nothing", 0, 0, 0, 0.1),
-    ]  # fmt: skip
+    ]
 
 
 def test_a_list_ends_where_the_budget_does(session: Session) -> None:
     session.set("dpsql.epsilon", "1.4")
-    listed, plans = PriceList(), [session.plan(f"SELECT COUNT(*) FROM patients WHERE age > {age}") for age in range(3)]
+    listed, plans = (
+        PriceList(),
+        [session.plan(f"SELECT COUNT(*) FROM patients WHERE age > {age}") for age in range(3)],
+    )
     for plan in plans[:2]:
         listed.add(plan, plan, session.remaining)
     with pytest.raises(BudgetExhausted):
@@ -58,7 +97,8 @@ def test_a_list_ends_where_the_budget_does(session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("paid", "price", "over"), [("0", "1", False), ("0.5", "0.5", False), ("0.5", "0.51", True), ("2", "0.1", True)]
+    ("paid", "price", "over"),
+    [("0", "1", False), ("0.5", "0.5", False), ("0.5", "0.51", True), ("2", "0.1", True)],
 )
 def test_no_more_is_spent_than_may_be(paid: str, price: str, over: bool) -> None:
     require_within(None, Fraction(paid), Fraction(price))
@@ -74,18 +114,33 @@ def test_no_more_is_spent_than_may_be(paid: str, price: str, over: bool) -> None
 
 def test_the_line_behind_an_answer(session: Session) -> None:
     free = Price(Fraction(0))
-    assert price_line(1, free, False, session, None) == "1 row · free: no private row was read · 36 of 36 answers left"
+    assert (
+        price_line(1, free, False, session, None)
+        == "1 row · free: no private row was read · 36 of 36 answers left"
+    )
     assert price_line(None, free, False, session, 1.2346).endswith("answers left · 1,235 ms")
     stored = price_line(2, Price(Fraction(0), stored=True), False, session, 0.0)
-    assert stored == "2 rows · free: answered before, and paid for once · 36 of 36 answers left · 0 ms"
+    assert (
+        stored == "2 rows · free: answered before, and paid for once · 36 of 36 answers left · 0 ms"
+    )
     bought = Price(Fraction(1, 10), cost=session.plan(BY_SEX).cost)
-    assert price_line(2, bought, True, session, None) == "2 rows · this one took 1/36 · 36 of 36 answers like this left"
+    assert (
+        price_line(2, bought, True, session, None)
+        == "2 rows · this one took 1/36 · 36 of 36 answers like this left"
+    )
 
 
-def test_what_a_statement_would_cost_is_told_with_the_errors_of_its_columns(session: Session) -> None:
+def test_what_a_statement_would_cost_is_told_with_the_errors_of_its_columns(
+    session: Session,
+) -> None:
     exact = ["bmi  ± 1.2 with 1,000 rows, ± 0.012 with 100,000", "n    ± 33.95"]
-    assert cost_lines(session.explain(BY_SEX)) == [*exact, "this one takes 1/36; 36 of 36 answers like this left"]
-    assert cost_lines(session.explain("SELECT chapter FROM conditions")) == ["free: it reads public tables only"]
+    assert cost_lines(session.explain(BY_SEX)) == [
+        *exact,
+        "this one takes 1/36; 36 of 36 answers like this left",
+    ]
+    assert cost_lines(session.explain("SELECT chapter FROM conditions")) == [
+        "free: it reads public tables only"
+    ]
     session.execute(BY_SEX)
     again = "free now, for it was paid for already; otherwise this one takes 1/36; 35 of 36 answers like this left"
     assert cost_lines(session.explain(BY_SEX))[-1] == again
@@ -93,15 +148,28 @@ def test_what_a_statement_would_cost_is_told_with_the_errors_of_its_columns(sess
 
 @pytest.mark.parametrize(
     ("share", "level"),
-    [("1", "full"), ("0.51", "full"), ("0.5", "half"), ("0.21", "half"), ("0.2", "low"), ("0", "low")],
+    [
+        ("1", "full"),
+        ("0.51", "full"),
+        ("0.5", "half"),
+        ("0.21", "half"),
+        ("0.2", "low"),
+        ("0", "low"),
+    ],
 )
 def test_the_meter_warns_at_a_half_and_at_a_fifth(share: str, level: str) -> None:
     answers = SimpleNamespace(share=Fraction(share), said=lambda _: "some left")
     told: Any = SimpleNamespace(
-        ordinary_answers=lambda _: answers, remaining=None, analyst="ada", schema=SimpleNamespace(name="shop")
+        ordinary_answers=lambda _: answers,
+        remaining=None,
+        analyst="ada",
+        schema=SimpleNamespace(name="shop"),
     )
     name, bar, text = meter(told)
-    assert name == ("class:meter.name", " ada at shop ") and text == ("class:meter", " some left │ \\? helps ")
+    assert name == ("class:meter.name", " ada at shop ") and text == (
+        "class:meter",
+        " some left │ \\? helps ",
+    )
     assert bar == (f"class:meter.{level}", f" {prices.bar(Fraction(share), 12)}")
 
 

@@ -26,7 +26,11 @@ def test_a_terminal_says_how_wide_it_is(monkeypatch: pytest.MonkeyPatch) -> None
     [
         ("SELECT x", Position(1, 8), ["LINE 1: SELECT x", "               ^"]),
         ("SELECT\n\tx, y\r", Position(2, 5), ["LINE 2:  x, y", "            ^"]),
-        ("é日x", Position(1, 3), ["LINE 1: é日x", "           ^"]),  # the second character is two columns wide
+        (
+            "é日x",
+            Position(1, 3),
+            ["LINE 1: é日x", "           ^"],
+        ),  # the second character is two columns wide
         ("SELECT x", Position(2, 1), []),
         ("SELECT x", Position(0, 1), []),
     ],
@@ -59,10 +63,15 @@ def test_notes_stand_below_an_error() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "width", "paged"), [(22, 40, False), (23, 40, True), (1, 41, True), (1, 40, False), (0, 0, False)]
+    ("lines", "width", "paged"),
+    [(22, 40, False), (23, 40, True), (1, 41, True), (1, 40, False), (0, 0, False)],
 )
 def test_what_fits_no_screen_goes_through_the_pager(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lines: int, width: int, paged: bool
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    lines: int,
+    width: int,
+    paged: bool,
 ) -> None:
     """A terminal of 24 lines: the prompt takes one, and the line below the result another."""
     monkeypatch.setenv("COLUMNS", "40")
@@ -78,7 +87,9 @@ def test_what_fits_no_screen_goes_through_the_pager(
 
 
 def test_a_pager_is_the_one_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "pager").write_text(f"#!/bin/sh\necho $# > {tmp_path / 'said'}; cat >> {tmp_path / 'said'}\n")
+    (tmp_path / "pager").write_text(
+        f"#!/bin/sh\necho $# > {tmp_path / 'said'}; cat >> {tmp_path / 'said'}\n"
+    )
     (tmp_path / "pager").chmod(0o700)
     monkeypatch.setenv("PAGER", "/no/such/pager")
     monkeypatch.setenv("DPSQL_PAGER", f"{tmp_path / 'pager'} -a -b")
@@ -87,12 +98,16 @@ def test_a_pager_is_the_one_that_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     assert not screen._paged("é\n")
 
 
-@pytest.mark.parametrize(("named", "options"), [("less", "-SRXF"), ("less -N", "-N"), ("more", ""), (None, "-SRXF")])
+@pytest.mark.parametrize(
+    ("named", "options"), [("less", "-SRXF"), ("less -N", "-N"), ("more", ""), (None, "-SRXF")]
+)
 def test_less_alone_is_told_to_leave_what_fits_on_the_screen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str | None, options: str
 ) -> None:
     for program in ("less", "more"):
-        (tmp_path / program).write_text(f"#!/bin/sh\necho $* > {tmp_path / 'said'}; while read -r line; do :; done\n")
+        (tmp_path / program).write_text(
+            f"#!/bin/sh\necho $* > {tmp_path / 'said'}; while read -r line; do :; done\n"
+        )
         (tmp_path / program).chmod(0o700)
     monkeypatch.setenv("PATH", str(tmp_path))
     for name, value in (("DPSQL_PAGER", ""), ("PAGER", named or "")):
@@ -102,9 +117,14 @@ def test_less_alone_is_told_to_leave_what_fits_on_the_screen(
 
 @pytest.mark.parametrize(
     ("terminal", "no_colour", "term", "colours"),
-    [(True, "", "xterm", True), (False, "", "xterm", False), (True, "1", "xterm", False), (True, "", "dumb", False),
-     (True, "", None, False)],
-)  # fmt: skip
+    [
+        (True, "", "xterm", True),
+        (False, "", "xterm", False),
+        (True, "1", "xterm", False),
+        (True, "", "dumb", False),
+        (True, "", None, False),
+    ],
+)
 def test_colours_are_for_terminals_that_have_them(
     monkeypatch: pytest.MonkeyPatch, terminal: bool, no_colour: str, term: str | None, colours: bool
 ) -> None:
@@ -117,7 +137,9 @@ def test_colours_are_for_terminals_that_have_them(
     assert bool(has_colour(stream)) is colours
 
 
-def test_messages_stand_beside_results_unless_somebody_looks(capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_stand_beside_results_unless_somebody_looks(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     Screen(interactive=False).notify("said", "error")
     assert capsys.readouterr() == ("", "said\n")
     Screen(interactive=True).notify("said", "error")
@@ -139,7 +161,9 @@ def test_results_go_to_the_file_as_they_are_until_it_is_closed(
     assert shown.target is None
 
 
-@pytest.mark.parametrize(("typed", "yes"), [("y", True), (" YES ", True), ("", False), ("yep", False), (None, False)])
+@pytest.mark.parametrize(
+    ("typed", "yes"), [("y", True), (" YES ", True), ("", False), ("yep", False), (None, False)]
+)
 def test_only_yes_is_yes(monkeypatch: pytest.MonkeyPatch, typed: str | None, yes: bool) -> None:
     def answered(question: str) -> str:
         assert question == "Pay? [y/N] "

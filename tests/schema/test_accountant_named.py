@@ -39,7 +39,9 @@ member = {{ type = "boolean" }}
 @pytest.fixture
 def opened(tmp_path: Path) -> Callable[..., dpsql.Connection]:
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as data:
-        data.execute("CREATE TABLE people AS SELECT i AS id, 'a' AS city, i % 2 = 0 AS member FROM range(9000) t(i)")
+        data.execute(
+            "CREATE TABLE people AS SELECT i AS id, 'a' AS city, i % 2 = 0 AS member FROM range(9000) t(i)"
+        )
 
     def connect(lines: str) -> dpsql.Connection:
         (tmp_path / "shop.toml").write_text(SCHEMA.format(lines), "utf-8")
@@ -71,7 +73,10 @@ ADVANCED = '{{ name = "advanced", statements = {}, epsilon = {} }}'
         ("accountant = " + ADVANCED.format(10, 0.2), "set query_epsilon = 0.2"),
         ("query_delta = 1e-9\naccountant = " + ADVANCED.format(10, 0.1), "leave query_delta out"),
         ('mechanism = "gaussian"\naccountant = "basic"', 'mechanism = "laplace"'),
-        ('mechanism = "gaussian"\naccountant = ' + ADVANCED.format(10, 0.1), 'mechanism = "laplace"'),
+        (
+            'mechanism = "gaussian"\naccountant = ' + ADVANCED.format(10, 0.1),
+            'mechanism = "laplace"',
+        ),
     ],
 )
 def test_an_accountant_that_does_not_hold_is_refused(lines: str, said: str) -> None:
@@ -88,8 +93,12 @@ def test_what_converts_needs_a_delta(accountant: str) -> None:
         loads(SCHEMA.format(f"accountant = {accountant}") + "[analysts.ada]\ndelta = 0\n")
 
 
-def test_more_statements_than_fit_are_refused_before_the_first(opened: Callable[..., dpsql.Connection]) -> None:
-    with pytest.raises(SchemaError, match=r"31 statements of ε = 0\.1 pass the budget .*; it holds 30"):
+def test_more_statements_than_fit_are_refused_before_the_first(
+    opened: Callable[..., dpsql.Connection],
+) -> None:
+    with pytest.raises(
+        SchemaError, match=r"31 statements of ε = 0\.1 pass the budget .*; it holds 30"
+    ):
         opened("accountant = " + ADVANCED.format(31, 0.1))
 
 
@@ -118,7 +127,9 @@ def test_the_accountant_that_is_named_is_the_one_that_counts(
         before = connection.explain("SELECT COUNT(*) FROM people").affordable
         connection.execute("SELECT COUNT(*) FROM people")
         assert before is not None
-        assert connection.explain("SELECT COUNT(*) FROM people WHERE member").affordable == before - 1
+        assert (
+            connection.explain("SELECT COUNT(*) FROM people WHERE member").affordable == before - 1
+        )
         assert connection.remaining.share < 1
 
 
@@ -139,7 +150,9 @@ def test_under_advanced_composition_other_prices_and_thresholds_are_refused(
             connection.execute("SELECT COUNT(*) FROM people WHERE NOT member")
 
 
-def test_under_basic_composition_all_of_delta_is_for_thresholds(opened: Callable[..., dpsql.Connection]) -> None:
+def test_under_basic_composition_all_of_delta_is_for_thresholds(
+    opened: Callable[..., dpsql.Connection],
+) -> None:
     with opened('accountant = "basic"') as connection:
         assert connection.remaining.delta == Fraction("1e-6")
         assert connection.execute("SELECT city, COUNT(*) FROM people GROUP BY city").fetchall()

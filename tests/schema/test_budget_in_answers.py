@@ -37,12 +37,16 @@ id = {{ type = "integer" }}
         'epsilon = 1\ndelta = 1e-6\naccountant = "rdp"',
     ],
 )
-def test_the_budget_pays_for_as_many_answers_as_are_wanted_and_hardly_more(promise: str, answers: int) -> None:
+def test_the_budget_pays_for_as_many_answers_as_are_wanted_and_hardly_more(
+    promise: str, answers: int
+) -> None:
     schema = loads(SCHEMA.format(f"{promise}\nanswers = {answers}"))
     paid = statements_paid_for(schema)
     noise = next(iter(count_costs(schema)))
     assert paid[noise] >= answers
-    dearer = schema.privacy.model_copy(update={"query_epsilon": schema.privacy.query_epsilon * Fraction(103, 100)})
+    dearer = schema.privacy.model_copy(
+        update={"query_epsilon": schema.privacy.query_epsilon * Fraction(103, 100)}
+    )
     if dearer.query_epsilon <= dearer.epsilon:
         assert statements_paid_for(schema.model_copy(update={"privacy": dearer}))[noise] <= answers
 
@@ -61,7 +65,9 @@ def test_answers_and_a_price_exclude_each_other() -> None:
 
 
 def test_the_error_of_a_count_grows_with_the_limit() -> None:
-    privacy = Privacy.model_validate({"unit": "t.id", "epsilon": 3, "delta": 1e-6, "query_epsilon": 0.1})
+    privacy = Privacy.model_validate(
+        {"unit": "t.id", "epsilon": 3, "delta": 1e-6, "query_epsilon": 0.1}
+    )
     assert [round(count_error(privacy, rows)) for rows in (1, 5, 20)] == [20, 98, 392]
     pure = Privacy.model_validate({"unit": "t.id", "epsilon": 3, "delta": 0, "query_epsilon": 0.1})
     assert [round(count_error(pure, rows)) for rows in (1, 10)] == [30, 300]

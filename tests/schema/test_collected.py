@@ -23,9 +23,13 @@ def test_each_mechanism_is_that_of_the_client() -> None:
     assert reports(answer, **YES_NO) == local.RandomizedCategories.priced(("yes", "no"), 1.5)
     assert reports(answer, type="boolean") == local.RandomizedCategories.priced((False, True), 1.5)
     coin = {"mechanism": "randomized_response", "truth": 0.75}
-    assert reports(coin, type="boolean") == local.RandomizedCategories((False, True), Fraction(3, 4))
+    assert reports(coin, type="boolean") == local.RandomizedCategories(
+        (False, True), Fraction(3, 4)
+    )
     rappor = {"mechanism": "symmetric_unary_encoding", "truth": 0.75}
-    assert reports(rappor, **YES_NO) == local.UnaryEncoding(("yes", "no"), Fraction(3, 4), Fraction(1, 4))
+    assert reports(rappor, **YES_NO) == local.UnaryEncoding(
+        ("yes", "no"), Fraction(3, 4), Fraction(1, 4)
+    )
     bits = {"mechanism": "optimized_unary_encoding", "epsilon": 2}
     assert reports(bits, **YES_NO) == local.UnaryEncoding.optimal(("yes", "no"), 2)
     assert reports(PIECEWISE, type="double", bounds=[0, 24]) == local.Piecewise.priced((0, 24), 1)
@@ -38,19 +42,45 @@ def test_each_mechanism_is_that_of_the_client() -> None:
     ("column", "mend"),
     [
         ({**YES_NO, "collected": {"mechanism": "randomized_response"}}, "either epsilon or truth"),
-        ({**YES_NO, "collected": {"mechanism": "randomized_response", "epsilon": 1, "truth": 0.75}}, "either epsilon"),
-        ({**YES_NO, "collected": {"mechanism": "randomized_response", "truth": 0.25}}, "above that of a guess"),
-        ({**YES_NO, "collected": {"mechanism": "randomized_response", "epsilon": 33}}, "hides nothing"),
-        ({**YES_NO, "collected": {"mechanism": "optimized_unary_encoding", "truth": 0.75}}, "say epsilon"),
+        (
+            {
+                **YES_NO,
+                "collected": {"mechanism": "randomized_response", "epsilon": 1, "truth": 0.75},
+            },
+            "either epsilon",
+        ),
+        (
+            {**YES_NO, "collected": {"mechanism": "randomized_response", "truth": 0.25}},
+            "above that of a guess",
+        ),
+        (
+            {**YES_NO, "collected": {"mechanism": "randomized_response", "epsilon": 33}},
+            "hides nothing",
+        ),
+        (
+            {**YES_NO, "collected": {"mechanism": "optimized_unary_encoding", "truth": 0.75}},
+            "say epsilon",
+        ),
         ({**YES_NO, "collected": {"mechanism": "coin", "epsilon": 1}}, "randomized_response"),
-        ({"type": "text", "collected": {"mechanism": "randomized_response", "epsilon": 1}}, "add values"),
-        ({"type": "integer", "values": [1, 2], "collected": {"mechanism": "optimized_unary_encoding", "epsilon": 1}},
-         'type = "text"'),
+        (
+            {"type": "text", "collected": {"mechanism": "randomized_response", "epsilon": 1}},
+            "add values",
+        ),
+        (
+            {
+                "type": "integer",
+                "values": [1, 2],
+                "collected": {"mechanism": "optimized_unary_encoding", "epsilon": 1},
+            },
+            'type = "text"',
+        ),
         ({"type": "integer", "bounds": [0, 9], "collected": PIECEWISE}, 'type = "double"'),
         ({"type": "double", "collected": PIECEWISE}, "add bounds"),
     ],
-)  # fmt: skip
-def test_what_no_mechanism_can_have_reported_is_refused(column: dict[str, object], mend: str) -> None:
+)
+def test_what_no_mechanism_can_have_reported_is_refused(
+    column: dict[str, object], mend: str
+) -> None:
     with pytest.raises(ValueError, match=mend):
         Column.model_validate(column)
 
@@ -89,5 +119,7 @@ def test_what_tells_units_apart_is_not_perturbed() -> None:
     max_rows_per_unit = 1
     columns.id = { type = "integer", values = [1, 2], collected = { mechanism = "randomized_response", epsilon = 1 } }
     """
-    with pytest.raises(SchemaError, match="column id: tells units or rows apart, and a perturbed value does not"):
+    with pytest.raises(
+        SchemaError, match="column id: tells units or rows apart, and a perturbed value does not"
+    ):
         loads(text)

@@ -86,28 +86,47 @@ def test_every_name_of_a_type_means_it_alone(kind: Kind) -> None:
 def test_the_schema_page_lists_each_type_under_all_its_names() -> None:
     page = (Path(__file__).parents[2] / "docs" / "schema.md").read_text("utf-8")
     rows = re.findall(
-        r"^\| `(\w+)(?:\(p,s\))?` \| ([\w, ]*)\|", page.partition("| type | also written |")[2], re.MULTILINE
+        r"^\| `(\w+)(?:\(p,s\))?` \| ([\w, ]*)\|",
+        page.partition("| type | also written |")[2],
+        re.MULTILINE,
     )
-    listed = {name: sorted(each.strip() for each in spellings.split(",") if each.strip()) for name, spellings in rows}
+    listed = {
+        name: sorted(each.strip() for each in spellings.split(",") if each.strip())
+        for name, spellings in rows
+    }
     assert listed == {kind: sorted(facts.spellings) for kind, facts in TYPES.items()}
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_the_engine_has_the_type_and_clients_are_told_of_it(kind: Kind, engine: duckdb.DuckDBPyConnection) -> None:
+def test_the_engine_has_the_type_and_clients_are_told_of_it(
+    kind: Kind, engine: duckdb.DuckDBPyConnection
+) -> None:
     sql_type = type_of(kind)
-    ((_, name, *_),) = engine.execute(f"SELECT CAST(NULL AS {sql_type.engine_name}) AS x").description or []
+    ((_, name, *_),) = (
+        engine.execute(f"SELECT CAST(NULL AS {sql_type.engine_name}) AS x").description or []
+    )
     assert str(name) == sql_type.engine_name.upper() and engine_kind(str(name)) == kind
     told = result_type(str(name))
-    assert told is not None and told.postgresql == column_type(sql_type)[0] and told.postgresql in OIDS
+    assert (
+        told is not None and told.postgresql == column_type(sql_type)[0] and told.postgresql in OIDS
+    )
     assert Stored.parse(str(name)) == Stored(sql_type) and SqlType.computed(str(name)) == sql_type
-    assert issubclass(getattr(sqlalchemy_types, TYPES[kind].sqlalchemy), sqlalchemy_types.TypeEngine)
-    assert {postgres_types.TYPES[each].name for each in TYPES[kind].parameters} == set(TYPES[kind].parameters)
+    assert issubclass(
+        getattr(sqlalchemy_types, TYPES[kind].sqlalchemy), sqlalchemy_types.TypeEngine
+    )
+    assert {postgres_types.TYPES[each].name for each in TYPES[kind].parameters} == set(
+        TYPES[kind].parameters
+    )
 
 
 @pytest.mark.parametrize(("kind", "value", "text"), CASES)
-def test_a_literal_is_its_value(kind: Kind, value: Scalar, text: str, engine: duckdb.DuckDBPyConnection) -> None:
+def test_a_literal_is_its_value(
+    kind: Kind, value: Scalar, text: str, engine: duckdb.DuckDBPyConnection
+) -> None:
     sql_type = type_of(kind)
-    assert literal.as_type(Literal(text, SqlType("text")), sql_type, NODE) == Literal(value, sql_type)
+    assert literal.as_type(Literal(text, SqlType("text")), sql_type, NODE) == Literal(
+        value, sql_type
+    )
     node = literal_node(DUCKDB, Literal(value, sql_type))
     sql = f"SELECT CAST({node.sql(dialect='duckdb')} AS {sql_type.engine_name})"
     assert engine.execute(sql).fetchall() == [(value,)]
@@ -127,7 +146,9 @@ def test_a_parameter_is_its_value(kind: Kind, value: Scalar, text: str) -> None:
     found = literal.parameter(value, NODE)
     assert found.value == value and found.type.facts.family == sql_type.facts.family
     (first, second) = stand_ins((name, name), "x")
-    assert type(first) is type(second) is type(value) and [TYPES[kind].parameter(each) for each in (first, second)]
+    assert type(first) is type(second) is type(value) and [
+        TYPES[kind].parameter(each) for each in (first, second)
+    ]
 
 
 @pytest.mark.parametrize(("kind", "value", "text"), CASES)
@@ -144,7 +165,9 @@ def test_a_value_is_the_same_where_it_is_kept(kind: Kind, value: Scalar, text: s
 
 
 @pytest.mark.parametrize(("kind", "value", "text"), CASES)
-def test_a_value_is_the_same_on_the_wire_and_in_frames(kind: Kind, value: Scalar, text: str) -> None:
+def test_a_value_is_the_same_on_the_wire_and_in_frames(
+    kind: Kind, value: Scalar, text: str
+) -> None:
     name = type_of(kind).engine_name.upper()
     wire = by_name(name)
     assert text_format.decode(wire, text_format.encoder(wire)(value).decode()) == value
@@ -174,7 +197,11 @@ def test_a_column_takes_the_value_as_it_declares(kind: Kind, value: Scalar, text
 
 
 def test_no_two_types_are_kept_in_one_form() -> None:
-    assert len({form.tag for form in STORED_FORMS}) == len({form.python for form in STORED_FORMS}) == len(STORED_FORMS)
+    assert (
+        len({form.tag for form in STORED_FORMS})
+        == len({form.python for form in STORED_FORMS})
+        == len(STORED_FORMS)
+    )
     assert not {form.tag for form in STORED_FORMS} & {"fraction", "map"}
 
 
@@ -198,7 +225,9 @@ def test_every_type_of_a_result_has_its_place_with_every_client(name: str) -> No
     told = RESULT_TYPES[name]
     assert postgres_types.TYPES[told.postgresql] == by_name(name)
     codes = {"STRING": STRING, "BINARY": BINARY, "NUMBER": NUMBER, "DATETIME": DATETIME}
-    assert [code for code, known in codes.items() if name == known] == [each for each in (told.code,) if each]
+    assert [code for code, known in codes.items() if name == known] == [
+        each for each in (told.code,) if each
+    ]
     if told.arrow is not None:
         assert isinstance(getattr(pa, told.arrow.function)(*told.arrow.arguments), pa.DataType)
     assert end_type(name) in (name, "DOUBLE")
@@ -206,13 +235,37 @@ def test_every_type_of_a_result_has_its_place_with_every_client(name: str) -> No
 
 #: A value of each scalar type of PostgreSQL.
 WIRE: dict[str, object] = {
-    "bool": True, "bytea": b"\x00a", "char": "c", "name": "n", "int8": 2**62, "int2": -7, "int4": 7, "regproc": 7,
-    "text": "a,b", "oid": 7, "xid": 7, "json": '{"a": 1}', "pg_node_tree": "t", "float4": 0.5, "float8": 0.1,
-    "unknown": "u", "bpchar": "b", "varchar": "v", "date": date(2020, 2, 29), "time": time(12, 30, 1, 5),
-    "timestamp": datetime(2020, 2, 29, 1), "timestamptz": datetime(2020, 2, 29, 1, tzinfo=UTC),
-    "interval": timedelta(days=2, seconds=3), "numeric": Decimal("1.50"), "regclass": 7, "regtype": 7,
-    "uuid": UUID(int=7), "jsonb": '{"a": 1}', "regnamespace": 7, "regrole": 7,
-}  # fmt: skip
+    "bool": True,
+    "bytea": b"\x00a",
+    "char": "c",
+    "name": "n",
+    "int8": 2**62,
+    "int2": -7,
+    "int4": 7,
+    "regproc": 7,
+    "text": "a,b",
+    "oid": 7,
+    "xid": 7,
+    "json": '{"a": 1}',
+    "pg_node_tree": "t",
+    "float4": 0.5,
+    "float8": 0.1,
+    "unknown": "u",
+    "bpchar": "b",
+    "varchar": "v",
+    "date": date(2020, 2, 29),
+    "time": time(12, 30, 1, 5),
+    "timestamp": datetime(2020, 2, 29, 1),
+    "timestamptz": datetime(2020, 2, 29, 1, tzinfo=UTC),
+    "interval": timedelta(days=2, seconds=3),
+    "numeric": Decimal("1.50"),
+    "regclass": 7,
+    "regtype": 7,
+    "uuid": UUID(int=7),
+    "jsonb": '{"a": 1}',
+    "regnamespace": 7,
+    "regrole": 7,
+}
 
 
 def test_every_type_of_the_wire_has_both_codecs() -> None:

@@ -60,7 +60,10 @@ PEOPLE = (
     "SELECT COUNT(DISTINCT day) FROM trips",
     "SELECT p.licence, SUM(t.km) FROM trips t JOIN people p ON t.person = p.person GROUP BY p.licence",
 )
-EDGES = ("SELECT COUNT(*), SUM(messages) FROM edges", "SELECT target, COUNT(*) FROM edges GROUP BY target")
+EDGES = (
+    "SELECT COUNT(*), SUM(messages) FROM edges",
+    "SELECT target, COUNT(*) FROM edges GROUP BY target",
+)
 BY_CITY = "SELECT n.city, {} FROM edges e JOIN nodes n ON e.source = n.node GROUP BY n.city"
 
 
@@ -103,7 +106,10 @@ class Example:
 
     @cached_property
     def cores(self) -> list[CorePlan]:
-        planner = Planner(self.schema, PostProcessor(self.schema, lambda *_: pytest.fail("no public rows are needed")))
+        planner = Planner(
+            self.schema,
+            PostProcessor(self.schema, lambda *_: pytest.fail("no public rows are needed")),
+        )
         found = [core for text in self.texts for core in planned(planner, text)]  # type: ignore[arg-type]
         planner.shell.close()
         return found
@@ -126,20 +132,34 @@ TRIP = Example(
     ("DELETE FROM source.trips WHERE trip = {unit}",),
 )
 PERSON = Example(
-    "travel_person", TRAVEL, (*TRIPS, *PEOPLE, "SELECT household, COUNT(*) FROM people GROUP BY household"),
+    "travel_person",
+    TRAVEL,
+    (*TRIPS, *PEOPLE, "SELECT household, COUNT(*) FROM people GROUP BY household"),
     "SELECT person FROM source.people UNION SELECT person FROM source.trips WHERE person IS NOT NULL",
-    ("DELETE FROM source.people WHERE person = {unit}", "DELETE FROM source.trips WHERE person = {unit}"),
-)  # fmt: skip
+    (
+        "DELETE FROM source.people WHERE person = {unit}",
+        "DELETE FROM source.trips WHERE person = {unit}",
+    ),
+)
 HOUSEHOLD = Example(
-    "travel_household", TRAVEL, (*TRIPS, *PEOPLE, "SELECT town, COUNT(*), SUM(cars) FROM households GROUP BY town"),
+    "travel_household",
+    TRAVEL,
+    (*TRIPS, *PEOPLE, "SELECT town, COUNT(*), SUM(cars) FROM households GROUP BY town"),
     "SELECT household FROM source.households",
-    ("DELETE FROM source.trips WHERE person IN (SELECT person FROM source.people WHERE household = {unit})",
-     "DELETE FROM source.people WHERE household = {unit}", "DELETE FROM source.households WHERE household = {unit}"),
-)  # fmt: skip
+    (
+        "DELETE FROM source.trips WHERE person IN (SELECT person FROM source.people WHERE household = {unit})",
+        "DELETE FROM source.people WHERE household = {unit}",
+        "DELETE FROM source.households WHERE household = {unit}",
+    ),
+)
 EDGE = Example(
     "follows_edge",
     FOLLOWS,
-    (*EDGES, BY_CITY.format("COUNT(*)"), BY_CITY.replace("source", "target").format("AVG(e.messages)")),
+    (
+        *EDGES,
+        BY_CITY.format("COUNT(*)"),
+        BY_CITY.replace("source", "target").format("AVG(e.messages)"),
+    ),
     "SELECT edge FROM source.edges",
     ("DELETE FROM source.edges WHERE edge = {unit}",),
 )
@@ -148,15 +168,21 @@ NODE = Example(
     FOLLOWS,
     (*EDGES, BY_CITY.format("SUM(e.messages)"), "SELECT city, COUNT(*) FROM nodes GROUP BY city"),
     "SELECT node FROM source.nodes UNION SELECT source FROM source.edges",
-    ("DELETE FROM source.edges WHERE source = {unit}", "DELETE FROM source.nodes WHERE node = {unit}"),
+    (
+        "DELETE FROM source.edges WHERE source = {unit}",
+        "DELETE FROM source.nodes WHERE node = {unit}",
+    ),
 )
 EXAMPLES = (TRIP, PERSON, HOUSEHOLD, EDGE, NODE)
 
 
 def problems(example: Example, one: list[Any], other: list[Any], tally: Tally) -> list[str]:
     """What two databases that are said to be neighbours claim wrongly."""
-    return [problem for core, left, right in zip(example.cores, one, other, strict=True)
-            for problem in compare(core, left, right, tally)]  # fmt: skip
+    return [
+        problem
+        for core, left, right in zip(example.cores, one, other, strict=True)
+        for problem in compare(core, left, right, tally)
+    ]
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
@@ -176,7 +202,11 @@ def test_no_unit_moves_a_cell_by_more_than_the_schema_promises(example: Example)
 
 def test_a_household_stays_hidden_only_where_it_is_the_unit() -> None:
     """Each schema is held to its own promise: under a weaker one the larger unit is seen."""
-    for example, taken in ((TRIP, PERSON.without(1)), (PERSON, HOUSEHOLD.without(1)), (EDGE, NODE.without(1))):
+    for example, taken in (
+        (TRIP, PERSON.without(1)),
+        (PERSON, HOUSEHOLD.without(1)),
+        (EDGE, NODE.without(1)),
+    ):
         with example.connect() as connection:
             whole = example.rows(connection)
             for change in taken:
@@ -209,8 +239,12 @@ def steps_of_followers() -> list[list[str]]:
     ]
     for follower in range(2, 13):
         steps.append(NODE.without(follower))
-        steps.append([f"INSERT INTO source.nodes FROM kept_node WHERE node = {follower}",
-                      f"INSERT INTO source.edges FROM kept WHERE source = {follower} AND target <> 1"])  # fmt: skip
+        steps.append(
+            [
+                f"INSERT INTO source.nodes FROM kept_node WHERE node = {follower}",
+                f"INSERT INTO source.edges FROM kept WHERE source = {follower} AND target <> 1",
+            ]
+        )
     return steps
 
 
@@ -218,15 +252,33 @@ def steps_of_followers() -> list[list[str]]:
     "example, steps, size, whole_group",
     [
         (TRIP, steps_of_trips(), 40, ["DELETE FROM source.trips WHERE person = 1"]),
-        (PERSON, steps_of_people(), 6,
-         ["DELETE FROM source.people WHERE household = 1", "DELETE FROM source.trips WHERE person <= 6"]),
+        (
+            PERSON,
+            steps_of_people(),
+            6,
+            [
+                "DELETE FROM source.people WHERE household = 1",
+                "DELETE FROM source.trips WHERE person <= 6",
+            ],
+        ),
         (EDGE, steps_of_edges(), 36, ["DELETE FROM source.edges WHERE source = 1 OR target = 1"]),
-        (NODE, steps_of_followers(), 1 + 2 * 11,
-         ["DELETE FROM source.edges WHERE source = 1 OR target = 1", "DELETE FROM source.nodes WHERE node = 1"]),
+        (
+            NODE,
+            steps_of_followers(),
+            1 + 2 * 11,
+            [
+                "DELETE FROM source.edges WHERE source = 1 OR target = 1",
+                "DELETE FROM source.nodes WHERE node = 1",
+            ],
+        ),
     ],
-    ids=["a person of a diary by trips", "a household of a diary by people", "a node of a graph by edges",
-         "a node and its followers"],
-)  # fmt: skip
+    ids=[
+        "a person of a diary by trips",
+        "a household of a diary by people",
+        "a node of a graph by edges",
+        "a node and its followers",
+    ],
+)
 def test_what_is_larger_than_a_unit_is_a_group_of_as_many_neighbours_as_is_said(
     example: Example, steps: list[list[str]], size: int, whole_group: list[str]
 ) -> None:
@@ -255,16 +307,24 @@ def moved(example: Example, one: list[Any], other: list[Any]) -> list[float]:
         width = len(core.core.keys)
         here, there = ({repr(row[:width]): row[width:] for row in rows} for rows in (left, right))
         for place, cell in enumerate(core.cells):
-            change = [here.get(key, [0] * 99)[place] - there.get(key, [0] * 99)[place] for key in here.keys() | there]
+            change = [
+                here.get(key, [0] * 99)[place] - there.get(key, [0] * 99)[place]
+                for key in here.keys() | there
+            ]
             gaussian = isinstance(cell.mechanism, Gaussian)
-            found.append((sum(each**2 for each in change) / cell.mechanism.l2_squared) ** 0.5 if gaussian
-                         else sum(map(abs, change)) / cell.mechanism.l1)  # fmt: skip
+            found.append(
+                (sum(each**2 for each in change) / cell.mechanism.l2_squared) ** 0.5
+                if gaussian
+                else sum(map(abs, change)) / cell.mechanism.l1
+            )
     return found
 
 
 def test_a_row_with_two_owners_is_refused() -> None:
     text = (SCHEMAS / "follows_node.toml").read_text("utf-8")
-    both = text.replace('{ source = "nodes.node" }', '{ source = "nodes.node", target = "nodes.node" }')
+    both = text.replace(
+        '{ source = "nodes.node" }', '{ source = "nodes.node", target = "nodes.node" }'
+    )
     assert both != text
     with pytest.raises(SchemaError, match="leads to the unit in several ways"):
         loads(both)
@@ -289,13 +349,17 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name, text", ASKED.items())
-def test_the_example_is_answered_on_the_data_that_its_head_names(examples: Path, name: str, text: str) -> None:
+def test_the_example_is_answered_on_the_data_that_its_head_names(
+    examples: Path, name: str, text: str
+) -> None:
     with dpsql.connect(str(examples / f"{name}.toml"), analyst="ada") as connection:
         rows = sorted(connection.execute(text).fetchall())
     exact = sorted(_exact(examples, name, text))
     assert [key for key, _ in rows] == [key for key, _ in exact]
     near = 0.6 if name == "follows_node" else 0.25  # a node may have twenty edges
-    assert all(abs(count - true) < near * true for (_, count), (_, true) in zip(rows, exact, strict=True))
+    assert all(
+        abs(count - true) < near * true for (_, count), (_, true) in zip(rows, exact, strict=True)
+    )
 
 
 def _exact(examples: Path, name: str, text: str) -> Sequence[Any]:

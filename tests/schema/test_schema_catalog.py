@@ -61,7 +61,9 @@ def _source(schema: Schema) -> Catalog:
 
 
 @pytest.mark.parametrize("name", ["nafld", "tpch"])
-def test_the_schemas_of_the_repository_are_those_of_their_data(name: str, request: pytest.FixtureRequest) -> None:
+def test_the_schemas_of_the_repository_are_those_of_their_data(
+    name: str, request: pytest.FixtureRequest
+) -> None:
     schema = load(SCHEMAS / f"{name}.toml")
     catalog = read_catalog(request.getfixturevalue(f"{name}_folder"))
     assert schema.with_catalog(catalog) == schema
@@ -85,9 +87,15 @@ def test_public_tables_are_completed_with_what_can_be_read(tmp_path: Path) -> No
     [
         ("DROP TABLE visits; CREATE VIEW visits AS SELECT 1 AS person", "table visits: is a view"),
         ("DROP TABLE visits", "table visits: the source has no such table"),
-        ("CREATE MACRO twice(x) AS x + x", "defines the macro twice, which could stand in for a function; DROP MACRO"),
+        (
+            "CREATE MACRO twice(x) AS x + x",
+            "defines the macro twice, which could stand in for a function; DROP MACRO",
+        ),
         ("CREATE MACRO listed(x) AS TABLE SELECT x", "defines the macro listed"),
-        ("DROP TABLE visits; ALTER TABLE People DROP name", "table people, column name: the source has no such column"),
+        (
+            "DROP TABLE visits; ALTER TABLE People DROP name",
+            "table people, column name: the source has no such column",
+        ),
         (
             "DROP TABLE visits; ALTER TABLE People ALTER paid TYPE DECIMAL(9, 1)",
             'the source has DECIMAL(9,1); write type = "decimal(9,1)"',
@@ -96,12 +104,23 @@ def test_public_tables_are_completed_with_what_can_be_read(tmp_path: Path) -> No
             "DROP TABLE visits; ALTER TABLE People ALTER paid TYPE DOUBLE",
             "is declared decimal(9,2), but the source has DOUBLE",
         ),
-        ("DROP TABLE visits; CREATE TABLE visits (person HUGEINT)", "two could become one; store it as BIGINT"),
-        ("DROP TABLE visits; CREATE TABLE visits (a INTEGER DEFAULT 1, person INTEGER AS (1 // a))", "is computed by"),
-        ("DROP TABLE visits; CREATE TABLE visits (person INTEGER, x VARCHAR COLLATE NOCASE)", "without COLLATE"),
+        (
+            "DROP TABLE visits; CREATE TABLE visits (person HUGEINT)",
+            "two could become one; store it as BIGINT",
+        ),
+        (
+            "DROP TABLE visits; CREATE TABLE visits (a INTEGER DEFAULT 1, person INTEGER AS (1 // a))",
+            "is computed by",
+        ),
+        (
+            "DROP TABLE visits; CREATE TABLE visits (person INTEGER, x VARCHAR COLLATE NOCASE)",
+            "without COLLATE",
+        ),
     ],
 )
-def test_a_source_that_differs_is_refused_with_the_mend(tmp_path: Path, statement: str, message: str) -> None:
+def test_a_source_that_differs_is_refused_with_the_mend(
+    tmp_path: Path, statement: str, message: str
+) -> None:
     catalog = read_catalog(_database(tmp_path, *statement.split("; ")))
     with pytest.raises(SchemaError) as caught:
         loads(SHOP, Path("shop.toml")).with_catalog(catalog)
@@ -152,17 +171,25 @@ def test_patterns_declare_the_columns_of_a_wide_table(tmp_path: Path) -> None:
     (tmp_path / "wide").mkdir()
     columns = ", ".join(f'{number}::DOUBLE AS "Lab {number}"' for number in range(1, 79))
     with duckdb.connect() as connection:
-        connection.execute(f"COPY (SELECT i AS id, 1 AS lab_0, {columns} FROM range(200) r(i)) "
-                           f"TO '{tmp_path}/wide/labs.parquet'")  # fmt: skip
+        connection.execute(
+            f"COPY (SELECT i AS id, 1 AS lab_0, {columns} FROM range(200) r(i)) "
+            f"TO '{tmp_path}/wide/labs.parquet'"
+        )
     (tmp_path / "wide.toml").write_text(WIDE)
     with closing(open_session(tmp_path / "wide.toml")) as session:
         labs = session.schema.tables["labs"].columns
-        assert [labs[name].bounds for name in ("lab_0", "lab_12", "lab_5")] == [(0, 1), (0, 50), (0, 100)]
+        assert [labs[name].bounds for name in ("lab_0", "lab_12", "lab_5")] == [
+            (0, 1),
+            (0, 50),
+            (0, 100),
+        ]
         assert labs["lab_5"].column == ("Lab 5",) and len(labs) == 80
         averages = ", ".join(f"AVG(lab_{number})" for number in range(1, 79))
         (row,) = session.execute(f"SELECT {averages} FROM labs").rows
     expected = [min(number, 50) if 10 <= number < 20 else number for number in range(1, 79)]
-    assert all(abs(float(str(found)) - value) < 5 for found, value in zip(row, expected, strict=True))
+    assert all(
+        abs(float(str(found)) - value) < 5 for found, value in zip(row, expected, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -171,7 +198,11 @@ def test_patterns_declare_the_columns_of_a_wide_table(tmp_path: Path) -> None:
         ('"lab_1?"', '"test_*"', "pattern test_*: the source has no such column"),
         ('"lab_1?"', '"lab_1"', "patterns: `lab_1` is none"),
         ('"lab_1?" = {', '"lab_1?" = { column = "x",', "stands for many"),
-        ('"lab_1?" = { type = "double"', '"lab_1?" = { type = "text"', "pattern lab_1?: bounds: a text column has no"),
+        (
+            '"lab_1?" = { type = "double"',
+            '"lab_1?" = { type = "text"',
+            "pattern lab_1?: bounds: a text column has no",
+        ),
         (
             '{ type = "double", bounds = [0, 100]',
             '{ type = "date", bounds = [2020-01-01, 2021-01-01]',
@@ -179,18 +210,26 @@ def test_patterns_declare_the_columns_of_a_wide_table(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_pattern_that_does_not_fit_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_pattern_that_does_not_fit_is_refused(
+    tmp_path: Path, old: str, new: str, message: str
+) -> None:
     (tmp_path / "wide").mkdir()
     with duckdb.connect() as connection:
-        connection.execute("COPY (SELECT 1 AS id, 1 AS lab_0, 1.5::DOUBLE AS lab_10, 2.5::DOUBLE AS lab_2) "
-                           f"TO '{tmp_path}/wide/labs.parquet'")  # fmt: skip
+        connection.execute(
+            "COPY (SELECT 1 AS id, 1 AS lab_0, 1.5::DOUBLE AS lab_10, 2.5::DOUBLE AS lab_2) "
+            f"TO '{tmp_path}/wide/labs.parquet'"
+        )
     with pytest.raises(SchemaError) as caught:
         loads(WIDE.replace(old, new)).with_catalog(read_catalog(tmp_path / "wide"))
     assert message in str(caught.value)
 
 
 def test_tables_of_other_schemas_do_not_exist(tmp_path: Path) -> None:
-    more = ("CREATE SCHEMA other", "CREATE TABLE other.people (id VARCHAR)", "CREATE TABLE other.more (id VARCHAR)")
+    more = (
+        "CREATE SCHEMA other",
+        "CREATE TABLE other.people (id VARCHAR)",
+        "CREATE TABLE other.more (id VARCHAR)",
+    )
     catalog = read_catalog(_database(tmp_path, *more))
     assert [table.name for table in catalog.tables] == ["People", "shops", "visits"]
 
@@ -227,7 +266,11 @@ def _filled(text: str, unit: str, public: set[str]) -> str:
     """A draft with each line marked FILL IN taken or left, as its owner would."""
     lines, table = [], ""
     for line in text.splitlines():
-        table = line.removeprefix("[tables.").removesuffix("]") if line.startswith("[tables.") else table
+        table = (
+            line.removeprefix("[tables.").removesuffix("]")
+            if line.startswith("[tables.")
+            else table
+        )
         if "FILL IN" in line and re.match(r"# \w+ = ", line):
             wanted = ("# public" if table in public else "# max_rows") if table else "# "
             line = line[2:] if line.startswith(wanted) else line
@@ -254,7 +297,9 @@ def test_a_draft_of_a_database_loads_once_it_is_filled_in(tmp_path: Path) -> Non
     assert schema.with_catalog(read_catalog(tmp_path / "shop.duckdb")) == schema
 
 
-def test_a_draft_of_parquet_guesses_references_from_names(nafld_folder: Path, tpch_folder: Path) -> None:
+def test_a_draft_of_parquet_guesses_references_from_names(
+    nafld_folder: Path, tpch_folder: Path
+) -> None:
     nafld = loads(_filled(draft(read_catalog(nafld_folder)), "patients.patient_id", {"conditions"}))
     assert nafld.owner("labs") == load(SCHEMAS / "nafld.toml").owner("labs")
     text = draft(read_catalog(tpch_folder))
@@ -273,7 +318,9 @@ def test_a_draft_writes_strange_names_as_data(tmp_path: Path) -> None:
     folder = tmp_path / 'a"b\\c\nd'
     folder.mkdir()
     quoted = strange.replace('"', '""')
-    duckdb.connect().execute(f"COPY (SELECT 1 AS \"{quoted}\", 1 AS id) TO '{tmp_path}/t.parquet'").close()
+    duckdb.connect().execute(
+        f"COPY (SELECT 1 AS \"{quoted}\", 1 AS id) TO '{tmp_path}/t.parquet'"
+    ).close()
     (tmp_path / "t.parquet").rename(folder / "t.parquet")
     schema = loads(_filled(draft(read_catalog(folder)), "t.id", set()))
     assert schema.source == str(folder) and list(schema.tables["t"].columns) == ["id"]
@@ -302,14 +349,21 @@ def test_check_and_draft_say_what_a_limit_costs(tmp_path: Path) -> None:
     file = tmp_path / "shop.toml"
     file.write_text(SHOP.replace("delta = 0", "delta = 1e-6").replace("2000", "20"))
     said = "\n".join(map(str, check(file, _source, error_of=count_error)))
-    assert "table visits, max_rows_per_unit: with 20 rows per people.id a count is ± 392, with 5 ± 98" in said
+    assert (
+        "table visits, max_rows_per_unit: with 20 rows per people.id a count is ± 392, with 5 ± 98"
+        in said
+    )
     assert "table people, max_rows_per_unit: with 1 row per people.id a count is ± 20" in said
     text = draft(read_catalog(tmp_path / "shop.duckdb"), error_of=count_error)
-    assert "answers = 40" in text and "# With epsilon = 1 a count is ± 56 with 1, ± 282 with 5" in text
+    assert (
+        "answers = 40" in text and "# With epsilon = 1 a count is ± 56 with 1, ± 282 with 5" in text
+    )
 
 
 def test_check_says_which_keys_the_source_does_not_enforce(tpch_folder: Path) -> None:
-    found = [str(each) for each in check(SCHEMAS / "tpch.toml", lambda _: read_catalog(tpch_folder))]
+    found = [
+        str(each) for each in check(SCHEMAS / "tpch.toml", lambda _: read_catalog(tpch_folder))
+    ]
     assert sum("does not enforce that it is unique" in each for each in found) == 1
     assert any(each.startswith("loose: table orders, column o_orderkey") for each in found)
 

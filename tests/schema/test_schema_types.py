@@ -29,8 +29,26 @@ def test_decimals_keep_their_digits() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("decimal(39,2)", "decimal(3,4)", "decimal(0)", "decimal(٣,1)", "integer(4)", "varchar(3,4)", "integer[]"),
-        *("map(int,int)", "enum('a')", "int; drop", "ｉnteger", "", "hugeint", "ubigint", "blob", "json"),
+        *(
+            "decimal(39,2)",
+            "decimal(3,4)",
+            "decimal(0)",
+            "decimal(٣,1)",
+            "integer(4)",
+            "varchar(3,4)",
+            "integer[]",
+        ),
+        *(
+            "map(int,int)",
+            "enum('a')",
+            "int; drop",
+            "ｉnteger",
+            "",
+            "hugeint",
+            "ubigint",
+            "blob",
+            "json",
+        ),
         *("timestamp with time zone", "timestamp_ns", "double\x00"),
     ],
 )
@@ -41,12 +59,25 @@ def test_what_is_no_type_is_refused_with_its_name(text: str) -> None:
 
 def test_types_are_values() -> None:
     assert {SqlType.parse("int"), SqlType.parse("bigint")} == {SqlType("integer")}
-    assert SqlType("date").is_temporal and SqlType("double").is_numeric and not SqlType("text").is_numeric
+    assert (
+        SqlType("date").is_temporal
+        and SqlType("double").is_numeric
+        and not SqlType("text").is_numeric
+    )
 
 
 def test_numbers_are_read_as_written() -> None:
     assert exact(Decimal("1e-6")) == exact(1e-6) == Fraction(1, 10**6)
-    for wrong in (Decimal("nan"), Decimal("inf"), float("-inf"), True, "1", None, Decimal("1e999999"), 10**400):
+    for wrong in (
+        Decimal("nan"),
+        Decimal("inf"),
+        float("-inf"),
+        True,
+        "1",
+        None,
+        Decimal("1e999999"),
+        10**400,
+    ):
         with pytest.raises(ValueError, match="must"):
             exact(wrong)
 
@@ -57,7 +88,10 @@ def test_names_fold_in_ascii_alone() -> None:
 
 
 def test_bounds_are_exact_values_of_the_type() -> None:
-    assert Column(type="decimal(5,2)", bounds=[Decimal("0.1"), 3]).bounds == (Fraction(1, 10), Fraction(3))
+    assert Column(type="decimal(5,2)", bounds=[Decimal("0.1"), 3]).bounds == (
+        Fraction(1, 10),
+        Fraction(3),
+    )
     assert Column(type="date", bounds=[date(2020, 1, 1), date(2021, 1, 1)]).bounds == (
         date(2020, 1, 1),
         date(2021, 1, 1),

@@ -95,13 +95,18 @@ def message(dice: random.Random) -> Message:
             return codec.Query(query_string=dice.choice(TEXTS))
         case 2 | 3:
             oids = [
-                dice.choice([0, 20, 23, 25, 701, 1082, 1700, 1007, 99999]) for _ in range(dice.choice([0, 0, 1, 2]))
+                dice.choice([0, 20, 23, 25, 701, 1082, 1700, 1007, 99999])
+                for _ in range(dice.choice([0, 0, 1, 2]))
             ]
             return codec.Parse(statement=name, query=dice.choice(TEXTS), param_types=oids)
         case 4 | 5:
             values = [dice.choice(VALUES) for _ in range(dice.choice([0, 0, 1, 2]))]
             return codec.Bind(
-                portal=other, statement=name, param_formats=formats, param_values=values, result_formats=formats
+                portal=other,
+                statement=name,
+                param_formats=formats,
+                param_values=values,
+                result_formats=formats,
             )
         case 6:
             return codec.Describe(kind=dice.choice("SPX"), name=name)
@@ -122,7 +127,9 @@ def changed(data: bytes, dice: random.Random) -> bytes:
         case 0:
             wounded[place] = dice.randrange(256)
         case 1:
-            wounded[1:5] = struct.pack("!I", dice.choice([0, 3, 4, 5, 100, 2**16, 2**24, 2**24 + 5, 2**31, 2**32 - 1]))
+            wounded[1:5] = struct.pack(
+                "!I", dice.choice([0, 3, 4, 5, 100, 2**16, 2**24, 2**24 + 5, 2**31, 2**32 - 1])
+            )
         case 2:
             del wounded[place : place + dice.randrange(1, 8)]
         case 3:
@@ -168,7 +175,9 @@ def fuzz(database: Database, seconds: float, seed: int) -> int:
                 for canary in CANARIES:
                     assert canary.encode() not in heard
                 for word in (b"Traceback", b"duckdb", b"sqlglot", b"Binder Error", b"/clinic"):
-                    assert word not in heard or word in said, word  # a client may be told its own words
+                    assert word not in heard or word in said, (
+                        word
+                    )  # a client may be told its own words
                 counted[0] += 1
         except BaseException as fault:
             faults.append(fault)

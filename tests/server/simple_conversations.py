@@ -194,8 +194,21 @@ SIMPLE = {
     ],
     "time zones": [
         text
-        for zone in ("2", "-3", "'+02'", "'+02:00'", "'GMT+2'", "'GMT-05:30'", "'EST5'", "'Europe/Berlin'", "UTC")
-        for text in (f"SET TIME ZONE {zone}", "SELECT CAST('2020-01-02 03:04:05+00' AS timestamptz) AS a")
+        for zone in (
+            "2",
+            "-3",
+            "'+02'",
+            "'+02:00'",
+            "'GMT+2'",
+            "'GMT-05:30'",
+            "'EST5'",
+            "'Europe/Berlin'",
+            "UTC",
+        )
+        for text in (
+            f"SET TIME ZONE {zone}",
+            "SELECT CAST('2020-01-02 03:04:05+00' AS timestamptz) AS a",
+        )
     ],
     "names": [
         "SELECT 1 A",

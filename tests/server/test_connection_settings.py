@@ -104,7 +104,7 @@ def test_a_value_is_shown_as_postgresql_shows_it(
         ("my.own.name", "1", "42704", None),
         ("dpsql.intervals", "bad", "22023", "It is one of good and better."),
     ],
-)  # fmt: skip
+)
 def test_a_value_that_cannot_be_is_refused(
     settings: ConnectionSettings, name: str, value: str, sqlstate: str, hint: str | None
 ) -> None:
@@ -117,14 +117,27 @@ def test_a_value_that_cannot_be_is_refused(
 
 @pytest.mark.parametrize(
     ("written", "hours"),
-    [("UTC", 0), ("Z", 0), ("7", 7), ("+5", 5), ("-8", -8), ("15", 15), ("5:30", -5.5), ("-5:30", 5.5),
-        ("EST5", -5), ("UTC-2", 2), ("Asia/Kolkata", 5.5)],
-)  # fmt: skip
+    [
+        ("UTC", 0),
+        ("Z", 0),
+        ("7", 7),
+        ("+5", 5),
+        ("-8", -8),
+        ("15", 15),
+        ("5:30", -5.5),
+        ("-5:30", 5.5),
+        ("EST5", -5),
+        ("UTC-2", 2),
+        ("Asia/Kolkata", 5.5),
+    ],
+)
 def test_a_zone_of_hours_goes_east_and_one_in_the_style_of_posix_west(
     settings: ConnectionSettings, written: str, hours: float
 ) -> None:
     settings.set("timezone", written)
-    assert settings.zone.utcoffset(datetime(2024, 1, 1, tzinfo=UTC).replace(tzinfo=None)) == timedelta(hours=hours)
+    assert settings.zone.utcoffset(
+        datetime(2024, 1, 1, tzinfo=UTC).replace(tzinfo=None)
+    ) == timedelta(hours=hours)
 
 
 def test_a_timeout_is_in_seconds_and_none_where_it_is_0(settings: ConnectionSettings) -> None:
@@ -133,7 +146,9 @@ def test_a_timeout_is_in_seconds_and_none_where_it_is_0(settings: ConnectionSett
     assert settings.timeout == 1.5
 
 
-def test_messages_are_shown_from_the_level_that_a_client_wants(settings: ConnectionSettings) -> None:
+def test_messages_are_shown_from_the_level_that_a_client_wants(
+    settings: ConnectionSettings,
+) -> None:
     assert settings.shows("notice") and settings.shows("error") and not settings.shows("info")
     settings.set("client_min_messages", "warning")
     assert settings.shows("warning") and not settings.shows("notice")
@@ -154,7 +169,11 @@ def test_reset_returns_to_what_the_connection_began_with(
     settings.restore(kept)
     assert (settings["timezone"], settings["dpsql.raw_select"]) == ("UTC", "empty")
     settings.reset()
-    assert (settings["timezone"], settings["application_name"], chooser.settings) == ("Asia/Kolkata", "", None)
+    assert (settings["timezone"], settings["application_name"], chooser.settings) == (
+        "Asia/Kolkata",
+        "",
+        None,
+    )
     assert chooser.chosen == [("dpsql.intervals", "off")]
     assert raw_select[:2] == ["probe", "empty"] and raw_select[-3:] == ["error", "empty", "empty"]
     for name in ("server_version", "nonsense"):
@@ -162,7 +181,9 @@ def test_reset_returns_to_what_the_connection_began_with(
             settings.set(name, None)
 
 
-def test_the_reported_settings_are_told_in_postgresqls_spelling(settings: ConnectionSettings) -> None:
+def test_the_reported_settings_are_told_in_postgresqls_spelling(
+    settings: ConnectionSettings,
+) -> None:
     told = settings.reported()
     assert told["TimeZone"] == settings["timezone"] and told["session_authorization"] == "ada"
     assert set(told) == set(REPORTED.values()) and len(list(settings)) == len(settings) > 40

@@ -19,7 +19,9 @@ from dpsql.server.protocol import codec
 CLIENTS, EACH = 32, 12
 
 
-def test_one_too_many_is_told_so_and_a_place_that_is_left_is_free(serve: Callable[..., Server]) -> None:
+def test_one_too_many_is_told_so_and_a_place_that_is_left_is_free(
+    serve: Callable[..., Server],
+) -> None:
     server = serve(limits=ConnectionLimits(connections=2))
     with Client(server.port) as first, Client(server.port) as second, Client(server.port) as third:
         first.start()
@@ -69,7 +71,9 @@ def test_the_first_packet_has_a_cap(shared: Server, length: int) -> None:
         assert error([client.receive()])["C"] == "08P01"
 
 
-def test_messages_have_a_cap_before_and_after_login(serve: Callable[..., Server], shared: Server) -> None:
+def test_messages_have_a_cap_before_and_after_login(
+    serve: Callable[..., Server], shared: Server
+) -> None:
     with Client(shared.port) as client:
         client.start()
         client.send_bytes(b"Q" + struct.pack("!I", 16 * 1024 * 1024 + 1))
@@ -111,7 +115,12 @@ def test_five_hundred_at_once_are_served_or_told(serve: Callable[..., Server]) -
 
 def test_the_ledger_agrees_with_what_many_clients_saw(serve: Callable[..., Server]) -> None:
     server = serve()
-    wanted = ["SELECT COUNT(*) FROM visits", "SELECT nope FROM visits", "SELECT 1 AS one", "SHOW dpsql.epsilon"]
+    wanted = [
+        "SELECT COUNT(*) FROM visits",
+        "SELECT nope FROM visits",
+        "SELECT 1 AS one",
+        "SHOW dpsql.epsilon",
+    ]
 
     def talk(number: int) -> int:
         """The charges that a client was told of."""
@@ -125,7 +134,9 @@ def test_the_ledger_agrees_with_what_many_clients_saw(serve: Callable[..., Serve
                 if dice.random() < 0.5:
                     answer = client.query(text)
                 else:
-                    answer = client.extended(codec.Parse(query=text), codec.Describe(), codec.Bind(), codec.Execute())
+                    answer = client.extended(
+                        codec.Parse(query=text), codec.Describe(), codec.Bind(), codec.Execute()
+                    )
                 prices = [notice for notice in notices(answer) if "this one took" in notice]
                 assert len(prices) == int("COUNT" in text)
                 assert len(rows(answer)) == int("nope" not in text)
@@ -139,11 +150,15 @@ def test_the_ledger_agrees_with_what_many_clients_saw(serve: Callable[..., Serve
     assert server.database.accountant.ledger.verify() == sum(told.values())
 
 
-def test_a_client_that_leaves_in_the_middle_leaves_nothing_behind(serve: Callable[..., Server]) -> None:
+def test_a_client_that_leaves_in_the_middle_leaves_nothing_behind(
+    serve: Callable[..., Server],
+) -> None:
     server = serve()
     for cut in range(1, 12):
         with Client(server.port) as client:
             client.start()
-            client.send_bytes(codec.Query(query_string="SELECT COUNT(*) FROM visits").to_wire()[:cut])
+            client.send_bytes(
+                codec.Query(query_string="SELECT COUNT(*) FROM visits").to_wire()[:cut]
+            )
     assert eventually(lambda: server.connected == 0)
     assert list(server.database.accountant.ledger.history()) == []

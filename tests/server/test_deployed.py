@@ -44,8 +44,12 @@ def owned(root: Path) -> Path:
     for place in ("etc/dpsql", "srv/dpsql/data", "srv/dpsql/ledger", "var/lib/dpsql"):
         (root / place).mkdir(parents=True)
     made = clinic(root / "srv/dpsql/data")
-    text = made.read_text().replace('source = "clinic.duckdb"', f'source = "{root}/srv/dpsql/data/clinic.duckdb"')
-    text = text.replace('ledger = "clinic.ledger"', f'ledger = "{root}/srv/dpsql/ledger/clinic.ledger"')
+    text = made.read_text().replace(
+        'source = "clinic.duckdb"', f'source = "{root}/srv/dpsql/data/clinic.duckdb"'
+    )
+    text = text.replace(
+        'ledger = "clinic.ledger"', f'ledger = "{root}/srv/dpsql/ledger/clinic.ledger"'
+    )
     (root / "etc/dpsql/schema.toml").write_text(text)
     made.unlink()
     authority = trustme.CA()
@@ -105,11 +109,19 @@ def test_the_unit_starts_a_server(unit: configparser.ConfigParser, tmp_path: Pat
     state = tmp_path / "var/lib" / service["StateDirectory"]
     environment = {"PATH": os.defpath, "STATE_DIRECTORY": str(state), "HOME": str(state)}
     environment |= dict(each.split("=", 1) for each in shlex.split(service.get("Environment", "")))
-    command = [sys.executable, "-m", "dpsql", serve, *(within(tmp_path, word) for word in here(words))]
+    command = [
+        sys.executable,
+        "-m",
+        "dpsql",
+        serve,
+        *(within(tmp_path, word) for word in here(words)),
+    ]
     with started(command, environment, float(service["TimeoutStopSec"])) as port:
         assert abs(asked(port, authority) - 7) < 100
     written = {file.relative_to(tmp_path).parts[:3] for file in tmp_path.rglob("*.ledger*")}
-    assert written == {("srv", "dpsql", "ledger")} and service["ReadWritePaths"] == "/srv/dpsql/ledger"
+    assert (
+        written == {("srv", "dpsql", "ledger")} and service["ReadWritePaths"] == "/srv/dpsql/ledger"
+    )
 
 
 def test_the_unit_lets_the_engine_confine_itself(unit: configparser.ConfigParser) -> None:
@@ -128,9 +140,13 @@ def test_systemd_has_nothing_to_say_of_the_unit(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     copy = tmp_path / "dpsql.service"
-    copy.write_text((EXAMPLES / "dpsql.service").read_text().replace("/opt/dpsql/bin/dpsql", str(program)))
+    copy.write_text(
+        (EXAMPLES / "dpsql.service").read_text().replace("/opt/dpsql/bin/dpsql", str(program))
+    )
     environment = os.environ | {"SYSTEMD_LOG_LEVEL": "warning", "SYSTEMD_COLORS": "0"}
-    done = subprocess.run(["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        ["systemd-analyze", "verify", str(copy)], capture_output=True, text=True, env=environment
+    )
     said = [line for line in (done.stdout + done.stderr).splitlines() if "dpsql" in line]
     assert (done.returncode, said) == (0, [])
 
@@ -146,9 +162,18 @@ class Image:
 
     @classmethod
     def read(cls, file: Path) -> Image:
-        lines = [line for line in file.read_text().splitlines() if line.strip() and not line.startswith("#")]
+        lines = [
+            line
+            for line in file.read_text().splitlines()
+            if line.strip() and not line.startswith("#")
+        ]
         text = "\n".join(lines).replace("\\\n", " ")
-        return cls([(word, rest.strip()) for word, _, rest in (line.partition(" ") for line in text.splitlines())])
+        return cls(
+            [
+                (word, rest.strip())
+                for word, _, rest in (line.partition(" ") for line in text.splitlines())
+            ]
+        )
 
     def one(self, word: str) -> str:
         (rest,) = [rest for step, rest in self.steps if step == word]
@@ -161,28 +186,52 @@ OF_ROOT = ("useradd ", "install -d ")
 
 def test_the_dockerfile_says_what_the_page_says() -> None:
     image = Image.read(EXAMPLES / "Dockerfile")
-    known = {"FROM", "RUN", "COPY", "ENV", "USER", "WORKDIR", "VOLUME", "EXPOSE", "ENTRYPOINT", "CMD"}
+    known = {
+        "FROM",
+        "RUN",
+        "COPY",
+        "ENV",
+        "USER",
+        "WORKDIR",
+        "VOLUME",
+        "EXPOSE",
+        "ENTRYPOINT",
+        "CMD",
+    }
     assert {word for word, _ in image.steps} <= known and image.steps[0][0] == "FROM"
     version = re.fullmatch(r"python:3\.(\d+)-slim", image.one("FROM"))
     assert version is not None and int(version[1]) >= 11
     serve, *words = json.loads(image.one("CMD"))
     assert serve == "serve" and "--require-confinement" in words
     require_options(words)
-    assert image.one("USER") == "dpsql" and words[words.index("--port") + 1] in image.one("EXPOSE").split()
+    assert (
+        image.one("USER") == "dpsql"
+        and words[words.index("--port") + 1] in image.one("EXPOSE").split()
+    )
     assert image.one("ENV") == f"DPSQL_STATE={image.one('VOLUME')}"
-    last_of_root = max(place for place, (word, _) in enumerate(image.steps) if word in ("RUN", "COPY"))
+    last_of_root = max(
+        place for place, (word, _) in enumerate(image.steps) if word in ("RUN", "COPY")
+    )
     assert [word for word, _ in image.steps].index("USER") > last_of_root
 
 
 @pytest.mark.slow
 def test_what_the_dockerfile_installs_serves(tmp_path: Path) -> None:
     image, authority = Image.read(EXAMPLES / "Dockerfile"), owned(tmp_path)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
+    }
     installed = 0
     for word, rest in image.steps:
         if word == "COPY":
             *sources, target = rest.split()
-            _copy([HOUSE / each for each in sources], Path(within(tmp_path, target)), target.endswith("/"))
+            _copy(
+                [HOUSE / each for each in sources],
+                Path(within(tmp_path, target)),
+                target.endswith("/"),
+            )
         elif word == "RUN" and not rest.startswith(OF_ROOT):
             program, *arguments = shlex.split(within(tmp_path, rest))
             assert program == "python" or program.endswith("/pip"), rest
@@ -198,8 +247,13 @@ def test_what_the_dockerfile_installs_serves(tmp_path: Path) -> None:
     command = json.loads(image.one("ENTRYPOINT")) + here(json.loads(image.one("CMD")))
     with started([within(tmp_path, word) for word in command], environment, 40) as port:
         assert abs(asked(port, authority) - 7) < 100
-    told = subprocess.run([within(tmp_path, "/opt/dpsql/bin/python"), "-c", "import dpsql; print(dpsql.__file__)"],
-                          cwd=tmp_path, env=environment, capture_output=True, text=True)  # fmt: skip
+    told = subprocess.run(
+        [within(tmp_path, "/opt/dpsql/bin/python"), "-c", "import dpsql; print(dpsql.__file__)"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert told.stdout.startswith(str(tmp_path / "opt")), "it ran what it had installed"
 
 
@@ -209,6 +263,8 @@ def _copy(sources: Sequence[Path], target: Path, folder: bool) -> None:
         place = target / source.name if folder else target
         place.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            shutil.copytree(source, place, ignore=shutil.ignore_patterns("__pycache__", "*.ledger*"))
+            shutil.copytree(
+                source, place, ignore=shutil.ignore_patterns("__pycache__", "*.ledger*")
+            )
         else:
             shutil.copyfile(source, place)

@@ -50,7 +50,9 @@ def test_psycopg(shared: Server, spent: Callable[[], int]) -> None:
             connection.execute("SELECT COUNT(nope) FROM patients")
         assert refused.value.diag.statement_position is not None
         assert connection.execute(CATALOGUE).fetchall() == [("patients", "r"), ("places", "r")]
-        with connection.cursor().copy("COPY (SELECT place FROM places ORDER BY 1) TO STDOUT (FORMAT binary)") as copy:
+        with connection.cursor().copy(
+            "COPY (SELECT place FROM places ORDER BY 1) TO STDOUT (FORMAT binary)"
+        ) as copy:
             copy.set_types(["text"])
             assert list(copy.rows()) == [("ward",), ("yard",)]
 
@@ -66,7 +68,9 @@ def test_a_histogram_whose_values_are_no_names_of_json(shared: Server) -> None:
 def test_psycopg2(shared: Server, spent: Callable[[], int]) -> None:
     connection = psycopg2.connect(**ADA, port=shared.port, dbname="clinic")
     with connection, connection.cursor() as cursor:
-        cursor.execute("SELECT COUNT(*), SUM(cost) FROM visits WHERE cost < %s AND place = %s", (30.5, "ward"))
+        cursor.execute(
+            "SELECT COUNT(*), SUM(cost) FROM visits WHERE cost < %s AND place = %s", (30.5, "ward")
+        )
         ((number, total),) = cursor.fetchall()
         assert isinstance(number, int)
         assert isinstance(total, Decimal)
@@ -79,7 +83,11 @@ def test_psycopg2(shared: Server, spent: Callable[[], int]) -> None:
         assert spent() == 1
         assert len(named.fetchall()) == 3
         assert spent() == 2
-    with pytest.raises(psycopg2.errors.InsufficientPrivilege), connection, connection.cursor() as cursor:
+    with (
+        pytest.raises(psycopg2.errors.InsufficientPrivilege),
+        connection,
+        connection.cursor() as cursor,
+    ):
         cursor.execute("SELECT * FROM patients")
     connection.close()
 
@@ -87,7 +95,9 @@ def test_psycopg2(shared: Server, spent: Callable[[], int]) -> None:
 def test_asyncpg(shared: Server, spent: Callable[[], int]) -> None:
     async def talk() -> None:
         connection = await asyncpg.connect(**ADA, port=shared.port, database="clinic")
-        statement = await connection.prepare("SELECT COUNT(*) AS n, AVG(cost) AS mean FROM visits WHERE cost < $1")
+        statement = await connection.prepare(
+            "SELECT COUNT(*) AS n, AVG(cost) AS mean FROM visits WHERE cost < $1"
+        )
         assert [kind.name for kind in statement.get_parameters()] == ["numeric"]
         assert [column.type.name for column in statement.get_attributes()] == ["int8", "float8"]
         assert spent() == 0

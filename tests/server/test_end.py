@@ -43,12 +43,17 @@ def test_a_statement_is_cancelled_and_its_charge_stays(
     assert eventually(lambda: spent() == 1)
     cancel(shared.port, client.process, client.secret)
     answer = client.until(codec.ReadyForQuery)
-    assert (error(answer)["C"], error(answer)["M"]) == ("57014", "canceling statement due to user request")
+    assert (error(answer)["C"], error(answer)["M"]) == (
+        "57014",
+        "canceling statement due to user request",
+    )
     assert spent() == 1
     assert rows(client.query("SELECT 1 AS one")) == [[b"1"]]
 
 
-def test_a_key_that_is_wrong_and_a_statement_that_is_over_are_left_alone(client: Client, shared: Server) -> None:
+def test_a_key_that_is_wrong_and_a_statement_that_is_over_are_left_alone(
+    client: Client, shared: Server
+) -> None:
     cancel(shared.port, client.process, b"\0\0\0\0")
     cancel(shared.port, client.process, b"")
     cancel(shared.port, client.process + 1, client.secret)
@@ -59,9 +64,17 @@ def test_a_key_that_is_wrong_and_a_statement_that_is_over_are_left_alone(client:
 def test_a_statement_may_take_its_time_and_no_more(client: Client) -> None:
     client.query("SET statement_timeout = '300ms'")
     answer = client.query(ENDLESS)
-    assert (error(answer)["C"], error(answer)["M"]) == ("57014", "canceling statement due to statement timeout")
-    answer = client.query("SELECT count(*) FROM pg_attribute a, pg_attribute b, pg_attribute c, pg_class d")
-    assert (error(answer)["C"], error(answer)["M"]) == ("57014", "canceling statement due to statement timeout")
+    assert (error(answer)["C"], error(answer)["M"]) == (
+        "57014",
+        "canceling statement due to statement timeout",
+    )
+    answer = client.query(
+        "SELECT count(*) FROM pg_attribute a, pg_attribute b, pg_attribute c, pg_class d"
+    )
+    assert (error(answer)["C"], error(answer)["M"]) == (
+        "57014",
+        "canceling statement due to statement timeout",
+    )
     client.query("SET statement_timeout = 0")
     assert rows(client.query("SELECT 1 AS one")) == [[b"1"]]
 
@@ -96,7 +109,9 @@ def test_the_end_tells_idle_clients_and_lets_statements_end(serve: Callable[...,
         Client(server.port)
 
 
-def test_the_end_does_not_wait_for_ever(serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_end_does_not_wait_for_ever(
+    serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dpsql.postprocessing.sandbox.TIME_LIMIT", 600)  # nothing else ends it
     server = serve(limits=ConnectionLimits(grace=0.5))
     with Client(server.port) as client:
@@ -109,9 +124,19 @@ def test_the_end_does_not_wait_for_ever(serve: Callable[..., Server], monkeypatc
 
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_the_process_ends_by_a_signal_without_losing_a_charge(tmp_path: Path, sign: signal.Signals) -> None:
+def test_the_process_ends_by_a_signal_without_losing_a_charge(
+    tmp_path: Path, sign: signal.Signals
+) -> None:
     schema = clinic(tmp_path)
-    command = [sys.executable, "-c", "from dpsql.cli import main; main()", "serve", str(schema), "--port", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from dpsql.cli import main; main()",
+        "serve",
+        str(schema),
+        "--port",
+        "0",
+    ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         said = process.stderr.readline()

@@ -16,7 +16,9 @@ from dpsql.server.listener import Server
 
 @pytest.fixture
 def connection(shared: Server) -> Iterator[psycopg.Connection]:
-    with psycopg.connect(host="127.0.0.1", port=shared.port, user="ada", dbname="clinic", autocommit=True) as opened:
+    with psycopg.connect(
+        host="127.0.0.1", port=shared.port, user="ada", dbname="clinic", autocommit=True
+    ) as opened:
         yield opened
 
 
@@ -30,7 +32,15 @@ def test_types_of_the_catalogue_cross_in_both_formats(
         "FROM pg_class c WHERE c.relname = %s",
         ["patients"],
     )
-    assert [column.type_code for column in cursor.description or ()] == [26, 19, 18, 16, 21, 1003, 25]
+    assert [column.type_code for column in cursor.description or ()] == [
+        26,
+        19,
+        18,
+        16,
+        21,
+        1003,
+        25,
+    ]
     row = cursor.fetchone()
     assert row is not None
     assert row[1:4] + row[5:] == ("patients", "r", True, ["pg_catalog", "public"], "patients")
@@ -44,17 +54,23 @@ def test_sqlalchemy_inspects(shared: Server, spent: Callable[[], int]) -> None:
         assert "patients" in seen.get_table_names()
         assert seen.get_pk_constraint("patients")["constrained_columns"]
         assert {column["name"] for column in seen.get_columns("patients")} >= {"name", "weight"}
-        assert sqlalchemy.Table("patients", sqlalchemy.MetaData(), autoload_with=engine).columns.keys()
+        assert sqlalchemy.Table(
+            "patients", sqlalchemy.MetaData(), autoload_with=engine
+        ).columns.keys()
         engine.dispose()
     assert spent() == 0
 
 
 def test_asyncpg_reads_types_in_binary(shared: Server, spent: Callable[[], int]) -> None:
     async def ask() -> list[str]:
-        connection = await asyncpg.connect(host="127.0.0.1", port=shared.port, user="ada", database="clinic")
+        connection = await asyncpg.connect(
+            host="127.0.0.1", port=shared.port, user="ada", database="clinic"
+        )
         try:
             assert await connection.fetchval("SELECT 'patients'::regclass::oid") > 0
-            named = await connection.fetch('SELECT relname FROM pg_class WHERE relkind = ANY($1::"char"[])', [b"r"])
+            named = await connection.fetch(
+                'SELECT relname FROM pg_class WHERE relkind = ANY($1::"char"[])', [b"r"]
+            )
             return [row["relname"] for row in named]
         finally:
             await connection.close()
@@ -71,7 +87,9 @@ def test_a_setting_is_set_by_its_function(connection: psycopg.Connection) -> Non
         connection.execute("SELECT set_config('nosuch', 'x', false)")
 
 
-def test_unknown_introspection_is_refused_in_postgresqls_shape(connection: psycopg.Connection) -> None:
+def test_unknown_introspection_is_refused_in_postgresqls_shape(
+    connection: psycopg.Connection,
+) -> None:
     for text, error in (
         ("SELECT * FROM pg_catalog.nosuch", psycopg.errors.UndefinedTable),
         ("SELECT nosuch FROM pg_class", psycopg.errors.UndefinedColumn),

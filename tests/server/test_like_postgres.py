@@ -25,10 +25,19 @@ def heard(answer: list[Message]) -> tuple[object, ...]:
     """What must be the same: kinds, tags, rows, copied bytes, the state, the codes of errors and warnings."""
     copied = b"".join(message.data for message in answer if isinstance(message, codec.CopyData))
     codes = [message.fields["C"] for message in answer if isinstance(message, codec.ErrorResponse)]
-    warned = [message.fields["C"] for message in answer if isinstance(message, codec.NoticeResponse)]
-    kinds = [kind for kind in names(answer).split() if kind not in ("CopyData", "RowDescription" if codes else "")]
+    warned = [
+        message.fields["C"] for message in answer if isinstance(message, codec.NoticeResponse)
+    ]
+    kinds = [
+        kind
+        for kind in names(answer).split()
+        if kind not in ("CopyData", "RowDescription" if codes else "")
+    ]
     described = [
-        [(field.name, field.type_oid, field.type_size, field.format_code) for field in message.fields]
+        [
+            (field.name, field.type_oid, field.type_size, field.format_code)
+            for field in message.fields
+        ]
         for message in answer
         if isinstance(message, codec.RowDescription) and not codes
     ]
@@ -46,4 +55,7 @@ def test_the_simple_protocol(client: Client, reference: Path, script: str) -> No
 def test_the_extended_protocol(client: Client, reference: Path, script: str) -> None:
     with postgres.PostgresClient(reference) as other:
         for messages in EXTENDED[script]:
-            assert (messages, heard(client.extended(*messages))) == (messages, heard(other.extended(*messages)))
+            assert (messages, heard(client.extended(*messages))) == (
+                messages,
+                heard(other.extended(*messages)),
+            )

@@ -5,7 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from neighbouring_clinics import ANSWERED, FAILING, LACKING, REFUSED, STAGED, THRESHOLDED, FrozenMechanisms, neighbour
+from neighbouring_clinics import (
+    ANSWERED,
+    FAILING,
+    LACKING,
+    REFUSED,
+    STAGED,
+    THRESHOLDED,
+    FrozenMechanisms,
+    neighbour,
+)
 from wire_client import Client
 
 from dpsql.server.listener import Server
@@ -28,7 +37,11 @@ def read(folder: Path, lacking: str, mechanisms: FrozenMechanisms) -> dict[str, 
             if text not in REFUSED:
                 answers.append(client.query(f"COPY ({text}) TO STDOUT"))
                 binary = codec.Bind(result_formats=[1])
-                answers.append(client.extended(codec.Parse(query=text), codec.Describe(), binary, codec.Execute()))
+                answers.append(
+                    client.extended(
+                        codec.Parse(query=text), codec.Describe(), binary, codec.Execute()
+                    )
+                )
             seen = [each for answer in answers for each in answer if not _released(text, each)]
             found[text] = [_without_errors(text, each).to_wire() for each in seen]
     database.close()
@@ -45,7 +58,9 @@ def _without_errors(text: str, message: Message) -> Message:
     """The message without the errors of released rows, if which rows these are depends on the data."""
     if text not in THRESHOLDED or not isinstance(message, codec.NoticeResponse):
         return message
-    return codec.NoticeResponse(fields={**message.fields, "M": message.fields["M"].partition("; error with")[0]})
+    return codec.NoticeResponse(
+        fields={**message.fields, "M": message.fields["M"].partition("; error with")[0]}
+    )
 
 
 def test_neighbours_give_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,7 +64,9 @@ class Asking:
     def count(self) -> int:
         """How many people the server sees; the noise is next to nothing."""
         self._asked += 1
-        found = self._connection.execute(f"SELECT COUNT(*) FROM people WHERE age > -{self._asked}").fetchone()  # type: ignore[arg-type]
+        found = self._connection.execute(
+            f"SELECT COUNT(*) FROM people WHERE age > -{self._asked}"
+        ).fetchone()  # type: ignore[arg-type]
         assert found is not None
         return int(found[0])
 
@@ -111,7 +113,9 @@ def writing(file: Path, sql: str) -> Iterator[bool]:
         process.communicate("")
 
 
-def test_files_of_parquet_are_replaced_under_a_running_server(serve: Callable[[str], Asking], tmp_path: Path) -> None:
+def test_files_of_parquet_are_replaced_under_a_running_server(
+    serve: Callable[[str], Asking], tmp_path: Path
+) -> None:
     parquet(tmp_path / "one" / "people.parquet", 100)
     parquet(tmp_path / "two" / "people.parquet", 300)
     (tmp_path / "data").symlink_to("one")
@@ -138,7 +142,11 @@ def test_files_of_parquet_are_replaced_under_a_running_server(serve: Callable[[s
 def test_a_duckdb_file_is_replaced_and_not_written_under_a_running_server(
     serve: Callable[[str], Asking], tmp_path: Path
 ) -> None:
-    file, copy, more = tmp_path / "town.duckdb", tmp_path / "copy.duckdb", "INSERT INTO people VALUES (1000, 5)"
+    file, copy, more = (
+        tmp_path / "town.duckdb",
+        tmp_path / "copy.duckdb",
+        "INSERT INTO people VALUES (1000, 5)",
+    )
     database(file, 100)
     town = serve("town.duckdb")
     assert town.count() == 100
@@ -162,7 +170,15 @@ def test_a_server_does_not_start_beside_a_writer(tmp_path: Path) -> None:
     database(tmp_path / "town.duckdb", 100)
     (tmp_path / "town.toml").write_text(SCHEMA.format(source="town.duckdb"))
     with writing(tmp_path / "town.duckdb", "SELECT 1") as opened:
-        command = [sys.executable, "-m", "dpsql", "serve", str(tmp_path / "town.toml"), "--port", "0"]
+        command = [
+            sys.executable,
+            "-m",
+            "dpsql",
+            "serve",
+            str(tmp_path / "town.toml"),
+            "--port",
+            "0",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert opened and done.returncode == 2
         assert "that no other process holds it open for writing" in done.stderr

@@ -48,7 +48,9 @@ def failing(error: Exception) -> Callable[..., None]:
     return fail
 
 
-def test_each_connection_is_told_with_its_address_and_number(guarded: Server, log: Callable[[], str]) -> None:
+def test_each_connection_is_told_with_its_address_and_number(
+    guarded: Server, log: Callable[[], str]
+) -> None:
     with Client(guarded.port) as client:
         client.log_in("ada", PASSWORD)
         client.query("SELECT 1 AS one")
@@ -59,10 +61,16 @@ def test_each_connection_is_told_with_its_address_and_number(guarded: Server, lo
     with Client(guarded.port) as client:
         client.log_in("ada", "wrong")
         place = "client={}:{}".format(*client.socket.getsockname())
-    assert re.search(rf"^{re.escape(place)} connection=\d+ user='ada' refused sqlstate=28P01", log(), re.MULTILINE)
+    assert re.search(
+        rf"^{re.escape(place)} connection=\d+ user='ada' refused sqlstate=28P01",
+        log(),
+        re.MULTILINE,
+    )
 
 
-def test_what_a_client_sends_begins_no_line_of_the_log(shared: Server, log: Callable[[], str]) -> None:
+def test_what_a_client_sends_begins_no_line_of_the_log(
+    shared: Server, log: Callable[[], str]
+) -> None:
     with Client(shared.port) as client:
         client.start("ada", database="x\nclient=1.1.1.1:1 connection=1 user='eve' connected")
     with Client(shared.port) as client:
@@ -110,7 +118,10 @@ def test_a_ledger_that_fails_is_told_to_the_owner(
         client.start()
         fields = error(client.query(f"{COUNT} WHERE weight > 71"))
     found = INCIDENT.fullmatch(fields["D"])
-    assert found is not None and fields["M"] == "the ledger could not be read or written; nothing was released"
+    assert (
+        found is not None
+        and fields["M"] == "the ledger could not be read or written; nothing was released"
+    )
     why = "LedgerError: the ledger cannot be written, from OSError: No space left on device"
     assert f"incident={found[1]} answering a client: {why}" in log()
 
@@ -118,15 +129,26 @@ def test_a_ledger_that_fails_is_told_to_the_owner(
 @pytest.mark.parametrize("process", [False, True])
 @pytest.mark.parametrize(
     ("table", "text", "marks"),
-    [("conditions", "SELECT chapter FROM conditions", ["reading a public table"]), ("patients", COUNT, [])],
+    [
+        ("conditions", "SELECT chapter FROM conditions", ["reading a public table"]),
+        ("patients", COUNT, []),
+    ],
 )
 def test_a_corrupt_file_is_named_under_the_number_that_the_analyst_has(
-    checkout: Path, log: Callable[[], str], monkeypatch: pytest.MonkeyPatch, process: bool, table: str, text: str,
+    checkout: Path,
+    log: Callable[[], str],
+    monkeypatch: pytest.MonkeyPatch,
+    process: bool,
+    table: str,
+    text: str,
     marks: list[str],
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setattr(opening, "OWN_PROCESS", process)
     file = checkout / "dpsql" / "data" / "nafld" / f"{table}.parquet"
-    with Server(open_database(checkout / "schemas" / "nafld.toml"), port=0) as server, Client(server.port) as client:
+    with (
+        Server(open_database(checkout / "schemas" / "nafld.toml"), port=0) as server,
+        Client(server.port) as client,
+    ):
         client.start()
         half = file.with_suffix(".half")
         half.write_bytes(file.read_bytes()[:-1000])
@@ -146,20 +168,27 @@ def test_a_file_that_is_missing_or_may_not_be_read_is_named(tmp_path: Path) -> N
     (tmp_path / "b.parquet").write_bytes(b"PAR1")
     (tmp_path / "c.duckdb").write_bytes(b"12345678DUCK")
     (tmp_path / "d.duckdb").write_bytes(b"")
-    files = [tmp_path / name for name in ("a.parquet", "b.parquet", "c.duckdb", "d.duckdb", "e.parquet")]
+    files = [
+        tmp_path / name for name in ("a.parquet", "b.parquet", "c.duckdb", "d.duckdb", "e.parquet")
+    ]
     assert faults_of(files) == [
-        f"{tmp_path}/d.duckdb is no whole duckdb file", f"{tmp_path}/e.parquet: No such file or directory",
-    ]  # fmt: skip
+        f"{tmp_path}/d.duckdb is no whole duckdb file",
+        f"{tmp_path}/e.parquet: No such file or directory",
+    ]
 
 
-def test_users_that_cannot_be_read_are_told_to_the_owner(guarded: Server, users: Path, log: Callable[[], str]) -> None:
+def test_users_that_cannot_be_read_are_told_to_the_owner(
+    guarded: Server, users: Path, log: Callable[[], str]
+) -> None:
     users.chmod(0o644)
     with Client(guarded.port) as client:
         assert error(client.log_in("ada", PASSWORD))["C"] == "28000"
     assert "reading the users: InterfaceError: users.json: others may read the users" in log()
 
 
-def test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_terminal(tmp_path: Path) -> None:
+def test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_terminal(
+    tmp_path: Path,
+) -> None:
     """In a Python of its own, as pytest has handlers for logs."""
     program = (
         "import sys, dpsql; from dpsql.engines.duckdb.reading import DuckDBReading\n"
@@ -172,7 +201,11 @@ def test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_term
     run = [sys.executable, "-c", program, str(clinic(tmp_path))]
     silent = subprocess.run(run, capture_output=True, text=True, check=True)
     message, note = silent.stdout.splitlines()
-    assert message == "E_EXEC query could not be completed" and INCIDENT.fullmatch(note) and silent.stderr == ""
+    assert (
+        message == "E_EXEC query could not be completed"
+        and INCIDENT.fullmatch(note)
+        and silent.stderr == ""
+    )
 
 
 def test_on_the_command_line_the_reader_is_the_owner_and_is_told_the_cause(tmp_path: Path) -> None:
@@ -184,12 +217,20 @@ def test_on_the_command_line_the_reader_is_the_owner_and_is_told_the_cause(tmp_p
         "main()\n"
     )
     run = [sys.executable, "-c", program, "query", str(schema), COUNT]
-    told = subprocess.run(run, capture_output=True, text=True, env=os.environ | {"DPSQL_LOG": str(file)})
-    assert told.returncode == 1 and INCIDENT.search(told.stderr) is None and "secret" not in told.stderr
+    told = subprocess.run(
+        run, capture_output=True, text=True, env=os.environ | {"DPSQL_LOG": str(file)}
+    )
+    assert (
+        told.returncode == 1
+        and INCIDENT.search(told.stderr) is None
+        and "secret" not in told.stderr
+    )
     assert "E_EXEC query could not be completed\ndpsql: reading: MemoryError\n" in told.stderr
     found = re.search(r"incident=([0-9a-f]{8}) reading: MemoryError", file.read_text())
     assert found is not None and file.stat().st_mode & 0o777 == 0o600
-    missing = subprocess.run(run, capture_output=True, text=True, env=os.environ | {"DPSQL_LOG": "/nowhere/x.log"})
+    missing = subprocess.run(
+        run, capture_output=True, text=True, env=os.environ | {"DPSQL_LOG": "/nowhere/x.log"}
+    )
     assert missing.returncode == 2 and "the log cannot be written there" in missing.stderr
 
 
@@ -214,14 +255,22 @@ def test_causes_have_no_words_of_others() -> None:
     chained = KeyError(CANARY)
     chained.__cause__ = duckdb.IOException(CANARY)
     assert cause(chained) == "KeyError, from IOException"
-    assert cause(PermissionError(13, "Permission denied", CANARY)) == "PermissionError: Permission denied"
+    assert (
+        cause(PermissionError(13, "Permission denied", CANARY))
+        == "PermissionError: Permission denied"
+    )
 
 
-def test_a_fault_has_a_number_too(shared: Server, log: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_has_a_number_too(
+    shared: Server, log: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("dpsql.session.Session.answer", failing(ZeroDivisionError(CANARY)))
     with Client(shared.port) as client:
         client.start()
         answer = client.query(f"{COUNT} WHERE weight > 72")
     found = INCIDENT.fullmatch(error(answer)["D"])
     assert found is not None and isinstance(answer[-1], codec.ReadyForQuery)
-    assert f"incident={found[1]} answering a client: ZeroDivisionError" in log() and CANARY not in log()
+    assert (
+        f"incident={found[1]} answering a client: ZeroDivisionError" in log()
+        and CANARY not in log()
+    )

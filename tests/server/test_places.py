@@ -65,7 +65,9 @@ def test_halves_of_long_messages_share_a_room(serve: Callable[..., Server]) -> N
     assert eventually(lambda: server.connected == 0) and server._unfinished._left == 4 * MEGABYTE
 
 
-def test_who_finds_no_room_is_told_so_when_the_message_has_come(serve: Callable[..., Server]) -> None:
+def test_who_finds_no_room_is_told_so_when_the_message_has_come(
+    serve: Callable[..., Server],
+) -> None:
     server = serve(limits=ConnectionLimits(unfinished=MEGABYTE))
     with Client(server.port) as hoarder, Client(server.port) as client:
         hoarder.start()
@@ -88,7 +90,9 @@ def test_a_client_that_leaves_gives_its_room_back(serve: Callable[..., Server]) 
     assert eventually(lambda: server.connected == 0) and server._unfinished._left == 2 * MEGABYTE
 
 
-def test_the_rest_of_a_message_comes_in_time(serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rest_of_a_message_comes_in_time(
+    serve: Callable[..., Server], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stream, "REST", 0.5)
     server = serve()
     with Client(server.port) as client, Client(server.port) as idle:

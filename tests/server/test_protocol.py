@@ -24,7 +24,9 @@ def count() -> str:
 
 
 def prices(messages: list[codec.Message]) -> list[str]:
-    return [notice.partition(";")[0] for notice in notices(messages) if notice.startswith("dpsql: ")]
+    return [
+        notice.partition(";")[0] for notice in notices(messages) if notice.startswith("dpsql: ")
+    ]
 
 
 def test_a_start_tells_settings_key_and_state(client: Client) -> None:
@@ -36,7 +38,9 @@ def test_a_start_tells_settings_key_and_state(client: Client) -> None:
     assert len(client.secret) == 4
 
 
-def test_a_simple_query_is_charged_once_and_says_so(client: Client, spent: Callable[[], int]) -> None:
+def test_a_simple_query_is_charged_once_and_says_so(
+    client: Client, spent: Callable[[], int]
+) -> None:
     answer = client.query(count())
     assert names(answer) == "RowDescription DataRow DataRow DataRow CommandComplete ReadyForQuery"
     assert [row[0] for row in rows(answer)] == [b"f", b"m", None]
@@ -52,12 +56,16 @@ def test_an_answer_that_was_paid_for_is_free(client: Client, spent: Callable[[],
     text = count()
     first, again = client.query(text), client.extended(Parse(query=text), Bind(), Execute())
     assert rows(first) == rows(again)
-    assert re.match("dpsql: free: answered before, and paid for once; error with 95 %: n ± ", notices(again)[1])
+    assert re.match(
+        "dpsql: free: answered before, and paid for once; error with 95 %: n ± ", notices(again)[1]
+    )
     assert notices(again)[1].partition("; error")[2] == notices(first)[1].partition("; error")[2]
     assert spent() == 1
 
 
-def test_statements_of_one_text_are_answered_one_by_one_up_to_the_first_error(client: Client) -> None:
+def test_statements_of_one_text_are_answered_one_by_one_up_to_the_first_error(
+    client: Client,
+) -> None:
     answer = client.query("SELECT 1 AS a; ; SELECT 2 AS b; SELECT nope FROM patients; SELECT 3")
     assert names(answer).count("RowDescription") == 2
     assert error(answer)["C"] == "42703"
@@ -72,16 +80,25 @@ def test_an_empty_text_has_an_answer_of_its_own(client: Client) -> None:
     assert names(answer) == "ParseComplete BindComplete NoData EmptyQueryResponse ReadyForQuery"
 
 
-def test_describing_costs_nothing_and_executing_costs_once(client: Client, spent: Callable[[], int]) -> None:
-    asked = [Parse(statement="s", query="SELECT COUNT(*) FROM patients WHERE ward > $1"), Describe(kind="S", name="s")]
+def test_describing_costs_nothing_and_executing_costs_once(
+    client: Client, spent: Callable[[], int]
+) -> None:
+    asked = [
+        Parse(statement="s", query="SELECT COUNT(*) FROM patients WHERE ward > $1"),
+        Describe(kind="S", name="s"),
+    ]
     answer = client.extended(*asked)
     assert names(answer) == "ParseComplete ParameterDescription RowDescription ReadyForQuery"
-    (described,) = [message for message in answer if isinstance(message, codec.ParameterDescription)]
+    (described,) = [
+        message for message in answer if isinstance(message, codec.ParameterDescription)
+    ]
     assert described.type_oids == [20]
     client.extended(Parse(query=count()), Describe(), Bind(), Describe(kind="P"))
     assert spent() == 0
     client.query("BEGIN")
-    answer = client.extended(Bind(portal="p", statement="s", param_values=[b"1"]), Describe(kind="P", name="p"))
+    answer = client.extended(
+        Bind(portal="p", statement="s", param_values=[b"1"]), Describe(kind="P", name="p")
+    )
     assert names(answer) == "BindComplete RowDescription ReadyForQuery"
     assert spent() == 0
     answer = client.extended(Execute(portal="p"))
@@ -92,8 +109,12 @@ def test_describing_costs_nothing_and_executing_costs_once(client: Client, spent
 
 def test_a_portal_is_read_in_parts_and_paid_once(client: Client, spent: Callable[[], int]) -> None:
     client.query("BEGIN")
-    answer = client.extended(Parse(query=count()), Bind(portal="p"), Execute(portal="p", max_rows=2))
-    assert names(answer) == "ParseComplete BindComplete DataRow DataRow PortalSuspended ReadyForQuery"
+    answer = client.extended(
+        Parse(query=count()), Bind(portal="p"), Execute(portal="p", max_rows=2)
+    )
+    assert (
+        names(answer) == "ParseComplete BindComplete DataRow DataRow PortalSuspended ReadyForQuery"
+    )
     answer = client.extended(Execute(portal="p", max_rows=2))
     assert (names(answer), tags(answer)) == ("DataRow CommandComplete ReadyForQuery", ["SELECT 1"])
     assert spent() == 1
@@ -106,7 +127,9 @@ def test_a_portal_ends_with_its_cycle_outside_a_transaction(client: Client) -> N
     assert error(client.extended(Execute(portal="p")))["C"] == "34000"
 
 
-def test_after_an_error_everything_is_skipped_until_sync(client: Client, spent: Callable[[], int]) -> None:
+def test_after_an_error_everything_is_skipped_until_sync(
+    client: Client, spent: Callable[[], int]
+) -> None:
     answer = client.extended(
         Parse(query="SELECT nope FROM patients"), Bind(), Execute(), Parse(query=count()), Execute()
     )
@@ -132,14 +155,18 @@ def test_flush_sends_what_there_is(client: Client) -> None:
 def test_binary_values_in_and_out(client: Client) -> None:
     answer = client.extended(
         Parse(
-            query="SELECT COUNT(*) AS n, SUM(CAST(cost AS DOUBLE)) AS a FROM visits WHERE cost < $1", param_types=[701]
+            query="SELECT COUNT(*) AS n, SUM(CAST(cost AS DOUBLE)) AS a FROM visits WHERE cost < $1",
+            param_types=[701],
         ),
         Bind(param_formats=[1], param_values=[struct.pack("!d", 3.5)], result_formats=[1]),
         Describe(kind="P"),
         Execute(),
     )
     (described,) = [message for message in answer if isinstance(message, codec.RowDescription)]
-    assert [(field.type_oid, field.format_code) for field in described.fields] == [(20, 1), (701, 1)]
+    assert [(field.type_oid, field.format_code) for field in described.fields] == [
+        (20, 1),
+        (701, 1),
+    ]
     ((number, total),) = rows(answer)
     assert number is not None and total is not None
     assert abs(struct.unpack("!q", number)[0]) < 100
@@ -166,12 +193,19 @@ def test_values_that_are_none_are_refused_at_bind(
 
 
 def test_names_of_statements_and_portals(client: Client) -> None:
-    twice = client.extended(Parse(statement="s", query="SELECT 1"), Parse(statement="s", query="SELECT 2"))
+    twice = client.extended(
+        Parse(statement="s", query="SELECT 1"), Parse(statement="s", query="SELECT 2")
+    )
     assert error(twice)["C"] == "42P05"
     assert error(client.extended(Bind(statement="unknown")))["C"] == "26000"
     assert error(client.extended(Describe(kind="S", name="unknown")))["C"] == "26000"
     assert error(client.extended(Parse(query="SELECT 1; SELECT 2")))["C"] == "42601"
-    assert names(client.extended(Close(kind="S", name="s"), Close(kind="P", name="none"))).count("CloseComplete") == 2
+    assert (
+        names(client.extended(Close(kind="S", name="s"), Close(kind="P", name="none"))).count(
+            "CloseComplete"
+        )
+        == 2
+    )
     client.extended(Parse(statement="t", query="SELECT 1"))
     assert tags(client.query("DEALLOCATE t")) == ["DEALLOCATE"]
     assert error(client.query("DEALLOCATE t"))["C"] == "26000"
@@ -189,7 +223,9 @@ def test_a_refusal_says_where_why_and_what_to_write(client: Client) -> None:
 
 
 def test_the_words_of_the_engine_inside_stay_inside(client: Client) -> None:
-    fields = error(client.query("SELECT COUNT(*) AS n FROM patients HAVING array_position(COUNT(*), 1) > 0"))
+    fields = error(
+        client.query("SELECT COUNT(*) AS n FROM patients HAVING array_position(COUNT(*), 1) > 0")
+    )
     assert fields["D"].startswith("E_SHELL")
     assert fields["C"] == "42883"
     assert fields["M"] == "function array_position(BIGINT, INTEGER) does not exist; a CAST may help"
@@ -212,11 +248,19 @@ def test_the_words_of_the_engine_inside_stay_inside(client: Client) -> None:
 )
 def test_nothing_is_written(client: Client, statement: str, said: str) -> None:
     fields = error(client.query(statement))
-    assert (fields["C"], fields["M"]) == ("25006", f"cannot execute {said} in a read-only transaction")
+    assert (fields["C"], fields["M"]) == (
+        "25006",
+        f"cannot execute {said} in a read-only transaction",
+    )
 
 
 def test_files_and_programs_are_out_of_reach(client: Client) -> None:
-    for statement in ("COPY (SELECT 1) TO '/tmp/x'", "COPY (SELECT 1) TO PROGRAM 'id'", "LOAD 'x'", "LISTEN x"):
+    for statement in (
+        "COPY (SELECT 1) TO '/tmp/x'",
+        "COPY (SELECT 1) TO PROGRAM 'id'",
+        "LOAD 'x'",
+        "LISTEN x",
+    ):
         assert error(client.query(statement))["C"] == "0A000"
 
 
@@ -253,7 +297,9 @@ def test_explain_is_the_price_and_costs_nothing(client: Client, spent: Callable[
         Bind(param_values=[b"1"]),
         Execute(),
     )
-    assert names(answer).startswith("ParseComplete ParameterDescription RowDescription BindComplete DataRow")
+    assert names(answer).startswith(
+        "ParseComplete ParameterDescription RowDescription BindComplete DataRow"
+    )
     (described,) = [message for message in answer if isinstance(message, codec.RowDescription)]
     assert [field.name for field in described.fields] == ["QUERY PLAN"]
     assert rows(client.query(f"EXPLAIN PRIVACY {count()}"))
@@ -261,8 +307,14 @@ def test_explain_is_the_price_and_costs_nothing(client: Client, spent: Callable[
     assert spent() == 0
 
 
-def test_probes_give_columns_without_rows_and_cost_nothing(client: Client, spent: Callable[[], int]) -> None:
-    for text in ("SELECT * FROM visits LIMIT 0", "SELECT * FROM visits WHERE 1 = 0", "SELECT cost FROM visits LIMIT 1"):
+def test_probes_give_columns_without_rows_and_cost_nothing(
+    client: Client, spent: Callable[[], int]
+) -> None:
+    for text in (
+        "SELECT * FROM visits LIMIT 0",
+        "SELECT * FROM visits WHERE 1 = 0",
+        "SELECT cost FROM visits LIMIT 1",
+    ):
         answer = client.query(text)
         assert names(answer) == "RowDescription CommandComplete ReadyForQuery"
     assert len(notices(answer)) == 1 and "rows" in notices(answer)[0]
@@ -270,8 +322,12 @@ def test_probes_give_columns_without_rows_and_cost_nothing(client: Client, spent
 
 
 def test_it_is_told_that_a_number_made_of_released_rows_has_no_interval(client: Client) -> None:
-    answer = client.query("SELECT COUNT(*) AS n FROM patients WHERE weight > (SELECT AVG(weight) FROM patients)")
-    assert notices(answer)[0].startswith("no interval of n: a private part reads the released rows of a subquery")
+    answer = client.query(
+        "SELECT COUNT(*) AS n FROM patients WHERE weight > (SELECT AVG(weight) FROM patients)"
+    )
+    assert notices(answer)[0].startswith(
+        "no interval of n: a private part reads the released rows of a subquery"
+    )
 
 
 def test_a_time_limit_that_no_clock_has_is_refused(client: Client) -> None:
@@ -281,7 +337,9 @@ def test_a_time_limit_that_no_clock_has_is_refused(client: Client) -> None:
 
 
 def test_columns_without_names_have_those_of_postgres(client: Client) -> None:
-    answer = client.query("SELECT COUNT(*), AVG(cost), 1 + 1, CASE WHEN true THEN 1 END FROM visits")
+    answer = client.query(
+        "SELECT COUNT(*), AVG(cost), 1 + 1, CASE WHEN true THEN 1 END FROM visits"
+    )
     (described,) = [message for message in answer if isinstance(message, codec.RowDescription)]
     assert [field.name for field in described.fields] == ["count", "avg", "?column?", "case"]
 
@@ -304,6 +362,8 @@ def test_cursors_hold_no_more_than_a_connection_may(
 
 
 def test_values_that_no_statement_needs_are_not_held(client: Client) -> None:
-    answer = client.extended(Parse(query="SELECT $1 AS x"), Bind(param_values=[b"x" * (1024 * 1024 + 1)]), Execute())
+    answer = client.extended(
+        Parse(query="SELECT $1 AS x"), Bind(param_values=[b"x" * (1024 * 1024 + 1)]), Execute()
+    )
     assert error(answer)["C"] == "54000"
     assert rows(client.query("SELECT 1 AS one")) == [[b"1"]]

@@ -21,7 +21,10 @@ def test_the_setting_is_probe_until_it_is_changed(client: Client, spent: Callabl
     assert tags(answer) == ["SELECT 0"]
     assert any("no rows are shown" in notice for notice in notices(answer))
     assert (
-        error(client.query("SELECT COUNT(*) FROM patients WHERE NOT EXISTS (SELECT cost FROM visits)"))["C"] == "42501"
+        error(
+            client.query("SELECT COUNT(*) FROM patients WHERE NOT EXISTS (SELECT cost FROM visits)")
+        )["C"]
+        == "42501"
     )
     client.query("SET dpsql.raw_select TO 'ERROR'")
     assert error(client.query(ONE))["C"] == "42501"

@@ -18,7 +18,11 @@ from dpsql.cli.host_warnings import host_warnings, ledger_is_with_data
 from dpsql.engines.duckdb.process import confinement
 from dpsql.schema import load
 
-ROOT, LANDLOCK, OWN = "runs as root", "this system has no Landlock", "the engine runs in the server's own process"
+ROOT, LANDLOCK, OWN = (
+    "runs as root",
+    "this system has no Landlock",
+    "the engine runs in the server's own process",
+)
 LEDGER, KEY = "the ledger lies in the folder of the data", "others may read or write the TLS key"
 
 
@@ -49,7 +53,9 @@ def folder_of_parquet(place: Path, ledger: str = "") -> Path:
     return schema
 
 
-def test_a_confined_server_warns_of_nothing(surrounded: Callable[[int, int], None], tmp_path: Path) -> None:
+def test_a_confined_server_warns_of_nothing(
+    surrounded: Callable[[int, int], None], tmp_path: Path
+) -> None:
     assert said(clinic(tmp_path)) == []
 
 
@@ -61,7 +67,9 @@ def test_root_and_a_system_without_landlock_are_warned_of(
     assert first.startswith(ROOT) and second.startswith(LANDLOCK)
 
 
-def test_a_key_that_others_can_read_is_warned_of(surrounded: Callable[[int, int], None], tmp_path: Path) -> None:
+def test_a_key_that_others_can_read_is_warned_of(
+    surrounded: Callable[[int, int], None], tmp_path: Path
+) -> None:
     schema, key = clinic(tmp_path), tmp_path / "server.key"
     key.write_text("key")
     for mode, warned in ((0o600, False), (0o640, False), (0o644, True), (0o660, True)):
@@ -69,7 +77,9 @@ def test_a_key_that_others_can_read_is_warned_of(surrounded: Callable[[int, int]
         assert [KEY in each for each in said(schema, key)] == [True] * warned
 
 
-def test_figures_that_others_can_reach_are_warned_of(surrounded: Callable[[int, int], None], tmp_path: Path) -> None:
+def test_figures_that_others_can_reach_are_warned_of(
+    surrounded: Callable[[int, int], None], tmp_path: Path
+) -> None:
     schema = load(clinic(tmp_path))
     assert host_warnings(schema, metrics_host="127.0.0.1") == []
     assert "not on the loopback" in host_warnings(schema, metrics_host="0.0.0.0")[0].said
@@ -82,7 +92,11 @@ def test_a_ledger_in_the_folder_of_the_data_is_warned_of(
     assert [LEDGER in each for each in said(schema)] == [True]
     checked = CliRunner().invoke(commands, ["schema", "check", str(schema)])
     assert f"note: ledger: {LEDGER}" in checked.output and checked.exit_code == 0
-    for place, within in (("own.ledger", False), ("data/below/own.ledger", True), ("data/../own.ledger", False)):
+    for place, within in (
+        ("own.ledger", False),
+        ("data/below/own.ledger", True),
+        ("data/../own.ledger", False),
+    ):
         other = tmp_path / str(len(place))
         other.mkdir()
         assert ledger_is_with_data(load(folder_of_parquet(other, f'ledger = "{place}"'))) is within
@@ -102,7 +116,9 @@ def start(schema: Path, *options: str) -> Result:
         signal.signal(signal.SIGINT, before[1])
 
 
-def test_the_server_tells_its_owner_at_the_start(surrounded: Callable[[int, int], None], tmp_path: Path) -> None:
+def test_the_server_tells_its_owner_at_the_start(
+    surrounded: Callable[[int, int], None], tmp_path: Path
+) -> None:
     surrounded(0, -1)
     ended = start(clinic(tmp_path), "--metrics-port", "0", "--max-user-connections", "2")
     assert ended.exit_code == 0, ended.output
@@ -110,11 +126,21 @@ def test_the_server_tells_its_owner_at_the_start(surrounded: Callable[[int, int]
     assert "metrics for the owner on 127.0.0.1 port " in ended.output and "ending: " in ended.output
 
 
-@pytest.mark.parametrize(("user", "version", "process", "why"), [
-    (0, 4, True, ROOT), (1000, 0, True, LANDLOCK), (1000, 4, False, OWN),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("user", "version", "process", "why"),
+    [
+        (0, 4, True, ROOT),
+        (1000, 0, True, LANDLOCK),
+        (1000, 4, False, OWN),
+    ],
+)
 def test_where_confinement_is_required_it_does_not_start_without(
-    surrounded: Callable[[int, int], None], tmp_path: Path, user: int, version: int, process: bool, why: str
+    surrounded: Callable[[int, int], None],
+    tmp_path: Path,
+    user: int,
+    version: int,
+    process: bool,
+    why: str,
 ) -> None:
     surrounded(user, version)
     schema = clinic(tmp_path)

@@ -48,7 +48,9 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Databa
 @contextmanager
 def ledger_held(folder: Path) -> Iterator[None]:
     """While this lasts somebody else is in the midst of writing to the ledger."""
-    holder = sqlite3.connect(folder / "clinic.ledger", isolation_level=None, check_same_thread=False)
+    holder = sqlite3.connect(
+        folder / "clinic.ledger", isolation_level=None, check_same_thread=False
+    )
     holder.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -58,7 +60,9 @@ def ledger_held(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def engine_stopped(database: Database) -> Iterator[None]:
-    assert isinstance(database._engine, DuckDBEngine) and isinstance(database._engine._data, ProcessData)
+    assert isinstance(database._engine, DuckDBEngine) and isinstance(
+        database._engine._data, ProcessData
+    )
     pid = database._engine._data.pid
     os.kill(pid, signal.SIGSTOP)
     try:
@@ -102,7 +106,9 @@ def test_a_stuck_ledger_is_waited_for_until_the_clock_or_the_user_says_otherwise
         assert rows(client.query("SELECT COUNT(*) FROM visits"))
 
 
-def test_statements_behind_a_stuck_ledger_end_together(serve: Callable[..., Server], tmp_path: Path) -> None:
+def test_statements_behind_a_stuck_ledger_end_together(
+    serve: Callable[..., Server], tmp_path: Path
+) -> None:
     """They came back one after the other, each after the whole patience of the ledger."""
     server, found = serve(), list[tuple[tuple[str, str], float]]()
 
@@ -110,7 +116,9 @@ def test_statements_behind_a_stuck_ledger_end_together(serve: Callable[..., Serv
         with Client(server.port, timeout=60) as client:
             client.start()
             client.query("SET statement_timeout = '1s'")
-            found.append(timed(lambda: client.query(f"SELECT COUNT(*) FROM visits WHERE cost > {number}")))
+            found.append(
+                timed(lambda: client.query(f"SELECT COUNT(*) FROM visits WHERE cost > {number}"))
+            )
 
     with ledger_held(tmp_path):
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
@@ -118,7 +126,9 @@ def test_statements_behind_a_stuck_ledger_end_together(serve: Callable[..., Serv
             thread.start()
         for thread in threads:
             thread.join(90)
-    assert [said for said, _ in found] == [_BY_CLOCK] * 8 and max(seconds for _, seconds in found) < SOON
+    assert [said for said, _ in found] == [_BY_CLOCK] * 8 and max(
+        seconds for _, seconds in found
+    ) < SOON
     assert charges(server.database) == 0
 
 
@@ -134,7 +144,12 @@ def test_an_engine_that_stands_still_is_waited_for_until_the_clock_says_otherwis
         with engine_stopped(database):
             said, seconds = timed(lambda: client.query(text))
             assert said == _BY_CLOCK and seconds < SOON
-            asked = (codec.Parse(query=text), codec.Bind(), codec.Describe(kind="P"), codec.Execute())
+            asked = (
+                codec.Parse(query=text),
+                codec.Bind(),
+                codec.Describe(kind="P"),
+                codec.Execute(),
+            )
             said, seconds = timed(lambda: client.extended(*asked))
             assert said == _BY_CLOCK and seconds < SOON
         client.query("SET statement_timeout = 0")
@@ -142,7 +157,9 @@ def test_an_engine_that_stands_still_is_waited_for_until_the_clock_says_otherwis
     assert charges(database) == text.count("COUNT")
 
 
-def test_the_user_ends_a_statement_whose_engine_stands_still(serve: Callable[..., Server], database: Database) -> None:
+def test_the_user_ends_a_statement_whose_engine_stands_still(
+    serve: Callable[..., Server], database: Database
+) -> None:
     server = serve()
     with Client(server.port) as client:
         client.start()

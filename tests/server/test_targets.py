@@ -15,7 +15,10 @@ def test_to_reach_costs_nothing(client: Client, spent: Callable[[], int]) -> Non
     for target in ("± 20", "20", "+-20", "5 % OF 400", "n 5 % OF 400"):
         answer = client.query(f"EXPLAIN PRIVACY {COUNT.format(1)} TO REACH {target};")
         lines = [str(line[0], "utf-8") for line in rows(answer) if line[0] is not None]
-        assert any(line.startswith("to reach ") and "which gives n ± 2" in line for line in lines) or "20" not in target
+        assert (
+            any(line.startswith("to reach ") and "which gives n ± 2" in line for line in lines)
+            or "20" not in target
+        )
         assert any("of what is left; SET dpsql.epsilon = " in line for line in lines)
     fields = error(client.query(f"EXPLAIN PRIVACY {COUNT.format(1)} TO REACH soon"))
     assert fields["C"] == "0A000" and "no target" in fields["M"]
@@ -51,4 +54,7 @@ def test_a_target_prices_the_statements(client: Client, spent: Callable[[], int]
 def test_a_target_at_the_start(serve: Callable[..., Server]) -> None:
     with Client(serve().port) as client:
         client.start(options="-c dpsql.target_error=3 -c dpsql.most_epsilon=4")
-        assert rows(client.query("SHOW dpsql.target_error; SHOW dpsql.most_epsilon")) == [["± 3".encode()], [b"4"]]
+        assert rows(client.query("SHOW dpsql.target_error; SHOW dpsql.most_epsilon")) == [
+            ["± 3".encode()],
+            [b"4"],
+        ]

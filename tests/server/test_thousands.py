@@ -73,7 +73,15 @@ def price(number: int) -> Fraction:
 @contextmanager
 def served(schema: Path) -> Iterator[int]:
     """The port of ``dpsql serve`` as a process of its own."""
-    command = [sys.executable, "-c", "from dpsql.cli import main; main()", "serve", str(schema), "--port", "0"]
+    command = [
+        sys.executable,
+        "-c",
+        "from dpsql.cli import main; main()",
+        "serve",
+        str(schema),
+        "--port",
+        "0",
+    ]
     log: list[str] = []
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -89,22 +97,30 @@ def served(schema: Path) -> Iterator[int]:
             process.wait(30)
             reading.join()
     assert process.returncode == 0
-    assert not any(word in line for line in log for word in ("Traceback", "a fault of dpsql", "SELECT COUNT"))
+    assert not any(
+        word in line for line in log for word in ("Traceback", "a fault of dpsql", "SELECT COUNT")
+    )
 
 
 def ask(client: Client, text: str, extended: bool, mine: Fraction) -> Answer:
     """What the client is told; ``mine`` is what its statements cost."""
     if extended:
-        messages = client.extended(codec.Parse(query=text), codec.Bind(), codec.Describe(), codec.Execute())
+        messages = client.extended(
+            codec.Parse(query=text), codec.Bind(), codec.Describe(), codec.Execute()
+        )
     else:
         messages = client.query(text)
     said = notices(messages)
     charged = [mine for notice in said if _CHARGED.match(notice)]
     stored = [notice for notice in said if notice.startswith(_STORED)]
     assert len(charged) + len(stored) <= 1, said
-    states = [message.fields["C"] for message in messages if isinstance(message, codec.ErrorResponse)]
+    states = [
+        message.fields["C"] for message in messages if isinstance(message, codec.ErrorResponse)
+    ]
     assert len(states) <= 1, states
-    return Answer(sum(charged, Fraction(0)), bool(stored), states[0] if states else None, rows(messages))
+    return Answer(
+        sum(charged, Fraction(0)), bool(stored), states[0] if states else None, rows(messages)
+    )
 
 
 def talk(port: int, number: int) -> Told:
@@ -112,7 +128,9 @@ def talk(port: int, number: int) -> Told:
     told, dice, mine = Told(), random.Random(number), price(number)
     capped = number >= CLIENTS - CAPPED
     with Client(port, timeout=120) as client:
-        client.start(f"analyst{number}", options=f"-c dpsql.epsilon={float(mine)} -c dpsql.reuse=off")
+        client.start(
+            f"analyst{number}", options=f"-c dpsql.epsilon={float(mine)} -c dpsql.reuse=off"
+        )
         for turn in range(EACH):
             point, extended = dice.random(), dice.random() < 0.5
             if point < 0.03:
@@ -129,10 +147,16 @@ def talk(port: int, number: int) -> Told:
             poor = capped and answer.sqlstate == "53400"
             match kind:
                 case "own":
-                    assert poor or (answer.charged, answer.stored, answer.sqlstate) == (mine, False, None)
+                    assert poor or (answer.charged, answer.stored, answer.sqlstate) == (
+                        mine,
+                        False,
+                        None,
+                    )
                 case "shared":
                     paid_by_another = not answer.charged and answer.stored
-                    assert poor or (answer.sqlstate is None and (answer.charged == mine or paid_by_another))
+                    assert poor or (
+                        answer.sqlstate is None and (answer.charged == mine or paid_by_another)
+                    )
                 case "again":
                     assert answer == Answer(Fraction(0), True, None, told.answers[text])
                 case "refused":
@@ -144,7 +168,10 @@ def talk(port: int, number: int) -> Told:
             if answer.charged:
                 told.charged[text, answer.charged] += 1
             if answer.charged or answer.stored:
-                assert told.answers.setdefault(text, answer.rows) == answer.rows and len(answer.rows) == 1
+                assert (
+                    told.answers.setdefault(text, answer.rows) == answer.rows
+                    and len(answer.rows) == 1
+                )
     return told
 
 
@@ -178,8 +205,13 @@ def leave(port: int, number: int) -> tuple[Counter[str], Counter[str]]:
 @pytest.mark.slow
 def test_no_charge_of_thousands_of_statements_is_wrong_or_lost(tmp_path: Path) -> None:
     schema = clinic(tmp_path, delta="0")  # so that the loss of a statement is its ε
-    caps = (f'[analysts."analyst{number}"]\nepsilon = {CAP}\n' for number in range(CLIENTS - CAPPED, CLIENTS))
-    schema.write_text(schema.read_text().replace("[tables.patients]", "".join(caps) + "[tables.patients]", 1))
+    caps = (
+        f'[analysts."analyst{number}"]\nepsilon = {CAP}\n'
+        for number in range(CLIENTS - CAPPED, CLIENTS)
+    )
+    schema.write_text(
+        schema.read_text().replace("[tables.patients]", "".join(caps) + "[tables.patients]", 1)
+    )
     with served(schema) as port, ThreadPoolExecutor(CLIENTS + RUDE) as pool:
         talks = [pool.submit(talk, port, number) for number in range(CLIENTS)]
         leaving = [pool.submit(leave, port, number) for number in range(RUDE)]
@@ -190,7 +222,9 @@ def test_no_charge_of_thousands_of_statements_is_wrong_or_lost(tmp_path: Path) -
     history = list(ledger.history())
     assert ledger.verify() == len(history)
     database.close()
-    written = {name: Counter[tuple[str, Fraction]]() for name in {entry.analyst for entry in history}}
+    written = {
+        name: Counter[tuple[str, Fraction]]() for name in {entry.analyst for entry in history}
+    }
     for entry in history:
         written[entry.analyst][entry.statement, entry.cost.epsilon] += 1
 
@@ -202,7 +236,9 @@ def test_no_charge_of_thousands_of_statements_is_wrong_or_lost(tmp_path: Path) -
             assert sum(cost * times for (_, cost), times in client.charged.items()) <= CAP
     kinds = sum((client.kinds for client in told), Counter())
     assert kinds["own"] > 200 and kinds["again"] > 500
-    assert kinds["poor"] > 10  # of about 36 own ones 20 are within the caps; of shared ones it depends on who is first
+    assert (
+        kinds["poor"] > 10
+    )  # of about 36 own ones 20 are within the caps; of shared ones it depends on who is first
 
     # what several asked at the same price was paid for once, and answered alike
     answers: dict[tuple[str, Fraction], list[list[bytes | None]]] = {}
@@ -215,6 +251,8 @@ def test_no_charge_of_thousands_of_statements_is_wrong_or_lost(tmp_path: Path) -
 
     # who left in the middle is charged for a statement once, or not at all where it had not begun
     for number, (sent, paid) in enumerate(left):
-        own = Counter({text: times for (text, _), times in written.pop(f"rude{number}", Counter()).items()})
+        own = Counter(
+            {text: times for (text, _), times in written.pop(f"rude{number}", Counter()).items()}
+        )
         assert paid <= own <= sent, number
     assert not written

@@ -47,9 +47,15 @@ def test_tls_is_verified_and_bound_to_the_login(
 ) -> None:
     server = serve(policy=LoginPolicy(*certificate.policy, users=users))
     with psycopg.connect(
-        host="localhost", hostaddr="127.0.0.1", port=server.port, user="ada", password=PASSWORD, sslmode="verify-full",
-        sslrootcert=str(certificate.authority), channel_binding="require",
-    ) as connection:  # fmt: skip
+        host="localhost",
+        hostaddr="127.0.0.1",
+        port=server.port,
+        user="ada",
+        password=PASSWORD,
+        sslmode="verify-full",
+        sslrootcert=str(certificate.authority),
+        channel_binding="require",
+    ) as connection:
         assert connection.pgconn.ssl_in_use
         assert connection.execute("SELECT 1").fetchone() == (1,)
     with Client(server.port) as client:

@@ -39,7 +39,10 @@ class Client:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.socket.close()
 
@@ -131,7 +134,9 @@ class Client:
 def names(messages: list[Message]) -> str:
     """The kinds of the messages with blanks between them, notices and settings left out."""
     left_out = codec.NoticeResponse | codec.ParameterStatus
-    return " ".join(type(message).__name__ for message in messages if not isinstance(message, left_out))
+    return " ".join(
+        type(message).__name__ for message in messages if not isinstance(message, left_out)
+    )
 
 
 def rows(messages: list[Message]) -> list[list[bytes | None]]:

@@ -36,7 +36,9 @@ def priced(folder: Path, privacy: str, cap: str = "") -> Path:
     schema = clinic(folder)
     text = re.sub(r"(?m)^(epsilon|delta|query_epsilon) = .*\n", "", schema.read_text())
     cap = f"[analysts.ada]\n{cap}\n" if cap else ""
-    schema.write_text(text.replace("[tables.patients]\n", f"{privacy}\n{cap}[tables.patients]\n", 1))
+    schema.write_text(
+        text.replace("[tables.patients]\n", f"{privacy}\n{cap}[tables.patients]\n", 1)
+    )
     return schema
 
 
@@ -52,8 +54,13 @@ def admitted(connection: Connection, text: str, most: int) -> int:
 
 def shown(schema: Path) -> dict[str, int | None]:
     """What ``dpsql budget`` says of Ada, or of everybody: the counts as they are asked, and with Laplace noise."""
-    (*_, holder) = json.loads(CliRunner().invoke(cli.commands, ["budget", str(schema), "--json"]).output)["holders"]
-    return {"auto": holder["next"]["statements"], "laplace": holder["next"]["statements_by_laplace"]}
+    (*_, holder) = json.loads(
+        CliRunner().invoke(cli.commands, ["budget", str(schema), "--json"]).output
+    )["holders"]
+    return {
+        "auto": holder["next"]["statements"],
+        "laplace": holder["next"]["statements_by_laplace"],
+    }
 
 
 FIXED = 'accountant = { name = "advanced", statements = 3, epsilon = 0.5 }'
@@ -63,23 +70,47 @@ HALF = "epsilon = 1\ndelta = 1e-6\nquery_epsilon = 0.5"
 @pytest.mark.parametrize(
     ("privacy", "cap", "expected"),
     [
-        (HALF, "", {"auto": 2, "laplace": None}),  # Gaussian noise at 0.5 has five times the ρ that the budget holds
+        (
+            HALF,
+            "",
+            {"auto": 2, "laplace": None},
+        ),  # Gaussian noise at 0.5 has five times the ρ that the budget holds
         (HALF, "epsilon = 0.9", {"auto": 1, "laplace": None}),
-        ("epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.3", "delta = 0", {"auto": 10, "laplace": None}),
-        ('epsilon = 10\ndelta = 1e-6\nquery_epsilon = 1\nrefresh = "daily"', "epsilon = 5",
-         {"auto": 5, "laplace": None}),
+        (
+            "epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.3",
+            "delta = 0",
+            {"auto": 10, "laplace": None},
+        ),
+        (
+            'epsilon = 10\ndelta = 1e-6\nquery_epsilon = 1\nrefresh = "daily"',
+            "epsilon = 5",
+            {"auto": 5, "laplace": None},
+        ),
         (f'{HALF}\nmechanism = "laplace"', "", {"auto": 2, "laplace": None}),
         (f'{HALF}\naccountant = "basic"', "", {"auto": 2, "laplace": None}),
         ("epsilon = 1\ndelta = 0\nquery_epsilon = 0.3", "", {"auto": 3, "laplace": None}),
-        ('epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.4\naccountant = "zcdp"\nneighbours = "replace"', "",
-         {"auto": 2, "laplace": 2}),
-        ('epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.5\naccountant = "rdp"\nmechanism = "laplace"', "",
-         {"auto": 3, "laplace": None}),
-        ('epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.3\nmechanism = "gaussian"', "epsilon = 2.5",
-         {"auto": 2, "laplace": None}),
-        (f"epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.5\n{FIXED}", "", {"auto": 3, "laplace": None}),
+        (
+            'epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.4\naccountant = "zcdp"\nneighbours = "replace"',
+            "",
+            {"auto": 2, "laplace": 2},
+        ),
+        (
+            'epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.5\naccountant = "rdp"\nmechanism = "laplace"',
+            "",
+            {"auto": 3, "laplace": None},
+        ),
+        (
+            'epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.3\nmechanism = "gaussian"',
+            "epsilon = 2.5",
+            {"auto": 2, "laplace": None},
+        ),
+        (
+            f"epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.5\n{FIXED}",
+            "",
+            {"auto": 3, "laplace": None},
+        ),
     ],
-)  # fmt: skip
+)
 def test_as_many_are_admitted_as_the_budget_says(
     privacy: str, cap: str, expected: dict[str, int | None], tmp_path: Path
 ) -> None:
@@ -109,7 +140,9 @@ def test_as_many_are_admitted_as_the_budget_says(
         'epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.6\nmechanism = "laplace"\naccountant = "rdp"',
     ],
 )
-def test_as_many_such_statements_are_admitted_as_is_said_behind_each(text: str, privacy: str, tmp_path: Path) -> None:
+def test_as_many_such_statements_are_admitted_as_is_said_behind_each(
+    text: str, privacy: str, tmp_path: Path
+) -> None:
     schema = priced(tmp_path, privacy)
     plain = shown(schema)["auto"]
     assert plain is not None
@@ -175,13 +208,22 @@ schemas = st.builds(
     st.sampled_from(["auto", "laplace", "gaussian"]),
     st.sampled_from(["hybrid", "basic", "zcdp", "rdp"]),
     st.sampled_from(["add-remove", "replace"]),
-    st.sampled_from(["", *(f"[analysts.ada]\n{cap}" for cap in ("epsilon = 0.9", "delta = 1e-7", "epsilon = 9"))]),
+    st.sampled_from(
+        [
+            "",
+            *(f"[analysts.ada]\n{cap}" for cap in ("epsilon = 0.9", "delta = 1e-7", "epsilon = 9")),
+        ]
+    ),
 )
 
 
 @settings(max_examples=60)
 @given(
-    schemas, st.lists(st.tuples(st.sampled_from(["ada", "bob"]), st.sampled_from(["gaussian", "laplace"])), max_size=4)
+    schemas,
+    st.lists(
+        st.tuples(st.sampled_from(["ada", "bob"]), st.sampled_from(["gaussian", "laplace"])),
+        max_size=4,
+    ),
 )
 def test_the_accountant_admits_as_many_as_is_shown_after_whatever_was_asked(
     text: str, before: list[tuple[str, str]]

@@ -52,11 +52,15 @@ def test_sixteen_threads_ask_at_once_and_each_statement_is_charged_once(database
         spent = Fraction(0)
         for number in range(EACH):
             session.epsilon = Fraction(1, 1000 + thread * EACH + number)
-            sexes = session.execute("SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex")
+            sexes = session.execute(
+                "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex ORDER BY sex"
+            )
             assert [row[0] for row in sexes.rows] == ["f", "m", None]
             regions = session.execute("SELECT region FROM places ORDER BY region")
             assert regions.rows == [("north",), ("south",)] and regions.price.charged == 0
-            joined = session.execute("SELECT region, SUM(cost) FROM visits JOIN places USING (place) GROUP BY region")
+            joined = session.execute(
+                "SELECT region, SUM(cost) FROM visits JOIN places USING (place) GROUP BY region"
+            )
             assert {row[0] for row in joined.rows} == {"north", "south"}
             spent += sexes.price.charged + joined.price.charged
         return spent
@@ -123,7 +127,9 @@ def test_an_interrupt_between_statements_is_without_effect(database: Database) -
     assert session.execute("SELECT COUNT(*) FROM patients").price.charged == session.epsilon
 
 
-def test_an_interrupt_reaches_the_engine(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_reaches_the_engine(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[str] = []
 
     def endless(reading: DuckDBReading, *_: object) -> object:
@@ -181,7 +187,9 @@ def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> No
         try:
             time.sleep(1)
             assert database._postprocessors._slots.held() == {"mallory": MOST // 2}
-            assert database.session("ada").execute("SELECT region FROM places ORDER BY region").rows[0] == ("north",)
+            assert database.session("ada").execute(
+                "SELECT region FROM places ORDER BY region"
+            ).rows[0] == ("north",)
             assert ended == 0
         finally:
             while not all(each.done() for each in waited):

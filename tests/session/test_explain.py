@@ -28,7 +28,9 @@ def test_a_summary_speaks_of_the_groups_of_one_part_alone(database: Database) ->
         "JOIN (SELECT ward, COUNT(*) AS n FROM patients GROUP BY 1) AS b ON a.n = b.n"
     )
     assert len(found.groups) == 2
-    assert [line for line in hidden_lines(found) if line.startswith("groups: ")] == [found.groups[0]]
+    assert [line for line in hidden_lines(found) if line.startswith("groups: ")] == [
+        found.groups[0]
+    ]
 
 
 def test_the_width_of_a_bin_is_told_where_it_holds_several_values(database: Database) -> None:

@@ -16,7 +16,9 @@ SCHEMA = Path(__file__).parents[2] / "schemas" / "nafld.toml"
 MEAN = "(SELECT AVG(age) FROM patients)"
 OLDER = f"SELECT male, COUNT(*) AS n FROM patients WHERE age > {MEAN} GROUP BY male"
 #: The two most frequent tests, as a BI tool asks for them.
-LARGEST = "(SELECT test AS t, COUNT(*) AS total FROM labs GROUP BY test ORDER BY 2 DESC LIMIT 2) AS s"
+LARGEST = (
+    "(SELECT test AS t, COUNT(*) AS total FROM labs GROUP BY test ORDER BY 2 DESC LIMIT 2) AS s"
+)
 TOTALS = "(SELECT patient_id, SUM(value) AS total FROM labs GROUP BY patient_id)"
 #: Statements in which a core reads what was released before it, and the columns that have no interval.
 GIVEN = {
@@ -69,12 +71,18 @@ def connection(checkout: Path) -> Iterator[dpsql.Connection]:
 
 
 @pytest.mark.parametrize("text", GIVEN)
-def test_numbers_made_of_released_rows_have_no_interval_and_it_is_said(text: str, session: Session) -> None:
+def test_numbers_made_of_released_rows_have_no_interval_and_it_is_said(
+    text: str, session: Session
+) -> None:
     (said,) = [line for line in str(session.explain(text)).splitlines() if RELEASED in line]
-    assert said.startswith(f"no interval of {GIVEN[text]}{RELEASED}" if GIVEN[text] else f"no interval{RELEASED}")
+    assert said.startswith(
+        f"no interval of {GIVEN[text]}{RELEASED}" if GIVEN[text] else f"no interval{RELEASED}"
+    )
     first = session.execute(text)
     assert first.notices[0] == said and RELEASED not in "".join(first.notices[1:])
-    assert session.execute(text).notices == first.notices, "an answer that was paid for says the same"
+    assert session.execute(text).notices == first.notices, (
+        "an answer that was paid for says the same"
+    )
     for place, column in enumerate(first.columns):
         expected = column.name in ("everybody", "mean")
         assert any(row[place] is not None for row in first.intervals) is expected
@@ -127,16 +135,26 @@ def test_the_interval_of_a_group_that_noise_chose_holds_the_number_of_sql(tmp_pa
     rows = "SELECT i AS id, i % 300 AS town, (i * 7919) % 1000 AS spent FROM range(60000) t(i)"
     with duckdb.connect() as connection:
         connection.execute(f"COPY ({rows}) TO '{tmp_path}/data/buyers.parquet'")
-        truth = dict(connection.execute(f"SELECT town, count(*) FROM ({rows}) GROUP BY town").fetchall())
+        truth = dict(
+            connection.execute(f"SELECT town, count(*) FROM ({rows}) GROUP BY town").fetchall()
+        )
     (tmp_path / "buyers.toml").write_text(BUYERS.format(folder=tmp_path / "data"), encoding="utf-8")
     session = open_session(tmp_path / "buyers.toml", ledger=tmp_path / "ledger")
-    largest = "(SELECT town AS t, COUNT(*) AS n FROM buyers GROUP BY town ORDER BY n DESC LIMIT 200) AS s"
-    result = session.execute(f"SELECT town, COUNT(*) AS n FROM buyers JOIN {largest} ON town = t GROUP BY town")
+    largest = (
+        "(SELECT town AS t, COUNT(*) AS n FROM buyers GROUP BY town ORDER BY n DESC LIMIT 200) AS s"
+    )
+    result = session.execute(
+        f"SELECT town, COUNT(*) AS n FROM buyers JOIN {largest} ON town = t GROUP BY town"
+    )
     session.close()
     assert len(result.rows) == 200
     for part, holds in ((1.0, True), (0.25, False)):
         held = sum(
-            interval is not None and abs(2 * truth[town] - sum(interval)) <= part * (interval[1] - interval[0])
+            interval is not None
+            and abs(2 * truth[town] - sum(interval)) <= part * (interval[1] - interval[0])
             for (town, _), (_, interval) in zip(result.rows, result.intervals, strict=True)
         )
-        assert (held >= 150) is holds, (part, held)  # either way wrong by chance less than once in 10^12
+        assert (held >= 150) is holds, (
+            part,
+            held,
+        )  # either way wrong by chance less than once in 10^12

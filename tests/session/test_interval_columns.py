@@ -14,15 +14,28 @@ from dpsql.session import Session, open_session
 STATEMENTS = {
     "SELECT male, COUNT(*) AS n, AVG(bmi) AS bmi FROM patients GROUP BY male": ("n", "bmi"),
     "SELECT MEDIAN(age) AS m, MODE(age) AS o, MIN(age) AS lo FROM patients": ("m", "lo"),
-    "SELECT AVG(bmi) - AVG(age) AS d, AVG(bmi) * AVG(age) AS p, SQRT(COUNT(*)) AS r FROM patients": ("d", "p", "r"),
+    "SELECT AVG(bmi) - AVG(age) AS d, AVG(bmi) * AVG(age) AS p, SQRT(COUNT(*)) AS r FROM patients": (
+        "d",
+        "p",
+        "r",
+    ),
     "SELECT COUNT(*) > 5 AS many, CASE WHEN COUNT(*) > AVG(age) THEN 1 ELSE 0 END AS c FROM patients": (),
-    "SELECT SUM(n) AS n, MAX(n) AS most FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male)": ("n",),
-    "SELECT male, COUNT(*) AS n, SUM(weight) AS kg FROM patients GROUP BY ROLLUP (male)": ("n", "kg"),
-    "SELECT male, n, n / SUM(n) OVER () AS part FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male)":
-        ("n", "part"),
-    "SELECT diagnosis, COUNT(*) AS n FROM diagnoses GROUP BY diagnosis HAVING COUNT(*) < -1000": ("n",),
+    "SELECT SUM(n) AS n, MAX(n) AS most FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male)": (
+        "n",
+    ),
+    "SELECT male, COUNT(*) AS n, SUM(weight) AS kg FROM patients GROUP BY ROLLUP (male)": (
+        "n",
+        "kg",
+    ),
+    "SELECT male, n, n / SUM(n) OVER () AS part FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male)": (
+        "n",
+        "part",
+    ),
+    "SELECT diagnosis, COUNT(*) AS n FROM diagnoses GROUP BY diagnosis HAVING COUNT(*) < -1000": (
+        "n",
+    ),
     "SELECT * FROM conditions": (),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -41,19 +54,30 @@ def test_columns_follow_those_that_have_intervals(session: Session, text: str) -
     assert session.columns(plan) == answer.columns == session.prepare(text).columns
     names = [column.name for column in answer.columns]
     wanted = [
-        name for column in plain.columns
-        for name in (column.name, *((f"{column.name}_low", f"{column.name}_high")
-                     if column.name in STATEMENTS[text] else ()))
-    ]  # fmt: skip
+        name
+        for column in plain.columns
+        for name in (
+            column.name,
+            *(
+                (f"{column.name}_low", f"{column.name}_high")
+                if column.name in STATEMENTS[text]
+                else ()
+            ),
+        )
+    ]
     assert names == wanted
-    for row, bars, old, intervals in zip(answer.rows, answer.intervals, plain.rows, plain.intervals, strict=True):
+    for row, bars, old, intervals in zip(
+        answer.rows, answer.intervals, plain.rows, plain.intervals, strict=True
+    ):
         assert len(row) == len(bars) == len(names)
         found, ends = dict(zip(names, row, strict=True)), dict(zip(names, bars, strict=True))
         for column, value, interval in zip(plain.columns, old, intervals, strict=True):
             own = ends[column.name]  # resampling draws anew for each answer
             assert found[column.name] == value and (own is None) == (interval is None)
             if column.name in STATEMENTS[text]:
-                assert (found[f"{column.name}_low"], found[f"{column.name}_high"]) == (own or (None, None))
+                assert (found[f"{column.name}_low"], found[f"{column.name}_high"]) == (
+                    own or (None, None)
+                )
             else:
                 assert interval is None, f"{column.name} has intervals that are not shown"
 

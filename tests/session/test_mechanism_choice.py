@@ -20,7 +20,9 @@ COUNT = "SELECT sex, COUNT(*) AS n, SUM(weight) AS w FROM patients GROUP BY sex"
 
 def opened(folder: Path, delta: str = "1e-6", lines: str = "") -> Database:
     schema = clinic(folder, delta=delta, epsilon="100")
-    schema.write_text(schema.read_text().replace("[tables.patients]\n", lines + "[tables.patients]\n", 1))
+    schema.write_text(
+        schema.read_text().replace("[tables.patients]\n", lines + "[tables.patients]\n", 1)
+    )
     return open_database(schema)
 
 
@@ -37,12 +39,20 @@ def noises(session: Session, text: str = COUNT) -> set[type]:
 
 def test_a_session_chooses_its_noise_and_goes_back(database: Database) -> None:
     session = database.session("ada")
-    assert noises(session) == {Gaussian} and session.execute("SHOW dpsql.mechanism").rows == [("auto",)]
+    assert noises(session) == {Gaussian} and session.execute("SHOW dpsql.mechanism").rows == [
+        ("auto",)
+    ]
     session.execute("SET dpsql.mechanism = laplace")
-    assert noises(session) == {Laplace} and session.execute("SHOW dpsql.mechanism").rows == [("laplace",)]
+    assert noises(session) == {Laplace} and session.execute("SHOW dpsql.mechanism").rows == [
+        ("laplace",)
+    ]
     session.execute("SET dpsql.mechanism TO 'Gaussian'")
     assert noises(session) == {Gaussian} and session.mechanism == "gaussian"
-    for back in ("RESET dpsql.mechanism", "SET dpsql.mechanism = DEFAULT", "SET dpsql.mechanism = auto"):
+    for back in (
+        "RESET dpsql.mechanism",
+        "SET dpsql.mechanism = DEFAULT",
+        "SET dpsql.mechanism = auto",
+    ):
         session.execute("SET dpsql.mechanism = laplace")
         session.execute(back)
         assert noises(session) == {Gaussian} and session.mechanism == "auto"
@@ -101,7 +111,8 @@ def test_a_pure_budget_has_no_gaussian_noise(tmp_path: Path) -> None:
     database = opened(tmp_path, delta="0")
     session = database.session("ada")
     with pytest.raises(
-        DataError, match="Gaussian noise needs a delta and the budget has none; Laplace noise needs none"
+        DataError,
+        match="Gaussian noise needs a delta and the budget has none; Laplace noise needs none",
     ):
         session.execute("SET dpsql.mechanism = gaussian")
     assert session.mechanism == "auto" and noises(session) == {Laplace}
@@ -136,7 +147,9 @@ def test_a_connection_has_it_too(tmp_path: Path) -> None:
         assert connection.execute("SHOW dpsql.mechanism").fetchall() == [("laplace",)]
         assert "Laplace" in str(connection.explain(COUNT, verbose=True))
         connection.mechanism = None
-        assert connection.mechanism == "auto" and "Gaussian" in str(connection.explain(COUNT, verbose=True))
+        assert connection.mechanism == "auto" and "Gaussian" in str(
+            connection.explain(COUNT, verbose=True)
+        )
         with pytest.raises(dpsql.DataError):
             connection.mechanism = "wide"
         assert connection.epsilon == Fraction(1)

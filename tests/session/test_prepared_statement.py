@@ -30,24 +30,39 @@ TYPES = (
     ("SELECT COUNT(*) FROM patients WHERE ward = $1", ["BIGINT"]),
     ("SELECT COUNT(*) FROM patients WHERE $1 < weight", ["DOUBLE"]),
     ("SELECT COUNT(*) FROM patients WHERE sex = ? AND ward > ?", ["VARCHAR", "BIGINT"]),
-    ("SELECT COUNT(*) FROM visits v WHERE v.cost BETWEEN $1 AND $2", ["DECIMAL(12,2)", "DECIMAL(12,2)"]),
+    (
+        "SELECT COUNT(*) FROM visits v WHERE v.cost BETWEEN $1 AND $2",
+        ["DECIMAL(12,2)", "DECIMAL(12,2)"],
+    ),
     ("SELECT COUNT(*) FROM public.patients WHERE ward IN ($1, $2, 3)", ["BIGINT", "BIGINT"]),
-    ("SELECT COUNT(*) FROM patients WHERE ward IN ($2,$1) AND sex IN ($3,'m')", ["BIGINT", "BIGINT", "VARCHAR"]),
+    (
+        "SELECT COUNT(*) FROM patients WHERE ward IN ($2,$1) AND sex IN ($3,'m')",
+        ["BIGINT", "BIGINT", "VARCHAR"],
+    ),
     ("SELECT COUNT(*) FROM patients WHERE sex LIKE $1", ["VARCHAR"]),
     ("SELECT COUNT(*) FROM patients WHERE ward + $1 > 2", ["BIGINT"]),
     ("SELECT COUNT(*) FROM patients WHERE DATE '2020-01-01' < $1", ["DATE"]),
-    ("SELECT COUNT(*) FROM patients WHERE $1::timestamp > DATE '2020-01-01' + $2", ["TIMESTAMP", "BIGINT"]),
+    (
+        "SELECT COUNT(*) FROM patients WHERE $1::timestamp > DATE '2020-01-01' + $2",
+        ["TIMESTAMP", "BIGINT"],
+    ),
     ("SELECT COUNT(*) FROM patients WHERE CAST($1 AS boolean)", ["BOOLEAN"]),
     ("SELECT COUNT(*) FROM patients WHERE ward = 1 AND $1", ["BOOLEAN"]),
     ("SELECT sex, COUNT(*) FROM patients GROUP BY sex LIMIT $1 OFFSET $2", ["BIGINT", "BIGINT"]),
     ("SELECT COUNT(*) FROM patients WHERE ward = $2 AND sex = $1", ["VARCHAR", "BIGINT"]),
     ("SELECT COUNT(*) FROM patients WHERE ward > $1 OR ward < -$1", ["BIGINT"]),
     ("SELECT COUNT(*) FROM patients WHERE ward > $1 OR weight < $1", ["DOUBLE"]),
-    ("SELECT sex FROM (SELECT sex, AVG(weight) AS w FROM patients GROUP BY sex) t WHERE w > $1", ["DOUBLE"]),
+    (
+        "SELECT sex FROM (SELECT sex, AVG(weight) AS w FROM patients GROUP BY sex) t WHERE w > $1",
+        ["DOUBLE"],
+    ),
     ("SELECT sex, COUNT(*) FROM patients GROUP BY sex HAVING COUNT(*) > $1", ["BIGINT"]),
     ("SELECT region FROM places WHERE place = $1", ["VARCHAR"]),
     ("SELECT COUNT(*) FROM patients WHERE COALESCE(ward, $1) = 2", ["BIGINT"]),
-    ("SELECT COUNT(*) FROM patients WHERE CASE WHEN sex = 'f' THEN ward ELSE $1 END = 2", ["BIGINT"]),
+    (
+        "SELECT COUNT(*) FROM patients WHERE CASE WHEN sex = 'f' THEN ward ELSE $1 END = 2",
+        ["BIGINT"],
+    ),
     ("SELECT $1", ["VARCHAR"]),
     ("SELECT COUNT(*) FROM patients", []),
 )
@@ -82,21 +97,32 @@ VALUES = (
     ("SELECT COUNT(*) FROM patients WHERE ward = $1", ["3"], [3]),
     ("SELECT COUNT(*) FROM patients WHERE weight > $1", ["2.5e0"], [2.5]),
     ("SELECT COUNT(*) FROM visits WHERE cost > $1", ["12.345"], [Decimal("12.345")]),
-    ("SELECT COUNT(*) FROM patients WHERE $1 > DATE '2020-01-01'", [" 2021-02-03 "], [date(2021, 2, 3)]),
-    ("SELECT COUNT(*) FROM patients WHERE $1 > TIMESTAMP '2020-01-01 00:00:00'", ["2021-02-03 04:05:06Z"],
-     [datetime(2021, 2, 3, 4, 5, 6)]),
+    (
+        "SELECT COUNT(*) FROM patients WHERE $1 > DATE '2020-01-01'",
+        [" 2021-02-03 "],
+        [date(2021, 2, 3)],
+    ),
+    (
+        "SELECT COUNT(*) FROM patients WHERE $1 > TIMESTAMP '2020-01-01 00:00:00'",
+        ["2021-02-03 04:05:06Z"],
+        [datetime(2021, 2, 3, 4, 5, 6)],
+    ),
     ("SELECT COUNT(*) FROM patients WHERE ward = 1 AND $1", ["on"], [True]),
     ("SELECT COUNT(*) FROM patients WHERE sex = $1", ["7"], ["7"]),
     ("SELECT COUNT(*) FROM patients WHERE ward = $1", [None], [None]),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("text", "texts", "values"), VALUES)
-def test_texts_are_read_by_their_types(session: Session, text: str, texts: list[object], values: list[object]) -> None:
+def test_texts_are_read_by_their_types(
+    session: Session, text: str, texts: list[object], values: list[object]
+) -> None:
     assert session.prepare(text).plan(texts).cores == session.plan(text, values).cores
 
 
-@pytest.mark.parametrize("wrong", ["ten", "", "1.5", "0x10", "1 2", "99999999999999999999", "'1'", "١"])
+@pytest.mark.parametrize(
+    "wrong", ["ten", "", "1.5", "0x10", "1 2", "99999999999999999999", "'1'", "١"]
+)
 def test_a_text_of_another_type_is_an_error_of_its_own(session: Session, wrong: str) -> None:
     prepared = session.prepare("SELECT COUNT(*) FROM patients WHERE ward = $1")
     with pytest.raises(InvalidText, match="invalid input syntax for type bigint") as raised:
@@ -116,7 +142,9 @@ def test_columns_are_those_of_the_plans(session: Session) -> None:
         "SELECT sex, AVG(weight) AS w, COUNT(*) + $1 AS n FROM patients WHERE ward < $2 GROUP BY sex"
     )
     plan = prepared.plan([5, 3])
-    assert [(each.name, each.type) for each in prepared.columns] == [(each.name, each.type) for each in plan.columns]
+    assert [(each.name, each.type) for each in prepared.columns] == [
+        (each.name, each.type) for each in plan.columns
+    ]
 
 
 def test_the_name_of_a_unit_may_be_a_parameter(session: Session) -> None:
@@ -125,7 +153,10 @@ def test_the_name_of_a_unit_may_be_a_parameter(session: Session) -> None:
 
 
 def test_what_is_refused_is_refused_when_it_is_prepared(session: Session) -> None:
-    for text in ("SELECT name FROM patients WHERE ward = $1", "SELECT nope FROM patients WHERE ward = $1"):
+    for text in (
+        "SELECT name FROM patients WHERE ward = $1",
+        "SELECT nope FROM patients WHERE ward = $1",
+    ):
         with pytest.raises(DatabaseError) as raised:
             session.prepare(text)
         assert raised.value.sqlstate in ("42501", "42703")
@@ -142,8 +173,14 @@ def test_only_the_answer_is_paid_for(session: Session) -> None:
 
 
 NAMES = (
-    ("SELECT COUNT(*) AS $1, $1 FROM patients", "E_PARAM a parameter stands for a value, never for a name"),
-    ("SELECT COUNT(*) FROM patients $1 WHERE ward = $1", "E_PARAM a parameter stands for a value, never for a name"),
+    (
+        "SELECT COUNT(*) AS $1, $1 FROM patients",
+        "E_PARAM a parameter stands for a value, never for a name",
+    ),
+    (
+        "SELECT COUNT(*) FROM patients $1 WHERE ward = $1",
+        "E_PARAM a parameter stands for a value, never for a name",
+    ),
     ("SELECT COUNT(*) FROM patients WHERE sex = $1 $2", "E_PARSE two values stand side by side"),
     ("SELECT COUNT(*) FROM patients WHERE sex = 'f' ?", "E_PARSE two values stand side by side"),
 )

@@ -12,19 +12,58 @@ import pytest
 from databases import clinic
 
 from dpsql.errors import DatabaseError
-from dpsql.planning.estimators.least_squares import LEAST_SHARE, MeasuredLevel, comparable, consistent, spreads
+from dpsql.planning.estimators.least_squares import (
+    LEAST_SHARE,
+    MeasuredLevel,
+    comparable,
+    consistent,
+    spreads,
+)
 from dpsql.session import Session, open_session
 
 AGGREGATES = (
-    "COUNT(*)", "COUNT(weight)", "SUM(weight)", "AVG(weight)", "SUM(ward)", "AVG(ward)", "COUNT(DISTINCT patient)",
-    "COUNT(DISTINCT name)", "COUNT(DISTINCT sex)", "MIN(weight)", "MAX(ward)", "MEDIAN(weight)", "HISTOGRAM(sex)",
-    "QUANTILE_DISC(weight, [0.1, 0.5, 0.9])", "QUANTILE_CONT(weight, 0.01)", "MODE(sex)", "APPROX_TOP_K(sex, 1)",
-    "STDDEV(weight)", "VAR_POP(ward)", "CORR(weight, ward)", "REGR_SLOPE(weight, ward)", "COUNT_IF(ward > 1)",
-    "BOOL_OR(ward > 1)", "BOOL_AND(ward > 1)", "SUM(weight * ward)", "SUM(weight) / SUM(ward)", "1 / COUNT(*)",
-    "COUNT(*) FILTER (WHERE ward = 2)", "MAX(DATE '2020-01-01' + ward)", "LN(COUNT(*))", "ROUND(AVG(weight), 2)",
-)  # fmt: skip
-KEYS = ("", "sex", "name", "sex, ward", "ROLLUP (sex, ward)", "CUBE (sex, ward)", "ROLLUP (name, sex)",
-        "GROUPING SETS ((sex), (ward), ())")  # fmt: skip
+    "COUNT(*)",
+    "COUNT(weight)",
+    "SUM(weight)",
+    "AVG(weight)",
+    "SUM(ward)",
+    "AVG(ward)",
+    "COUNT(DISTINCT patient)",
+    "COUNT(DISTINCT name)",
+    "COUNT(DISTINCT sex)",
+    "MIN(weight)",
+    "MAX(ward)",
+    "MEDIAN(weight)",
+    "HISTOGRAM(sex)",
+    "QUANTILE_DISC(weight, [0.1, 0.5, 0.9])",
+    "QUANTILE_CONT(weight, 0.01)",
+    "MODE(sex)",
+    "APPROX_TOP_K(sex, 1)",
+    "STDDEV(weight)",
+    "VAR_POP(ward)",
+    "CORR(weight, ward)",
+    "REGR_SLOPE(weight, ward)",
+    "COUNT_IF(ward > 1)",
+    "BOOL_OR(ward > 1)",
+    "BOOL_AND(ward > 1)",
+    "SUM(weight * ward)",
+    "SUM(weight) / SUM(ward)",
+    "1 / COUNT(*)",
+    "COUNT(*) FILTER (WHERE ward = 2)",
+    "MAX(DATE '2020-01-01' + ward)",
+    "LN(COUNT(*))",
+    "ROUND(AVG(weight), 2)",
+)
+KEYS = (
+    "",
+    "sex",
+    "name",
+    "sex, ward",
+    "ROLLUP (sex, ward)",
+    "CUBE (sex, ward)",
+    "ROLLUP (name, sex)",
+    "GROUPING SETS ((sex), (ward), ())",
+)
 OTHERS = (
     "SELECT region, SUM(cost), AVG(cost), COUNT(*) FROM visits JOIN places USING (place) GROUP BY ROLLUP (region)",
     "SELECT AVG(x), MAX(x), SUM(x) FROM (SELECT patient, SUM(cost) AS x FROM visits GROUP BY patient) AS s",
@@ -35,15 +74,24 @@ OTHERS = (
 )
 #: δ, accountant, whether limits and bounds are wide, and neighbours.
 BUDGETS = (
-    ("1e-6", "hybrid", False, "add-remove"), ("0", "basic", True, "add-remove"), ("1e-6", "rdp", True, "replace"),
-    ("1e-6", "zcdp", False, "replace"), ("0", "hybrid", False, "add-remove"),
-)  # fmt: skip
-WIDE = {"max_rows_per_unit = 3": "max_rows_per_unit = 100000\nmax_groups_per_unit = 5", "[-10, 16]": "[-1e9, 1e12]",
-        "[0, 500]": "[0, 9999999999.99]", "[0, 4]": "[-1000000, 1000000]"}  # fmt: skip
+    ("1e-6", "hybrid", False, "add-remove"),
+    ("0", "basic", True, "add-remove"),
+    ("1e-6", "rdp", True, "replace"),
+    ("1e-6", "zcdp", False, "replace"),
+    ("0", "hybrid", False, "add-remove"),
+)
+WIDE = {
+    "max_rows_per_unit = 3": "max_rows_per_unit = 100000\nmax_groups_per_unit = 5",
+    "[-10, 16]": "[-1e9, 1e12]",
+    "[0, 500]": "[0, 9999999999.99]",
+    "[0, 4]": "[-1000000, 1000000]",
+}
 
 
 @pytest.fixture(scope="module", params=BUDGETS, ids=lambda each: "-".join(map(str, each)))
-def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Session]:
     opened = open_session(schema_of(tmp_path_factory.mktemp("clinic"), *request.param))
     yield opened
     opened.close()
@@ -52,7 +100,9 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 def schema_of(folder: Path, delta: str, accountant: str, wide: bool, neighbours: str) -> Path:
     """A clinic with next to no end of budget, so that the price alone decides."""
     file = clinic(folder, epsilon="1e12", delta=delta)
-    text = file.read_text().replace("[privacy]", f'[privacy]\naccountant = "{accountant}"\nneighbours = "{neighbours}"')
+    text = file.read_text().replace(
+        "[privacy]", f'[privacy]\naccountant = "{accountant}"\nneighbours = "{neighbours}"'
+    )
     for old, new in WIDE.items() if wide else ():
         text = text.replace(old, new)
     file.write_text(text)
@@ -62,7 +112,9 @@ def schema_of(folder: Path, delta: str, accountant: str, wide: bool, neighbours:
 def statement(chance: random.Random) -> str:
     if chance.random() < 0.3:
         return chance.choice(OTHERS)
-    asked = ", ".join(f"{each} AS a{place}" for place, each in enumerate(chance.sample(AGGREGATES, 3)))
+    asked = ", ".join(
+        f"{each} AS a{place}" for place, each in enumerate(chance.sample(AGGREGATES, 3))
+    )
     keys = chance.choice(KEYS)
     return f"SELECT {asked} FROM patients" + (f" GROUP BY {keys}" if keys else "")
 
@@ -73,7 +125,9 @@ def test_no_price_makes_a_statement_fail_after_its_charge(session: Session) -> N
     session.set("dpsql.most_epsilon", "1000000000000")
     for _ in range(60):
         price = float(f"{10 ** chance.uniform(-6, 9):.3g}")
-        session.set("dpsql.mechanism", chance.choice(["laplace", "gaussian"] if gaussian else ["laplace"]))
+        session.set(
+            "dpsql.mechanism", chance.choice(["laplace", "gaussian"] if gaussian else ["laplace"])
+        )
         session.set("dpsql.clipping", chance.choice(["silent", "report"]))
         text, before = statement(chance), session.remaining.spent
         try:
@@ -87,7 +141,9 @@ def test_no_price_makes_a_statement_fail_after_its_charge(session: Session) -> N
 
 
 @pytest.mark.parametrize("price", ["1000", "30000", "1000000", "30000000", "1000000000"])
-def test_a_rollup_of_which_some_levels_have_next_to_no_noise_is_answered(tmp_path: Path, price: str) -> None:
+def test_a_rollup_of_which_some_levels_have_next_to_no_noise_is_answered(
+    tmp_path: Path, price: str
+) -> None:
     """Levels whose noise is all but 0 stand beside others: their variances differ by 10^98, and are put together."""
     session = open_session(schema_of(tmp_path, "0", "hybrid", False, "add-remove"))
     session.set("dpsql.most_epsilon", "1000000000000")
@@ -114,8 +170,14 @@ def test_levels_of_any_two_variances_are_put_together(finest: float, coarser: fl
     spread = spreads(4, finest, levels)([0, 1])
     assert 0 < spread.variance < np.inf and 0 < spread.single <= 1
     used, _ = comparable(finest, levels)
-    units = [consistent(np.eye(4)[place], finest, [MeasuredLevel(each.group, each.numbers * 0, each.variance)
-                                                   for each in levels]) for place in range(4)]  # fmt: skip
+    units = [
+        consistent(
+            np.eye(4)[place],
+            finest,
+            [MeasuredLevel(each.group, each.numbers * 0, each.variance) for each in levels],
+        )
+        for place in range(4)
+    ]
     own = sum(float(unit[:2].sum()) ** 2 for unit in units) * finest
     assert own <= spread.variance * 1.001 and used >= finest
     assert used == max(finest, LEAST_SHARE * coarser)
@@ -123,11 +185,17 @@ def test_levels_of_any_two_variances_are_put_together(finest: float, coarser: fl
 
 def test_hundreds_of_aggregates_share_one_price(tmp_path: Path) -> None:
     """The length of a statement and of its SQL bounds how many there are; each is as exact as its part of the price."""
-    text = "SELECT " + ", ".join(f"COUNT(weight + {number})" for number in range(200)) + " FROM patients"
+    text = (
+        "SELECT "
+        + ", ".join(f"COUNT(weight + {number})" for number in range(200))
+        + " FROM patients"
+    )
     with closing(open_session(clinic(tmp_path))) as session:
         one, many = session.plan("SELECT COUNT(weight) FROM patients"), session.plan(text)
         assert many.cost == one.cost
         halves = [float(plan.cores[0].half_widths(0.95)[0]) for plan in (one, many)]
         assert 12 < halves[1] / halves[0] < 260
         result = session.execute(text)
-        assert len(result.rows[0]) == 200 and all(interval is not None for interval in result.intervals[0])
+        assert len(result.rows[0]) == 200 and all(
+            interval is not None for interval in result.intervals[0]
+        )

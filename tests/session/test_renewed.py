@@ -41,7 +41,9 @@ def session(tmp_path: Path, show: Callable[..., None]) -> Iterator[Session]:
     database.close()
 
 
-def test_answers_that_were_paid_for_are_free_in_every_window(session: Session, show: Callable[..., None]) -> None:
+def test_answers_that_were_paid_for_are_free_in_every_window(
+    session: Session, show: Callable[..., None]
+) -> None:
     first = session.execute(COUNT)
     assert first.price.charged and not first.price.stored
     for moment in ((2026, 3, 11), (2026, 4, 1), (2026, 3, 1)):
@@ -62,7 +64,9 @@ def test_the_day_after_there_is_a_budget_again(session: Session, show: Callable[
     assert session.remaining.lifetime.windows == 2
 
 
-def test_what_is_left_is_told_with_the_lifetime(session: Session, show: Callable[..., None]) -> None:
+def test_what_is_left_is_told_with_the_lifetime(
+    session: Session, show: Callable[..., None]
+) -> None:
     session.execute(COUNT)
     show(2026, 3, 12)
     left, told = session.remaining, ("lifetime_epsilon", "lifetime_delta", "renewed_on")
@@ -70,5 +74,7 @@ def test_what_is_left_is_told_with_the_lifetime(session: Session, show: Callable
     assert left.lifetime.windows == 2 and whole[0] == 2
     assert session.execute(f"SELECT {', '.join(told)} FROM dpsql.budget").rows == [whole]
     shown = session.execute("SHOW dpsql.budget")
-    assert tuple(column.name for column in shown.columns)[-3:] == told and shown.rows[0][-3:] == whole
+    assert (
+        tuple(column.name for column in shown.columns)[-3:] == told and shown.rows[0][-3:] == whole
+    )
     assert f", renewed on 2026-03-13 (lifetime: {left.lifetime})" in str(session.explain(COUNT))

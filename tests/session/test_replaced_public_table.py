@@ -33,7 +33,9 @@ item = { type = "integer" }
 
 def _write(folder: Path, table: str, column: str, rows: int) -> None:
     written = folder / "written"
-    duckdb.sql(f"COPY (SELECT range AS {column} FROM range({rows})) TO '{written}' (FORMAT parquet)")
+    duckdb.sql(
+        f"COPY (SELECT range AS {column} FROM range({rows})) TO '{written}' (FORMAT parquet)"
+    )
     written.replace(folder / f"{table}.parquet")
 
 
@@ -52,6 +54,9 @@ def test_the_next_statement_reads_the_new_rows(tmp_path: Path, shared: bool) -> 
         assert session.execute("SELECT COUNT(*) FROM items").rows == [(4,)]
         _write(data, "items", "item", 6)
         assert session.execute("SELECT COUNT(*) FROM items").rows == [(6,)]
-        assert session.execute("SELECT COUNT(*), (SELECT MAX(item) FROM items) FROM people").rows[0][1] == 5
+        assert (
+            session.execute("SELECT COUNT(*), (SELECT MAX(item) FROM items) FROM people").rows[0][1]
+            == 5
+        )
     finally:
         opened.close()

@@ -25,13 +25,17 @@ def test_a_choice_is_made_for_what_a_unit_in_the_place_of_another_moves(
     """Rows from the first bin to the last, among so many that ranks lie far from both: the claim is reached for 1/2."""
     target = RankTarget(part, "lower")
     session = open_session(SCHEMA, ledger=tmp_path / "ledger")
-    contribution = session.plan("SELECT MEDIAN(age) FROM patients").cores[0].histograms[0].contribution
+    contribution = (
+        session.plan("SELECT MEDIAN(age) FROM patients").cores[0].histograms[0].contribution
+    )
     session.close()
     made = ranking(contribution, norm, "replace", Fraction(1), Fraction(1), target)
     assert isinstance(made, QuantileChoices)
     choice, row = made.quantiles[0].value, contribution.fine
     here, there = ([(100 + first) * row, 500 * row, (100 - first) * row] for first in (1, 0))
-    utilities = [np.repeat(*OrderedBins([0, 1, 2], counts, 3).near(target)) for counts in (here, there)]
+    utilities = [
+        np.repeat(*OrderedBins([0, 1, 2], counts, 3).near(target)) for counts in (here, there)
+    ]
     change = utilities[0] - utilities[1]
     moved = int(change.max() - change.min())
     assert moved == (2 * target.spread * row if part == Fraction(1, 2) else part.denominator * row)

@@ -62,12 +62,16 @@ def world(tmp_path: Path) -> Iterator[World]:
 @pytest.mark.parametrize(
     ("seconds", "buckets"), [(0, 1), (0.01, 1), (0.2, 1), (0.25, 1), (0.26, 2), (0.6, 3), (7.3, 30)]
 )
-def test_an_answer_leaves_at_the_next_multiple_after_the_charge(world: World, seconds: float, buckets: int) -> None:
+def test_an_answer_leaves_at_the_next_multiple_after_the_charge(
+    world: World, seconds: float, buckets: int
+) -> None:
     world.on_stage = lambda: world.clock.work(seconds)
     assert world.takes(ONE) == pytest.approx(buckets * BUCKET)
 
 
-@pytest.mark.parametrize("kind", [duckdb.OutOfMemoryException, duckdb.InterruptException, MemoryError, OSError])
+@pytest.mark.parametrize(
+    "kind", [duckdb.OutOfMemoryException, duckdb.InterruptException, MemoryError, OSError]
+)
 @pytest.mark.parametrize("seconds", [0.0, 0.01, 0.2])
 def test_a_failure_leaves_when_an_answer_would(
     world: World, monkeypatch: pytest.MonkeyPatch, kind: type[Exception], seconds: float
@@ -86,13 +90,19 @@ def test_the_bucket_is_chosen_from_the_plan(world: World) -> None:
     one, staged = world.session().plan(ONE), world.session().plan(STAGED)
     assert bucket(one, Fraction(1, 4)) == BUCKET
     assert len(staged.cores) == 2 and bucket(staged, Fraction(1, 4)) == 2 * BUCKET
-    for seconds, buckets in ((0.01, 1), (0.24, 1), (0.26, 2)):  # of each of two stages, so half of the bucket
+    for seconds, buckets in (
+        (0.01, 1),
+        (0.24, 1),
+        (0.26, 2),
+    ):  # of each of two stages, so half of the bucket
         world.on_stage = lambda: world.clock.work(seconds)  # noqa: B023
         text = f"{STAGED} AND visit < {1000 + buckets + int(1000 * seconds)}"
         assert world.takes(text) == pytest.approx(buckets * 2 * BUCKET), seconds
 
 
-def test_what_was_paid_for_before_leaves_at_once_and_so_does_what_costs_nothing(world: World) -> None:
+def test_what_was_paid_for_before_leaves_at_once_and_so_does_what_costs_nothing(
+    world: World,
+) -> None:
     world.takes(ONE)
     assert world.takes(ONE) == 0
     assert world.takes("SELECT region FROM places") == 0
@@ -124,8 +134,13 @@ def test_what_was_interrupted_leaves_when_an_answer_would_and_is_not_kept(world:
             session.interrupt()
 
         if read_first:  # the engine is done, and the answer waits for its time
-            world.on_stage, world.clock.sleep = (lambda: None), lambda seconds: (  # type: ignore[method-assign]
-                interrupted(), world.clock.work(seconds - 0.1))[0]  # fmt: skip
+            world.on_stage, world.clock.sleep = (
+                (lambda: None),
+                lambda seconds: (  # type: ignore[method-assign]
+                    interrupted(),
+                    world.clock.work(seconds - 0.1),
+                )[0],
+            )
         else:
             world.on_stage = interrupted
         before = world.clock.time
@@ -141,7 +156,10 @@ def test_who_asks_for_the_same_waits_as_long(world: World) -> None:
     session, other = world.session(), world.session("bob")
     plan = session.plan(ONE)
     seen: list[bool] = []
-    world.clock.sleep = lambda seconds: (seen.append(other.is_paid(plan)), world.clock.work(seconds))[1]  # type: ignore[method-assign]
+    world.clock.sleep = lambda seconds: (
+        seen.append(other.is_paid(plan)),
+        world.clock.work(seconds),
+    )[1]  # type: ignore[method-assign]
     session.answer(plan)
     assert seen == [False] and other.is_paid(plan)
 
@@ -163,7 +181,9 @@ def test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading(world: 
     world.clock.sleep = sleep  # type: ignore[method-assign]
     names, held = [f"analyst{place}" for place in range(MOST)], list[dict[str, int]]()
     threads = [
-        threading.Thread(target=lambda n=name, p=place: world.session(n).execute(f"{ONE} WHERE ward > {p}"))
+        threading.Thread(
+            target=lambda n=name, p=place: world.session(n).execute(f"{ONE} WHERE ward > {p}")
+        )
         for place, name in enumerate(names)
     ]
     for thread in threads:
@@ -201,7 +221,10 @@ def test_without_a_bucket_nothing_waits(tmp_path: Path) -> None:
 
 def test_what_ends_the_process_waits_for_nothing(world: World) -> None:
     clock = world.clock
-    with pytest.raises(KeyboardInterrupt), ResponseTiming(world.session().plan(ONE), Fraction(1), clock) as departure:
+    with (
+        pytest.raises(KeyboardInterrupt),
+        ResponseTiming(world.session().plan(ONE), Fraction(1), clock) as departure,
+    ):
         departure.begin()
         raise KeyboardInterrupt
     assert not clock.slept

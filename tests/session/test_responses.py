@@ -9,7 +9,16 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from neighbouring_clinics import ANSWERED, FAILING, LACKING, REFUSED, STAGED, THRESHOLDED, FrozenMechanisms, neighbour
+from neighbouring_clinics import (
+    ANSWERED,
+    FAILING,
+    LACKING,
+    REFUSED,
+    STAGED,
+    THRESHOLDED,
+    FrozenMechanisms,
+    neighbour,
+)
 from timed_engine import Clock, TimedEngine, completed
 
 from dpsql.engines.duckdb.engine import DuckDBEngine
@@ -57,18 +66,27 @@ def response(session: Session, clock: Clock, mechanisms: FrozenMechanisms, text:
         outcome = repr((result.columns, result.price, result.notices))
         rows = repr((result.rows, result.intervals))
     except Error as error:
-        outcome = repr((type(error), str(error), error.sqlstate, error.__cause__, error.__context__))
+        outcome = repr(
+            (type(error), str(error), error.sqlstate, error.__cause__, error.__context__)
+        )
     asked = mechanisms.asked
-    if text in THRESHOLDED:  # each group that is shown, which is released, has a choice and counts around it
+    if (
+        text in THRESHOLDED
+    ):  # each group that is shown, which is released, has a choice and counts around it
         chosen = [each.startswith(("Concentrated", "Exponential")) for each in asked]
-        asked = [each for each, is_one, was_one in zip(asked, chosen, [False, *chosen], strict=False)
-                 if not is_one and not was_one]  # fmt: skip
+        asked = [
+            each
+            for each, is_one, was_one in zip(asked, chosen, [False, *chosen], strict=False)
+            if not is_one and not was_one
+        ]
     spent = session.remaining.spent
     charge = f"{spent.rho - before.rho} {spent.epsilon} {spent.delta - before.delta}"
     return Response(outcome, charge, tuple(asked), round(clock.time - begun, 6), rows)
 
 
-def responses(folder: Path, lacking: str, mechanisms: FrozenMechanisms, settings: str = "") -> dict[str, Response]:
+def responses(
+    folder: Path, lacking: str, mechanisms: FrozenMechanisms, settings: str = ""
+) -> dict[str, Response]:
     """What comes of all of the statements, by turns."""
     with database(folder, lacking, settings) as (opened, clock):
         session = opened.session("ada")
@@ -86,18 +104,28 @@ def test_neighbours_answer_alike(tmp_path: Path, mechanisms: FrozenMechanisms) -
     respond = partial(responses, mechanisms=mechanisms, settings="time_bucket = 60\n")
     whole = respond(tmp_path, LACKING[0])
     kinds = {text: each.outcome.startswith("(<class") for text, each in whole.items()}
-    assert all(kinds[text] for text in FAILING) and not any(kinds[text] for text in (*ANSWERED, *STAGED, *THRESHOLDED))
+    assert all(kinds[text] for text in FAILING) and not any(
+        kinds[text] for text in (*ANSWERED, *STAGED, *THRESHOLDED)
+    )
     assert {whole[text].leaves for text in (*THRESHOLDED, *FAILING)} == {60.0}
-    assert {whole[text].leaves for text in STAGED} == {120.0} and not any(whole[text].leaves for text in REFUSED)
+    assert {whole[text].leaves for text in STAGED} == {120.0} and not any(
+        whole[text].leaves for text in REFUSED
+    )
     for lacking in LACKING[1:]:
         for text, here in respond(tmp_path, lacking).items():
             there = whole[text]
             assert (here.outcome, here.charge, here.asked, here.leaves) == (
-                there.outcome, there.charge, there.asked, there.leaves), (lacking, text)  # fmt: skip
+                there.outcome,
+                there.charge,
+                there.asked,
+                there.leaves,
+            ), (lacking, text)
             assert text in THRESHOLDED or here.rows == there.rows, (lacking, text)
 
 
-def test_without_buckets_time_tells_them_apart(tmp_path: Path, mechanisms: FrozenMechanisms) -> None:
+def test_without_buckets_time_tells_them_apart(
+    tmp_path: Path, mechanisms: FrozenMechanisms
+) -> None:
     """So the test above would see it."""
     whole = responses(tmp_path, LACKING[0], mechanisms)
     nobody = responses(tmp_path, LACKING[-1], mechanisms)
@@ -118,7 +146,11 @@ def test_an_engine_that_fails_fails_alike(
     respond = partial(responses, mechanisms=mechanisms, settings="time_bucket = 60\n")
     whole = respond(tmp_path, LACKING[0])
     failed = [text for text in EVERY if ExecutionFailed.__name__ in whole[text].outcome]
-    assert set(failed) == {*ANSWERED, *STAGED, *THRESHOLDED, *FAILING} - {"SELECT region FROM places ORDER BY region"}
-    assert len({whole[text].outcome for text in failed}) == 1 and not any(whole[text].rows for text in failed)
+    assert set(failed) == {*ANSWERED, *STAGED, *THRESHOLDED, *FAILING} - {
+        "SELECT region FROM places ORDER BY region"
+    }
+    assert len({whole[text].outcome for text in failed}) == 1 and not any(
+        whole[text].rows for text in failed
+    )
     for lacking in LACKING[1::4]:
         assert respond(tmp_path, lacking) == whole, lacking

@@ -57,7 +57,9 @@ public = true
 [tables.kinds.columns]
 kind = {{ type = "text" }}
 """
-MAY = ("limits may leave out up to about 45 % of the rows of calls: so much would not have shown when it was found",)
+MAY = (
+    "limits may leave out up to about 45 % of the rows of calls: so much would not have shown when it was found",
+)
 ALL = ("limits leave out about 70 % of the rows of awards",)
 SOME = ("limits leave out up to about 70 % of the rows of awards",)
 
@@ -75,7 +77,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         connection.execute("CREATE TABLE calls AS FROM games")
         connection.execute("CREATE TABLE mails AS FROM games")
         connection.execute("CREATE TABLE kinds AS SELECT unnest(['a', 'b']) AS kind")
-    opened = open_session(loads(SCHEMA.format(source=folder / "players.duckdb", ledger=folder / "x.ledger")))
+    opened = open_session(
+        loads(SCHEMA.format(source=folder / "players.duckdb", ledger=folder / "x.ledger"))
+    )
     yield opened
     opened.close()
 
@@ -90,21 +94,32 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
         ("SELECT kind, COUNT(*) FROM awards GROUP BY kind", SOME),
         ("SELECT COUNT(*) FROM people JOIN awards ON id = person", SOME),
         ("SELECT COUNT(*) FROM awards JOIN kinds USING (kind)", SOME),
-        ("SELECT COUNT(*) FROM (SELECT person, kind FROM awards UNION ALL SELECT person, kind FROM awards) t", SOME),
+        (
+            "SELECT COUNT(*) FROM (SELECT person, kind FROM awards UNION ALL SELECT person, kind FROM awards) t",
+            SOME,
+        ),
         ("SELECT COUNT(*), (SELECT COUNT(*) FROM people) FROM awards", ALL),
         ("SELECT COUNT(DISTINCT person) FROM awards", ()),
-        ("SELECT COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM awards GROUP BY person) t WHERE n > 9", SOME),
+        (
+            "SELECT COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM awards GROUP BY person) t WHERE n > 9",
+            SOME,
+        ),
         ("SELECT DP_CLIP(COUNT(*)) FROM awards", ()),
         ("SELECT COUNT(*) FROM games", ()),
         ("SELECT COUNT(*) FROM calls", MAY),
         ("SELECT COUNT(*) FROM calls WHERE person > 3", MAY),
-        ("SELECT COUNT(*) FROM mails", ("limits leave out about 3 % of the rows of mails (at most 10 %)",)),
+        (
+            "SELECT COUNT(*) FROM mails",
+            ("limits leave out about 3 % of the rows of mails (at most 10 %)",),
+        ),
         ("SELECT COUNT(DISTINCT person) FROM calls", ()),
         ("SELECT COUNT(*) FROM people", ()),
         ("SELECT COUNT(*) FROM kinds", ()),
     ],
 )
-def test_what_limits_leave_out_is_said(session: Session, statement: str, said: tuple[str, ...]) -> None:
+def test_what_limits_leave_out_is_said(
+    session: Session, statement: str, said: tuple[str, ...]
+) -> None:
     for _ in range(2):  # of an answer that is given again too
         notices = session.execute(statement).notices
         assert tuple(notice for notice in notices if notice.startswith("limits")) == said

@@ -24,14 +24,19 @@ TOP = """WITH top AS (
 MEAN = "(SELECT AVG(age) FROM patients)"
 #: Answered without noise and with loose limits as DuckDB answers them.
 FAITHFUL = {
-    "joined": TOP + "SELECT d.diagnosis, COUNT(*), AVG(d.day) FROM diagnoses d JOIN top ON d.diagnosis = top.diagnosis "
+    "joined": TOP
+    + "SELECT d.diagnosis, COUNT(*), AVG(d.day) FROM diagnoses d JOIN top ON d.diagnosis = top.diagnosis "
     "GROUP BY d.diagnosis",
-    "USING": TOP + "SELECT diagnosis, COUNT(*) FROM diagnoses JOIN top USING (diagnosis) GROUP BY diagnosis",
-    "by a released number": TOP + "SELECT COUNT(*) FROM diagnoses d JOIN top ON d.diagnosis = top.diagnosis "
+    "USING": TOP
+    + "SELECT diagnosis, COUNT(*) FROM diagnoses JOIN top USING (diagnosis) GROUP BY diagnosis",
+    "by a released number": TOP
+    + "SELECT COUNT(*) FROM diagnoses d JOIN top ON d.diagnosis = top.diagnosis "
     "WHERE d.day > top.d AND top.n > 7000",
-    "left": TOP + "SELECT COUNT(top.n), COUNT(*) FROM diagnoses d LEFT JOIN top ON d.diagnosis = top.diagnosis",
+    "left": TOP
+    + "SELECT COUNT(top.n), COUNT(*) FROM diagnoses d LEFT JOIN top ON d.diagnosis = top.diagnosis",
     "an average has bounds": TOP + "SELECT SUM(top.d) FROM diagnoses JOIN top USING (diagnosis)",
-    "three stages": TOP + ", next AS (SELECT p.male, COUNT(*) AS m FROM diagnoses d JOIN top USING (diagnosis) JOIN "
+    "three stages": TOP
+    + ", next AS (SELECT p.male, COUNT(*) AS m FROM diagnoses d JOIN top USING (diagnosis) JOIN "
     "patients p USING (patient_id) GROUP BY p.male ORDER BY m DESC LIMIT 1) SELECT COUNT(*), AVG(age) FROM patients p "
     "JOIN next ON p.male = next.male",
     "public groups": "SELECT chapter, COUNT(*) FROM diagnoses JOIN (SELECT chapter, MIN(diagnosis) AS first FROM "
@@ -40,7 +45,8 @@ FAITHFUL = {
     "'afib', 2) v ON d.diagnosis = v.diagnosis WHERE w < 3 AND d.day > w",
     "a value": "SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients)",
     "a value in an argument": "SELECT SUM(age - (SELECT AVG(age) FROM patients WHERE male)) FROM patients",
-    "a value of a released table": TOP + "SELECT COUNT(*) FROM diagnoses WHERE day > (SELECT MIN(d) FROM top)",
+    "a value of a released table": TOP
+    + "SELECT COUNT(*) FROM diagnoses WHERE day > (SELECT MIN(d) FROM top)",
     "a value of one group": "SELECT COUNT(*) FROM diagnoses WHERE day > (SELECT AVG(day) FROM diagnoses WHERE "
     "diagnosis = 'htn' GROUP BY diagnosis)",
     "a value of the first group": TOP + "SELECT COUNT(*) FROM diagnoses WHERE "
@@ -56,25 +62,31 @@ FAITHFUL = {
     "by a public key": "SELECT c.chapter, COUNT(*) FROM diagnoses d JOIN conditions c ON d.diagnosis = c.diagnosis "
     "WHERE d.day > (SELECT AVG(e.day) FROM diagnoses e WHERE e.diagnosis = c.diagnosis) GROUP BY c.chapter",
     "IN": TOP + "SELECT COUNT(*) FROM diagnoses WHERE diagnosis IN (SELECT diagnosis FROM top)",
-    "NOT IN": TOP + "SELECT COUNT(*) FROM diagnoses WHERE diagnosis NOT IN (SELECT diagnosis FROM top WHERE n > 9000)",
+    "NOT IN": TOP
+    + "SELECT COUNT(*) FROM diagnoses WHERE diagnosis NOT IN (SELECT diagnosis FROM top WHERE n > 9000)",
     "EXISTS": TOP + "SELECT COUNT(*) FROM diagnoses d WHERE EXISTS (SELECT 1 FROM top t WHERE "
     "t.diagnosis = d.diagnosis AND t.d < d.day)",
     "in a public query": "SELECT name, (SELECT COUNT(*) FROM diagnoses d WHERE d.diagnosis = c.diagnosis) AS n FROM "
     "conditions c WHERE (SELECT AVG(day) FROM diagnoses d WHERE d.diagnosis = c.diagnosis AND day > 0) > 100",
     "in a released query": "SELECT male, COUNT(*), (SELECT AVG(age) FROM patients q WHERE q.male = p.male AND died) AS "
     "m FROM patients p GROUP BY male",
-    "used twice": TOP + ", again AS (SELECT d.diagnosis, COUNT(*) AS n FROM diagnoses d JOIN top USING (diagnosis) "
+    "used twice": TOP
+    + ", again AS (SELECT d.diagnosis, COUNT(*) AS n FROM diagnoses d JOIN top USING (diagnosis) "
     "GROUP BY d.diagnosis) SELECT top.diagnosis, top.n, again.n FROM top JOIN again USING (diagnosis)",
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
 def session(nafld_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     text = (SCHEMAS / "nafld.toml").read_text(encoding="utf-8")
-    text = re.sub(r"^source = .*$", f'source = "{nafld_folder.as_posix()}"', text, flags=re.MULTILINE)
+    text = re.sub(
+        r"^source = .*$", f'source = "{nafld_folder.as_posix()}"', text, flags=re.MULTILINE
+    )
     text = text.replace("bounds = [-7300, 7300]", "bounds = [-100000, 100000]")
     text = re.sub(r"^max_groups_per_unit = .*$", "", text, flags=re.MULTILINE)
-    text = re.sub(r"^max_rows_per_unit = (?!1$).*$", "max_rows_per_unit = 1000", text, flags=re.MULTILINE)
+    text = re.sub(
+        r"^max_rows_per_unit = (?!1$).*$", "max_rows_per_unit = 1000", text, flags=re.MULTILINE
+    )
     opened = open_session(loads(text), ledger=tmp_path_factory.mktemp("ledger") / "nafld.ledger")
     yield opened
     opened.close()
@@ -90,7 +102,12 @@ def plain(nafld_folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 def _spelt(rows: list[tuple[Any, ...]]) -> list[str]:
     return sorted(
-        repr([float(f"{float(each):.6g}") if isinstance(each, int | float | Decimal) else each for each in row])
+        repr(
+            [
+                float(f"{float(each):.6g}") if isinstance(each, int | float | Decimal) else each
+                for each in row
+            ]
+        )
         for row in rows
     )
 
@@ -106,8 +123,13 @@ def test_without_noise_the_answer_is_that_of_duckdb(
 
 def test_the_value_of_one_group_has_the_bounds_of_what_is_aggregated(session: Session) -> None:
     average = "(SELECT AVG(age) FROM patients GROUP BY male ORDER BY 1 LIMIT 1)"
-    first, other = (session.plan(f"SELECT SUM(age - {each}) FROM patients").cores[-1] for each in (average, MEAN))
-    assert [cell.contribution.limit for cell in first.cells] == [cell.contribution.limit for cell in other.cells]
+    first, other = (
+        session.plan(f"SELECT SUM(age - {each}) FROM patients").cores[-1]
+        for each in (average, MEAN)
+    )
+    assert [cell.contribution.limit for cell in first.cells] == [
+        cell.contribution.limit for cell in other.cells
+    ]
 
 
 @pytest.mark.parametrize(
@@ -129,7 +151,11 @@ def test_stages_follow_what_is_needed(session: Session) -> None:
     def sizes(name: str) -> list[int]:
         return [len(stage.cores) for stage in session.plan(FAITHFUL[name]).stages]
 
-    assert (sizes("joined"), sizes("three stages"), sizes("public groups")) == ([1, 1], [1, 1, 1], [1])
+    assert (sizes("joined"), sizes("three stages"), sizes("public groups")) == (
+        [1, 1],
+        [1, 1, 1],
+        [1],
+    )
     plan = session.plan(FAITHFUL["three stages"])
     assert [[table.cores for table in stage.derived] for stage in plan.stages] == [[], [1], [2]]
 

@@ -77,12 +77,20 @@ def test_what_is_said_is_admitted(privacy: str, expected: dict[str, int], tmp_pa
     assert statements_paid_for(schema) == expected
     for noise, said in expected.items():
         admitted = _admitted(schema, NOISES[noise], tmp_path / f"{noise}.ledger")
-        assert said <= admitted <= said + 2  # the rho of one Laplace cell is a little below the price's
+        assert (
+            said <= admitted <= said + 2
+        )  # the rho of one Laplace cell is a little below the price's
 
 
 def _told(file: Path, privacy: str, caps: str = "") -> list[str]:
-    file.write_text(SCHEMA.format(privacy, 1).replace("[tables.patients]\n", f"{caps}\n[tables.patients]\n", 1))
-    return [str(each) for each in check(file, paid_for=budget_findings) if "query_epsilon = " in each.message]
+    file.write_text(
+        SCHEMA.format(privacy, 1).replace("[tables.patients]\n", f"{caps}\n[tables.patients]\n", 1)
+    )
+    return [
+        str(each)
+        for each in check(file, paid_for=budget_findings)
+        if "query_epsilon = " in each.message
+    ]
 
 
 def test_the_owner_is_told_how_many_answers_are_paid_for(tmp_path: Path) -> None:
@@ -100,13 +108,19 @@ def test_a_budget_or_a_cap_that_pays_for_nothing_is_an_error_and_few_answers_a_w
 ) -> None:
     file, three = tmp_path / "clinic.toml", "epsilon = 3\ndelta = 1e-6"
     (nothing,) = _told(file, 'epsilon = 0.4\ndelta = 1e-6\nmechanism = "gaussian"')
-    assert nothing.startswith("error: privacy, epsilon: 0.4 pays for no answer at query_epsilon = 0.1; query_epsilon")
+    assert nothing.startswith(
+        "error: privacy, epsilon: 0.4 pays for no answer at query_epsilon = 0.1; query_epsilon"
+    )
     _, cap = _told(file, three, "[analysts.ada]\nepsilon = 0.05")
-    assert cap == ("error: analysts, ada, epsilon: 0.05 pays for no answer at query_epsilon = 0.1; "
-                   "query_epsilon = 0.005 or epsilon = 1 pays for 10")  # fmt: skip
+    assert cap == (
+        "error: analysts, ada, epsilon: 0.05 pays for no answer at query_epsilon = 0.1; "
+        "query_epsilon = 0.005 or epsilon = 1 pays for 10"
+    )
     _, cap = _told(file, three, "[analysts.ada]\nepsilon = 0.5")
-    assert cap == ("loose: analysts, ada, epsilon: 0.5 pays for 5 answers at query_epsilon = 0.1, with Laplace noise; "
-                   "query_epsilon = 0.05 or epsilon = 1 pays for 10")  # fmt: skip
+    assert cap == (
+        "loose: analysts, ada, epsilon: 0.5 pays for 5 answers at query_epsilon = 0.1, with Laplace noise; "
+        "query_epsilon = 0.05 or epsilon = 1 pays for 10"
+    )
     (few,) = _told(file, "epsilon = 0.9\ndelta = 0")
     assert few.endswith("query_epsilon = 0.09 or epsilon = 1 pays for 10")
 
@@ -115,11 +129,17 @@ def test_a_budget_or_a_cap_that_pays_for_nothing_is_an_error_and_few_answers_a_w
 def test_who_says_how_many_answers_is_told_how_many_help(delta: str, tmp_path: Path) -> None:
     file = tmp_path / "clinic.toml"
     text = SCHEMA.format(f"epsilon = 3\ndelta = {delta}", 1)
-    text = text.replace("[tables.patients]\n", "[analysts.ada]\nepsilon = 0.5\n[tables.patients]\n", 1)
+    text = text.replace(
+        "[tables.patients]\n", "[analysts.ada]\nepsilon = 0.5\n[tables.patients]\n", 1
+    )
 
     def told(answers: int) -> list[str]:
         file.write_text(text.replace("query_epsilon = 0.1", f"answers = {answers}"))
-        return [str(each) for each in check(file, paid_for=budget_findings) if "query_epsilon = " in each.message]
+        return [
+            str(each)
+            for each in check(file, paid_for=budget_findings)
+            if "query_epsilon = " in each.message
+        ]
 
     few, _ = told(4)
     assert few.startswith("loose: privacy, epsilon: 3 pays for 4 answers") and few.endswith(
@@ -139,7 +159,9 @@ def test_the_figure_that_would_help_helps(accountant: str, epsilon: str, tmp_pat
     said = _told(file, f"epsilon = 2\n{rule}", f"[analysts.ada]\nepsilon = {epsilon}")[-1]
     if "10 answers" in said or said.startswith("note"):
         return
-    price, cap = (Fraction(found) for found in re.findall(r"epsilon = ([0-9.]+)(?= or| pays for 10)", said))
+    price, cap = (
+        Fraction(found) for found in re.findall(r"epsilon = ([0-9.]+)(?= or| pays for 10)", said)
+    )
     for larger, fewer in ((price, False), (price * Fraction(103, 100), True)):
         text = SCHEMA.replace("query_epsilon = 0.1", f"query_epsilon = {float(larger)}")
         schema = loads(text.format(f"epsilon = {epsilon}\n{rule}", 1))
@@ -151,16 +173,22 @@ def test_the_figure_that_would_help_helps(accountant: str, epsilon: str, tmp_pat
 
 def test_laplace_noise_pays_for_more_in_tpch() -> None:
     declared = load("schemas/tpch.toml")
-    free = declared.model_copy(update={"privacy": declared.privacy.model_copy(update={"mechanism": "auto"})})
+    free = declared.model_copy(
+        update={"privacy": declared.privacy.model_copy(update={"mechanism": "auto"})}
+    )
     assert statements_paid_for(declared) == {"gaussian": 12}
     assert statements_paid_for(free) == {"gaussian": 12, "laplace": 20}
 
 
 @pytest.mark.parametrize(("epsilon", "price"), [(1, "0.05"), (3, "0.13"), (10, "0.31")])
-def test_laplace_noise_pays_for_more_from_the_price_on_that_the_docs_name(epsilon: int, price: str) -> None:
+def test_laplace_noise_pays_for_more_from_the_price_on_that_the_docs_name(
+    epsilon: int, price: str
+) -> None:
     def paid(at: Fraction) -> Mapping[str, int]:
         text = SCHEMA.format(f"epsilon = {epsilon}\ndelta = 1e-6", 1)
-        return statements_paid_for(loads(text.replace("query_epsilon = 0.1", f"query_epsilon = {float(at)}")))
+        return statements_paid_for(
+            loads(text.replace("query_epsilon = 0.1", f"query_epsilon = {float(at)}"))
+        )
 
     above, below = paid(Fraction(price)), paid(Fraction(price) * 9 / 10)
     assert above["laplace"] > above["gaussian"] and below["laplace"] <= below["gaussian"]
@@ -181,4 +209,10 @@ def test_a_limit_above_the_one_row_that_a_key_allows_is_told(tmp_path: Path) -> 
     for limit, told in ((1, False), (10, True)):
         file.write_text(SCHEMA.format("epsilon = 1\ndelta = 0", limit))
         found = [str(each) for each in check(file)]
-        assert any(each.startswith("loose: table patients, max_rows_per_unit: is 10,") for each in found) is told
+        assert (
+            any(
+                each.startswith("loose: table patients, max_rows_per_unit: is 10,")
+                for each in found
+            )
+            is told
+        )

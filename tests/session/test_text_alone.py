@@ -60,7 +60,9 @@ def test_long_texts_are_answered(session: Session, name: str) -> None:
         "SELECT COUNT(*) FROM patients WHERE name IN ('b', ?)",
         "SELECT CASE WHEN name = ? THEN 1 ELSE 2 END AS k, COUNT(*) FROM patients GROUP BY 1",
     ):
-        if "LIKE" not in statement or "\\" not in text:  # a backslash escapes, and some patterns have none
+        if (
+            "LIKE" not in statement or "\\" not in text
+        ):  # a backslash escapes, and some patterns have none
             assert answered(session, statement, [text]), statement
 
 
@@ -77,39 +79,81 @@ def test_long_texts_are_compared_as_they_are(session: Session) -> None:
 
 
 WIDE = {
-    "a text of a million characters": ("SELECT COUNT(*) FROM patients WHERE name = ?", ["é" * 10**6]),
-    "a plain text of a million characters": ("SELECT COUNT(*) FROM patients WHERE name = ?", ["e" * 10**6]),
-    "a long list of numbers": (f"SELECT COUNT(*) FROM patients WHERE ward IN ({', '.join(map(str, range(1400)))})", ()),
-    "100 conditions": ("SELECT COUNT(*) FROM patients WHERE " + " AND ".join(f"ward <> {n}" for n in range(100)), ()),
-    "100 alternatives": ("SELECT COUNT(*) FROM patients WHERE " + " OR ".join(f"ward = {n}" for n in range(100)), ()),
+    "a text of a million characters": (
+        "SELECT COUNT(*) FROM patients WHERE name = ?",
+        ["é" * 10**6],
+    ),
+    "a plain text of a million characters": (
+        "SELECT COUNT(*) FROM patients WHERE name = ?",
+        ["e" * 10**6],
+    ),
+    "a long list of numbers": (
+        f"SELECT COUNT(*) FROM patients WHERE ward IN ({', '.join(map(str, range(1400)))})",
+        (),
+    ),
+    "100 conditions": (
+        "SELECT COUNT(*) FROM patients WHERE " + " AND ".join(f"ward <> {n}" for n in range(100)),
+        (),
+    ),
+    "100 alternatives": (
+        "SELECT COUNT(*) FROM patients WHERE " + " OR ".join(f"ward = {n}" for n in range(100)),
+        (),
+    ),
     "100 summands": ("SELECT SUM(ward" + " + 1" * 100 + ") FROM patients", ()),
-    "100 texts put together": ("SELECT COUNT(*) FROM patients WHERE name = " + " || ".join(["name"] * 100), ()),
-    "200 keys": ("SELECT COUNT(*) FROM patients GROUP BY " + ", ".join(f"ward + {n}" for n in range(200)), ()),
-    "30 aggregates": ("SELECT " + ", ".join(f"SUM(ward * {n + 1})" for n in range(30)) + " FROM patients", ()),
-    "15 subqueries, one in the other": (nested("SELECT patient, x FROM ({}) AS s", "SELECT patient, ward AS x FROM "
-                                               "patients", 15).replace("SELECT patient, x", "SELECT SUM(x)", 1), ()),
-    "10 branches": ("SELECT COUNT(*) FROM (" + " UNION ALL ".join(
-        f"SELECT patient, ward + {n} AS w FROM patients" for n in range(10)) + ") AS t", ()),
-    "20 tables": ("SELECT COUNT(*) FROM patients p " + " ".join(
-        f"JOIN places q{n} ON q{n}.place = p.name" for n in range(20)), ()),
-}  # fmt: skip
+    "100 texts put together": (
+        "SELECT COUNT(*) FROM patients WHERE name = " + " || ".join(["name"] * 100),
+        (),
+    ),
+    "200 keys": (
+        "SELECT COUNT(*) FROM patients GROUP BY " + ", ".join(f"ward + {n}" for n in range(200)),
+        (),
+    ),
+    "30 aggregates": (
+        "SELECT " + ", ".join(f"SUM(ward * {n + 1})" for n in range(30)) + " FROM patients",
+        (),
+    ),
+    "15 subqueries, one in the other": (
+        nested(
+            "SELECT patient, x FROM ({}) AS s", "SELECT patient, ward AS x FROM patients", 15
+        ).replace("SELECT patient, x", "SELECT SUM(x)", 1),
+        (),
+    ),
+    "10 branches": (
+        "SELECT COUNT(*) FROM ("
+        + " UNION ALL ".join(f"SELECT patient, ward + {n} AS w FROM patients" for n in range(10))
+        + ") AS t",
+        (),
+    ),
+    "20 tables": (
+        "SELECT COUNT(*) FROM patients p "
+        + " ".join(f"JOIN places q{n} ON q{n}.place = p.name" for n in range(20)),
+        (),
+    ),
+}
 
 
 @pytest.mark.parametrize("name", WIDE)
-def test_wide_and_deep_statements_are_answered_or_refused_at_no_cost(session: Session, name: str) -> None:
+def test_wide_and_deep_statements_are_answered_or_refused_at_no_cost(
+    session: Session, name: str
+) -> None:
     text, parameters = WIDE[name]
     assert answered(session, text, parameters) == ("million" not in name)
 
 
 #: Functions whose total forms repeat their argument, and what an engine makes of NULLIF: 3 to the power of the depth.
 REPEATING = (
-    ("sqrt({})", "weight"), ("sin({})", "weight"), ("nullif({}, 1)", "ward"), ("1 / (1 + {})", "weight"),
+    ("sqrt({})", "weight"),
+    ("sin({})", "weight"),
+    ("nullif({}, 1)", "ward"),
+    ("1 / (1 + {})", "weight"),
     ("last_day({})", "CAST(name AS DATE)"),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize(("form", "inner"), REPEATING)
-def test_what_grows_with_each_level_is_refused_before_it_is_large(session: Session, form: str, inner: str) -> None:
+def test_what_grows_with_each_level_is_refused_before_it_is_large(
+    session: Session, form: str, inner: str
+) -> None:
     refused = 0
     for times in (3, 40):
         statement = f"SELECT COUNT(*) FROM patients WHERE {nested(form, inner, times)} IS NOT NULL"
@@ -119,7 +163,9 @@ def test_what_grows_with_each_level_is_refused_before_it_is_large(session: Sessi
 
 def test_what_an_engine_makes_larger_is_counted_as_it_will_be(session: Session) -> None:
     """NULLIF in NULLIF is short in SQL, and is doubled at each level by the engine; nothing is run here."""
-    plan = session.plan(f"SELECT COUNT(*) FROM patients WHERE {nested('nullif({}, 1)', 'ward', 18)} > 1")
+    plan = session.plan(
+        f"SELECT COUNT(*) FROM patients WHERE {nested('nullif({}, 1)', 'ward', 18)} > 1"
+    )
     with pytest.raises(StatementError, match="E_LIMITS it becomes more than 50,000 parts"):
         plan.written()
 
@@ -132,7 +178,9 @@ def test_a_statement_that_the_engine_would_not_plan_is_not_charged(session: Sess
         plan.cores[0].sql.replace("SELECT", "SELEC", 1),
         plan.cores[0].sql.replace('"source"."main"."patients"', '"source"."main"."visits"'),
         f'{plan.cores[0].sql} LIMIT (SELECT COUNT(*) FROM "source"."main"."visits" AS "t1")',
-        f"SELECT {'(' * 400}1{')' * 400} + " + " + ".join(["1"] * 900) + ' FROM "source"."main"."patients" AS "t0"',
+        f"SELECT {'(' * 400}1{')' * 400} + "
+        + " + ".join(["1"] * 900)
+        + ' FROM "source"."main"."patients" AS "t0"',
     ):
         plan.cores[0].__dict__["sql"] = wrong
         before = session.remaining.spent
@@ -142,7 +190,9 @@ def test_a_statement_that_the_engine_would_not_plan_is_not_charged(session: Sess
 
 
 def test_the_dry_run_comes_before_the_charge_of_a_block(session: Session) -> None:
-    workload = session.workload(["SELECT COUNT(*) FROM patients", "SELECT SUM(ward) FROM patients WHERE ward > 1"])
+    workload = session.workload(
+        ["SELECT COUNT(*) FROM patients", "SELECT SUM(ward) FROM patients WHERE ward > 1"]
+    )
     workload.plans[1].cores[0].__dict__["sql"] = "SELECT nothing"
     before = session.remaining.spent
     with pytest.raises(StatementError, match="E_LIMITS"):
@@ -162,14 +212,18 @@ def test_the_dry_run_knows_no_row(session: Session, monkeypatch: pytest.MonkeyPa
             raise AssertionError("the data were asked")
 
     monkeypatch.setattr(engine, "_data", Nothing())
-    plan = session.plan("SELECT sex, AVG(weight) FROM patients WHERE weight > (SELECT AVG(weight) FROM patients) "
-                        "GROUP BY sex")  # fmt: skip
+    plan = session.plan(
+        "SELECT sex, AVG(weight) FROM patients WHERE weight > (SELECT AVG(weight) FROM patients) "
+        "GROUP BY sex"
+    )
     engine.dry_run(plan)
     assert len(plan.stages) == 2
 
 
 @pytest.mark.parametrize("free", [40, 90, 200])
-def test_how_deep_the_caller_stands_does_not_decide_after_the_charge(session: Session, free: int) -> None:
+def test_how_deep_the_caller_stands_does_not_decide_after_the_charge(
+    session: Session, free: int
+) -> None:
     """A program may call dpsql from deep inside of itself: where that is too deep it is told before the charge."""
     text = "SELECT SUM(ward" + " + 1" * 100 + f") FROM patients WHERE ward < {free}"
     plan = session.plan(text)
@@ -199,12 +253,36 @@ def _frames() -> Iterator[object]:
 
 
 FORMS = {
-    "number": ("abs({})", "{} + 1", "- ({})", "round({}, 1)", "sqrt({})", "coalesce({}, 2)", "nullif({}, 1)",
-               "greatest({}, 3)", "CASE WHEN {} > 1 THEN 2 ELSE 3 END", "{} * weight", "mod({}, 3)", "ln({})",
-               "CAST({} AS DECIMAL(9, 2))", "power({}, 2)", "floor({})", "{} / 7"),
-    "text": ("lower({})", "{} || 'é'", "replace({}, 'a', '\U0001f600')", "left({}, 3)", "trim({})",
-             "coalesce({}, '\u0301')", "nullif({}, 'ß')", "substring({}, 1, 2)", "split_part({}, 'é', 1)"),
-}  # fmt: skip
+    "number": (
+        "abs({})",
+        "{} + 1",
+        "- ({})",
+        "round({}, 1)",
+        "sqrt({})",
+        "coalesce({}, 2)",
+        "nullif({}, 1)",
+        "greatest({}, 3)",
+        "CASE WHEN {} > 1 THEN 2 ELSE 3 END",
+        "{} * weight",
+        "mod({}, 3)",
+        "ln({})",
+        "CAST({} AS DECIMAL(9, 2))",
+        "power({}, 2)",
+        "floor({})",
+        "{} / 7",
+    ),
+    "text": (
+        "lower({})",
+        "{} || 'é'",
+        "replace({}, 'a', '\U0001f600')",
+        "left({}, 3)",
+        "trim({})",
+        "coalesce({}, '\u0301')",
+        "nullif({}, 'ß')",
+        "substring({}, 1, 2)",
+        "split_part({}, 'é', 1)",
+    ),
+}
 
 
 def test_whatever_fails_after_its_charge_did_not_fail_for_its_text(session: Session) -> None:

@@ -16,7 +16,13 @@ import pytest
 import sqlalchemy as sa
 from forks import exit_code_of_fork
 from sqlalchemy.dialects import registry
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchTableError, NotSupportedError, OperationalError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DBAPIError,
+    NoSuchTableError,
+    NotSupportedError,
+    OperationalError,
+)
 from sqlalchemy.exc import ProgrammingError as AlchemyProgrammingError
 from sqlalchemy.pool import NullPool
 
@@ -54,7 +60,9 @@ def dpsql_connection(connection: sa.Connection) -> dpsql.Connection:
 
 
 def test_the_entry_point_is_the_dialect() -> None:
-    declared = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    declared = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "entry-points"
+    ]
     points = declared["sqlalchemy.dialects"]
     assert set(points) == {"dpsql", "dpsql.dpsql"}
     for name, value in points.items():
@@ -63,26 +71,38 @@ def test_the_entry_point_is_the_dialect() -> None:
 
 def test_a_grouped_answer_is_charged_once(engine: sa.Engine, patients: sa.Table) -> None:
     mean = sa.func.avg(patients.c.bmi).label("bmi")
-    statement = sa.select(patients.c.male, sa.func.count().label("n"), mean).group_by(patients.c.male)
+    statement = sa.select(patients.c.male, sa.func.count().label("n"), mean).group_by(
+        patients.c.male
+    )
     before = left(engine)
     with engine.connect() as connection:
         result = connection.execute(statement.where(patients.c.age >= 18).order_by(patients.c.male))
         cursor = result.cursor
         assert isinstance(cursor, dpsql.Cursor) and cursor.price.charged == Fraction(1, 10)
         intervals, rows = cursor.intervals, result.all()
-    assert [row.male for row in rows] == [False, True] and list(result.keys()) == ["male", "n", "bmi"]
+    assert [row.male for row in rows] == [False, True] and list(result.keys()) == [
+        "male",
+        "n",
+        "bmi",
+    ]
     for row, (key, of_n, of_bmi) in zip(rows, intervals, strict=True):
         assert key is None and of_n is not None and of_bmi is not None
         assert 6000 < row.n < 10000 and of_bmi[0] <= row.bmi <= of_bmi[1]
     assert left(engine) < before
 
 
-def test_rows_of_people_are_refused_with_what_to_write(engine: sa.Engine, patients: sa.Table) -> None:
+def test_rows_of_people_are_refused_with_what_to_write(
+    engine: sa.Engine, patients: sa.Table
+) -> None:
     before = left(engine)
     with engine.connect() as connection, pytest.raises(NotSupportedError) as refused:
         connection.execute(sa.select(patients.c.bmi))
     original = refused.value.orig
-    assert isinstance(original, dpsql.Refused) and original.sqlstate == "42501" and "only aggregates" in str(original)
+    assert (
+        isinstance(original, dpsql.Refused)
+        and original.sqlstate == "42501"
+        and "only aggregates" in str(original)
+    )
     assert left(engine) == before
 
 
@@ -92,7 +112,9 @@ def test_rows_of_people_are_refused_with_what_to_write(engine: sa.Engine, patien
         lambda patients: patients.insert().values(patient_id=5),
         lambda patients: patients.update().values(age=5),
         lambda patients: patients.delete(),
-        lambda patients: sa.schema.CreateTable(sa.Table("new", sa.MetaData(), sa.Column("a", sa.Integer))),
+        lambda patients: sa.schema.CreateTable(
+            sa.Table("new", sa.MetaData(), sa.Column("a", sa.Integer))
+        ),
         lambda patients: sa.schema.DropTable(patients),
     ],
     ids=["insert", "update", "delete", "create", "drop"],
@@ -108,16 +130,28 @@ def test_reflection_is_the_owners_schema_and_is_free(engine: sa.Engine) -> None:
     inspector = sa.inspect(engine)
     assert inspector.default_schema_name == "public" and inspector.get_schema_names() == ["public"]
     assert inspector.get_table_names() == ["patients", "labs", "diagnoses", "conditions"]
-    assert inspector.get_view_names() == inspector.get_sequence_names() == inspector.get_table_names("other") == []
+    assert (
+        inspector.get_view_names()
+        == inspector.get_sequence_names()
+        == inspector.get_table_names("other")
+        == []
+    )
     columns = {column["name"]: column for column in inspector.get_columns("patients")}
-    assert isinstance(columns["age"]["type"], sa.BIGINT) and columns["age"]["comment"] == "Years at entry"
+    assert (
+        isinstance(columns["age"]["type"], sa.BIGINT)
+        and columns["age"]["comment"] == "Years at entry"
+    )
     assert isinstance(columns["male"]["type"], sa.BOOLEAN) and columns["bmi"]["nullable"] is True
     assert inspector.get_pk_constraint("patients")["constrained_columns"] == ["patient_id"]
-    assert inspector.get_pk_constraint("conditions", "public")["constrained_columns"] == ["diagnosis"]
+    assert inspector.get_pk_constraint("conditions", "public")["constrained_columns"] == [
+        "diagnosis"
+    ]
     (key,) = inspector.get_foreign_keys("labs")
     assert (key["constrained_columns"], key["referred_table"], key["referred_columns"]) == (
-        ["patient_id"], "patients", ["patient_id"],
-    )  # fmt: skip
+        ["patient_id"],
+        "patients",
+        ["patient_id"],
+    )
     assert inspector.get_indexes("labs") == inspector.get_unique_constraints("labs") == []
     assert inspector.get_table_comment("labs") == {"text": "A laboratory result or measurement"}
     assert inspector.has_table("labs") and not inspector.has_table("ledger")
@@ -131,15 +165,34 @@ def test_every_declared_type_is_reflected(checkout: Path) -> None:
     engine = sa.create_engine(f"dpsql:///{_every_type(checkout)}")
     found = {column["name"]: str(column["type"]) for column in sa.inspect(engine).get_columns("t")}
     assert found == {
-        "i": "BIGINT", "b": "BOOLEAN", "n": "NUMERIC(10, 2)", "f": "DOUBLE PRECISION", "s": "VARCHAR", "d": "DATE",
+        "i": "BIGINT",
+        "b": "BOOLEAN",
+        "n": "NUMERIC(10, 2)",
+        "f": "DOUBLE PRECISION",
+        "s": "VARCHAR",
+        "d": "DATE",
         "t": "TIMESTAMP",
-    }  # fmt: skip
+    }
     with engine.connect() as connection:
         table = sa.Table("t", sa.MetaData(), autoload_with=connection)
         row = connection.execute(sa.select(table)).one()
-        assert tuple(row) == (7, True, Decimal("1.25"), 0.5, "x", date(2020, 2, 29), datetime(2020, 2, 29, 12, 30))
-        sums = sa.select(sa.func.sum(table.c.n), sa.func.sum(table.c.i), sa.cast(table.c.f, sa.Numeric(10, 3)))
-        assert connection.execute(sums.group_by(table.c.f)).one() == (Decimal("1.25"), 7, Decimal("0.500"))
+        assert tuple(row) == (
+            7,
+            True,
+            Decimal("1.25"),
+            0.5,
+            "x",
+            date(2020, 2, 29),
+            datetime(2020, 2, 29, 12, 30),
+        )
+        sums = sa.select(
+            sa.func.sum(table.c.n), sa.func.sum(table.c.i), sa.cast(table.c.f, sa.Numeric(10, 3))
+        )
+        assert connection.execute(sums.group_by(table.c.f)).one() == (
+            Decimal("1.25"),
+            7,
+            Decimal("0.500"),
+        )
 
 
 def _every_type(folder: Path) -> Path:
@@ -147,8 +200,12 @@ def _every_type(folder: Path) -> Path:
 
     with duckdb.connect(str(folder / "types.duckdb")) as owner:
         owner.execute("CREATE TABLE guests (id INTEGER)")
-        owner.execute("CREATE TABLE t (i BIGINT, b BOOLEAN, n DECIMAL(10,2), f DOUBLE, s VARCHAR, d DATE, t TIMESTAMP)")
-        owner.execute("INSERT INTO t VALUES (7, true, 1.25, 0.5, 'x', '2020-02-29', '2020-02-29 12:30')")
+        owner.execute(
+            "CREATE TABLE t (i BIGINT, b BOOLEAN, n DECIMAL(10,2), f DOUBLE, s VARCHAR, d DATE, t TIMESTAMP)"
+        )
+        owner.execute(
+            "INSERT INTO t VALUES (7, true, 1.25, 0.5, 'x', '2020-02-29', '2020-02-29 12:30')"
+        )
     file = folder / "types.toml"
     file.write_text(
         'name = "types"\nsource = "types.duckdb"\n[privacy]\nunit = "guests.id"\nepsilon = 1\ndelta = 1e-6\n'
@@ -164,7 +221,9 @@ def test_statements_are_compiled_once(engine: sa.Engine, patients: sa.Table) -> 
     with cached.connect() as connection:
         for name in ("Stroke", "Hypertension", "no such"):
             conditions = sa.table("conditions", sa.column("name"))
-            found = connection.execute(sa.select(conditions.c.name).where(conditions.c.name == name)).all()
+            found = connection.execute(
+                sa.select(conditions.c.name).where(conditions.c.name == name)
+            ).all()
             compiled += [row.name for row in found]
     assert compiled == ["Stroke", "Hypertension"] and len(cache) == 1
 
@@ -219,7 +278,9 @@ def test_the_budget_ends_for_everybody(checkout: Path) -> None:
             for age in range(20, 60):
                 connection.execute(older, {"age": age}).all()
         assert isinstance(ended.value.orig, dpsql.BudgetExhausted)
-    bob = sa.create_engine("dpsql:///schemas/nafld.toml?analyst=bob", execution_options={"dpsql_epsilon": 0.25})
+    bob = sa.create_engine(
+        "dpsql:///schemas/nafld.toml?analyst=bob", execution_options={"dpsql_epsilon": 0.25}
+    )
     with bob.connect() as connection:
         with pytest.raises(OperationalError):
             connection.execute(older, {"age": 99}).all()
@@ -260,7 +321,9 @@ def test_a_pool_that_asks_first_gets_a_connection_that_lives(checkout: Path) -> 
         ("dpsql:///schemas/nafld.toml?analyst=a&analyst=b", "once"),
     ],
 )
-def test_an_address_that_says_something_else_is_refused(checkout: Path, url: str, said: str) -> None:
+def test_an_address_that_says_something_else_is_refused(
+    checkout: Path, url: str, said: str
+) -> None:
     with pytest.raises(ArgumentError, match=said):
         sa.create_engine(url).connect()
 
@@ -274,7 +337,12 @@ def test_the_user_of_an_address_is_the_analyst(checkout: Path) -> None:
 
 def test_words_that_duckdb_reserves_are_quoted(engine: sa.Engine) -> None:
     with engine.connect() as connection:
-        words = sa.select(*(sa.literal(place).label(word) for place, word in enumerate(("qualify", "pivot", "show"))))
+        words = sa.select(
+            *(
+                sa.literal(place).label(word)
+                for place, word in enumerate(("qualify", "pivot", "show"))
+            )
+        )
         assert connection.execute(words).one()._asdict() == {"qualify": 0, "pivot": 1, "show": 2}
         with pytest.raises(AlchemyProgrammingError):
             connection.execute(sa.text("SELECT nowhere FROM conditions"))

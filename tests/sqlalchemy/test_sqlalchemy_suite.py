@@ -31,7 +31,10 @@ def test_the_suite_passes_and_says_what_it_leaves_out(tmp_path: Path) -> None:
         f"--junitxml={report}",
         "suite.py",
     ]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SUITE), os.environ.get("PYTHONPATH", "")])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(SUITE), os.environ.get("PYTHONPATH", "")]),
+    }
     ran = subprocess.run(command, cwd=SUITE, env=environment, capture_output=True, text=True)
     assert report.exists(), ran.stdout[-4000:] + ran.stderr[-4000:]
     outcomes: Counter[str] = Counter()
@@ -44,7 +47,11 @@ def test_the_suite_passes_and_says_what_it_leaves_out(tmp_path: Path) -> None:
     assert outcomes["failure"] == outcomes["error"] == 0, ran.stdout[-8000:]
     assert outcomes["passed"] >= PASSING
     page = (PROJECT / "docs" / "sqlalchemy.md").read_text(encoding="utf-8")
-    ours = [line.split("|")[1].strip() for line in page.splitlines() if line.startswith("| ") and line.count("|") == 3]
+    ours = [
+        line.split("|")[1].strip()
+        for line in page.splitlines()
+        if line.startswith("| ") and line.count("|") == 3
+    ]
     ours = ours[ours.index("reason") + 1 :]
     assert len(ours) == 7
     unused = [reason for reason in ours if not reasons[reason]]

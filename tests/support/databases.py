@@ -11,7 +11,13 @@ import pytest
 
 from dpsql.engines.source import CoreSql
 from dpsql.planning.plan import GroupPresence
-from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism import (
+    ConcentratedExponential,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+)
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.partition_selection import KeyThreshold
 from dpsql.release.linear_estimates import SharedNoise
@@ -75,11 +81,15 @@ INSERT INTO visits VALUES (1, 1, 'ward', 135.79, 'CANARY_7f3a'), (2, 1, 'yard', 
     (3, 2, 'ward', -0.01, 'x'), (4, NULL, 'ward', 7, 'nobody'), (5, 99, 'nowhere', 13579.25, 'stranger'),
     (6, 2, NULL, NULL, 'y'),
     (7, 2, 'ward', 1, 'z'), (8, 2, 'yard', 2, 'z'), (9, 6, 'yard', 3, 'z');
-"""  # fmt: skip
+"""
 
 
 def clinic(
-    folder: Path, epsilon: str = "1000", delta: str = "1e-6", query_epsilon: str = "1", parquet: bool = False
+    folder: Path,
+    epsilon: str = "1000",
+    delta: str = "1e-6",
+    query_epsilon: str = "1",
+    parquet: bool = False,
 ) -> Path:
     """The schema file of a clinic that is built in the folder."""
     source = "clinic" if parquet else "clinic.duckdb"
@@ -88,19 +98,29 @@ def clinic(
     with duckdb.connect(":memory:" if parquet else str(folder / source)) as connection:
         connection.execute(_ROWS)
         for table in ("patients", "visits", "places") if parquet else ():
-            connection.execute(f"COPY {table} TO '{folder / source / table}.parquet' (FORMAT parquet)")
+            connection.execute(
+                f"COPY {table} TO '{folder / source / table}.parquet' (FORMAT parquet)"
+            )
     schema = folder / "clinic.toml"
-    schema.write_text(CLINIC.format(source=source, epsilon=epsilon, delta=delta, query_epsilon=query_epsilon))
+    schema.write_text(
+        CLINIC.format(source=source, epsilon=epsilon, delta=delta, query_epsilon=query_epsilon)
+    )
     return schema
 
 
 def without_noise(patch: pytest.MonkeyPatch) -> None:
     """Every mechanism adds nothing and chooses the best, and every key that has a unit is shown."""
     for mechanism in (Laplace, Gaussian):
-        patch.setattr(mechanism, "sample", lambda self, size, *, _entropy=None: np.zeros(size, dtype=np.int64))
+        patch.setattr(
+            mechanism, "sample", lambda self, size, *, _entropy=None: np.zeros(size, dtype=np.int64)
+        )
         patch.setattr(mechanism, "half_width", lambda self, confidence: 0)
     for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
-        patch.setattr(choice, "draw", lambda self, utilities, widths=None, *, _entropy=None: best(utilities, widths))
+        patch.setattr(
+            choice,
+            "draw",
+            lambda self, utilities, widths=None, *, _entropy=None: best(utilities, widths),
+        )
     patch.setattr(SharedNoise, "half_width", lambda self, weights, confidence: 0.0)
     patch.setattr(TreeMechanism, "explained_sum", lambda self, nodes, confidence: 0.0)
     patch.setattr("dpsql.release.grouping_sets.totals.spread_half_width", lambda *spread: 0.0)

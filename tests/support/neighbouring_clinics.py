@@ -8,7 +8,13 @@ import duckdb
 import pytest
 from databases import clinic
 
-from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism import (
+    ConcentratedExponential,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+)
 from dpsql.privacy.partition_selection import KeyThreshold
 
 #: Who lacks: nobody, each patient, a visitor who is no patient, and everybody.
@@ -76,13 +82,25 @@ class FrozenMechanisms:
         self.asked: list[str] = []
         for noise in (Laplace, Gaussian):
             patch.setattr(
-                noise, "perturb", lambda mechanism, values, *, _entropy=None: self._frozen(mechanism, len(values))
+                noise,
+                "perturb",
+                lambda mechanism, values, *, _entropy=None: self._frozen(mechanism, len(values)),
             )
-            patch.setattr(noise, "sample", lambda mechanism, size, *, _entropy=None: self._frozen(mechanism, size))
+            patch.setattr(
+                noise,
+                "sample",
+                lambda mechanism, size, *, _entropy=None: self._frozen(mechanism, size),
+            )
         for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
-            patch.setattr(choice, "draw", lambda mechanism, *values, _entropy=None: self._frozen(mechanism, 1)[0] % 2)
+            patch.setattr(
+                choice,
+                "draw",
+                lambda mechanism, *values, _entropy=None: self._frozen(mechanism, 1)[0] % 2,
+            )
         patch.setattr(
-            KeyThreshold, "select", lambda threshold, counts, *, _entropy=None: self._select(threshold, len(counts))
+            KeyThreshold,
+            "select",
+            lambda threshold, counts, *, _entropy=None: self._select(threshold, len(counts)),
         )
 
     def _frozen(self, mechanism: object, size: int) -> list[int]:

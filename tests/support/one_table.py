@@ -28,7 +28,9 @@ max_rows_per_unit = 1
 
 def schema_of(source: Path | str, rest: str) -> Schema:
     """A schema of the one table ``t`` at the source, with the rest of its lines."""
-    declared = loads(HEAD.format(source=source, ledger=f"{Path(str(source)).parent}/x.ledger") + rest)
+    declared = loads(
+        HEAD.format(source=source, ledger=f"{Path(str(source)).parent}/x.ledger") + rest
+    )
     return declared.with_catalog(declared_catalog(declared))
 
 
@@ -38,7 +40,9 @@ def rows_of(schema: Schema, table: str = "t") -> list[tuple[object, ...]]:
     assert opened.connection is not None
     try:
         columns = ", ".join(f'"{column}"' for column in schema.tables[table].columns)
-        return opened.connection.execute(f'SELECT {columns} FROM source.main."{table}" ORDER BY ALL').fetchall()
+        return opened.connection.execute(
+            f'SELECT {columns} FROM source.main."{table}" ORDER BY ALL'
+        ).fetchall()
     finally:
         close_instance(opened.connection)
         opened.held.close()

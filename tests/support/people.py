@@ -80,15 +80,23 @@ def session_of(database: Database, analyst: str = "ada") -> Session:
 
 def same(found: object, wanted: object) -> bool:
     if isinstance(wanted, float) or isinstance(found, float):
-        return found is not None and wanted is not None and math.isclose(float(found), float(wanted), abs_tol=1e-4)  # type: ignore[arg-type]
+        return (
+            found is not None
+            and wanted is not None
+            and math.isclose(float(found), float(wanted), abs_tol=1e-4)
+        )  # type: ignore[arg-type]
     return found == wanted
 
 
-def require_same(found: Sequence[tuple[object, ...]], expected: Sequence[tuple[object, ...]]) -> None:
+def require_same(
+    found: Sequence[tuple[object, ...]], expected: Sequence[tuple[object, ...]]
+) -> None:
     """The same rows in any order, where sums of nothing are 0 and means the middles of their bounds."""
     rows, missing = sorted(found, key=repr), list[tuple[object, ...]]()
     assert len(rows) == len(expected), (rows, expected)
-    for wanted in sorted(expected, key=repr):  # of which several may have the same keys, as a total and a NULL
+    for wanted in sorted(
+        expected, key=repr
+    ):  # of which several may have the same keys, as a total and a NULL
         place = next((place for place, row in enumerate(rows) if _alike(row, wanted)), None)
         if place is None:
             missing.append(wanted)
@@ -98,4 +106,6 @@ def require_same(found: Sequence[tuple[object, ...]], expected: Sequence[tuple[o
 
 
 def _alike(found: tuple[object, ...], wanted: tuple[object, ...]) -> bool:
-    return all(same(a, b) or (a in OF_NOTHING and b is None) for a, b in zip(found, wanted, strict=True))
+    return all(
+        same(a, b) or (a in OF_NOTHING and b is None) for a, b in zip(found, wanted, strict=True)
+    )

@@ -23,7 +23,9 @@ PEOPLE = "id,age\n" + "".join(f"{n},{n % 90}\n" for n in range(300))
 
 def put(client: Any, key: str, content: bytes | str, bucket: str = "clinic") -> None:
     """Put an object into a bucket of the S3 server."""
-    client.put_object(Bucket=bucket, Key=key, Body=content if isinstance(content, bytes) else content.encode())
+    client.put_object(
+        Bucket=bucket, Key=key, Body=content if isinstance(content, bytes) else content.encode()
+    )
 
 
 @contextmanager

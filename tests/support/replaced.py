@@ -37,7 +37,9 @@ pid = {{ type = "integer" }}
 kind = {{ type = "integer", values = [0, 1] }}
 """
 #: A core that counts the visits, and what it finds in each version.
-ROWS = CoreSql('SELECT count(*) FROM "source"."main"."visits" AS "t0"', frozenset({"visits"}), frozenset())
+ROWS = CoreSql(
+    'SELECT count(*) FROM "source"."main"."visits" AS "t0"', frozenset({"visits"}), frozenset()
+)
 FIRST, SECOND = [[(200,)]], [[(20_220,)]]
 #: What the limit of four visits leaves of each version, and how many people are on each side.
 VISITS, SIDES = {1: 200, 2: 222}, {1: [50, 50], 2: [49, 51]}

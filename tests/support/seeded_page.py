@@ -18,4 +18,6 @@ def run_page(name: str, folder: Path, patch: pytest.MonkeyPatch) -> doctest.Test
     seeded = Seeded(2026)
     patch.setattr(type(OPERATING_SYSTEM), "read", lambda self, n: seeded.read(n))
     patch.chdir(folder)
-    return doctest.testfile(str(DOCS / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    return doctest.testfile(
+        str(DOCS / name), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )

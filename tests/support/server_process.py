@@ -13,7 +13,9 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def started(command: Sequence[str], environment: Mapping[str, str], seconds: float = 40) -> Iterator[int]:
+def started(
+    command: Sequence[str], environment: Mapping[str, str], seconds: float = 40
+) -> Iterator[int]:
     """The port of a server that the command starts; within so many seconds of SIGTERM it ends with code 0."""
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     lines: list[str] = []
@@ -25,7 +27,14 @@ def started(command: Sequence[str], environment: Mapping[str, str], seconds: flo
         until = time.monotonic() + 60
         while port is None and process.poll() is None and time.monotonic() < until:
             time.sleep(0.05)
-            port = next((int(said[1]) for line in lines if (said := re.search(r"serves .* port (\d+)$", line))), None)
+            port = next(
+                (
+                    int(said[1])
+                    for line in lines
+                    if (said := re.search(r"serves .* port (\d+)$", line))
+                ),
+                None,
+            )
         assert port is not None, "".join(lines)
         yield port
         os.kill(process.pid, signal.SIGTERM)

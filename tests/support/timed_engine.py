@@ -55,10 +55,14 @@ class TimedEngine:
     def version(self) -> str | None:
         return self._engine.version()
 
-    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> Sequence[tuple[object, ...]]:
+    def public_rows(
+        self, table: str, opening: Callable[[], None] = lambda: None
+    ) -> Sequence[tuple[object, ...]]:
         return self._engine.public_rows(table, opening)
 
-    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
+    def public_count(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> int:
         return self._engine.public_count(sql, tables, opening)
 
     def public_column(

@@ -32,11 +32,17 @@ class UntouchedEngine:
     def version(self) -> str | None:
         return None
 
-    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> Sequence[tuple[object, ...]]:
+    def public_rows(
+        self, table: str, opening: Callable[[], None] = lambda: None
+    ) -> Sequence[tuple[object, ...]]:
         raise AssertionError("the engine was asked for public rows")
 
-    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
-        return 1 if "GROUP BY" in sql else 10  # how large a public table is, is public: planning may ask
+    def public_count(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> int:
+        return (
+            1 if "GROUP BY" in sql else 10
+        )  # how large a public table is, is public: planning may ask
 
     def public_column(
         self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None

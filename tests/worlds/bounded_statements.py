@@ -24,7 +24,9 @@ class ClauseWriter:
             words = [each.text for each in scope if each.family == "text" and each.role == "plain"]
             source += f" JOIN places {name} ON {draws.pick(*words)} = {name}.code"
             public = draws.columns(draws.world.table("places"), name)
-            scope = scope + [Seen(each.text, each.family, each.bounded, "public") for each in public]
+            scope = scope + [
+                Seen(each.text, each.family, each.bounded, "public") for each in public
+            ]
         unit = unit_column(scope)
         options = {
             "epsilon": draws.pick("0.5", "1"),
@@ -42,7 +44,9 @@ class ClauseWriter:
         listed = ", ".join(f"{name} = {value}" for name, value in chosen.items())
         items = [f"{key} AS k{place}" for place, key in enumerate(keys)]
         items += [f"{each} AS a{place}" for place, each in enumerate(aggregates)]
-        text = f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS ({listed}) {', '.join(items)} FROM {source}"
+        text = (
+            f"SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS ({listed}) {', '.join(items)} FROM {source}"
+        )
         text += f" WHERE {self._scalars.condition(scope)}" if draws.one_in(3) else ""
         return text + (f" GROUP BY {', '.join(keys)}" if keys else "")
 
@@ -50,14 +54,30 @@ class ClauseWriter:
         """An aggregate of rows, whose numbers may have no bounds but those that are written here."""
         draws = self._draws
         numbers = [each.text for each in scope if each.family in ("integer", "decimal", "double")]
-        number = draws.pick(*numbers) if numbers and draws.one_in(2) else self._scalars.number(scope, 1)
+        number = (
+            draws.pick(*numbers) if numbers and draws.one_in(2) else self._scalars.number(scope, 1)
+        )
         bounds = f"contribution_bounds_per_row => {draws.pick(*_BOUNDS)}"
-        return draws.pick("COUNT(*)", f"SUM({number}, {bounds})", f"AVG({number}, {bounds})",
-                          f"STDDEV({number}, {bounds})", f"SUM({number})", f"MEDIAN({number}, {bounds})")  # fmt: skip
+        return draws.pick(
+            "COUNT(*)",
+            f"SUM({number}, {bounds})",
+            f"AVG({number}, {bounds})",
+            f"STDDEV({number}, {bounds})",
+            f"SUM({number})",
+            f"MEDIAN({number}, {bounds})",
+        )
 
     def _of_groups(self, scope: list[Seen], unit: str) -> str:
         """An aggregate of what each unit has in each group, or the number of units."""
         draws = self._draws
-        number, bounds = self._scalars.number(scope, 1), f"contribution_bounds_per_group => {draws.pick(*_BOUNDS)}"
-        return draws.pick(f"SUM({number}, {bounds})", f"COUNT({number}, {bounds})", f"AVG({number}, {bounds})",
-                          f"COUNT(*, {bounds})", f"COUNT(DISTINCT {unit})")  # fmt: skip
+        number, bounds = (
+            self._scalars.number(scope, 1),
+            f"contribution_bounds_per_group => {draws.pick(*_BOUNDS)}",
+        )
+        return draws.pick(
+            f"SUM({number}, {bounds})",
+            f"COUNT({number}, {bounds})",
+            f"AVG({number}, {bounds})",
+            f"COUNT(*, {bounds})",
+            f"COUNT(DISTINCT {unit})",
+        )

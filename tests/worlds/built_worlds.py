@@ -25,28 +25,53 @@ class Builder:
     def world(self) -> World:
         random = self._random
         unit_engine = random.choice(["INTEGER", "BIGINT", "VARCHAR"])
-        units = [self._unit(number, unit_engine) for number in range(1, random.choice([1, 3, 5, 6, 7, 8, 12]) + 1)]
+        units = [
+            self._unit(number, unit_engine)
+            for number in range(1, random.choice([1, 3, 5, 6, 7, 8, 12]) + 1)
+        ]
         unit_name = random.choice(["id", "pid", "who"])
-        home = self._table("people", [Column(unit_name, unit_engine, None, role="unit")], None, None)
+        home = self._table(
+            "people", [Column(unit_name, unit_engine, None, role="unit")], None, None
+        )
         tables = [replace(home, rows=self._home_rows(home, units))]
         visits = self._table(
             "visits",
-            [Column("id", "INTEGER", None, role="key"), Column("pid", unit_engine, None, role="parent")],
+            [
+                Column("id", "INTEGER", None, role="key"),
+                Column("pid", unit_engine, None, role="parent"),
+            ],
             ("people", unit_name),
             "pid",
         )
-        tables.append(replace(visits, rows=self._rows(visits, [*units, *self._strangers(unit_engine)])))
+        tables.append(
+            replace(visits, rows=self._rows(visits, [*units, *self._strangers(unit_engine)]))
+        )
         if random.random() < 0.6:
-            items = self._table("items", [Column("visit", "INTEGER", None, role="parent")], ("visits", "id"), "visit")
+            items = self._table(
+                "items",
+                [Column("visit", "INTEGER", None, role="parent")],
+                ("visits", "id"),
+                "visit",
+            )
             keys = [row[0] for row in tables[1].rows] or ["1"]
             tables.append(
-                replace(items, rows=self._rows(items, keys if self._tame else [*keys, NULL, "99999"], many=12))
+                replace(
+                    items,
+                    rows=self._rows(items, keys if self._tame else [*keys, NULL, "99999"], many=12),
+                )
             )
         if random.random() < 0.5:
             notes = self._table(
-                "notes", [Column("pid", unit_engine, None, role="parent")], ("people", unit_name), "pid"
+                "notes",
+                [Column("pid", unit_engine, None, role="parent")],
+                ("people", unit_name),
+                "pid",
             )
-            tables.append(replace(notes, rows=self._rows(notes, [*units, *self._strangers(unit_engine)], many=10)))
+            tables.append(
+                replace(
+                    notes, rows=self._rows(notes, [*units, *self._strangers(unit_engine)], many=10)
+                )
+            )
         tables.append(self._public())
         return World(self._seed, tuple(tables), self._privacy())
 
@@ -67,12 +92,17 @@ class Builder:
         """Owners that the unit's table does not have, and no owner at all."""
         return [] if self._tame else [NULL, "''" if engine == "VARCHAR" else "2147483647"]
 
-    def _table(self, name: str, first: list[Column], parent: tuple[str, str] | None, link: str | None) -> Table:
+    def _table(
+        self, name: str, first: list[Column], parent: tuple[str, str] | None, link: str | None
+    ) -> Table:
         random = self._random
         kinds = random.sample(list(KINDS), random.randint(4, 6))
         if not any(KINDS[kind].bounded for kind in kinds):
             kinds.append("share")
-        plain = [Column(kind, random.choice(KINDS[kind].engine), kind, random.random() < 0.5) for kind in kinds]
+        plain = [
+            Column(kind, random.choice(KINDS[kind].engine), kind, random.random() < 0.5)
+            for kind in kinds
+        ]
         code = [Column("code", "VARCHAR", "word", True)]
         return Table(name, (*first, *plain, *code), (), parent, link, limits=self._limits())
 
@@ -105,7 +135,9 @@ class Builder:
         return random.choice(fitting if wild and fitting else kind.tame)
 
     def _home_rows(self, table: Table, units: list[str]) -> tuple[tuple[str, ...], ...]:
-        rows = [self._row(table, unit) for unit in units if self._tame or self._random.random() < 0.9]
+        rows = [
+            self._row(table, unit) for unit in units if self._tame or self._random.random() < 0.9
+        ]
         if not self._tame and self._random.random() < 0.3:
             rows.append(self._row(table, NULL))
         return tuple(rows)
@@ -126,7 +158,9 @@ class Builder:
         random = self._random
         rows: list[tuple[str, ...]] = []
         for place, link in enumerate(links):
-            count = random.randint(many // 2, many) if place == 0 else random.choice([0, 1, 1, 2, 4])
+            count = (
+                random.randint(many // 2, many) if place == 0 else random.choice([0, 1, 1, 2, 4])
+            )
             rows += [self._row(table, link, str(len(rows) + each + 1)) for each in range(count)]
         if len(links) > 2 and not self._tame:
             place, twin = table.place(table.link or ""), links[1]
@@ -146,8 +180,12 @@ class Builder:
             Column("weight", "DOUBLE", "signed", True),
             Column("level", "INTEGER", "loose"),
         )
-        rows = [("'x'", "'north'", "0.5", "1"), ("'y'", "'south'", "2.0", "2"), ("'A'", "NULL", "NULL", "3"),
-                ("'x'", "'west'", "-0.0", "1")]  # fmt: skip
+        rows = [
+            ("'x'", "'north'", "0.5", "1"),
+            ("'y'", "'south'", "2.0", "2"),
+            ("'A'", "NULL", "NULL", "3"),
+            ("'x'", "'west'", "-0.0", "1"),
+        ]
         return Table("places", columns, tuple(rows[: self._random.choice([3, 4])]), public=True)
 
 

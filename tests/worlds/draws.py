@@ -60,7 +60,10 @@ class Draws:
             family = KINDS[column.kind].family if column.kind else "key"
             bounded = column.kind is not None and KINDS[column.kind].bounded
             role = column.role
-            if role == "parent" and table.parent == (self.world.home.name, self.world.home.of_role("unit")):
+            if role == "parent" and table.parent == (
+                self.world.home.name,
+                self.world.home.of_role("unit"),
+            ):
                 role = "unit"
             seen.append(Seen(f"{name}.{column.name}", family, bounded, role, table.name))
         return seen
@@ -70,7 +73,9 @@ class Draws:
         source, scope = f"{table.name} {name}", self.columns(table, name)
         while unit_column(scope) is None and table.parent is not None:
             parent, above = self.world.table(table.parent[0]), self.name()
-            source += f" JOIN {parent.name} {above} ON {name}.{table.link} = {above}.{table.parent[1]}"
+            source += (
+                f" JOIN {parent.name} {above} ON {name}.{table.link} = {above}.{table.parent[1]}"
+            )
             scope, table, name = scope + self.columns(parent, above), parent, above
         return source, scope
 
@@ -80,12 +85,24 @@ class Draws:
         Once in a while something that many units share, which must be refused or be safe.
         """
         if self.strays(8):
-            words = [[each.text for each in side if each.family == "text"] for side in (scope, others)]
+            words = [
+                [each.text for each in side if each.family == "text"] for side in (scope, others)
+            ]
             if all(words):
                 return f"{self.pick(*words[0])} = {self.pick(*words[1])}"
-        units = [(one.text, other.text) for one in scope for other in others if one.role == other.role == "unit"]
-        keys = [(one.text, other.text) for one in scope for other in others
-                if (one.role, other.role) in (("key", "parent"), ("parent", "key"), ("parent", "parent"))]  # fmt: skip
+        units = [
+            (one.text, other.text)
+            for one in scope
+            for other in others
+            if one.role == other.role == "unit"
+        ]
+        keys = [
+            (one.text, other.text)
+            for one in scope
+            for other in others
+            if (one.role, other.role)
+            in (("key", "parent"), ("parent", "key"), ("parent", "parent"))
+        ]
         pairs = keys if keys and (not units or self.one_in(3)) else units
         return " = ".join(self.pick(*pairs)) if pairs else None
 

@@ -45,7 +45,16 @@ def plan_of(world: World, text: str, price: Fraction | None = None) -> Plan:
     price = schema.privacy.query_epsilon if price is None else price
     cores = plan_cores(query, DUCKDB, schema.privacy, price, delta)
     assert all(core.sql for core in cores)  # what cannot be written is refused
-    return Plan(text, cores, query.derived, query.postprocessing.sql(dialect="duckdb"), query.public, (), price, 0.95)
+    return Plan(
+        text,
+        cores,
+        query.derived,
+        query.postprocessing.sql(dialect="duckdb"),
+        query.public,
+        (),
+        price,
+        0.95,
+    )
 
 
 def planned(world: World, text: str) -> tuple[CorePlan, ...]:
@@ -67,7 +76,9 @@ def given(world: World, connection: duckdb.DuckDBPyConnection, plan: Plan) -> Gi
     with pytest.MonkeyPatch.context() as patch:
         without_noise(patch)
         for stage in plan.stages if plan.derived else ():
-            for table, rows in zip(stage.derived, world.shell.derive(plan, stage, released), strict=True):
+            for table, rows in zip(
+                stage.derived, world.shell.derive(plan, stage, released), strict=True
+            ):
                 found[table.name] = table, rows
                 put_derived(connection, derived_table(table), rows)
             exact = [run(connection, core) or [] for core in stage.cores]
@@ -81,11 +92,19 @@ def without(connection: duckdb.DuckDBPyConnection, world: World, unit: str) -> I
     connection.execute("BEGIN")
     try:
         for table in world.tables:
-            lost = [] if table.public else [
-                str(place) for place, row in enumerate(table.rows) if world.owner(table, row) == unit
-            ]  # fmt: skip
+            lost = (
+                []
+                if table.public
+                else [
+                    str(place)
+                    for place, row in enumerate(table.rows)
+                    if world.owner(table, row) == unit
+                ]
+            )
             if lost:
-                connection.execute(f"DELETE FROM {world.place_of(table)} WHERE rowid IN ({', '.join(lost)})")
+                connection.execute(
+                    f"DELETE FROM {world.place_of(table)} WHERE rowid IN ({', '.join(lost)})"
+                )
         yield
     finally:
         connection.execute("ROLLBACK")
@@ -110,7 +129,9 @@ def faults(world: World, texts: list[str], tally: Tally | None = None) -> list[t
 def broken(world: World, plans: Sequence[Plan], tally: Tally) -> list[tuple[str, str]]:
     """Every claim of the plans that does not hold on the world and its neighbours: the statement and what is wrong."""
     by_text = {plan.text: plan for plan in plans}
-    found = _faults(world, {text: plan for text, plan in by_text.items() if not plan.derived}, tally)
+    found = _faults(
+        world, {text: plan for text, plan in by_text.items() if not plan.derived}, tally
+    )
     for text, plan in by_text.items():
         found += _faults(world, {text: plan}, tally) if plan.derived else []
     return found
@@ -128,15 +149,21 @@ def _faults(world: World, plans: dict[str, Plan], tally: Tally) -> list[tuple[st
             rows = run(connection, core)
             whole.append(rows)
             problems = (
-                ["the engine failed on the whole database"] if rows is None else list(claims.malformed(core, rows))
+                ["the engine failed on the whole database"]
+                if rows is None
+                else list(claims.malformed(core, rows))
             )
             problems += _unplanned(connection, core)
             found += [(text, problem) for problem in problems]
         lacking: list[list[Rowset | None]] = []
         for unit in world.units:
             with without(connection, world, unit):
-                tried = zip(cores, whole, strict=True)  # what has failed once would end the transaction
-                lacking.append([None if rows is None else run(connection, core) for (_, core), rows in tried])
+                tried = zip(
+                    cores, whole, strict=True
+                )  # what has failed once would end the transaction
+                lacking.append(
+                    [None if rows is None else run(connection, core) for (_, core), rows in tried]
+                )
     replaced = world.schema.privacy.neighbours == "replace"
     for place, (text, core) in enumerate(cores):
         rest = [rows[place] for rows in lacking]
@@ -174,8 +201,13 @@ def compare(core: CorePlan, one: Rowset | None, other: Rowset | None, tally: Tal
     for use in compared.uses:
         tally.note(use.kind, float(use.ratio))
     broken = [use for use in compared.uses if use.broken]
-    return [*compared.wrong, *(f"{use.kind}: a unit moves it by {use.observed}, claimed is {use.claimed}"
-                               for use in broken)]  # fmt: skip
+    return [
+        *compared.wrong,
+        *(
+            f"{use.kind}: a unit moves it by {use.observed}, claimed is {use.claimed}"
+            for use in broken
+        ),
+    ]
 
 
 def shrunk(world: World, text: str, is_broken: Callable[[World], bool]) -> World:
@@ -202,5 +234,12 @@ def report(world: World, text: str, problem: str) -> str:
 
     small = world if os.environ.get("DPSQL_SHRINK") == "no" else shrunk(world, text, is_broken)
     claims = [(core.sql, core.cells, core.selection) for core in planned(small, text)]
-    return "\n".join([f"seed {world.seed}: {problem}", text, json.dumps(small.document, default=str), small.script(),
-                      *map(str, claims)])  # fmt: skip
+    return "\n".join(
+        [
+            f"seed {world.seed}: {problem}",
+            text,
+            json.dumps(small.document, default=str),
+            small.script(),
+            *map(str, claims),
+        ]
+    )

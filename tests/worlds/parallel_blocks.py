@@ -21,28 +21,76 @@ _CONSTANTS = {
     "decimal": ("-0.01", "0", "0.5", "7.5", "19.99", "500"),
     "double": ("-5", "0", "0.1", "0.25", "1", "2.5", "3"),
     "text": ("'A'", "'a'", "'B'", "'C'", "'Ä'", "'x'", "'X'", "'y'", "''"),
-    "date": ("DATE '1990-05-05'", "DATE '2020-01-01'", "'2020-02-29'", "DATE '2020-03-01'", "DATE '2020-12-31'"),
-    "timestamp": ("TIMESTAMP '2020-03-01 12:30:45'", "DATE '2020-06-01'", "TIMESTAMP '2020-12-30 23:59:59'"),
+    "date": (
+        "DATE '1990-05-05'",
+        "DATE '2020-01-01'",
+        "'2020-02-29'",
+        "DATE '2020-03-01'",
+        "DATE '2020-12-31'",
+    ),
+    "timestamp": (
+        "TIMESTAMP '2020-03-01 12:30:45'",
+        "DATE '2020-06-01'",
+        "TIMESTAMP '2020-12-30 23:59:59'",
+    ),
 }
 _ORDERED = (
-    "{c} < {a}", "{c} <= {a}", "{a} > {c}", "NOT ({c} >= {a})", "{c} > {a}", "{c} >= {a}", "{a} <= {c}",
-    "NOT {c} < {a}", "{c} BETWEEN {a} AND {b}", "{c} NOT BETWEEN {a} AND {b}", "({c} >= {a} AND {c} < {b})",
-    "({c} > {a} AND {c} < {b})", "({c} < {a} OR {c} > {b})", "NOT ({c} < {a} OR {c} > {b})",
+    "{c} < {a}",
+    "{c} <= {a}",
+    "{a} > {c}",
+    "NOT ({c} >= {a})",
+    "{c} > {a}",
+    "{c} >= {a}",
+    "{a} <= {c}",
+    "NOT {c} < {a}",
+    "{c} BETWEEN {a} AND {b}",
+    "{c} NOT BETWEEN {a} AND {b}",
+    "({c} >= {a} AND {c} < {b})",
+    "({c} > {a} AND {c} < {b})",
+    "({c} < {a} OR {c} > {b})",
+    "NOT ({c} < {a} OR {c} > {b})",
     "NOT ({c} >= {a} AND {c} <= {b})",
-)  # fmt: skip
+)
 _ANY = (
-    "{c} = {a}", "{a} = {c}", "{c} <> {a}", "{c} IN ({a}, {b})", "{c} NOT IN ({a}, {b})",
-    "NOT ({c} = {a} OR {c} = {b})", "{c} IS NULL", "{c} IS NULL", "{c} IS NOT NULL", "({c} = {a} OR {c} IS NULL)",
-    "({c} IN ({a}, {b}) OR {c} IS NULL)", "({c} <> {a} OR {c} IS NULL)", "{c} IS DISTINCT FROM {a}",
-    "{c} IS NOT DISTINCT FROM {a}", "({c} = {a}) IS NOT TRUE", "COALESCE({c}, {b}) = {b}",
-    "CASE WHEN {c} = {a} THEN false ELSE true END", "{c} IN ({a}, NULL)", "({c} = {a} OR {c} = NULL)",
-    "NOT ({c} <> {a} AND {c} IS NOT NULL)", "{c} IN ({all})", "{c} NOT IN ({all})",
-)  # fmt: skip
+    "{c} = {a}",
+    "{a} = {c}",
+    "{c} <> {a}",
+    "{c} IN ({a}, {b})",
+    "{c} NOT IN ({a}, {b})",
+    "NOT ({c} = {a} OR {c} = {b})",
+    "{c} IS NULL",
+    "{c} IS NULL",
+    "{c} IS NOT NULL",
+    "({c} = {a} OR {c} IS NULL)",
+    "({c} IN ({a}, {b}) OR {c} IS NULL)",
+    "({c} <> {a} OR {c} IS NULL)",
+    "{c} IS DISTINCT FROM {a}",
+    "{c} IS NOT DISTINCT FROM {a}",
+    "({c} = {a}) IS NOT TRUE",
+    "COALESCE({c}, {b}) = {b}",
+    "CASE WHEN {c} = {a} THEN false ELSE true END",
+    "{c} IN ({a}, NULL)",
+    "({c} = {a} OR {c} = NULL)",
+    "NOT ({c} <> {a} AND {c} IS NOT NULL)",
+    "{c} IN ({all})",
+    "{c} NOT IN ({all})",
+)
 _TEXT = ("{c} < {a}", "{c} >= {a}", "{c} > {a}", "{b} > {c}")
 _BOOLEAN = (
-    "{c}", "NOT {c}", "{c} = true", "{c} = false", "{c} <> true", "{c} IS NULL", "{c} IS NULL", "{c} IS NOT NULL",
-    "{c} IS NOT TRUE", "{c} IS NOT FALSE", "({c} OR {c} IS NULL)", "(NOT {c} OR {c} IS NULL)", "COALESCE({c}, true)",
-)  # fmt: skip
+    "{c}",
+    "NOT {c}",
+    "{c} = true",
+    "{c} = false",
+    "{c} <> true",
+    "{c} IS NULL",
+    "{c} IS NULL",
+    "{c} IS NOT NULL",
+    "{c} IS NOT TRUE",
+    "{c} IS NOT FALSE",
+    "({c} OR {c} IS NULL)",
+    "(NOT {c} OR {c} IS NULL)",
+    "COALESCE({c}, true)",
+)
 
 
 class BlockWriter:
@@ -55,11 +103,16 @@ class BlockWriter:
         """Two to four statements; a condition and its complement now and then."""
         draws = self._draws
         columns = draws.world.home.columns
-        apart = [each for each in columns if _family(each) in ("integer", "text", "boolean", "date")]
+        apart = [
+            each for each in columns if _family(each) in ("integer", "text", "boolean", "date")
+        ]
         column = draws.random.choice(columns if draws.one_in(8) else apart)
         known = _CONSTANTS.get(_family(column), ())
         few = sorted(draws.random.sample(range(len(known)), 3)) if known else []
-        parts = [self._part(column, [known[place] for place in few]) for _ in range(draws.pick(2, 2, 3, 4))]
+        parts = [
+            self._part(column, [known[place] for place in few])
+            for _ in range(draws.pick(2, 2, 3, 4))
+        ]
         if draws.one_in(4):
             parts[1:2] = [lambda name, part=parts[0]: f"NOT ({part(name)})"]  # type: ignore[misc]
         if draws.one_in(6):
@@ -70,7 +123,9 @@ class BlockWriter:
         """Statements whose conditions are all on one column of another table, beside the unit's own."""
         draws, home, own = self._draws, self._draws.world.home, self._draws.name()
         source, scope = draws.reaching(draws.private(), draws.name())
-        alike = [each.text for each in scope if each.role == "plain" and each.family == _family(column)]
+        alike = [
+            each.text for each in scope if each.role == "plain" and each.family == _family(column)
+        ]
         rows = f"{source} JOIN {home.name} {own} ON {unit_column(scope)} = {own}.{home.of_role('unit')}"
         name = draws.pick(*alike) if alike else f"{own}.{column.name}"
         return [f"SELECT COUNT(*) AS a0 FROM {rows} WHERE {part(name)}" for part in parts]
@@ -98,7 +153,9 @@ class BlockWriter:
             return f"SELECT COUNT(*) FILTER (WHERE {condition}) AS a0 FROM {people}"
         rows, where = people, condition
         if draws.one_in(2):
-            rows, where = draws.pick(*self._joined(people, f"{own}.{unit}", condition), *self._apart(column, own, part))
+            rows, where = draws.pick(
+                *self._joined(people, f"{own}.{unit}", condition), *self._apart(column, own, part)
+            )
         return f"SELECT COUNT(*) AS a0 FROM {rows}" + (f" WHERE {where}" if where else "")
 
     def _joined(self, people: str, unit: str, condition: str) -> list[tuple[str, str]]:
@@ -107,11 +164,14 @@ class BlockWriter:
         source, scope = draws.reaching(draws.private(), draws.name())
         owner = unit_column(scope)
         on = f"{owner} = {unit}"
-        per_unit = f"(SELECT {unit} AS u, COUNT(*) AS n FROM {people} WHERE {condition} GROUP BY {unit}) t"
+        per_unit = (
+            f"(SELECT {unit} AS u, COUNT(*) AS n FROM {people} WHERE {condition} GROUP BY {unit}) t"
+        )
         both = draws.pick("UNION ALL", "UNION", "EXCEPT")
         united = f"SELECT {unit} AS u FROM {people} WHERE {condition} {both} SELECT {owner} AS u FROM {source}"
         return [
-            (f"{source} JOIN {people} ON {on}", condition), (f"{source} JOIN {people} ON {on} AND {condition}", ""),
+            (f"{source} JOIN {people} ON {on}", condition),
+            (f"{source} JOIN {people} ON {on} AND {condition}", ""),
             (f"{source}, {people}", f"{on} AND {condition}"),
             (f"{people} LEFT JOIN ({source}) ON {on} AND {condition}", ""),
             (f"{people} LEFT JOIN ({source}) ON {on} AND {condition}", ""),
@@ -119,15 +179,23 @@ class BlockWriter:
             (f"{people} LEFT JOIN ({source}) ON {on}", condition),
             (f"{source} LEFT JOIN {people} ON {on} AND {condition}", ""),
             (f"{source} LEFT JOIN {people} ON {on}", condition),
-            (f"{source} LEFT JOIN {people} ON {on} AND {self._scalars.condition(scope, 0)}", condition),
+            (
+                f"{source} LEFT JOIN {people} ON {on} AND {self._scalars.condition(scope, 0)}",
+                condition,
+            ),
             (f"{source} FULL JOIN {people} ON {on}", condition),
-            (per_unit, ""), (f"{source} JOIN {per_unit} ON {owner} = t.u", ""),
+            (per_unit, ""),
+            (f"{source} JOIN {per_unit} ON {owner} = t.u", ""),
             (f"{source} LEFT JOIN {per_unit} ON {owner} = t.u", ""),
             (source, f"EXISTS (SELECT 1 FROM {people} WHERE {on} AND {condition})"),
-            (f"({united}) t", ""), (f"(SELECT * FROM {people} WHERE {condition}) t", ""),
+            (f"({united}) t", ""),
+            (f"(SELECT * FROM {people} WHERE {condition}) t", ""),
             (f"{people} JOIN places ON {unit.partition('.')[0]}.code = places.code", condition),
-            (f"{people} LEFT JOIN places ON {unit.partition('.')[0]}.code = places.code AND {condition}", ""),
-        ]  # fmt: skip
+            (
+                f"{people} LEFT JOIN places ON {unit.partition('.')[0]}.code = places.code AND {condition}",
+                "",
+            ),
+        ]
 
     def _apart(self, column: Column, own: str, part: Part) -> list[tuple[str, str]]:
         """FROM and WHERE with the condition on a column of other rows, which may be those of the same unit."""
@@ -135,7 +203,9 @@ class BlockWriter:
         unit, twin = home.of_role("unit"), draws.name()
         source, scope = draws.reaching(draws.private(), draws.name())
         both = f"{home.name} {own} {{}} {home.name} {twin} ON {own}.{unit} = {twin}.{unit}"
-        alike = [each.text for each in scope if each.role == "plain" and each.family == _family(column)]
+        alike = [
+            each.text for each in scope if each.role == "plain" and each.family == _family(column)
+        ]
         if column.role == "unit":
             alike = [str(unit_column(scope))] * 2
         return [
@@ -143,7 +213,10 @@ class BlockWriter:
             (both.format("LEFT JOIN") + f" AND {part(f'{twin}.{column.name}')}", ""),
             *((source, part(each)) for each in alike),
             *(
-                (f"{source} JOIN {home.name} {own} ON {unit_column(scope)} = {own}.{unit}", part(each))
+                (
+                    f"{source} JOIN {home.name} {own} ON {unit_column(scope)} = {own}.{unit}",
+                    part(each),
+                )
                 for each in alike
             ),
         ]

@@ -20,11 +20,20 @@ _PEOPLE = Table(
 )
 _PLACES = Table(
     "places",
-    (Column("code", "VARCHAR", "word"), Column("region", "VARCHAR", "word"), Column("level", "INTEGER", "loose")),
-    (("'x'", "'north'", "1"), ("'x'", "'south'", "2"), ("'y'", "'north'", "3"), ("'z'", "'south'", "4"),
-     ("'z'", "'south'", "2")),
+    (
+        Column("code", "VARCHAR", "word"),
+        Column("region", "VARCHAR", "word"),
+        Column("level", "INTEGER", "loose"),
+    ),
+    (
+        ("'x'", "'north'", "1"),
+        ("'x'", "'south'", "2"),
+        ("'y'", "'north'", "3"),
+        ("'z'", "'south'", "4"),
+        ("'z'", "'south'", "2"),
+    ),
     public=True,
-)  # fmt: skip
+)
 _MONTHS = Table(
     "months",
     (Column("month", "DATE", "birth"), Column("season", "VARCHAR", "word")),
@@ -54,8 +63,15 @@ def _stays(limits: tuple[tuple[str, int], ...]) -> Table:
     for person in range(1, 13):
         for number in range(1 + person % 3):
             first, last = 1 + (person + number) % 9, 1 + (person + number) % 9 + person % 4
-            rows.append((str(10 * person + number), str(person), f"DATE '2020-{first:02}-10'",
-                         f"DATE '2020-{last:02}-20'", f"{person}.50"))  # fmt: skip
+            rows.append(
+                (
+                    str(10 * person + number),
+                    str(person),
+                    f"DATE '2020-{first:02}-10'",
+                    f"DATE '2020-{last:02}-20'",
+                    f"{person}.50",
+                )
+            )
     return Table(
         "stays",
         (

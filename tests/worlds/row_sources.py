@@ -13,9 +13,18 @@ class RowSourceWriter:
     """Writes FROM clauses around others; ``clause`` gives the clause that is inside."""
 
     def __init__(
-        self, draws: Draws, scalars: ScalarWriter, aggregates: AggregateWriter, clause: Callable[[], Clause]
+        self,
+        draws: Draws,
+        scalars: ScalarWriter,
+        aggregates: AggregateWriter,
+        clause: Callable[[], Clause],
     ) -> None:
-        self._draws, self._scalars, self._aggregates, self._clause = draws, scalars, aggregates, clause
+        self._draws, self._scalars, self._aggregates, self._clause = (
+            draws,
+            scalars,
+            aggregates,
+            clause,
+        )
 
     def nested(self) -> Clause:
         """A subquery of a join, of its rows as they are, without repetition, or grouped by the unit."""
@@ -34,7 +43,12 @@ class RowSourceWriter:
                 tie = draws.tie(scope, others)
                 if tie is None:
                     return ctes, f"{common} {one}", scope, []
-                return ctes, f"{common} {one} {draws.pick('', 'LEFT ')}JOIN {common} {other} ON {tie}", scope, []
+                return (
+                    ctes,
+                    f"{common} {one} {draws.pick('', 'LEFT ')}JOIN {common} {other} ON {tie}",
+                    scope,
+                    [],
+                )
             case "union":
                 operator = draws.pick("UNION ALL", "UNION ALL", "EXCEPT", "INTERSECT ALL")
                 both = f"SELECT * FROM {common} {operator} SELECT * FROM {common} {other} WHERE "
@@ -59,11 +73,17 @@ class RowSourceWriter:
         number = self._scalars.number(inner, 1)
         if table.public or draws.one_in(2):
             text = f"SELECT COUNT(*) AS c, {draws.pick('SUM', 'MIN', 'MAX', 'AVG')}({number}) AS n FROM {table.name}"
-            seen = [Seen(f"{name}.c", "integer", True, "plain"), Seen(f"{name}.n", "double", True, "plain")]
+            seen = [
+                Seen(f"{name}.c", "integer", True, "plain"),
+                Seen(f"{name}.n", "double", True, "plain"),
+            ]
             join = draws.pick(", LATERAL {}", " LEFT JOIN LATERAL {} ON true")
         else:
             text = f"SELECT {inside}.code AS w, {number} AS n FROM {table.name}"
-            seen = [Seen(f"{name}.w", "text", False, "plain"), Seen(f"{name}.n", "double", True, "plain")]
+            seen = [
+                Seen(f"{name}.w", "text", False, "plain"),
+                Seen(f"{name}.n", "double", True, "plain"),
+            ]
             join = " JOIN LATERAL {} ON true"
         return "", source + join.format(f"({text} {inside} WHERE {where}) {name}"), scope + seen, []
 
@@ -83,15 +103,30 @@ class RowSourceWriter:
                 low, high = (draws.pick(*numbers, "1") for _ in range(2))
                 seen = [Seen(f"{name}.v", "integer", False, "public")]
                 series = f"GENERATE_SERIES({draws.pick(-1, 0)}, {draws.pick(2, 5)}) AS {name}(v)"
-                return "", f"{source} JOIN {series} ON {name}.v BETWEEN {low} AND {high}", scope + seen, []
+                return (
+                    "",
+                    f"{source} JOIN {series} ON {name}.v BETWEEN {low} AND {high}",
+                    scope + seen,
+                    [],
+                )
             case "unnest":
-                return "", f"{source}, UNNEST([{one}, {two}]) AS {name}(v)", scope + seen, [compared]
+                return (
+                    "",
+                    f"{source}, UNNEST([{one}, {two}]) AS {name}(v)",
+                    scope + seen,
+                    [compared],
+                )
             case "values":
                 seen.append(Seen(f"{name}.s", "decimal", True, "public"))
                 rows = f"(VALUES ({one}, 1.5), ({two}, 2), ({one}, -0.5)) AS {name}(v, s)"
                 return "", f"{source} JOIN {rows} ON {compared}", scope + seen, []
             case _:
-                return f"WITH {name}(v) AS (VALUES ({one}), ({two})) ", f"{source}, {name}", scope + seen, [compared]
+                return (
+                    f"WITH {name}(v) AS (VALUES ({one}), ({two})) ",
+                    f"{source}, {name}",
+                    scope + seen,
+                    [compared],
+                )
 
     def _rows(self) -> tuple[str, list[Seen]]:
         """A SELECT of the unit, a word and a number of some clause, and its columns without a table."""
@@ -99,8 +134,12 @@ class RowSourceWriter:
         ctes, source, scope, conditions = self._clause()
         unit = unit_column(scope)
         words = [each.text for each in scope if each.family == "text"]
-        items = [(unit or (draws.pick(*words) if words else "1"), Seen("u", "unit" if unit else "text", False,
-                                                                       "unit" if unit else "plain"))]  # fmt: skip
+        items = [
+            (
+                unit or (draws.pick(*words) if words else "1"),
+                Seen("u", "unit" if unit else "text", False, "unit" if unit else "plain"),
+            )
+        ]
         if words:
             items.append((draws.pick(*words), Seen("w", "text", False, "plain")))
         items.append((self._scalars.number(scope, 1), Seen("n", "double", True, "plain")))
@@ -114,10 +153,14 @@ class RowSourceWriter:
             grouped = grouped if words else grouped[:1]
         text = f"{ctes}SELECT {'DISTINCT ' if shape == 'distinct' else ''}"
         text += f"{', '.join(f'{what} AS {seen.text}' for what, seen in items)} FROM {source}"
-        conditions = [*conditions, self._scalars.condition(scope)] if draws.one_in(3) else conditions
+        conditions = (
+            [*conditions, self._scalars.condition(scope)] if draws.one_in(3) else conditions
+        )
         text += f" WHERE {' AND '.join(conditions)}" if conditions else ""
         if shape == "grouped":
-            text += f" GROUP BY {', '.join(grouped)}" + draws.pick("", " HAVING COUNT(*) > 1", " HAVING MAX(1) = 1")
+            text += f" GROUP BY {', '.join(grouped)}" + draws.pick(
+                "", " HAVING COUNT(*) > 1", " HAVING MAX(1) = 1"
+            )
         return text, [seen for _, seen in items]
 
 

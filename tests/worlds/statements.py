@@ -32,7 +32,9 @@ class Writer:
             return self._clauses.statement()
         ctes, source, scope, where = self._from.clause()
         keys = self._keys.keys(scope)
-        aggregates = [self._aggregates.aggregate(scope) for _ in range(self._draws.pick(1, 1, 2, 3))]
+        aggregates = [
+            self._aggregates.aggregate(scope) for _ in range(self._draws.pick(1, 1, 2, 3))
+        ]
         if keys and self._draws.one_in(8):
             aggregates = []
         distinct = "DISTINCT " if keys and not aggregates and self._draws.one_in(3) else ""
@@ -46,7 +48,11 @@ class Writer:
         if conditions:
             text += f" WHERE {' AND '.join(conditions)}"
         if keys and not distinct:
-            by = self._keys.grouping(len(keys), keys) if aggregates or self._draws.one_in(2) else "ALL"
+            by = (
+                self._keys.grouping(len(keys), keys)
+                if aggregates or self._draws.one_in(2)
+                else "ALL"
+            )
             text += f" GROUP BY {by}"
         if keys and aggregates and self._draws.one_in(5):
             text += " HAVING COUNT(*) > 2"
@@ -72,12 +78,17 @@ class Writer:
         table, name = self._draws.private(), self._draws.name()
         inner = self._draws.columns(table, name)
         value = self._draws.pick(
-            "COUNT(*)", f"AVG({self._scalars.number(inner, 1)})", f"SUM({self._scalars.number(inner, 1)}) / 2"
+            "COUNT(*)",
+            f"AVG({self._scalars.number(inner, 1)})",
+            f"SUM({self._scalars.number(inner, 1)}) / 2",
         )
         query = f"SELECT {value} FROM {table.name} {name}"
         keys = [each for each in inner if each.role == "plain" and each.family != "double"]
         pairs = [
-            (each.text, key.text) for each in scope for key in keys if (each.family, each.role) == (key.family, "plain")
+            (each.text, key.text)
+            for each in scope
+            for key in keys
+            if (each.family, each.role) == (key.family, "plain")
         ]
         conditions = [self._scalars.condition(inner, 0)] if self._draws.one_in(3) else []
         if pairs and self._draws.one_in(2):

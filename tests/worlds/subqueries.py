@@ -17,7 +17,9 @@ class SubqueryWriter:
 
     def condition(self, scope: list[Seen]) -> str:
         """A condition over the scope that looks at other rows."""
-        kind = self._random.choice(["exists", "exists", "unit in", "in", "any", "public", "public", "value", "grouped"])
+        kind = self._random.choice(
+            ["exists", "exists", "unit in", "in", "any", "public", "public", "value", "grouped"]
+        )
         negated = self._random.choice(["", "NOT "])
         match kind:
             case "unit in" if self._of_role(scope, "unit"):
@@ -33,7 +35,9 @@ class SubqueryWriter:
                 return self._public(scope, negated)
             case "value":
                 inner, tie, seen = self._tied(scope)
-                return f"(SELECT COUNT(*) FROM {inner} WHERE {tie}) > {self._random.choice([0, 1, 2])}"
+                return (
+                    f"(SELECT COUNT(*) FROM {inner} WHERE {tie}) > {self._random.choice([0, 1, 2])}"
+                )
             case "grouped" if self._of_role(scope, "unit"):
                 table, name = self._private()
                 unit = self._of_role(self._columns(table, name), "unit")
@@ -50,7 +54,11 @@ class SubqueryWriter:
     def number(self, scope: list[Seen]) -> str:
         """A number that is an aggregate of other rows of the unit."""
         inner, tie, seen = self._tied(scope)
-        numbers = [each.text for each in seen if each.family in ("integer", "decimal", "double") and each.bounded]
+        numbers = [
+            each.text
+            for each in seen
+            if each.family in ("integer", "decimal", "double") and each.bounded
+        ]
         if numbers and self._random.random() < 0.6:
             function = self._random.choice(["SUM", "AVG", "MIN", "MAX"])
             return f"(SELECT {function}({self._random.choice(numbers)}) FROM {inner} WHERE {tie})"
@@ -67,12 +75,14 @@ class SubqueryWriter:
     def _public(self, scope: list[Seen], negated: str) -> str:
         name = self._name()
         words = self._text(scope) or "'x'"
-        return self._random.choice([
-            f"{words} {negated}IN (SELECT {name}.code FROM places {name})",
-            f"{words} {negated}IN (SELECT {name}.region FROM places {name} WHERE {name}.level > 1)",
-            f"{negated}EXISTS (SELECT * FROM places {name} WHERE {name}.code = {words} AND {name}.level = 1)",
-            f"(SELECT MAX({name}.level) FROM places {name} WHERE {name}.region = {words}) > 1",
-        ])  # fmt: skip
+        return self._random.choice(
+            [
+                f"{words} {negated}IN (SELECT {name}.code FROM places {name})",
+                f"{words} {negated}IN (SELECT {name}.region FROM places {name} WHERE {name}.level > 1)",
+                f"{negated}EXISTS (SELECT * FROM places {name} WHERE {name}.code = {words} AND {name}.level = 1)",
+                f"(SELECT MAX({name}.level) FROM places {name} WHERE {name}.region = {words}) > 1",
+            ]
+        )
 
     def _tied(self, scope: list[Seen]) -> tuple[str, str, list[Seen]]:
         """A private table, and what ties it to the row; once in a while something that does not."""
@@ -87,7 +97,11 @@ class SubqueryWriter:
             if found and self._random.random() < 0.9 and not self._draws.loose:
                 one, other = self._random.choice(found)
                 return f"{table.name} {name}", f"{other} = {one}", seen
-        return f"{table.name} {name}", f"{self._text(seen) or 'true'} = {self._text(scope) or 'true'}", seen
+        return (
+            f"{table.name} {name}",
+            f"{self._text(seen) or 'true'} = {self._text(scope) or 'true'}",
+            seen,
+        )
 
     def _private(self) -> tuple[Table, str]:
         return self._draws.private(), self._name()
@@ -97,5 +111,9 @@ class SubqueryWriter:
         return self._random.choice(found) if found else None
 
     def _text(self, scope: list[Seen]) -> str | None:
-        found = [each.text for each in scope if each.family == "text" and each.role in ("plain", "public", "padded")]
+        found = [
+            each.text
+            for each in scope
+            if each.family == "text" and each.role in ("plain", "public", "padded")
+        ]
         return self._random.choice(found) if found else None

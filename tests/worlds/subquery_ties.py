@@ -53,7 +53,15 @@ class TieWriter:
 
     def _rows(self, outside: list[Seen], depth: int = 0) -> tuple[str, list[Seen]]:
         """FROM and WHERE of a subquery, and what its rows show."""
-        shapes = [self._plain, self._joined, self._joined, self._with_part, self._with_part, self._part, self._part]
+        shapes = [
+            self._plain,
+            self._joined,
+            self._joined,
+            self._with_part,
+            self._with_part,
+            self._part,
+            self._part,
+        ]
         source, seen, conditions = self._draws.pick(*shapes)(outside)
         if self._draws.one_in(4):
             conditions.append(self._tie(outside, seen))
@@ -76,7 +84,9 @@ class TieWriter:
         others = draws.columns(table, name)
         side = draws.pick("", "LEFT ", "LEFT ", "LEFT ", "RIGHT ", "FULL ")
         on, conditions = [draws.tie(seen, others) or "true"], list[str]()
-        (conditions if draws.one_in(3) else on).append(self._tie(outside, draws.pick(seen, seen, others)))
+        (conditions if draws.one_in(3) else on).append(
+            self._tie(outside, draws.pick(seen, seen, others))
+        )
         if side in ("RIGHT ", "FULL "):
             seen = padded(seen)
         if side in ("LEFT ", "FULL "):

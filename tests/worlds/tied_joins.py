@@ -44,12 +44,20 @@ class TiedJoinWriter:
             sides.append(f"(SELECT {', '.join(items)} FROM {source}{where})")
         side = draws.pick("", "", "LEFT ", "RIGHT ", "FULL ")
         one, other = draws.name(), draws.name()
-        seen = [Seen("u", "unit", False, "unit"), Seen(f"{one}.n", "double", True, "plain"),
-                Seen(f"{other}.m", "double", True, "plain")]  # fmt: skip
+        seen = [
+            Seen("u", "unit", False, "unit"),
+            Seen(f"{one}.n", "double", True, "plain"),
+            Seen(f"{other}.m", "double", True, "plain"),
+        ]
         seen += [Seen("w", "text", False, "plain")] if "w" in names else []
         if draws.one_in(3):
             return "", f"{sides[0]} {one} NATURAL {side}JOIN {sides[1]} {other}", seen, []
-        return "", f"{sides[0]} {one} {side}JOIN {sides[1]} {other} USING ({', '.join(names)})", seen, []
+        return (
+            "",
+            f"{sides[0]} {one} {side}JOIN {sides[1]} {other} USING ({', '.join(names)})",
+            seen,
+            [],
+        )
 
     def around(self) -> Clause:
         """A join in parentheses, as one side of another."""
@@ -100,7 +108,9 @@ class TiedJoinWriter:
         for _ in range(draws.pick(2, 2, 3)):
             table, name = draws.private(), draws.name()
             seen = draws.columns(table, name)
-            before = sides[-1][0] if draws.one_in(2) else [each for side, _ in sides for each in side]
+            before = (
+                sides[-1][0] if draws.one_in(2) else [each for side, _ in sides for each in side]
+            )
             tie = draws.tie(before, seen)
             if tie is None:
                 continue

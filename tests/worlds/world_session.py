@@ -22,7 +22,13 @@ from dpsql.engines.engine import DerivedRows
 from dpsql.engines.exact_rows import ExactRows
 from dpsql.planning.plan import Plan
 from dpsql.privacy.accountant import Charge
-from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, Laplace, PermuteAndFlip
+from dpsql.privacy.mechanism import (
+    ConcentratedExponential,
+    ExponentialMechanism,
+    Gaussian,
+    Laplace,
+    PermuteAndFlip,
+)
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism
 from dpsql.privacy.partition_selection import KeyThreshold
@@ -64,12 +70,16 @@ class WorldEngine:
         self._dry = DryRun(tables_of(world.schema))
 
     def dry_run(self, plan: Plan) -> None:
-        self._dry.require((list(map(derived_table, stage.derived)), core_sqls(stage)) for stage in plan.stages)
+        self._dry.require(
+            (list(map(derived_table, stage.derived)), core_sqls(stage)) for stage in plan.stages
+        )
 
     def run(self, charge: Charge[Plan]) -> WorldReading:
         return WorldReading(charge.redeem(), self._connection)
 
-    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> Sequence[tuple[object, ...]]:
+    def public_rows(
+        self, table: str, opening: Callable[[], None] = lambda: None
+    ) -> Sequence[tuple[object, ...]]:
         columns = ", ".join(f'"{column}"' for column in self._world.schema.tables[table].columns)
         return self._connection.execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
 
@@ -85,7 +95,9 @@ class WorldEngine:
     def version(self) -> None:
         """Not known: nothing is kept for later."""
 
-    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
+    def public_count(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> int:
         ((number,),) = self._connection.cursor().execute(sql).fetchall()
         return int(number)
 
@@ -127,24 +139,41 @@ class FrozenNoise:
         self.same_for_all_rows = False
         self._calls = 0
         for mechanism in (Laplace, Gaussian):
-            patch.setattr(mechanism, "perturb", lambda _, values, *, _entropy=None: self._frozen(len(values)))
-            patch.setattr(mechanism, "sample", lambda _, size, *, _entropy=None: self._sampled(size))
+            patch.setattr(
+                mechanism, "perturb", lambda _, values, *, _entropy=None: self._frozen(len(values))
+            )
+            patch.setattr(
+                mechanism, "sample", lambda _, size, *, _entropy=None: self._sampled(size)
+            )
         for choice in (ExponentialMechanism, ConcentratedExponential, PermuteAndFlip):
-            patch.setattr(choice, "draw", lambda _, utilities, widths=None, *, _entropy=None: self._place(
-                len(utilities) if widths is None else int(sum(widths))))  # fmt: skip
+            patch.setattr(
+                choice,
+                "draw",
+                lambda _, utilities, widths=None, *, _entropy=None: self._place(
+                    len(utilities) if widths is None else int(sum(widths))
+                ),
+            )
         grow = TreeMechanism.grow
 
         def grown(
-            tree: TreeMechanism, places: Sequence[int], counts: Sequence[int], *, _entropy: object = None
+            tree: TreeMechanism,
+            places: Sequence[int],
+            counts: Sequence[int],
+            *,
+            _entropy: object = None,
         ) -> NoisyTree:
             self._calls = 0 if self.same_for_all_rows else self._calls  # of every row alike
             return grow(tree, places, counts)
 
         patch.setattr(TreeMechanism, "grow", grown)
         patch.setattr(
-            ClippingBoundSearch, "choose", lambda scan, places, counts, *, _entropy=None: self._place(scan.sizes)
+            ClippingBoundSearch,
+            "choose",
+            lambda scan, places, counts, *, _entropy=None: self._place(scan.sizes),
         )
-        patch.setattr(KeyThreshold, "select", lambda _, counts, *, _entropy=None: [10**6] * len(counts))
+        patch.setattr(
+            KeyThreshold, "select", lambda _, counts, *, _entropy=None: [10**6] * len(counts)
+        )
 
     def start(self, plan: Plan) -> None:
         """Begin one release of the plan."""
@@ -153,7 +182,9 @@ class FrozenNoise:
 
     def _sampled(self, size: int) -> NDArray[np.int64]:
         """The noise alone, as of the counts of a tree, which are drawn for all rows at once."""
-        return np.zeros(size, np.int64) if self.same_for_all_rows else np.arange(size, dtype=np.int64)
+        return (
+            np.zeros(size, np.int64) if self.same_for_all_rows else np.arange(size, dtype=np.int64)
+        )
 
     def _place(self, candidates: int) -> int:
         self._calls += 1
@@ -163,4 +194,7 @@ class FrozenNoise:
         self._calls += 1
         if self.same_for_all_rows:
             return [10_000 + 37 * self._calls] * size
-        return [(-1 if place % 5 == 3 else 1) * (10_000_000 + 37 * self._calls + 13 * place) for place in range(size)]
+        return [
+            (-1 if place % 5 == 3 else 1) * (10_000_000 + 37 * self._calls + 13 * place)
+            for place in range(size)
+        ]

@@ -142,14 +142,19 @@ class World:
         return self._kept(lambda table, row: table.name != name or row is not lost)
 
     def _kept(self, keep: Any) -> World:
-        tables = tuple(replace(table, rows=tuple(row for row in table.rows if keep(table, row)))
-                       for table in self.tables)  # fmt: skip
+        tables = tuple(
+            replace(table, rows=tuple(row for row in table.rows if keep(table, row)))
+            for table in self.tables
+        )
         return World(self.seed, tables, self.privacy)
 
     def shuffled(self, seed: int) -> World:
         """The same rows in another physical order."""
         random = Random(seed)
-        tables = tuple(replace(table, rows=tuple(random.sample(table.rows, len(table.rows)))) for table in self.tables)
+        tables = tuple(
+            replace(table, rows=tuple(random.sample(table.rows, len(table.rows))))
+            for table in self.tables
+        )
         return World(self.seed, tables, self.privacy)
 
     def script(self, catalog: str | None = None) -> str:
@@ -183,7 +188,9 @@ class World:
         """The database as plain DuckDB holds it, under the catalogue name that emitted SQL reads."""
         connection = duckdb.connect(":memory:", config={"threads": threads, **CAREFUL})
         connection.execute("ATTACH ':memory:' AS source; ATTACH ':memory:' AS derived")
-        if connection.execute("FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
+        if connection.execute(
+            "FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'"
+        ).fetchone():
             connection.execute("SET error_on_division_by_zero = false")
         connection.execute(f"CREATE SCHEMA source.{BARE}")
         connection.execute(self.script())

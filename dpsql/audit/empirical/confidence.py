@@ -23,7 +23,9 @@ def surprise(observed: NDArray[np.int64], probabilities: NDArray[np.float64]) ->
     seen = observed > 0
     if (probabilities[seen] <= 0).any():
         return 0.0
-    distance = float((observed[seen] * np.log(observed[seen] / (total * probabilities[seen]))).sum())
+    distance = float(
+        (observed[seen] * np.log(observed[seen] / (total * probabilities[seen]))).sum()
+    )
     if distance <= free or free == 0:
         return 1.0
     return exp(min(-distance + free * (1 + log(distance / free)), 0.0))
@@ -36,13 +38,19 @@ def deviation(successes: int, trials: int, probability: float) -> float:
     seen = counts > 0
     if (law[seen] <= 0).any():
         return 0.0
-    return min(1.0, 2 * exp(-float((counts[seen] * np.log(counts[seen] / (trials * law[seen]))).sum())))
+    return min(
+        1.0, 2 * exp(-float((counts[seen] * np.log(counts[seen] / (trials * law[seen]))).sum()))
+    )
 
 
 @lru_cache(2**15)
 def least(successes: int, trials: int, tail: float) -> float:
     """The lower end of Clopper and Pearson: below it, as many successes or more have a chance below ``tail``."""
-    return 0.0 if successes == 0 else _reached(lambda p: beta(p, successes, trials - successes + 1), tail)
+    return (
+        0.0
+        if successes == 0
+        else _reached(lambda p: beta(p, successes, trials - successes + 1), tail)
+    )
 
 
 def greatest(successes: int, trials: int, tail: float) -> float:
@@ -68,7 +76,10 @@ def _fraction(p: float, a: float, b: float) -> float:
     value = d
     for m in range(1, 200 + int(20 * sqrt(max(a, b)))):
         step = a + 2 * m
-        for term in (m * (b - m) * p / ((step - 1) * step), -(a + m) * (a + b + m) * p / (step * (step + 1))):
+        for term in (
+            m * (b - m) * p / ((step - 1) * step),
+            -(a + m) * (a + b + m) * p / (step * (step + 1)),
+        ):
             d, c = 1 / (1 + term * d), 1 + term / c
             value *= d * c
         if abs(d * c - 1) < 1e-15:

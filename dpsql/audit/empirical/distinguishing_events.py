@@ -26,7 +26,9 @@ from dpsql.privacy.measure import Cost
 from dpsql.release.released_tables import Released, ReleasedTable
 
 
-def features(plan: Plan, released: Released, one: Sequence[CoreRows], other: Sequence[CoreRows]) -> list[float]:
+def features(
+    plan: Plan, released: Released, one: Sequence[CoreRows], other: Sequence[CoreRows]
+) -> list[float]:
     """The likelihood ratio of the noisy cells, how many groups are shown, then the values of every group.
 
     A value that a release does not show is NaN. All releases of a pair have the same number of features.
@@ -47,7 +49,12 @@ def features(plan: Plan, released: Released, one: Sequence[CoreRows], other: Seq
 
 
 def _ratio(
-    core: CorePlan, table: ReleasedTable, place: int, left: NeighbourRows, right: NeighbourRows, key: str
+    core: CorePlan,
+    table: ReleasedTable,
+    place: int,
+    left: NeighbourRows,
+    right: NeighbourRows,
+    key: str,
 ) -> float:
     """ln P(cells | one) − ln P(cells | other) under the noise of the plan, up to a constant."""
     noises = [cell.mechanism for cell in core.cells]
@@ -104,7 +111,9 @@ class DistinguishingEvent:
     def count(self, outputs: Outputs) -> int:
         """How many outputs are in the event; one without the feature is not."""
         column = outputs[:, self.feature]
-        return int((column >= self.threshold).sum() if self.above else (column <= self.threshold).sum())
+        return int(
+            (column >= self.threshold).sum() if self.above else (column <= self.threshold).sum()
+        )
 
 
 @dataclass(frozen=True)
@@ -137,7 +146,9 @@ class ReleaseClaim:
             return 0.0
         if self.pure:
             return log(p / q)
-        found = sqrt(2 * max(_renyi(p, min(q + self.delta, 1.0), order) / order for order in _ORDERS))
+        found = sqrt(
+            2 * max(_renyi(p, min(q + self.delta, 1.0), order) / order for order in _ORDERS)
+        )
         if self.normal and self.delta == 0 and q > 0 and p < 1:
             normal = NormalDist()
             found = max(found, normal.inv_cdf(p) - normal.inv_cdf(q))
@@ -161,10 +172,14 @@ def best_event(claim: ReleaseClaim, one: Outputs, other: Outputs) -> Distinguish
         pooled = pooled[np.isfinite(pooled)]
         if not len(pooled):
             continue
-        for threshold in np.unique(np.quantile(pooled, np.linspace(0, 1, _THRESHOLDS), method="nearest")):
+        for threshold in np.unique(
+            np.quantile(pooled, np.linspace(0, 1, _THRESHOLDS), method="nearest")
+        ):
             for above in (True, False):
                 event = DistinguishingEvent(feature, float(threshold), above)
-                shown = claim.shown(event.count(one), event.count(other), len(one), len(other), _TRIED)
+                shown = claim.shown(
+                    event.count(one), event.count(other), len(one), len(other), _TRIED
+                )
                 if shown > most:
                     best, most = event, shown
     return best
@@ -181,6 +196,8 @@ def lower_bound(claim: ReleaseClaim, one: Outputs, other: Outputs, alpha: float)
         event = best_event(claim, left[: ends[0]], right[: ends[1]])
         if event is not None:
             kept, rest = left[ends[0] :], right[ends[1] :]
-            shown = claim.shown(event.count(kept), event.count(rest), len(kept), len(rest), alpha / 4)
+            shown = claim.shown(
+                event.count(kept), event.count(rest), len(kept), len(rest), alpha / 4
+            )
             found = max(found, shown if isfinite(shown) else 0.0)
     return found

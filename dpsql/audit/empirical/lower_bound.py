@@ -54,9 +54,14 @@ class NeighbourRelease:
 
 
 def check_epsilon(
-    schema: Schema, neighbours: NeighbourDatabases, planner: Planner, texts: Sequence[str], units: Sequence[int],
-    clock: AuditClock, draws: int = DRAWS,
-) -> CheckGroup:  # fmt: skip
+    schema: Schema,
+    neighbours: NeighbourDatabases,
+    planner: Planner,
+    texts: Sequence[str],
+    units: Sequence[int],
+    clock: AuditClock,
+    draws: int = DRAWS,
+) -> CheckGroup:
     """One check for each statement and each pair of neighbours."""
     checks: list[AuditCheck] = []
     alpha = ALPHA / max(len(texts) * (PAIRS + 1), 1)
@@ -72,7 +77,13 @@ def check_epsilon(
         except AuditTimeout:
             checks.append(AuditCheck(shown, "skipped", "the time was up"))
         except DatabaseError as error:
-            checks.append(AuditCheck(shown, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}"))
+            checks.append(
+                AuditCheck(
+                    shown,
+                    "skipped",
+                    f"not answered under this schema: {str(error).splitlines()[0]}",
+                )
+            )
     return CheckGroup(
         "empirical ε",
         f"{draws:,} releases on each of two neighbours prove no greater ε than the statement's price; a bound is wrong "
@@ -81,7 +92,9 @@ def check_epsilon(
     )
 
 
-def seconds_of_releases(schema: Schema, planner: Planner, texts: Sequence[str], clock: AuditClock, draws: int) -> float:
+def seconds_of_releases(
+    schema: Schema, planner: Planner, texts: Sequence[str], clock: AuditClock, draws: int
+) -> float:
     """The expected seconds of the releases, from a few on made-up neighbours."""
     seconds = 0.0
     for text in texts:
@@ -91,13 +104,20 @@ def seconds_of_releases(schema: Schema, planner: Planner, texts: Sequence[str], 
             if pair is not None:
                 started = time.perf_counter()
                 _released(plan, pair.one, pair, _TIMED, clock)
-                seconds += (time.perf_counter() - started) / _TIMED * draws * 2 * (1 + PAIRS) * _BOUND
+                seconds += (
+                    (time.perf_counter() - started) / _TIMED * draws * 2 * (1 + PAIRS) * _BOUND
+                )
     return seconds
 
 
-def _check(shown: str, plan: Plan, pair: NeighbourRelease, draws: int, alpha: float, clock: AuditClock) -> AuditCheck:
+def _check(
+    shown: str, plan: Plan, pair: NeighbourRelease, draws: int, alpha: float, clock: AuditClock
+) -> AuditCheck:
     claim = ReleaseClaim.of(plan.cost, all(_is_wide(core) for core in plan.cores))
-    one, other = _released(plan, pair.one, pair, draws, clock), _released(plan, pair.other, pair, draws, clock)
+    one, other = (
+        _released(plan, pair.one, pair, draws, clock),
+        _released(plan, pair.other, pair, draws, clock),
+    )
     found = lower_bound(claim, one, other, alpha)
     what = f"{shown} — {pair.name}"
     beside = f" beside δ = {claim.delta:.3g}" if claim.delta else ""
@@ -105,11 +125,15 @@ def _check(shown: str, plan: Plan, pair: NeighbourRelease, draws: int, alpha: fl
     if not pair.private:
         said += f", proved ε ≥ {found:.4g}"
     if found > claim.epsilon:
-        return AuditCheck(what, "failed", f"{said}; the outputs prove more", _figures(pair, found, claim))
+        return AuditCheck(
+            what, "failed", f"{said}; the outputs prove more", _figures(pair, found, claim)
+        )
     return AuditCheck(what, "passed", said, _figures(pair, found, claim))
 
 
-def _figures(pair: NeighbourRelease, found: float, claim: ReleaseClaim) -> tuple[PrivateFigure, ...]:
+def _figures(
+    pair: NeighbourRelease, found: float, claim: ReleaseClaim
+) -> tuple[PrivateFigure, ...]:
     return (PrivateFigure("ε proved", found, claim.epsilon),) if pair.private else ()
 
 
@@ -138,9 +162,14 @@ def _pairs(
         found.append((largest_claim_use(uses), left, right))
     found.sort(key=lambda each: each[0], reverse=True)
     for place, (_, left, right) in enumerate(found[:PAIRS], 1):
-        sides = [_changed(core, here, there) for core, here, there in zip(plan.cores, left, right, strict=True)]
+        sides = [
+            _changed(core, here, there)
+            for core, here, there in zip(plan.cores, left, right, strict=True)
+        ]
         one_side, other_side = tuple(one for one, _ in sides), tuple(other for _, other in sides)
-        yield NeighbourRelease(f"the data and a neighbour, {place} of {PAIRS}", one_side, other_side, private=True)
+        yield NeighbourRelease(
+            f"the data and a neighbour, {place} of {PAIRS}", one_side, other_side, private=True
+        )
 
 
 def _rows_if_complete(exact: Exact) -> tuple[CoreRows, ...] | None:
@@ -155,7 +184,9 @@ def _worst_case_neighbours(plan: Plan) -> NeighbourRelease | None:
     """
     if not any(core.cells or core.selection for core in plan.cores):
         return None
-    near, far = (tuple(_apart(core, all_of_it) for core in plan.cores) for all_of_it in (False, True))
+    near, far = (
+        tuple(_apart(core, all_of_it) for core in plan.cores) for all_of_it in (False, True)
+    )
     return NeighbourRelease("made neighbours, as far apart as is claimed", near, far, private=False)
 
 
@@ -182,11 +213,15 @@ def _changed(core: CorePlan, one: CoreRows, other: CoreRows) -> tuple[CoreRows, 
         moved = sum(abs(int(a) - int(b)) for a, b in numbers)  # type: ignore[call-overload]
         return here[width + counts :] != there[width + counts :], moved
 
-    keys = sorted(left.keys() | right.keys(), key=lambda key: (change(key), key), reverse=True)[:GROUPS]
+    keys = sorted(left.keys() | right.keys(), key=lambda key: (change(key), key), reverse=True)[
+        :GROUPS
+    ]
     return [left[key] for key in keys if key in left], [right[key] for key in keys if key in right]
 
 
-def _released(plan: Plan, rows: tuple[CoreRows, ...], pair: NeighbourRelease, draws: int, clock: AuditClock) -> Outputs:
+def _released(
+    plan: Plan, rows: tuple[CoreRows, ...], pair: NeighbourRelease, draws: int, clock: AuditClock
+) -> Outputs:
     """The features of many releases, made by the function that releases to analysts."""
     found = []
     for place in range(draws):

@@ -71,14 +71,18 @@ class ClaimComparison:
     @property
     def faults(self) -> tuple[str, ...]:
         """The faults, in words without figures of the data."""
-        broken = dict.fromkeys(f"{use.kind}: one unit changes more than is claimed" for use in self.uses if use.broken)
+        broken = dict.fromkeys(
+            f"{use.kind}: one unit changes more than is claimed" for use in self.uses if use.broken
+        )
         return (*self.wrong, *broken)
 
 
 def distance(kind: str, mechanism: Laplace | Gaussian, change: Sequence[int]) -> ClaimUsage:
     """The distance of two vectors in the mechanism's norm, and the distance that it claims at most."""
     if isinstance(mechanism, Gaussian):
-        return ClaimUsage(kind, sum(each * each for each in change), mechanism.l2_squared, squared=True)
+        return ClaimUsage(
+            kind, sum(each * each for each in change), mechanism.l2_squared, squared=True
+        )
     return ClaimUsage(kind, sum(abs(each) for each in change), mechanism.l1)
 
 
@@ -104,12 +108,20 @@ def levels(tree: TreeMechanism, left: Listed, right: Listed) -> ClaimComparison:
         change, sums = [], []
         for key in one.keys() | other.keys():
             before, after = one.get(key, nothing)[level], other.get(key, nothing)[level]
-            changed = [before.get(start, 0) - after.get(start, 0) for start in before.keys() | after.keys()]
+            changed = [
+                before.get(start, 0) - after.get(start, 0) for start in before.keys() | after.keys()
+            ]
             change += changed
             sums.append(sum(map(abs, changed)))
-        found += ClaimComparison((distance(kind, tree.node, change), distance(kind, tree.node, sums)))
+        found += ClaimComparison(
+            (distance(kind, tree.node, change), distance(kind, tree.node, sums))
+        )
     paid = tree.cost == sum([tree.node.cost] * tree.levels, FREE)
-    return found if paid else found + ClaimComparison((), ("the levels of a tree are not all paid for",))
+    return (
+        found
+        if paid
+        else found + ClaimComparison((), ("the levels of a tree are not all paid for",))
+    )
 
 
 def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimComparison:
@@ -118,12 +130,19 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimCompari
     Nor does it move the counts around any bin by more than their noise is made for: around the ends of the range and
     the bins of some rows.
     """
-    full = {place for side in (left, right) for listed in side.values() for place in (listed or _NOTHING_LISTED)[0]}
+    full = {
+        place
+        for side in (left, right)
+        for listed in side.values()
+        for place in (listed or _NOTHING_LISTED)[0]
+    }
     near = {place + step for place in full for step in (-1, 0, 1, 2)} | {0, ranking.bins - 1}
     places = sorted(place for place in near if 0 <= place < ranking.bins)
     spreads: list[list[int]] = []
     for key in left.keys() | right.keys():
-        one, other = (exact_utilities(ranking, *(side.get(key) or _NOTHING_LISTED)) for side in (left, right))
+        one, other = (
+            exact_utilities(ranking, *(side.get(key) or _NOTHING_LISTED)) for side in (left, right)
+        )
         found = []
         for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
             if wide.sum() != broad.sum():
@@ -145,12 +164,18 @@ def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimCompari
 def _around(ranking: QuantileChoices, place: int, left: Listed, right: Listed) -> ClaimComparison:
     """The levels of the trees that are grown where one bin is chosen in all groups."""
     one, other = (
-        {key: exact_cells(ranking, place, *(listed or _NOTHING_LISTED)) for key, listed in side.items()}
+        {
+            key: exact_cells(ranking, place, *(listed or _NOTHING_LISTED))
+            for key, listed in side.items()
+        }
         for side in (left, right)
     )
     found = ClaimComparison()
     for number, (tree, _) in enumerate(exact_cells(ranking, place, *_NOTHING_LISTED)):
-        leaves = ({key: (range(tree.bins), cells[number][1]) for key, cells in side.items()} for side in (one, other))
+        leaves = (
+            {key: (range(tree.bins), cells[number][1]) for key, cells in side.items()}
+            for side in (one, other)
+        )
         found += levels(tree, *leaves)
     return found
 
@@ -159,7 +184,9 @@ def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimCompa
     """No unit moves any two values' counts further apart, over all groups, than their choice is made for."""
     spreads = []
     for key in left.keys() | right.keys():
-        one, other = (dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right))
+        one, other = (
+            dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right)
+        )
         change = [one.get(place, 0) - other.get(place, 0) for place in range(peeling.values)]
         spreads.append(max(change) - min(change))
     paid = peeling.cost == sum([peeling.each.cost] * peeling.most, FREE)
@@ -175,7 +202,9 @@ def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Cla
     """
     moved, wrong = [], []
     for key in left.keys() | right.keys():
-        one, other = (dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right))
+        one, other = (
+            dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right)
+        )
         above = [
             sum(one.get(place, 0) - other.get(place, 0) for place in range(size + 1, scan.sizes))
             for size in range(scan.sizes)
@@ -188,9 +217,15 @@ def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Cla
     if scan.concentrated:
         paid = scan.moved * each.epsilon**2 / 2 <= scan.cost.rho * each.sensitivity**2
     else:
-        paid = scan.cost.epsilon is not None and each.epsilon <= scan.cost.epsilon and each.sensitivity >= scan.moved
+        paid = (
+            scan.cost.epsilon is not None
+            and each.epsilon <= scan.cost.epsilon
+            and each.sensitivity >= scan.moved
+        )
     wrong += [] if paid else ["sizes: a scan is more exact than it is paid for"]
-    return ClaimComparison((ClaimUsage("sizes", observed, scan.moved, squared=scan.concentrated),), tuple(wrong))
+    return ClaimComparison(
+        (ClaimUsage("sizes", observed, scan.moved, squared=scan.concentrated),), tuple(wrong)
+    )
 
 
 def _at(utilities: Any, widths: Any, place: int) -> int:
@@ -198,16 +233,24 @@ def _at(utilities: Any, widths: Any, place: int) -> int:
 
 
 def _spread(
-    choice: ExponentialMechanism | ConcentratedExponential | PermuteAndFlip, spreads: Sequence[int], kind: str
+    choice: ExponentialMechanism | ConcentratedExponential | PermuteAndFlip,
+    spreads: Sequence[int],
+    kind: str,
 ) -> ClaimComparison:
     """What the spreads over groups use of the choice's claim, and whether its rate is within what it costs."""
     if isinstance(choice, ConcentratedExponential):
-        use = ClaimUsage(kind, sum(each * each for each in spreads), choice.spread_squared, squared=True)
+        use = ClaimUsage(
+            kind, sum(each * each for each in spreads), choice.spread_squared, squared=True
+        )
         charged = choice.rate**2 * choice.spread_squared / 8 <= choice.cost.rho
     else:
         use = ClaimUsage(kind, sum(spreads), choice.spread)
-        charged = choice.cost.epsilon is not None and choice.rate * choice.spread <= choice.cost.epsilon
-    return ClaimComparison((use,), () if charged else (f"{kind}: a choice is more exact than it is paid for",))
+        charged = (
+            choice.cost.epsilon is not None and choice.rate * choice.spread <= choice.cost.epsilon
+        )
+    return ClaimComparison(
+        (use,), () if charged else (f"{kind}: a choice is more exact than it is paid for",)
+    )
 
 
 #: Where among the bins of some rows the candidates lie that are taken for drawn.
@@ -216,14 +259,24 @@ TURNS = (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10))
 
 def with_fallback(either: QuantilesWithFallback, left: Listed, right: Listed) -> ClaimComparison:
     """The count of rows, the choices and the tree change by no more, over all groups, than each is made for."""
-    change = [_rows(either, left, key) - _rows(either, right, key) for key in left.keys() | right.keys()]
+    change = [
+        _rows(either, left, key) - _rows(either, right, key) for key in left.keys() | right.keys()
+    ]
     found = ClaimComparison((distance("rows of a histogram", either.count, change),))
     found += levels(either.tree, left, right)
     choices = either.choices
-    found += splits(choices, left, right) if isinstance(choices, QuantileRecursion) else ranks(choices, left, right)
+    found += (
+        splits(choices, left, right)
+        if isinstance(choices, QuantileRecursion)
+        else ranks(choices, left, right)
+    )
     enough = all(each.rho <= either.either.rho for each in (choices.cost, either.tree.cost))
     paid = enough and either.cost == either.count.cost + either.either
-    return found if paid else found + ClaimComparison((), ("the count, the choices or the tree are not paid for",))
+    return (
+        found
+        if paid
+        else found + ClaimComparison((), ("the count, the choices or the tree are not paid for",))
+    )
 
 
 def splits(recursion: QuantileRecursion, left: Listed, right: Listed) -> ClaimComparison:
@@ -237,7 +290,9 @@ def splits(recursion: QuantileRecursion, left: Listed, right: Listed) -> ClaimCo
         around: dict[int, dict[str, tuple[range, list[int]]]] = {0: {}, 1: {}}
         for key in left.keys() | right.keys():
             sides = [side.get(key) or _NOTHING_LISTED for side in (left, right)]
-            one, other = (list(exact_splits(recursion, _near_places(near, turn), *each)) for each in sides)
+            one, other = (
+                list(exact_splits(recursion, _near_places(near, turn), *each)) for each in sides
+            )
             for number, each in enumerate(sides):
                 tree, counts = exact_counts(recursion, [place for _, place, _, _ in one], *each)
                 around[number][key] = (range(tree.bins), counts)
@@ -253,7 +308,9 @@ def splits(recursion: QuantileRecursion, left: Listed, right: Listed) -> ClaimCo
     return found if paid else found + ClaimComparison((), ("a level of choices is not paid for",))
 
 
-def _rows(either: QuantilesWithFallback, side: Mapping[str, tuple[list[int], list[int]] | None], key: str) -> int:
+def _rows(
+    either: QuantilesWithFallback, side: Mapping[str, tuple[list[int], list[int]] | None], key: str
+) -> int:
     return either.inside(*(side.get(key) or _NOTHING_LISTED))
 
 
@@ -271,11 +328,19 @@ def _level(recursion: QuantileRecursion, split: QuantileSplit) -> int:
     return next(place for place, level in enumerate(recursion.first.levels) if split in level)
 
 
-def _range(here: NDArray[np.int64], wide: NDArray[np.int64], there: NDArray[np.int64], broad: NDArray[np.int64]) -> int:
+def _range(
+    here: NDArray[np.int64],
+    wide: NDArray[np.int64],
+    there: NDArray[np.int64],
+    broad: NDArray[np.int64],
+) -> int:
     """How far apart the utilities of any two candidates move, each of which stands for so many in a row."""
     ends = [np.cumsum(each) for each in (wide, broad)]
     last = np.union1d(*ends) - 1
-    change = here[np.searchsorted(ends[0], last, "right")] - there[np.searchsorted(ends[1], last, "right")]
+    change = (
+        here[np.searchsorted(ends[0], last, "right")]
+        - there[np.searchsorted(ends[1], last, "right")]
+    )
     return int(change.max() - change.min())
 
 
@@ -283,7 +348,13 @@ def _use(moved: list[tuple[Exponential, int]]) -> ClaimUsage:
     """The parts of their claims that choices use, added up."""
     choices = [choice for choice, _ in moved]
     squared = isinstance(choices[0], ConcentratedExponential)
-    claims = [each.spread_squared if isinstance(each, ConcentratedExponential) else each.spread for each in choices]
+    claims = [
+        each.spread_squared if isinstance(each, ConcentratedExponential) else each.spread
+        for each in choices
+    ]
     whole = lcm(*claims)
-    parts = [far ** (2 if squared else 1) * (whole // claim) for (_, far), claim in zip(moved, claims, strict=True)]
+    parts = [
+        far ** (2 if squared else 1) * (whole // claim)
+        for (_, far), claim in zip(moved, claims, strict=True)
+    ]
     return ClaimUsage("rank among others", sum(parts), whole, squared=squared)

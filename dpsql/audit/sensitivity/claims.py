@@ -29,7 +29,15 @@ from dpsql.privacy.mechanism.quantile_fallback import QuantilesWithFallback
 from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.partition_selection import WHOLE
-from dpsql.sql.ir.core import Cell, ClampedSum, DistinctCount, NormClippedSum, ProductSum, RowCount, UnitCount
+from dpsql.sql.ir.core import (
+    Cell,
+    ClampedSum,
+    DistinctCount,
+    NormClippedSum,
+    ProductSum,
+    RowCount,
+    UnitCount,
+)
 
 
 @dataclass(frozen=True)
@@ -94,7 +102,10 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
 
 def changes(left: NeighbourRows, right: NeighbourRows, place: int) -> list[int]:
     """The difference of a count in each group of either database."""
-    return [left.cell(key, place) - right.cell(key, place) for key in left.rows.keys() | right.rows.keys()]
+    return [
+        left.cell(key, place) - right.cell(key, place)
+        for key in left.rows.keys() | right.rows.keys()
+    ]
 
 
 def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
@@ -113,9 +124,13 @@ def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
 def cell_kind(cell: Cell, noise: Mechanism) -> str:
     """The kind of a cell, and the norm of its claim."""
     names: dict[type[Cell], str] = {
-        RowCount: "count", ClampedSum: "sum", UnitCount: "units", DistinctCount: "distinct", ProductSum: "product",
+        RowCount: "count",
+        ClampedSum: "sum",
+        UnitCount: "units",
+        DistinctCount: "distinct",
+        ProductSum: "product",
         NormClippedSum: "norm clipped sum",
-    }  # fmt: skip
+    }
     return f"{names[type(cell)]} {noise.norm}"
 
 
@@ -138,7 +153,9 @@ def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> Cla
         if any(row[place] < 1 for row in one.rows.values()):
             wrong.append("a group without units is a candidate")
     groups = ClaimUsage("threshold L0", sum(each != 0 for each in change), core.selection.groups)
-    return ClaimComparison((distance("threshold", core.selection.noise, change), groups), tuple(wrong))
+    return ClaimComparison(
+        (distance("threshold", core.selection.noise, change), groups), tuple(wrong)
+    )
 
 
 def _is_histogram(listed: Any) -> bool:

@@ -45,7 +45,10 @@ def without_lost(schema: Schema, table: str) -> str:
 def owned(schema: Schema, table: str) -> tuple[str, str]:
     """The SQL of a private table joined to its unit, and the column of the unit."""
     owner = schema.row_owner(table)
-    return f'data.main."{table}" AS t0{_joined(schema, table, 1)}', f't{len(owner.steps)}."{owner.column}"'
+    return (
+        f'data.main."{table}" AS t0{_joined(schema, table, 1)}',
+        f't{len(owner.steps)}."{owner.column}"',
+    )
 
 
 def rows_per_unit_sql(schema: Schema) -> str:
@@ -54,8 +57,10 @@ def rows_per_unit_sql(schema: Schema) -> str:
     for table, declared in schema.tables.items():
         if not declared.public:
             rows, unit = owned(schema, table)
-            parts.append(f"SELECT '{table}' AS tab, {unit} AS unit, count(*) AS n FROM {rows} "
-                         f"WHERE {unit} IS NOT NULL GROUP BY 2")  # fmt: skip
+            parts.append(
+                f"SELECT '{table}' AS tab, {unit} AS unit, count(*) AS n FROM {rows} "
+                f"WHERE {unit} IS NOT NULL GROUP BY 2"
+            )
     return " UNION ALL ".join(parts)
 
 
@@ -103,13 +108,18 @@ class NeighbourDatabases:
 
     def __init__(self, schema: Schema) -> None:
         self._folder = spill_folder(data_source_of(schema).limits)
-        self._schema, self._connection = schema, open_instance(_CONFIG | {"temp_directory": self._folder or ""})
+        self._schema, self._connection = (
+            schema,
+            open_instance(_CONFIG | {"temp_directory": self._folder or ""}),
+        )
         try:
             encipher(self._connection)
             self._attach()
         except duckdb.Error:
             self.close()
-            raise OperationalError("the data of this schema cannot be opened; see that `source` is right") from None
+            raise OperationalError(
+                "the data of this schema cannot be opened; see that `source` is right"
+            ) from None
 
     def _attach(self) -> None:
         run = self._connection.execute
@@ -117,11 +127,15 @@ class NeighbourDatabases:
         for name in ("source", "derived", "audit"):
             run(f"ATTACH ':memory:' AS {name}")
         run(f"CREATE TABLE audit.main.sizes AS {rows_per_unit_sql(self._schema)}")
-        run("CREATE TABLE audit.main.chosen AS SELECT 0 AS number, unit FROM audit.main.sizes LIMIT 0")
+        run(
+            "CREATE TABLE audit.main.chosen AS SELECT 0 AS number, unit FROM audit.main.sizes LIMIT 0"
+        )
         run("CREATE TABLE audit.main.lost AS SELECT unit FROM audit.main.sizes LIMIT 0")
         for name in self._schema.tables:
             run(f'CREATE VIEW source.main."{name}" AS {without_lost(self._schema, name)}')
-        if run("SELECT 1 FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
+        if run(
+            "SELECT 1 FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'"
+        ).fetchone():
             run("SET error_on_division_by_zero = false")
 
     def choose(self, most: int, seed: int) -> list[int]:
@@ -130,21 +144,27 @@ class NeighbourDatabases:
         They are those with most rows in each table, those with rows in one table alone, those with the least and
         greatest values of columns, and random ones, ``most`` in all. Those with most rows are always chosen, even if
         they are more than ``most``.
-        """  # fmt: skip
+        """
         run = self._connection.execute
         run("DELETE FROM audit.main.chosen")
         private = [name for name, table in self._schema.tables.items() if not table.public]
         each = "SELECT unit FROM audit.main.sizes"
-        queries = [f"{each} WHERE tab = '{name}' ORDER BY n DESC, hash(unit) LIMIT 1" for name in private]
+        queries = [
+            f"{each} WHERE tab = '{name}' ORDER BY n DESC, hash(unit) LIMIT 1" for name in private
+        ]
         heaviest = len(queries)
-        queries += [f"{each} GROUP BY unit HAVING count(*) = 1 AND min(tab) = '{name}' ORDER BY hash(unit) LIMIT 1"
-                    for name in private]  # fmt: skip
+        queries += [
+            f"{each} GROUP BY unit HAVING count(*) = 1 AND min(tab) = '{name}' ORDER BY hash(unit) LIMIT 1"
+            for name in private
+        ]
         queries += extreme_units(self._schema)
         queries.append(f"{each} GROUP BY unit ORDER BY hash(unit, {seed}) LIMIT {most}")
         for place, query in enumerate(queries):
             first = place * 10**6
-            run(f"INSERT INTO audit.main.chosen SELECT {first} + row_number() OVER (), unit FROM ({query}) AS q "
-                "WHERE unit IS NOT NULL")  # fmt: skip
+            run(
+                f"INSERT INTO audit.main.chosen SELECT {first} + row_number() OVER (), unit FROM ({query}) AS q "
+                "WHERE unit IS NOT NULL"
+            )
         found = run("SELECT min(number) FROM audit.main.chosen GROUP BY unit ORDER BY 1").fetchall()
         numbers = [number for (number,) in found]
         always = sum(number < heaviest * 10**6 for number in numbers)
@@ -153,8 +173,10 @@ class NeighbourDatabases:
     @contextmanager
     def without(self, number: int) -> Iterator[None]:
         """Leave out one of the chosen units inside the block."""
-        self._connection.execute("INSERT INTO audit.main.lost SELECT unit FROM audit.main.chosen WHERE number = ?",
-                                 [number])  # fmt: skip
+        self._connection.execute(
+            "INSERT INTO audit.main.lost SELECT unit FROM audit.main.chosen WHERE number = ?",
+            [number],
+        )
         try:
             yield
         finally:
@@ -184,7 +206,11 @@ class NeighbourDatabases:
     def public_rows(self, table: str) -> Sequence[tuple[object, ...]]:
         """The rows of a public table, for the sandbox."""
         columns = ", ".join(f'"{column}"' for column in self._schema.tables[table].columns)
-        return self._connection.cursor().execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
+        return (
+            self._connection.cursor()
+            .execute(f'SELECT {columns} FROM source.main."{table}"')
+            .fetchall()
+        )
 
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
         """The number that a query of dpsql's own over public tables gives."""

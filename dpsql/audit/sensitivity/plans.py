@@ -49,10 +49,14 @@ class _Unread:
     def version(self) -> str | None:
         return None
 
-    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> Sequence[tuple[object, ...]]:
+    def public_rows(
+        self, table: str, opening: Callable[[], None] = lambda: None
+    ) -> Sequence[tuple[object, ...]]:
         return self._neighbours.public_rows(table)
 
-    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
+    def public_count(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> int:
         return self._neighbours.public_count(sql, tables)
 
     def public_column(
@@ -86,8 +90,16 @@ class Planner:
         self._schema, self._neighbours = schema, neighbours
         with kept_in(ledger.parent):
             accountant = open_accountant(schema, ledger)
-        self._sessions = [Session(schema, _Unread(neighbours), accountant, "auditor", frontend_options=frontend_options)
-                          for frontend_options in _MANNERS]  # fmt: skip
+        self._sessions = [
+            Session(
+                schema,
+                _Unread(neighbours),
+                accountant,
+                "auditor",
+                frontend_options=frontend_options,
+            )
+            for frontend_options in _MANNERS
+        ]
 
     def plan(self, text: str, epsilon: Fraction | None = None) -> Plan:
         """The plan of a statement, with stand-in values for its parameters.
@@ -134,11 +146,16 @@ def require_answered(planner: Planner, texts: Sequence[str]) -> None:
             planner.plan(text)
         except DatabaseError as error:
             refusals.append(
-                f"  {' '.join(text.split()) or '(no statement)'}\n    " + "\n    ".join(str(error).splitlines())
+                f"  {' '.join(text.split()) or '(no statement)'}\n    "
+                + "\n    ".join(str(error).splitlines())
             )
     if refusals:
-        which = "the statement" if len(texts) == 1 else f"{len(refusals)} of {len(texts)} statements"
-        said = f"nothing was audited: of what was named, {which} cannot be checked under this schema"
+        which = (
+            "the statement" if len(texts) == 1 else f"{len(refusals)} of {len(texts)} statements"
+        )
+        said = (
+            f"nothing was audited: of what was named, {which} cannot be checked under this schema"
+        )
         raise ProgrammingError("\n".join([said, *refusals]))
 
 

@@ -74,7 +74,12 @@ def check_sensitivity(
 
 
 def seconds_of_statements(
-    neighbours: NeighbourDatabases, planner: Planner, texts: Sequence[str], most: int, seed: int, clock: AuditClock
+    neighbours: NeighbourDatabases,
+    planner: Planner,
+    texts: Sequence[str],
+    most: int,
+    seed: int,
+    clock: AuditClock,
 ) -> float:
     """The expected seconds for all statements and ``most`` units, from a few statements with two units left out.
 
@@ -93,13 +98,20 @@ def seconds_of_statements(
 
 
 def _statement(
-    schema: Schema, neighbours: NeighbourDatabases, planner: Planner, text: str, units: Sequence[int], clock: AuditClock
+    schema: Schema,
+    neighbours: NeighbourDatabases,
+    planner: Planner,
+    text: str,
+    units: Sequence[int],
+    clock: AuditClock,
 ) -> AuditCheck:
     shown = " ".join(text.split())
     try:
         plan = planner.plan(text).written()
     except DatabaseError as error:
-        return AuditCheck(shown, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}")
+        return AuditCheck(
+            shown, "skipped", f"not answered under this schema: {str(error).splitlines()[0]}"
+        )
     if not plan.cores:
         return AuditCheck(shown, "passed", "reads no private table")
     try:
@@ -108,14 +120,20 @@ def _statement(
         return AuditCheck(shown, "skipped", "the time was up")
     found = compared(looked, schema.privacy.neighbours == "replace")
     unplanned = [core for core in plan.cores if not neighbours.is_planned(core)]
-    faults = dict.fromkeys((*found.faults, *(["the engine sees something that was not planned"] if unplanned else [])))
+    faults = dict.fromkeys(
+        (*found.faults, *(["the engine sees something that was not planned"] if unplanned else []))
+    )
     if faults:
         return AuditCheck(shown, "failed", "; ".join(faults), figures(found))
     return AuditCheck(shown, "passed", _said(plan), figures(found))
 
 
 def look(
-    neighbours: NeighbourDatabases, planner: Planner, plan: Plan, units: Iterable[int], clock: AuditClock
+    neighbours: NeighbourDatabases,
+    planner: Planner,
+    plan: Plan,
+    units: Iterable[int],
+    clock: AuditClock,
 ) -> RunOnNeighbours:
     """The exact rows of a plan with all units and without each; derived tables hold the same rows throughout.
 
@@ -133,7 +151,9 @@ def look(
     return RunOnNeighbours(plan, whole, tuple(lacking))
 
 
-def _freeze(neighbours: NeighbourDatabases, planner: Planner, plan: Plan, clock: AuditClock) -> Exact:
+def _freeze(
+    neighbours: NeighbourDatabases, planner: Planner, plan: Plan, clock: AuditClock
+) -> Exact:
     """The exact rows on the whole database; for stages that read a release, one is made and kept for all neighbours."""
     if not plan.derived:
         return tuple(_row(neighbours, core, clock) for core in plan.cores)
@@ -141,11 +161,15 @@ def _freeze(neighbours: NeighbourDatabases, planner: Planner, plan: Plan, clock:
     postprocessor, released = planner.postprocessor(), NOTHING
     try:
         for stage in plan.stages:
-            for table, rows in zip(stage.derived, postprocessor.derive(plan, stage, released), strict=True):
+            for table, rows in zip(
+                stage.derived, postprocessor.derive(plan, stage, released), strict=True
+            ):
                 neighbours.put(table, rows)
             exact = [_row(neighbours, core, clock) for core in stage.cores]
             whole += exact
-            released += release(ExactRows([rows or [] for rows in exact]), stage.cores, plan.confidence)
+            released += release(
+                ExactRows([rows or [] for rows in exact]), stage.cores, plan.confidence
+            )
     finally:
         postprocessor.close()
     return tuple(whole)
@@ -168,7 +192,9 @@ def compared(looked: RunOnNeighbours, replaced: bool) -> ClaimComparison:
     for one, other in () if wrong else looked.pairs(replaced):
         for core, left, right in zip(looked.plan.cores, one, other, strict=True):
             if left is None or right is None:
-                wrong |= {} if left is right else {"the engine fails on one of two neighbours": None}
+                wrong |= (
+                    {} if left is right else {"the engine fails on one of two neighbours": None}
+                )
                 continue
             found = compare(core, left, right)
             wrong |= dict.fromkeys(found.wrong)
@@ -181,23 +207,34 @@ def compared(looked: RunOnNeighbours, replaced: bool) -> ClaimComparison:
 def figures(found: ClaimComparison) -> tuple[PrivateFigure, ...]:
     """The largest use of each claim, as a part of it."""
     return tuple(
-        PrivateFigure(use.kind, sqrt(use.ratio) if use.squared else float(use.ratio), 1.0) for use in found.uses
+        PrivateFigure(use.kind, sqrt(use.ratio) if use.squared else float(use.ratio), 1.0)
+        for use in found.uses
     )
 
 
 def _said(plan: Plan) -> str:
-    claims = sum(len(core.cells) + len(core.histograms) + (core.selection is not None) for core in plan.cores)
+    claims = sum(
+        len(core.cells) + len(core.histograms) + (core.selection is not None) for core in plan.cores
+    )
     return f"{claims} {'claim' if claims == 1 else 'claims'} held"
 
 
 def _check_unit_keys(schema: Schema, neighbours: NeighbourDatabases) -> AuditCheck:
     """Check that keys on the way to the unit are unique, so that no row has two units."""
     private = (name for name, table in schema.tables.items() if not table.public)
-    keys = sorted({(step.parent, step.parent_column) for name in private for step in schema.owner(name).steps})
-    twice = [f"{table}.{column}" for table, column in keys if not neighbours.is_unique(table, column)]
+    keys = sorted(
+        {(step.parent, step.parent_column) for name in private for step in schema.owner(name).steps}
+    )
+    twice = [
+        f"{table}.{column}" for table, column in keys if not neighbours.is_unique(table, column)
+    ]
     if twice:
-        return AuditCheck("keys on the way to the unit", "failed", f"not unique: {', '.join(twice)}")
+        return AuditCheck(
+            "keys on the way to the unit", "failed", f"not unique: {', '.join(twice)}"
+        )
     said = (
-        f"unique: {', '.join(map('.'.join, keys))}" if keys else "none: each private table holds the unit's own column"
+        f"unique: {', '.join(map('.'.join, keys))}"
+        if keys
+        else "none: each private table holds the unit's own column"
     )
     return AuditCheck("keys on the way to the unit", "passed", said)

@@ -18,9 +18,14 @@ def schema() -> None:
 
 @schema.command()
 @click.argument("source")
-@click.option("--ask", is_flag=True, help="Ask for what only the owner knows, and write a file that answers.")
 @click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="The file to write; it must not exist yet."
+    "--ask", is_flag=True, help="Ask for what only the owner knows, and write a file that answers."
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write; it must not exist yet.",
 )
 def init(source: str, ask: bool, output: Path | None) -> None:
     """Draft a schema file for SOURCE from its names, types and keys.
@@ -65,7 +70,9 @@ def check(ctx: click.Context, schema: Path) -> None:
     from dpsql.session.pricing.expected_errors import count_error
 
     findings = find(schema, catalog_of, budget_findings, count_error)
-    if not any(finding.level == "error" for finding in findings) and ledger_is_with_data(load(schema)):
+    if not any(finding.level == "error" for finding in findings) and ledger_is_with_data(
+        load(schema)
+    ):
         findings.append(Finding("note", "ledger", LEDGER_WITH_DATA))
     for finding in findings:
         click.echo(str(finding))

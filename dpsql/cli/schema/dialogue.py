@@ -49,7 +49,9 @@ def _ask(question: str, default: str, read: Callable[[str], Any]) -> Any:
 
 def _unit(tables: Sequence[PlainTable], guesses: Guesses) -> str:
     """The column that names who is protected."""
-    _tell("\nWho is protected? Name the column that says whose a row is: all rows of one value are protected together.")
+    _tell(
+        "\nWho is protected? Name the column that says whose a row is: all rows of one value are protected together."
+    )
     default = guesses.unit or next((f"{name}.{key}" for name, key in guesses.keys.items()), "")
 
     def read(text: str) -> str:
@@ -66,19 +68,30 @@ def _tables(
 ) -> tuple[frozenset[str], frozenset[str], Mapping[str, Mapping[str, str]]]:
     """Which tables are public, which are left out, and the references that are kept of the others."""
     home = unit.partition(".")[0]
-    _tell("\nWhich tables are public knowledge, row by row: shops, products, days? Answer n where you are not sure.")
+    _tell(
+        "\nWhich tables are public knowledge, row by row: shops, products, days? Answer n where you are not sure."
+    )
     public = set()
     for table in tables:
         likely = table.name in guesses.public
-        if table.name != home and click.confirm(f"is {table.name} public", default=likely, err=True):
+        if table.name != home and click.confirm(
+            f"is {table.name} public", default=likely, err=True
+        ):
             public.add(table.name)
-    ways = {table.name: _way(table, tables, unit, guesses.references, public) for table in tables
-            if table.name not in public and table.name != home}  # fmt: skip
+    ways = {
+        table.name: _way(table, tables, unit, guesses.references, public)
+        for table in tables
+        if table.name not in public and table.name != home
+    }
     left_out = _left_out(ways)
     kept = {
-        name: {column: target for column, target in found.items() if target.partition(".")[0] in public}
+        name: {
+            column: target for column, target in found.items() if target.partition(".")[0] in public
+        }
         | (ways.get(name) or {})
-        for name, found in ((table.name, guesses.references.get(table.name, {})) for table in tables)
+        for name, found in (
+            (table.name, guesses.references.get(table.name, {})) for table in tables
+        )
     }
     return frozenset(public), left_out, kept
 
@@ -87,7 +100,11 @@ def _left_out(ways: Mapping[str, dict[str, str] | None]) -> frozenset[str]:
     """The tables that have no way to the unit, and those whose only way leads through such a one."""
     lost = {name for name, way in ways.items() if way is None}
     while True:
-        more = {name for name, way in ways.items() if {each.partition(".")[0] for each in (way or {}).values()} & lost}
+        more = {
+            name
+            for name, way in ways.items()
+            if {each.partition(".")[0] for each in (way or {}).values()} & lost
+        }
         if more <= lost:
             return frozenset(lost)
         lost |= more
@@ -113,7 +130,9 @@ def _way(
         return ways
     said = " or ".join(f"{column} = {target}" for column, target in ways.items())
     may = f"It may be {said}." if ways else "Nothing in it leads to the unit by its name."
-    _tell(f"\nWhose is a row of {table.name}? {may} Write column = table.column, or - to leave the table out.")
+    _tell(
+        f"\nWhose is a row of {table.name}? {may} Write column = table.column, or - to leave the table out."
+    )
     default = next((f"{column} = {target}" for column, target in ways.items()), "-")
 
     def read(text: str) -> dict[str, str] | None:
@@ -124,7 +143,9 @@ def _way(
         if table.column(column) is None:
             raise ValueError(f"{table.name} has no column {column!r}")
         if parent in public or not any(each.name == parent and each.column(its) for each in tables):
-            raise ValueError(f"{target!r} is no column of a private table; write column = table.column")
+            raise ValueError(
+                f"{target!r} is no column of a private table; write column = table.column"
+            )
         return {column: target}
 
     found: dict[str, str] | None = _ask(f"{table.name}", default, read)
@@ -132,9 +153,13 @@ def _way(
 
 
 def _budget(choices: Choices) -> Choices:
-    _tell("\nHow much may all answers together tell of one of them? 1 is usual, 0.1 strict, above 10 promises little.")
+    _tell(
+        "\nHow much may all answers together tell of one of them? 1 is usual, 0.1 strict, above 10 promises little."
+    )
     epsilon = _ask("epsilon", "1", _positive)
-    _tell("How likely may the promise fail? Far less than 1 / (how many there are); 0 shows declared groups only.")
+    _tell(
+        "How likely may the promise fail? Far less than 1 / (how many there are); 0 shows declared groups only."
+    )
     delta = _ask("delta", "1e-6", _probability)
     _tell("How many answers shall the budget pay for? Fewer are more exact.")
 
@@ -144,16 +169,26 @@ def _budget(choices: Choices) -> Choices:
         privacy_of(replace(choices, epsilon=epsilon, delta=delta, answers=int(text)))
         return int(text)
 
-    return replace(choices, epsilon=epsilon, delta=delta, answers=_ask("answers", str(choices.answers), read))
+    return replace(
+        choices, epsilon=epsilon, delta=delta, answers=_ask("answers", str(choices.answers), read)
+    )
 
 
 def _limits(
-    tables: Sequence[PlainTable], choices: Choices, guesses: Guesses, error_of: Callable[[Privacy, int], float]
+    tables: Sequence[PlainTable],
+    choices: Choices,
+    guesses: Guesses,
+    error_of: Callable[[Privacy, int], float],
 ) -> dict[str, int]:
     """The most rows of one unit that count, of each private table."""
     privacy = privacy_of(choices)
-    _tell("\nHow many rows of one unit may count in each table? More are counted in part, and noise grows with it:")
-    _tell("  " + "; ".join(f"with {rows} a count is ± {error_of(privacy, rows):,.0f}" for rows in _LIMITS))
+    _tell(
+        "\nHow many rows of one unit may count in each table? More are counted in part, and noise grows with it:"
+    )
+    _tell(
+        "  "
+        + "; ".join(f"with {rows} a count is ± {error_of(privacy, rows):,.0f}" for rows in _LIMITS)
+    )
     assert choices.unit is not None and choices.public is not None
     home, _, column = choices.unit.partition(".")
 
@@ -166,7 +201,9 @@ def _limits(
     for table in tables:
         if table.name not in choices.public and table.name not in choices.left_out:
             alone = table.name == home and guesses.keys.get(home) == column
-            found[table.name] = _ask(f"{table.name}, max_rows_per_unit", "1" if alone else str(_USUAL), read)
+            found[table.name] = _ask(
+                f"{table.name}, max_rows_per_unit", "1" if alone else str(_USUAL), read
+            )
     return found
 
 

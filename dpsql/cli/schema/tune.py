@@ -26,7 +26,10 @@ SHARE = "1/10"
 #: What is told of counts before they are charged.
 COUNTED: dict[Sought, str] = {"rows per unit": "Rows of units are", "high": "Values of units are"}
 #: What is said of the limit of a table whose key is the unit's column, and of bounds that are automatic.
-ALONE, AUTOMATIC = "a unit has one row, as its column is the key", "are found when a statement needs them"
+ALONE, AUTOMATIC = (
+    "a unit has one row, as its column is the key",
+    "are found when a statement needs them",
+)
 
 
 def share_of(ctx: click.Context, param: click.Parameter, value: str) -> Fraction:
@@ -36,20 +39,42 @@ def share_of(ctx: click.Context, param: click.Parameter, value: str) -> Fraction
     except (ValueError, ZeroDivisionError):
         share = Fraction(0)
     if not 0 < share <= 1 or share.denominator > 10**6:
-        raise click.BadParameter(f"{value!r} is no part of the budget; write one such as 1/10 or 0.05")
+        raise click.BadParameter(
+            f"{value!r} is no part of the budget; write one such as 1/10 or 0.05"
+        )
     return share
 
 
 @click.command()
 @SCHEMA
-@click.option("--share", default=SHARE, show_default=True, callback=share_of, metavar="PART",
-              help="The part of the whole budget that is spent, such as 1/20 or 0.05.")  # fmt: skip
-@click.option("--table", "tables", multiple=True, metavar="NAME",
-              help="Only this table, and all of its limits, declared or not; can be given again.")  # fmt: skip
-@click.option("--column", "columns", multiple=True, metavar="TABLE.COLUMN",
-              help="Only the bounds of this column; can be given again.")  # fmt: skip
-@click.option("--only", type=click.Choice(["limits", "bounds"]), help="Look for limits, or for bounds, alone.")
-@click.option("--dry-run", is_flag=True, help="Tell what is looked for and what it takes; nothing is charged.")
+@click.option(
+    "--share",
+    default=SHARE,
+    show_default=True,
+    callback=share_of,
+    metavar="PART",
+    help="The part of the whole budget that is spent, such as 1/20 or 0.05.",
+)
+@click.option(
+    "--table",
+    "tables",
+    multiple=True,
+    metavar="NAME",
+    help="Only this table, and all of its limits, declared or not; can be given again.",
+)
+@click.option(
+    "--column",
+    "columns",
+    multiple=True,
+    metavar="TABLE.COLUMN",
+    help="Only the bounds of this column; can be given again.",
+)
+@click.option(
+    "--only", type=click.Choice(["limits", "bounds"]), help="Look for limits, or for bounds, alone."
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Tell what is looked for and what it takes; nothing is charged."
+)
 @click.option("--yes", is_flag=True, help="Spend it without asking.")
 def tune(
     schema: Path,
@@ -69,8 +94,12 @@ def tune(
     from dpsql.session.tuning.tuner import OWNER
 
     if columns and (tables or only):
-        raise click.UsageError("--column says all that is looked for; give it without --table and --only")
-    wanted = missing_limits(schema, tables, limits=only != "bounds", bounds=only != "limits", columns=columns)
+        raise click.UsageError(
+            "--column says all that is looked for; give it without --table and --only"
+        )
+    wanted = missing_limits(
+        schema, tables, limits=only != "bounds", bounds=only != "limits", columns=columns
+    )
     if not wanted.tables and not wanted.alone:
         click.echo("nothing is left open in it; --table NAME looks for the limits of a table again")
         return
@@ -112,8 +141,10 @@ def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: 
         _tell(f"{name}: {'; '.join(asked)}")
     resumable = session.tuner.resumable(plan)
     if resumable is not None:
-        _tell(f"Entry {resumable} has paid for this, and nothing was released for it: this takes it up, and charges "
-              "nothing.")  # fmt: skip
+        _tell(
+            f"Entry {resumable} has paid for this, and nothing was released for it: this takes it up, and charges "
+            "nothing."
+        )
         return
     left = session.accountant.remaining()
     answers, after = session.tuner.answers(left), left.after(plan.cost.rounded_up())
@@ -123,9 +154,13 @@ def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: 
     for sought, what in COUNTED.items():
         deviation = plan.deviation(sought)
         if deviation is not None:
-            _tell(f"{what} counted to about ± {ceil(2 * deviation):,} units on each step of a ladder.")
+            _tell(
+                f"{what} counted to about ± {ceil(2 * deviation):,} units on each step of a ladder."
+            )
     for entry, day in session.tuner.before():
-        _tell(f"It was done before, on {day} (entry {entry}), which stays charged. This charges anew.")
+        _tell(
+            f"It was done before, on {day} (entry {entry}), which stays charged. This charges anew."
+        )
 
 
 def _found(session: Session, plan: TuningPlan, is_paid: bool) -> Found:
@@ -136,12 +171,16 @@ def _found(session: Session, plan: TuningPlan, is_paid: bool) -> Found:
     except BaseException:
         resumable = session.tuner.resumable(plan)
         if resumable is not None:
-            _tell(f"The charge stays, as entry {resumable}; nothing was found, and nothing is written. Another run "
-                  "takes it up, and charges nothing, while the data stay as they are.")  # fmt: skip
+            _tell(
+                f"The charge stays, as entry {resumable}; nothing was found, and nothing is written. Another run "
+                "takes it up, and charges nothing, while the data stay as they are."
+            )
             raise
         for entry, _ in session.tuner.before()[len(before) :]:
-            _tell(f"The charge stays, as entry {entry}; nothing was found, and nothing is written. Another run charges "
-                  "anew.")  # fmt: skip
+            _tell(
+                f"The charge stays, as entry {entry}; nothing was found, and nothing is written. Another run charges "
+                "anew."
+            )
         raise
 
 
@@ -180,7 +219,9 @@ def _write_fields(schema: Path, found: list[tuple[Tuned, str]]) -> None:
         _schema_of(schema, text)
         _replace(schema, text)
     except Exception:
-        _tell(f"{schema} could not be written. What was found is above: write these fields yourself.")
+        _tell(
+            f"{schema} could not be written. What was found is above: write these fields yourself."
+        )
         raise
     _tell(f"wrote {schema}")
 
@@ -191,7 +232,9 @@ def _free(wanted: MissingLimits) -> list[tuple[Tuned, str]]:
     from dpsql.schema.authoring.write_limits import Tuned
 
     alone = Tuned({name: {ROWS: 1} for name in wanted.alone})
-    automatic = Tuned(bounds={name: dict.fromkeys(columns) for name, columns in wanted.automatic.items()})
+    automatic = Tuned(
+        bounds={name: dict.fromkeys(columns) for name, columns in wanted.automatic.items()}
+    )
     return [(alone, ALONE), (automatic, AUTOMATIC)]
 
 
@@ -209,17 +252,28 @@ def _require_writable(schema: Path, wanted: MissingLimits) -> None:
     from dpsql.schema.load import read_text
 
     limits = {name: dict.fromkeys(wanted.limits[name], 1) for name in wanted.tables}
-    bounds = {name: dict.fromkeys(wanted.bounds[name], (Fraction(0), Fraction(1))) for name in wanted.tables}
-    beyond = {name: (Fraction(1, 4), Fraction(1, 2)) for name in wanted.tables if ROWS in wanted.limits[name]}
+    bounds = {
+        name: dict.fromkeys(wanted.bounds[name], (Fraction(0), Fraction(1)))
+        for name in wanted.tables
+    }
+    beyond = {
+        name: (Fraction(1, 4), Fraction(1, 2))
+        for name in wanted.tables
+        if ROWS in wanted.limits[name]
+    }
     _schema_of(schema, with_found(read_text(schema), Tuned(limits, bounds, beyond), "tried"))
     if not os.access(schema, os.W_OK) or not os.access(schema.resolve().parent, os.W_OK):
-        raise click.UsageError(f"{schema} cannot be written; allow that first, or tune a copy of it")
+        raise click.UsageError(
+            f"{schema} cannot be written; allow that first, or tune a copy of it"
+        )
 
 
 def _replace(schema: Path, text: str) -> None:
     """Put the text in the place of the file's, whole or not at all."""
     target = schema.resolve()
-    with tempfile.NamedTemporaryFile("w", dir=target.parent, suffix=".toml", encoding="utf-8", delete=False) as new:
+    with tempfile.NamedTemporaryFile(
+        "w", dir=target.parent, suffix=".toml", encoding="utf-8", delete=False
+    ) as new:
         new.write(text)
     place = Path(new.name)
     try:

@@ -99,7 +99,9 @@ class OpenedSource:
     def _is_read_at_once(self) -> bool:
         """Whether files are read while they are attached, to be copied or compared: a write must show from then on."""
         tables = self._source.tables.values()
-        return self._source.kind == "sqlite" or any(each.kind == "csv" or len(each.files or ()) > 1 for each in tables)
+        return self._source.kind == "sqlite" or any(
+            each.kind == "csv" or len(each.files or ()) > 1 for each in tables
+        )
 
     def _attach(self) -> None:
         files = [file for _, files in self._parquet for file in files]
@@ -145,7 +147,9 @@ class OpenedSource:
         statement that reads it."""
         for table, column in self._source.written:
             try:
-                self._connected.execute(f'SELECT bit_xor(hash("{column}")) FROM source.main."{table}"').fetchall()
+                self._connected.execute(
+                    f'SELECT bit_xor(hash("{column}")) FROM source.main."{table}"'
+                ).fetchall()
             except (duckdb.InvalidInputException, duckdb.ConversionException):
                 raise NotReadable(table, column) from None
 
@@ -170,7 +174,11 @@ class OpenedSource:
     def public_rows(self, table: str) -> ValueRows:
         """The rows of a table that was declared public, in the order of its columns."""
         columns = ", ".join(f'"{column}"' for column in self._source.public[table])
-        rows = self._connected.cursor().execute(f'SELECT {columns} FROM source.main."{table}"').fetchall()
+        rows = (
+            self._connected.cursor()
+            .execute(f'SELECT {columns} FROM source.main."{table}"')
+            .fetchall()
+        )
         _require_unchanged(self.held)
         return rows
 
@@ -181,7 +189,9 @@ class OpenedCursor:
     def __init__(self, cursor: duckdb.DuckDBPyConnection, held: HeldFiles) -> None:
         self._cursor, self._held = cursor, held
 
-    def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> list[ValueRows]:
+    def rows(
+        self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]
+    ) -> list[ValueRows]:
         """The rows of each core, once the derived tables are there; Changed where the data were written meanwhile."""
         for table, rows in derived:
             put_derived(self._cursor, table, rows)
@@ -239,7 +249,10 @@ def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: Va
     cursor.execute(f'CREATE OR REPLACE TABLE derived.main."{table.name}" ({columns})')
     if rows:
         parts = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in table.types)
-        values = [[None if value != value else value for value in column] for column in zip(*rows, strict=True)]
+        values = [
+            [None if value != value else value for value in column]
+            for column in zip(*rows, strict=True)
+        ]
         cursor.execute(f'INSERT INTO derived.main."{table.name}" SELECT {parts}', values)
 
 
@@ -260,4 +273,7 @@ def _bytes(number: int) -> str:
 
 
 def _has_setting(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
-    return connection.execute("SELECT 1 FROM duckdb_settings() WHERE name = ?", [name]).fetchone() is not None
+    return (
+        connection.execute("SELECT 1 FROM duckdb_settings() WHERE name = ?", [name]).fetchone()
+        is not None
+    )

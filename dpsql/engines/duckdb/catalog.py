@@ -33,7 +33,9 @@ from dpsql.schema.names import fold
 
 #: Reads the facts of a file of a kind at a path; of CSV also how it is written, of a database of which tables, None
 #: for all. NotOpened where it is none.
-CatalogReader: TypeAlias = Callable[[str, str, CsvText, Collection[str] | None], Sequence[ValueRows]]
+CatalogReader: TypeAlias = Callable[
+    [str, str, CsvText, Collection[str] | None], Sequence[ValueRows]
+]
 
 
 #: Whether the catalogue that is read by these is one that the schema was completed with.
@@ -41,13 +43,23 @@ CatalogCheck: TypeAlias = Callable[[CatalogReader], bool]
 
 
 def facts(
-    path: str, kind: str, csv: CsvText, tables: Collection[str] | None, held: HeldFiles | None = None
+    path: str,
+    kind: str,
+    csv: CsvText,
+    tables: Collection[str] | None,
+    held: HeldFiles | None = None,
 ) -> Sequence[ValueRows]:
     """The facts, read in this process; of the file that is held from then on, where ``held`` is given."""
-    return source_facts(path, kind, csv, tables) if held is None else held_facts(path, kind, csv, tables, held)
+    return (
+        source_facts(path, kind, csv, tables)
+        if held is None
+        else held_facts(path, kind, csv, tables, held)
+    )
 
 
-def read_catalog(source: str | Path, read: CatalogReader = facts, tables: Collection[str] | None = None) -> Catalog:
+def read_catalog(
+    source: str | Path, read: CatalogReader = facts, tables: Collection[str] | None = None
+) -> Catalog:
     """The catalogue of all that lies at a source, or of these tables of a database, by their folded names.
 
     SchemaError where that is nothing which dpsql reads.
@@ -91,14 +103,24 @@ def _require_source(said: str, path: Path) -> None:
             f"{said}: there is no such file or folder; name a DuckDB, SQLite, Parquet or CSV file, or a folder of files"
         )
     if GLOB.search(str(path.resolve())):
-        raise SchemaError(f"{said}: the name has one of * ? [ ] {{ }}, which stand for many files; rename it")
+        raise SchemaError(
+            f"{said}: the name has one of * ? [ ] {{ }}, which stand for many files; rename it"
+        )
     if path.is_dir() and not files_of(path):
         inside = sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
-        holds = f" (it holds {', '.join(inside[:5])}{', …' if len(inside) > 5 else ''})" if inside else ""
-        raise SchemaError(f"{said}: the folder holds no file that ends in {', '.join(SUFFIXES)}{holds}")
+        holds = (
+            f" (it holds {', '.join(inside[:5])}{', …' if len(inside) > 5 else ''})"
+            if inside
+            else ""
+        )
+        raise SchemaError(
+            f"{said}: the folder holds no file that ends in {', '.join(SUFFIXES)}{holds}"
+        )
 
 
-def _duckdb_file(source: str | Path, path: Path, read: CatalogReader, wanted: Collection[str] | None) -> Catalog:
+def _duckdb_file(
+    source: str | Path, path: Path, read: CatalogReader, wanted: Collection[str] | None
+) -> Catalog:
     try:
         facts = read(str(path), "database", CsvText(), wanted)
     except NotOpened:
@@ -116,7 +138,9 @@ def _duckdb_file(source: str | Path, path: Path, read: CatalogReader, wanted: Co
                 name,
                 "view" if sql is None else "table",
                 tuple(
-                    CatalogColumn(column, sql_type, nullable, column in computed, _inside(fields, column))
+                    CatalogColumn(
+                        column, sql_type, nullable, column in computed, _inside(fields, column)
+                    )
                     for column, sql_type, nullable, _ in columns
                 ),
                 _key(constraints),
@@ -127,8 +151,13 @@ def _duckdb_file(source: str | Path, path: Path, read: CatalogReader, wanted: Co
                 },
                 collated=bool(re.search(r"\bCOLLATE\b", bare)),
             )
-        )  # fmt: skip
-    return Catalog(str(source), tuple(found), tuple(name for (name,) in macros), tuple(name for (name,) in others))
+        )
+    return Catalog(
+        str(source),
+        tuple(found),
+        tuple(name for (name,) in macros),
+        tuple(name for (name,) in others),
+    )
 
 
 def _by_table(rows: ValueRows) -> Mapping[str, list[tuple[Any, ...]]]:
@@ -173,10 +202,14 @@ def _computed_columns(bare: str, defaults: list[str]) -> set[str]:
     marks = re.findall(r"GENERATED ALWAYS AS|\bDEFAULT\s*\(", bare)
     if len(marks) != len(defaults):
         return set(defaults) if "GENERATED" in bare else set()
-    return {column for column, mark in zip(defaults, marks, strict=True) if mark.startswith("GENERATED")}
+    return {
+        column for column, mark in zip(defaults, marks, strict=True) if mark.startswith("GENERATED")
+    }
 
 
-def _sqlite_file(source: str | Path, path: Path, read: CatalogReader, wanted: Collection[str] | None) -> Catalog:
+def _sqlite_file(
+    source: str | Path, path: Path, read: CatalogReader, wanted: Collection[str] | None
+) -> Catalog:
     try:
         columns, tables, views, keys, parents, others = read(str(path), "sqlite", CsvText(), wanted)
     except NotOpened:
@@ -188,16 +221,22 @@ def _sqlite_file(source: str | Path, path: Path, read: CatalogReader, wanted: Co
     key_of = {name: tuple(column for (column,) in own) for name, own in _by_table(keys).items()}
     found = [
         CatalogTable(
-            name, "table", tuple(CatalogColumn(*column) for column in columns_of[name]), key_of.get(name, ()),
-            _sqlite_references(parents_of[name], key_of), typed=False,
+            name,
+            "table",
+            tuple(CatalogColumn(*column) for column in columns_of[name]),
+            key_of.get(name, ()),
+            _sqlite_references(parents_of[name], key_of),
+            typed=False,
         )
         for (name,) in tables
-    ]  # fmt: skip
+    ]
     seen = (*found, *(CatalogTable(name, "view", ()) for (name,) in views))
     return Catalog(str(source), seen, others=tuple(name for (name,) in others))
 
 
-def _sqlite_references(parents: ValueRows, key_of: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, str]]:
+def _sqlite_references(
+    parents: ValueRows, key_of: Mapping[str, tuple[str, ...]]
+) -> dict[str, tuple[str, str]]:
     """The foreign keys of one column; one without a column of the parent refers to its primary key."""
     width = Counter(number for *_, number in parents)
     return {
@@ -214,7 +253,9 @@ def _file_table(name: str, place: Path, read: CatalogReader, csv: CsvText) -> Ca
         raise SchemaError(f"{place}: holds no Parquet or CSV file")
     kinds = {kind_of(file) for file in files}
     if len(kinds) > 1 or None in kinds:
-        raise SchemaError(f"{place}: has files of several kinds; a table's are all Parquet or all CSV: name a glob")
+        raise SchemaError(
+            f"{place}: has files of several kinds; a table's are all Parquet or all CSV: name a glob"
+        )
     kind = "csv" if kinds == {"csv"} else "parquet"
     try:
         found, *more = read(str(files[0]), kind, csv, None)
@@ -222,8 +263,11 @@ def _file_table(name: str, place: Path, read: CatalogReader, csv: CsvText) -> Ca
         raise SchemaError(f"{files[0]}: {_why_no_rows(files[0], kind)}") from None
     partition = list(partition_of(place, files[0]))
     fields = more[0] if more else []
-    columns = [CatalogColumn(column, sql_type, True, False, _inside(fields, column)) for column, sql_type in found
-               if column not in partition]  # fmt: skip
+    columns = [
+        CatalogColumn(column, sql_type, True, False, _inside(fields, column))
+        for column, sql_type in found
+        if column not in partition
+    ]
     columns += [CatalogColumn(column, "", True) for column in partition]
     return CatalogTable(name, "parquet", tuple(columns), place=str(place), typed=kind == "parquet")
 
@@ -246,14 +290,20 @@ def _why_no_rows(file: Path, kind: str) -> str:
     except OSError as error:
         return f"cannot be read ({error.strerror})"
     if kind == "csv":
-        return "is empty" if not size else "has no first line with the columns' names, as its encoding and marks say it"
+        return (
+            "is empty"
+            if not size
+            else "has no first line with the columns' names, as its encoding and marks say it"
+        )
     return "is empty" if not size else "cannot be read as Parquet; write it again or remove it"
 
 
 def _inside(fields: ValueRows, column: str) -> tuple[CatalogColumn, ...]:
     """The fields of a column, each by its whole path."""
     found = [(tuple(path), sql_type) for path, sql_type in fields if path[0] == column]
-    return tuple(replace(CatalogColumn(path[-1], sql_type, True), path=path) for path, sql_type in found)
+    return tuple(
+        replace(CatalogColumn(path[-1], sql_type, True), path=path) for path, sql_type in found
+    )
 
 
 def partition_values(table: CatalogTable) -> Iterator[tuple[str, list[str]]]:

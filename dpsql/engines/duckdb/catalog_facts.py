@@ -55,7 +55,9 @@ _SQLITE_TABLES = """
     SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name
 """
 _SQLITE_COLUMNS = 'SELECT name, type, "notnull", pk FROM pragma_table_info(?)'
-_SQLITE_REFERENCES = 'SELECT "from", "table", "to", id FROM pragma_foreign_key_list(?) ORDER BY id, seq'
+_SQLITE_REFERENCES = (
+    'SELECT "from", "table", "to", id FROM pragma_foreign_key_list(?) ORDER BY id, seq'
+)
 
 CONFIG: Final[dict[str, str | bool | int | float | list[str]]] = {
     "autoinstall_known_extensions": "false",
@@ -90,7 +92,10 @@ def held_facts(
     """The facts of the file at the path, which is held from now on; NotOpened where it is none."""
     is_database = kind in ("database", "sqlite")
     try:
-        places = [held.place(str(file)) for file in (with_journal(Path(path).resolve()) if is_database else [path])]
+        places = [
+            held.place(str(file))
+            for file in (with_journal(Path(path).resolve()) if is_database else [path])
+        ]
     except OSError:
         raise NotOpened from None
     if kind == "csv":
@@ -104,7 +109,9 @@ def _database_facts(path: str, tables: Collection[str] | None) -> list[ValueRows
         with duckdb.connect(path, read_only=True, config=CONFIG) as connection:
             wanted, others = _parted(connection.execute(_NAMES).fetchall(), tables)
             named = (_COLUMNS, _TABLES, _VIEWS, _CONSTRAINTS)
-            found: list[ValueRows] = [connection.execute(sql, {"names": wanted}).fetchall() for sql in named]
+            found: list[ValueRows] = [
+                connection.execute(sql, {"names": wanted}).fetchall() for sql in named
+            ]
             found.append(connection.execute(_MACROS).fetchall())
             structs = [row for row in found[0] if str(row[2]).startswith("STRUCT(")]
             fields = [
@@ -120,14 +127,18 @@ def _database_facts(path: str, tables: Collection[str] | None) -> list[ValueRows
 def _parted(names: ValueRows, tables: Collection[str] | None) -> tuple[list[str], ValueRows]:
     """The names of tables whose facts are wanted, and rows of all others."""
     wanted = [name for (name,) in names if tables is None or folded(name) in tables]
-    return wanted, [] if tables is None else [(name,) for (name,) in names if folded(name) not in tables]
+    return wanted, [] if tables is None else [
+        (name,) for (name,) in names if folded(name) not in tables
+    ]
 
 
 def _parquet_facts(path: str) -> list[ValueRows]:
     """Names and types of the columns of a Parquet file, and of the fields of those that are STRUCTs."""
     try:
         with duckdb.connect(":memory:", config=CONFIG) as connection:
-            found = connection.execute("FROM read_parquet(?, hive_partitioning = false) LIMIT 0", [path])
+            found = connection.execute(
+                "FROM read_parquet(?, hive_partitioning = false) LIMIT 0", [path]
+            )
             columns = [(name, sql_type) for name, sql_type, *_ in found.description or ()]
             fields = [field for name, sql_type in columns for field in _fields((name,), sql_type)]
             return [[(name, str(sql_type)) for name, sql_type in columns], fields]
@@ -166,10 +177,18 @@ def _sqlite_facts(path: str, wanted: Collection[str] | None) -> list[ValueRows]:
                     'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', [name]
                 ).fetchall()
                 columns += [
-                    (name, column, its_type, not (notnull or pk)) for column, its_type, notnull, pk in described
+                    (name, column, its_type, not (notnull or pk))
+                    for column, its_type, notnull, pk in described
                 ]
-                keys += [(name, column) for column, *_, pk in sorted(described, key=lambda each: each[3]) if pk]
-                parents += [(name, *each) for each in connection.execute(_SQLITE_REFERENCES, [name]).fetchall()]
+                keys += [
+                    (name, column)
+                    for column, *_, pk in sorted(described, key=lambda each: each[3])
+                    if pk
+                ]
+                parents += [
+                    (name, *each)
+                    for each in connection.execute(_SQLITE_REFERENCES, [name]).fetchall()
+                ]
             views = [(name,) for name, kind in kinds if kind == "view"]
             return [columns, tables, views, keys, parents, others]
     except sqlite3.Error:

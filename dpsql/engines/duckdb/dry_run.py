@@ -58,8 +58,11 @@ class DryRun:
                 passes = True
             if not passes:
                 self._let_go()  # a fault of DuckDB may have ended it
-                raise StatementError("E_LIMITS", "the engine cannot plan what the statement becomes; nest fewer "
-                                                 "functions and subqueries, or ask for fewer columns")  # fmt: skip
+                raise StatementError(
+                    "E_LIMITS",
+                    "the engine cannot plan what the statement becomes; nest fewer "
+                    "functions and subqueries, or ask for fewer columns",
+                )
             self._passed[known] = None
             while len(self._passed) > MOST_REMEMBERED:
                 del self._passed[next(iter(self._passed))]
@@ -81,7 +84,9 @@ class DryRun:
             for name in ("source", "derived"):
                 self._connection.execute(f"ATTACH ':memory:' AS {name}")
             for name, columns in self._tables.items():
-                written = ", ".join(f'"{column}" {sql_type}' for column, sql_type in columns.items())
+                written = ", ".join(
+                    f'"{column}" {sql_type}' for column, sql_type in columns.items()
+                )
                 self._connection.execute(f'CREATE TABLE source.main."{name}" ({written})')
             lock_down(self._connection)
         return self._connection
@@ -99,7 +104,9 @@ class DryRun:
 
 def _digest(core: CoreSql, derived: Sequence[DerivedTable]) -> bytes:
     """A name of all that a dry run depends on."""
-    return hashlib.sha256(repr((core.sql, sorted(core.tables), list(_said(derived)))).encode()).digest()
+    return hashlib.sha256(
+        repr((core.sql, sorted(core.tables), list(_said(derived)))).encode()
+    ).digest()
 
 
 def _said(derived: Sequence[DerivedTable]) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -69,16 +69,36 @@ def require_planned(
         for each in nodes
         if each.get("type") == "BASE_TABLE"
     }
-    own = {("", "", entry["key"]) for each in nodes for entry in (each.get("cte_map") or {}).get("map", [])}
+    own = {
+        ("", "", entry["key"])
+        for each in nodes
+        for entry in (each.get("cte_map") or {}).get("map", [])
+    }
     read = {table for catalog, schema, table in tables if (catalog, schema) == ("source", "main")}
     made = {table for catalog, schema, table in tables if (catalog, schema) == ("derived", "main")}
-    others = tables - {("source", "main", table) for table in read} - {("derived", "main", table) for table in made}
+    others = (
+        tables
+        - {("source", "main", table) for table in read}
+        - {("derived", "main", table) for table in made}
+    )
     functions = {each["function_name"].lower() for each in nodes if "function_name" in each}
-    if read != planned or made != derived or not others <= own or not functions <= _EMITTED_FUNCTIONS:
+    if (
+        read != planned
+        or made != derived
+        or not others <= own
+        or not functions <= _EMITTED_FUNCTIONS
+    ):
         raise ExecutionFailed
     if not {each["class"] for each in nodes if "class" in each} <= _CLASSES:
         raise ExecutionFailed
-    if not {each["type"] for each in nodes if "class" not in each and isinstance(each.get("type"), str)} <= _PARTS:
+    if (
+        not {
+            each["type"]
+            for each in nodes
+            if "class" not in each and isinstance(each.get("type"), str)
+        }
+        <= _PARTS
+    ):
         raise ExecutionFailed
     if any(each.get("sample") is not None or _is_star_of_a_table(each) for each in nodes):
         raise ExecutionFailed

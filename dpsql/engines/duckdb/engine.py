@@ -14,7 +14,13 @@ from dpsql.engines.data import Data, HeldData
 from dpsql.engines.duckdb.dry_run import DryRun
 from dpsql.engines.duckdb.in_process_data import LocalData
 from dpsql.engines.duckdb.reading import DuckDBReading, core_sqls, derived_table, started_watchdog
-from dpsql.engines.duckdb.table_locations import csv_of, file_kind, places_of, source_kind, unit_column_of
+from dpsql.engines.duckdb.table_locations import (
+    csv_of,
+    file_kind,
+    places_of,
+    source_kind,
+    unit_column_of,
+)
 from dpsql.engines.duckdb.tables.row_units import unit_type
 from dpsql.engines.files.private_folders import most_spilled
 from dpsql.engines.files.table_files import files_of
@@ -59,7 +65,9 @@ class DuckDBEngine:
 
     def dry_run(self, plan: Plan) -> None:
         """What parsing, checking, binding and planning say of the plan's SQL on empty tables; the data are not near."""
-        self._dry.require((list(map(derived_table, stage.derived)), core_sqls(stage)) for stage in plan.stages)
+        self._dry.require(
+            (list(map(derived_table, stage.derived)), core_sqls(stage)) for stage in plan.stages
+        )
 
     def hold(self, opening: Callable[[], None] = lambda: None) -> DuckDBVersion:
         """The version of the data as they are now, opened where it was not: ``opening`` is called before that."""
@@ -86,7 +94,9 @@ class DuckDBEngine:
                 return held.public_rows(table)
         raise ExecutionFailed
 
-    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
+    def public_count(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> int:
         """The number that the SQL gives, which may read these tables; they are public, so no charge is needed."""
         (number,) = self.public_row(sql, tables, opening)
         return int(number)  # type: ignore[call-overload,no-any-return]
@@ -106,7 +116,9 @@ class DuckDBEngine:
         """The values of the one column that the SQL gives, which may read these tables; they are public."""
         return [value for (value,) in self._looked_up(sql, tables, opening)]
 
-    def _looked_up(self, sql: str, tables: frozenset[str], opening: Callable[[], None]) -> ValueRows:
+    def _looked_up(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None]
+    ) -> ValueRows:
         if not all(self._schema.tables[table].public for table in tables):
             raise ExecutionFailed
         for held in self._holds(opening):
@@ -150,7 +162,10 @@ class DuckDBVersion:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.data.__exit__(kind, error, trace)
 
@@ -175,18 +190,27 @@ def data_source_of(schema: Schema) -> DataSource:
     tables = {name: _stored(table, places[name], kind) for name, table in schema.tables.items()}
     public = {name: tuple(table.columns) for name, table in schema.tables.items() if table.public}
     settings = schema.engine
-    limits = ResourceLimits(settings.memory_bytes, settings.threads, most_spilled(settings.spill_bytes))
+    limits = ResourceLimits(
+        settings.memory_bytes, settings.threads, most_spilled(settings.spill_bytes)
+    )
     written = [
-        pair for name, table in tables.items() if table.kind == "parquet" for pair in _columns_to_verify(schema, name)
+        pair
+        for name, table in tables.items()
+        if table.kind == "parquet"
+        for pair in _columns_to_verify(schema, name)
     ]
     apart = tuple(sorted(apart_in(schema.tables, schema.unit)))
     unique, units = tuple(sorted(schema.unique)), unit_column_of(schema)
-    return DataSource(str(path), kind, tables, unique, public, limits, tuple(written), apart, units=units)
+    return DataSource(
+        str(path), kind, tables, unique, public, limits, tuple(written), apart, units=units
+    )
 
 
 def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
     columns = tuple(
-        StoredColumn(name, its.column or (name,), DUCKDB.type_name(its.type), its.reading, its.nulls)
+        StoredColumn(
+            name, its.column or (name,), DUCKDB.type_name(its.type), its.reading, its.nulls
+        )
         for name, its in table.columns.items()
     )
     if kind != "files":
@@ -198,8 +222,12 @@ def _columns_to_verify(schema: Schema, name: str) -> list[tuple[str, str]]:
     """The columns of a private table in which Parquet may hold what the engine cannot read, moments first: where its
     file sums up one that is none, no column of it is read."""
     table = schema.tables[name]
-    columns = [(its.type.facts.doubtful_in_parquet, column) for column, its in table.columns.items()]
-    doubtful = sorted((order, place) for place, (order, _) in enumerate(columns) if order is not None)
+    columns = [
+        (its.type.facts.doubtful_in_parquet, column) for column, its in table.columns.items()
+    ]
+    doubtful = sorted(
+        (order, place) for place, (order, _) in enumerate(columns) if order is not None
+    )
     places = [place for _, place in doubtful] or range(len(columns[:1]))
     return [] if table.public else [(name, columns[place][1]) for place in places]
 
@@ -231,7 +259,9 @@ def not_opened(error: NotOpened | EngineDied) -> OperationalError:
 
 def _place_of(error: UnfitColumn, source: DataSource) -> str:
     """Where in the data it is, in words."""
-    where = f"table {error.table}, column {error.column}" if error.column else f"table {error.table}"
+    where = (
+        f"table {error.table}, column {error.column}" if error.column else f"table {error.table}"
+    )
     if not error.line:
         return where
     files = files_of(Path(source.tables[error.table].place))

@@ -20,7 +20,15 @@ from dpsql.engines.duckdb.in_memory import close_instance, open_instance
 from dpsql.engines.files.held_files import FileState, HeldFiles
 from dpsql.engines.files.private_folders import remove_folder, spill_folder
 from dpsql.engines.files.versions import Copies, Versions
-from dpsql.engines.source import CoreSql, DataChanged, DataSource, DerivedTable, EngineDied, NotOpened, ValueRows
+from dpsql.engines.source import (
+    CoreSql,
+    DataChanged,
+    DataSource,
+    DerivedTable,
+    EngineDied,
+    NotOpened,
+    ValueRows,
+)
 
 #: Faults of DuckDB's own, after which it answers nobody any more.
 FAULTS = (duckdb.FatalException, duckdb.InternalException)
@@ -43,7 +51,11 @@ class LocalData(Versions["LocalVersion"]):
         first = [] if held is None else [held]
 
         def opens(source: DataSource) -> LocalVersion:
-            return LocalVersion(source, None, first.pop()) if first else LocalVersion(source, fits, HeldFiles())
+            return (
+                LocalVersion(source, None, first.pop())
+                if first
+                else LocalVersion(source, fits, HeldFiles())
+            )
 
         super().__init__(source, opens, copies)
 
@@ -117,7 +129,9 @@ class LocalCursor:
         self._cursor: OpenedCursor = opened.opened.cursor()
         self.interrupt, self.stop = self._cursor.interrupt, self._cursor.interrupt
 
-    def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> Sequence[ValueRows]:
+    def rows(
+        self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]
+    ) -> Sequence[ValueRows]:
         """The rows of each core; after a fault of DuckDB's own the data are open again before it is told.
 
         The fault is an EngineDied in every statement that it ends.

@@ -50,7 +50,8 @@ def _opened_apart(schema: Schema, copies: RemoteCopies | None) -> tuple[Schema, 
     try:
         completed = schema.with_catalog(declared_catalog(schema, partial(facts_of, process)))
         engine = DuckDBEngine(
-            completed, partial(ProcessData, fits=_fits(schema, completed), process=process, copies=copies)
+            completed,
+            partial(ProcessData, fits=_fits(schema, completed), process=process, copies=copies),
         )
         return with_public_bounds(completed, engine.public_row), engine
     except BaseException as error:
@@ -64,7 +65,9 @@ def _opened_here(schema: Schema, copies: RemoteCopies | None) -> tuple[Schema, D
     held = HeldFiles()
     try:
         completed = schema.with_catalog(declared_catalog(schema, partial(facts, held=held)))
-        engine = DuckDBEngine(completed, partial(LocalData, fits=_fits(schema, completed), held=held, copies=copies))
+        engine = DuckDBEngine(
+            completed, partial(LocalData, fits=_fits(schema, completed), held=held, copies=copies)
+        )
         return with_public_bounds(completed, engine.public_row), engine
     except BaseException:
         held.close()
@@ -83,10 +86,10 @@ def _fits(schema: Schema, completed: Schema) -> CatalogCheck:
 
 
 #: What the owner of a server is told of DuckDB on this machine.
-IN_THE_SERVER = "the engine runs in the server's own process; take process = false out of the schema's [engine]"
-NO_LANDLOCK = (
-    "this system has no Landlock (Linux 5.13 and later), so that the engine's process can open what its user can"
+IN_THE_SERVER = (
+    "the engine runs in the server's own process; take process = false out of the schema's [engine]"
 )
+NO_LANDLOCK = "this system has no Landlock (Linux 5.13 and later), so that the engine's process can open what its user can"
 
 
 def weaknesses(schema: Schema) -> list[str]:

@@ -34,7 +34,9 @@ class DuckDBReading:
     a stage may take, read again or not; ``own`` is what this holds itself.
     """
 
-    def __init__(self, plan: Plan, data: HeldData, seconds: float, own: HeldData | None = None) -> None:
+    def __init__(
+        self, plan: Plan, data: HeldData, seconds: float, own: HeldData | None = None
+    ) -> None:
         self._stages, self._seconds, self._data = list(plan.stages), seconds, data
         self._held = [] if own is None else [own]
         self._names = [table.name for table in plan.derived]
@@ -51,7 +53,10 @@ class DuckDBReading:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         with suppress(Exception):
             self._cursor.close(self._names, self._let_go)
@@ -80,7 +85,9 @@ class DuckDBReading:
         the time that is left of the stage's; nothing of the first reading has been given to anybody.
         """
         if not self._stages:
-            raise InternalError("every stage of this charge was read; a second reading needs a charge of its own")
+            raise InternalError(
+                "every stage of this charge was read; a second reading needs a charge of its own"
+            )
         stage = self._stages.pop(0)
         made = list(zip(map(derived_table, stage.derived), derived, strict=True))
         end = time.monotonic() + self._seconds

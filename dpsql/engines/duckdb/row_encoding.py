@@ -125,7 +125,9 @@ def _values(kind: str, data: bytes) -> list[Any]:
 def _bins_written(column: Sequence[BinCounts]) -> bytes:
     """How many groups there are, how many bins each has, −1 for None, and then each group's bins and their counts."""
     sizes = array("q", [len(column), *(-1 if bins is None else len(bins[0]) for bins in column)])
-    return b"".join([sizes.tobytes(), *(part.tobytes() for bins in column if bins is not None for part in bins)])
+    return b"".join(
+        [sizes.tobytes(), *(part.tobytes() for bins in column if bins is not None for part in bins)]
+    )
 
 
 def _bins_read(data: bytes) -> list[Any]:
@@ -133,7 +135,9 @@ def _bins_read(data: bytes) -> list[Any]:
     found, at = list[BinCounts](), 1 + numbers[0]
     for size in numbers[1:at].tolist():
         middle, end = at + max(size, 0), at + 2 * max(size, 0)
-        found.append(None if size < 0 else (array("q", numbers[at:middle]), array("q", numbers[middle:end])))
+        found.append(
+            None if size < 0 else (array("q", numbers[at:middle]), array("q", numbers[middle:end]))
+        )
         at = end
     if at != len(numbers):
         raise ValueError("bins of other sizes than are told")

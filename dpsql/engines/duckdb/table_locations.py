@@ -46,7 +46,9 @@ def csv_of(place: str, table: Table | None = None) -> CsvText:
     """How the files are written: as the schema says of the table, and else as the files' names and RFC 4180 do."""
     files = files_of(Path(place))
     usual = CsvText(delimiter="\t") if files and ".tsv" in files[0].name.lower() else CsvText()
-    declared = {} if table is None or table.csv is None else table.csv.model_dump(exclude_unset=True)
+    declared = (
+        {} if table is None or table.csv is None else table.csv.model_dump(exclude_unset=True)
+    )
     return replace(usual, **declared)
 
 
@@ -62,15 +64,24 @@ def places_of(schema: Schema) -> dict[str, str]:
 def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, Path]]) -> Path:
     declared = schema.tables[name].table
     if declared is not None and (Path(declared).is_absolute() or ".." in Path(declared).parts):
-        raise schema.error([f"table {name}, table: `{declared}` must lie below the source; name it from there"])
+        raise schema.error(
+            [f"table {name}, table: `{declared}` must lie below the source; name it from there"]
+        )
     if declared is not None:
-        return next((place for each, place in found if declared in (each, place.name)), folder_of(source) / declared)
+        return next(
+            (place for each, place in found if declared in (each, place.name)),
+            folder_of(source) / declared,
+        )
     if len(schema.tables) == 1 == len(found) and (not source.is_dir() or found[0][1] == source):
         return found[0][1]
     named = [place for each, place in found if fold(each) == name]
     if len(named) > 1:
         several = ", ".join(place.name for place in named)
-        raise schema.error([f'table {name}: the source has it twice ({several}); say which: table = "{named[0].name}"'])
+        raise schema.error(
+            [
+                f'table {name}: the source has it twice ({several}); say which: table = "{named[0].name}"'
+            ]
+        )
     return named[0] if named else source / f"{name}.parquet"
 
 

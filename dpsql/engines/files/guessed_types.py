@@ -25,15 +25,42 @@ from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 
 #: Texts that programs write for no value. They may be words in a column of texts, which has none but the empty one.
 _NULLS: Final = (
-    "", "NA", "N/A", "n/a", "#N/A", "<NA>", "NULL", "Null", "null", "(null)", "\\N", "None", "none", "NaN", "nan", "-",
-    "--", ".", "?",
-)  # fmt: skip
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "#N/A",
+    "<NA>",
+    "NULL",
+    "Null",
+    "null",
+    "(null)",
+    "\\N",
+    "None",
+    "none",
+    "NaN",
+    "nan",
+    "-",
+    "--",
+    ".",
+    "?",
+)
 #: What SQLite calls a type that it has none of, in the order in which its own rules try them.
 _SQLITE: Final = (
-    ("bool", "BOOLEAN"), ("int", "BIGINT"), ("char", "VARCHAR"), ("clob", "VARCHAR"), ("text", "VARCHAR"),
-    ("blob", "BLOB"), ("real", "DOUBLE"), ("floa", "DOUBLE"), ("doub", "DOUBLE"), ("datetime", "TIMESTAMP"),
-    ("timestamp", "TIMESTAMP"), ("date", "DATE"), ("time", "TIME"),
-)  # fmt: skip
+    ("bool", "BOOLEAN"),
+    ("int", "BIGINT"),
+    ("char", "VARCHAR"),
+    ("clob", "VARCHAR"),
+    ("text", "VARCHAR"),
+    ("blob", "BLOB"),
+    ("real", "DOUBLE"),
+    ("floa", "DOUBLE"),
+    ("doub", "DOUBLE"),
+    ("datetime", "TIMESTAMP"),
+    ("timestamp", "TIMESTAMP"),
+    ("date", "DATE"),
+    ("time", "TIME"),
+)
 _ISO: Final = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S.%f"}
 
 
@@ -64,17 +91,24 @@ def _with_guesses(table: CatalogTable) -> CatalogTable:
     guessed: Mapping[str, ColumnGuess] = {}
     if kind_of(files[0]) == "csv":
         csv, guessed = _sniffed(table, files)
-    known = [replace(column, type=partition.get(column.name, column.type)) for column in table.columns]
+    known = [
+        replace(column, type=partition.get(column.name, column.type)) for column in table.columns
+    ]
     if guessed:
         known = [
             CatalogColumn(name, its.type, True, nulls=_NULLS if its.lacks_values else ())
-            for name, its in {**guessed, **{name: ColumnGuess(text) for name, text in partition.items()}}.items()
+            for name, its in {
+                **guessed,
+                **{name: ColumnGuess(text) for name, text in partition.items()},
+            }.items()
         ]
     return replace(table, columns=tuple(known), csv=csv)
 
 
 def _of_sqlite(table: CatalogTable) -> CatalogTable:
-    return replace(table, columns=tuple(replace(each, type=sqlite_type(each.type)) for each in table.columns))
+    return replace(
+        table, columns=tuple(replace(each, type=sqlite_type(each.type)) for each in table.columns)
+    )
 
 
 def sqlite_type(declared: str) -> str:
@@ -83,7 +117,9 @@ def sqlite_type(declared: str) -> str:
     >>> sqlite_type("VARCHAR(20)"), sqlite_type("NUMERIC(9, 2)"), sqlite_type("datetime"), sqlite_type("")
     ('VARCHAR', 'DECIMAL(9,2)', 'TIMESTAMP', 'VARCHAR')
     """
-    digits = re.search(r"(?:decimal|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", declared, re.IGNORECASE)
+    digits = re.search(
+        r"(?:decimal|numeric)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)", declared, re.IGNORECASE
+    )
     if digits is not None:
         return f"DECIMAL({digits[1]},{digits[2] or 0})"
     if not declared:
@@ -95,10 +131,16 @@ def _type_of_texts(texts: Sequence[str]) -> str:
     """The narrowest type of which all are: for the names of folders."""
     if texts and all(re.fullmatch(r"[+-]?\d{1,18}", text) for text in texts):
         return "BIGINT"
-    return "DATE" if texts and all(re.fullmatch(r"\d{4}-\d\d-\d\d", text) for text in texts) else "VARCHAR"
+    return (
+        "DATE"
+        if texts and all(re.fullmatch(r"\d{4}-\d\d-\d\d", text) for text in texts)
+        else "VARCHAR"
+    )
 
 
-def _sniffed(table: CatalogTable, files: Sequence[Path]) -> tuple[dict[str, object], dict[str, ColumnGuess]]:
+def _sniffed(
+    table: CatalogTable, files: Sequence[Path]
+) -> tuple[dict[str, object], dict[str, ColumnGuess]]:
     """How the files are written, where that is not as RFC 4180 has it, and the type of each column in all of them."""
     with duckdb.connect(":memory:", config=CONFIG) as connection:
         written, columns = _sniffed_file(connection, files[0], {})
@@ -124,10 +166,13 @@ def _sniffed_file(
         with suppress(duckdb.Error):
             tried = [_sniff(connection, file, encoding, "")]
             if tried[0]["Delimiter"] == ";":
-                tried.append(_sniff(connection, file, encoding, ", delim = ';', decimal_separator = ','"))
+                tried.append(
+                    _sniff(connection, file, encoding, ", delim = ';', decimal_separator = ','")
+                )
             nulls = ", ".join(f"'{text}'" for text in _NULLS)
             pairs = [
-                (each, _sniff(connection, file, encoding, f"{each['more']}, nullstr = [{nulls}]")) for each in tried
+                (each, _sniff(connection, file, encoding, f"{each['more']}, nullstr = [{nulls}]"))
+                for each in tried
             ]
             plain, best = max(pairs, key=lambda pair: sum(map(_is_typed, pair[1]["Columns"])))
             return _written(best, encoding), dict(_guesses(plain["Columns"], best["Columns"]))
@@ -141,19 +186,28 @@ def _guesses(
 
     In ``plain`` the empty field alone stands for no value, in ``best`` the words of ``_NULLS`` do.
     """
-    types = [column["type"] for column in plain] if len(plain) == len(best) else ["VARCHAR"] * len(best)
+    types = (
+        [column["type"] for column in plain] if len(plain) == len(best) else ["VARCHAR"] * len(best)
+    )
     for column, sql_type in zip(best, map(_plain, types), strict=True):
         lacks_values = _is_typed(column) and _plain(column["type"]) != sql_type
-        yield column["name"], ColumnGuess(_plain(column["type"]) if lacks_values else sql_type, lacks_values)
+        yield (
+            column["name"],
+            ColumnGuess(_plain(column["type"]) if lacks_values else sql_type, lacks_values),
+        )
 
 
 def _is_typed(column: Mapping[str, str]) -> bool:
     return _plain(column["type"]) != "VARCHAR"
 
 
-def _sniff(connection: duckdb.DuckDBPyConnection, file: Path, encoding: str, more: str) -> dict[str, Any]:
+def _sniff(
+    connection: duckdb.DuckDBPyConnection, file: Path, encoding: str, more: str
+) -> dict[str, Any]:
     place = str(file).replace("'", "''")
-    found = connection.execute(f"FROM sniff_csv('{place}', sample_size = -1, encoding = '{encoding}'{more})")
+    found = connection.execute(
+        f"FROM sniff_csv('{place}', sample_size = -1, encoding = '{encoding}'{more})"
+    )
     names = [name for name, *_ in found.description or ()]
     return {**dict(zip(names, found.fetchone() or (), strict=True)), "more": more}
 

@@ -34,7 +34,9 @@ class FileState(NamedTuple):
 
 def state_of(facts: os.stat_result) -> FileState:
     """The state that the facts tell."""
-    return FileState(facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+    return FileState(
+        facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+    )
 
 
 def states(files: Sequence[Path]) -> tuple[FileState, ...] | None:
@@ -103,7 +105,11 @@ def located(source: DataSource, place: Callable[[Path], str] = str) -> DataSourc
     def files(table: StoredTable) -> tuple[TableFile, ...]:
         whole = Path(table.place)
         return tuple(
-            TableFile(place(file), file.name.lower().endswith(".gz"), tuple(partition_of(whole, file).items()))
+            TableFile(
+                place(file),
+                file.name.lower().endswith(".gz"),
+                tuple(partition_of(whole, file).items()),
+            )
             for file in files_of(whole)
         )
 
@@ -224,7 +230,12 @@ class HeldFiles:
     @property
     def version(self) -> str:
         """The version of what is held, as `files_version` writes it."""
-        return json.dumps([(str(file.real), file.state.size, file.state.modified) for file in self._files.values()])
+        return json.dumps(
+            [
+                (str(file.real), file.state.size, file.state.modified)
+                for file in self._files.values()
+            ]
+        )
 
     def settled(self, source: DataSource) -> bool:
         """Whether what the engine has opened since they were held is what is held, once a write would show.
@@ -235,7 +246,9 @@ class HeldFiles:
         if time.time() - last / 10**9 < LONG_AGO:
             tick = TICK if any(state.changed % 10**9 for state in self.states) else WHOLE_TICK
             time.sleep(max(0.0, self._since + tick - time.monotonic()))
-        by_path = source.kind != "files" or any(file.descriptor is None for file in self._files.values())
+        by_path = source.kind != "files" or any(
+            file.descriptor is None for file in self._files.values()
+        )
         return self.unchanged() and (not by_path or states(source_files(source)) == self.states)
 
     def unchanged(self) -> bool:
@@ -261,8 +274,14 @@ def _below_one_folder(source: DataSource) -> DataSource:
         return source
     folder = folder_of(Path(source.path))
     real = _real(folder)
-    below = {name: str(real / Path(table.place).relative_to(folder)) for name, table in source.tables.items()}
-    return replace(source, tables={name: replace(source.tables[name], place=place) for name, place in below.items()})
+    below = {
+        name: str(real / Path(table.place).relative_to(folder))
+        for name, table in source.tables.items()
+    }
+    return replace(
+        source,
+        tables={name: replace(source.tables[name], place=place) for name, place in below.items()},
+    )
 
 
 def _real(path: Path) -> Path:

@@ -75,10 +75,18 @@ def _remove_left() -> None:
     if fcntl is None:
         return
     with suppress(OSError):
-        for place in (each for prefix in _PREFIXES.values() for each in Path(tempfile.gettempdir()).glob(f"{prefix}*")):
+        for place in (
+            each
+            for prefix in _PREFIXES.values()
+            for each in Path(tempfile.gettempdir()).glob(f"{prefix}*")
+        ):
             with suppress(OSError):
                 found = place.lstat()
-                if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or not (place / _LOCK).exists():
+                if (
+                    not stat.S_ISDIR(found.st_mode)
+                    or found.st_uid != os.geteuid()
+                    or not (place / _LOCK).exists()
+                ):
                     continue
                 lock = _locked(place / _LOCK)
                 if lock is not None:

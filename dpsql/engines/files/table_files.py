@@ -12,8 +12,12 @@ from urllib.parse import unquote
 
 #: How the files of each kind end.
 SUFFIXES: Final = {
-    ".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".csv.gz": "csv", ".tsv.gz": "csv",
-}  # fmt: skip
+    ".parquet": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".csv.gz": "csv",
+    ".tsv.gz": "csv",
+}
 #: What stands for many names in a path.
 GLOB: Final = re.compile(r"[*?\[\]{}]")
 #: Files that one program wrote as the parts of one table.
@@ -32,7 +36,9 @@ def kind_of(file: Path) -> str | None:
     """
     if file.name.startswith((".", "_")):
         return None
-    return next((kind for suffix, kind in SUFFIXES.items() if file.name.lower().endswith(suffix)), None)
+    return next(
+        (kind for suffix, kind in SUFFIXES.items() if file.name.lower().endswith(suffix)), None
+    )
 
 
 def is_glob(place: Path) -> bool:
@@ -63,7 +69,9 @@ def files_of(place: Path) -> list[Path]:
     if is_glob(place):
         root = root_of(place)
         matched = root.glob(str(place.relative_to(root)))
-        found = (file for each in matched for file in (each.rglob("*") if each.is_dir() else [each]))
+        found = (
+            file for each in matched for file in (each.rglob("*") if each.is_dir() else [each])
+        )
     elif place.is_dir():
         found = place.rglob("*")
     else:
@@ -104,11 +112,16 @@ def found_tables(source: Path) -> list[tuple[str, Path]]:
         len(files) > 1 and all(_PART.fullmatch(file.name) for file in files)
     ):
         return [(source.resolve().name, source)]
-    return [*((_stem(file), file) for file in files), *((each.name, each) for each in folders if files_of(each))]
+    return [
+        *((_stem(file), file) for file in files),
+        *((each.name, each) for each in folders if files_of(each)),
+    ]
 
 
 def _stem(file: Path) -> str:
     """The file's name without the ending that tells its kind."""
     name = file.name
-    ending = max((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), key=len, default="")
+    ending = max(
+        (suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), key=len, default=""
+    )
     return name[: len(name) - len(ending)] if ending else file.stem

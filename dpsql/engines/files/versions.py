@@ -15,7 +15,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Generic, Protocol
 
-from dpsql.engines.files.held_files import faults_of, files_version, read_options, source_files, states
+from dpsql.engines.files.held_files import (
+    faults_of,
+    files_version,
+    read_options,
+    source_files,
+    states,
+)
 from dpsql.engines.files.version_hold import O, VersionHold
 from dpsql.engines.source import DataSource, EngineDied
 from dpsql.errors import InterfaceError, OperationalError, incident_number, statement_incident
@@ -62,7 +68,9 @@ class Versions(Generic[O]):
     ``copies`` are what its files are where it lies elsewhere; they go with this object.
     """
 
-    def __init__(self, source: DataSource, opens: Callable[[DataSource], O], copies: Copies | None = None) -> None:
+    def __init__(
+        self, source: DataSource, opens: Callable[[DataSource], O], copies: Copies | None = None
+    ) -> None:
         self._source, self._opens, self._copies = source, opens, copies
         self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
         self._holds = Counter[O]()
@@ -96,7 +104,9 @@ class Versions(Generic[O]):
         if waits:
             opening()
         held = self._current(_nothing if waits else opening)
-        return VersionHold(held, lambda: self.renewed(opening), self._let_go, lambda: self.hold(opening))
+        return VersionHold(
+            held, lambda: self.renewed(opening), self._let_go, lambda: self.hold(opening)
+        )
 
     def renewed(self, opening: Callable[[], None] = _nothing) -> O:
         """The version of now, opened where it was not; OperationalError where it cannot be."""
@@ -117,7 +127,9 @@ class Versions(Generic[O]):
         if self._copies is None or not self._copies.is_due:
             return
         looked = Future[None]()
-        threading.Thread(target=_done, args=(looked, self._copies.look), name="dpsql look", daemon=True).start()
+        threading.Thread(
+            target=_done, args=(looked, self._copies.look), name="dpsql look", daemon=True
+        ).start()
         _awaited(looked)
 
     def _is_current(self) -> bool:
@@ -137,7 +149,9 @@ class Versions(Generic[O]):
         while True:
             with self._lock:
                 self._require_open()
-                if self._is_current() or (made is not None and self._newest is made.result() and self._newest.alive):
+                if self._is_current() or (
+                    made is not None and self._newest is made.result() and self._newest.alive
+                ):
                     self._holds[self._newest] += 1
                     return self._newest
                 waited = self._opening
@@ -145,7 +159,10 @@ class Versions(Generic[O]):
                     opening()
                     waited = made = self._opening = Future()
                     threading.Thread(
-                        target=self._open, args=(made, incident_number()), name="dpsql opening", daemon=True
+                        target=self._open,
+                        args=(made, incident_number()),
+                        name="dpsql opening",
+                        daemon=True,
                     ).start()
             _awaited(waited)
 
@@ -179,7 +196,9 @@ class Versions(Generic[O]):
 
     def _next(self) -> O:
         """The version of now, opened; OperationalError where it cannot be, with nothing of what the engine said."""
-        failure = OperationalError("the data of this schema cannot be opened any more; nothing was charged for it")
+        failure = OperationalError(
+            "the data of this schema cannot be opened any more; nothing was charged for it"
+        )
         try:
             if self._copies is not None and self._copies.stale:
                 self._copies.bring()
@@ -227,7 +246,9 @@ def _awaited(opening: Future[Any]) -> None:
             return
         except TimeoutError:
             if is_over():
-                said = "the statement was ended while the data were opened; nothing was charged for it"
+                said = (
+                    "the statement was ended while the data were opened; nothing was charged for it"
+                )
                 break
         except OperationalError as error:
             said = str(error)

@@ -42,7 +42,10 @@ class RemoteCopies:
         self._source = source
         self._store = _store(source)
         folder = private_folder("copies")
-        self._folder, self._finalizer = Path(folder).resolve(), weakref.finalize(self, remove_folder, folder)
+        self._folder, self._finalizer = (
+            Path(folder).resolve(),
+            weakref.finalize(self, remove_folder, folder),
+        )
         self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
         self._copied: dict[str, tuple[RemoteFile, str]] = {}
         self._stale, self._look_at, self._failure = True, math.inf, ""
@@ -67,8 +70,16 @@ class RemoteCopies:
         if self._stale or self._failure:
             return None
         wanted = set(files)
-        digests = [(place, its) for place, (_, its) in self._copied.items() if Path(self._folder, place) in wanted]
-        return sha256(json.dumps(sorted(digests)).encode()).hexdigest() if len(digests) == len(wanted) else None
+        digests = [
+            (place, its)
+            for place, (_, its) in self._copied.items()
+            if Path(self._folder, place) in wanted
+        ]
+        return (
+            sha256(json.dumps(sorted(digests)).encode()).hexdigest()
+            if len(digests) == len(wanted)
+            else None
+        )
 
     def look(self) -> None:
         """See whether what was copied is there still, where nobody has looked for a while; OperationalError where that
@@ -92,7 +103,11 @@ class RemoteCopies:
         except OperationalError as error:
             stale, said, after = False, str(error), AFTER_FAILURE
         except Exception:
-            stale, said, after = False, f"{self._source}: its server says what nobody understands", AFTER_FAILURE
+            stale, said, after = (
+                False,
+                f"{self._source}: its server says what nobody understands",
+                AFTER_FAILURE,
+            )
         self._stale, self._failure = self._stale or stale, said
         self._look_at = time.monotonic() + after
 
@@ -111,7 +126,9 @@ class RemoteCopies:
                         self._copy(found)
             finally:
                 self._look_at = time.monotonic() + AGAIN
-        raise store_error(self._source, "changes while it is copied; ask again once it stays as it is")
+        raise store_error(
+            self._source, "changes while it is copied; ask again once it stays as it is"
+        )
 
     def _has(self, found: Sequence[RemoteFile]) -> bool:
         """Whether these files were copied, in this state, and no others."""
@@ -131,7 +148,9 @@ class RemoteCopies:
                 Path(self._folder, place).unlink(missing_ok=True)
             brought = {file.place: (file, self._brought(file)) for file in wanted}
         except OSError as error:
-            raise store_error(self._source, f"cannot be copied to this machine ({error.strerror})") from None
+            raise store_error(
+                self._source, f"cannot be copied to this machine ({error.strerror})"
+            ) from None
         copied = kept | brought
         self._copied = {file.place: copied[file.place] for file in found}
 

@@ -25,7 +25,9 @@ from dpsql.errors import SchemaError
 
 _ADDRESS: Final = re.compile(r"https://([^\s/?#@]+)((?:/[^\s/?#]*)*)/([^\s/?#]+)")
 _BRACES: Final = re.compile(r"([^{}]*)\{([^{}]*)\}([^{}]*)")
-_ONE: Final = "https lists no files; name one, or several by braces: https://host/data/{patients,visits}.csv"
+_ONE: Final = (
+    "https lists no files; name one, or several by braces: https://host/data/{patients,visits}.csv"
+)
 _KEY: Final = (
     "source https://…: a schema is public, and what stands after ? or # or before @ is often a key; name the file "
     "alone, and write a name and a password into ~/.netrc"
@@ -45,7 +47,11 @@ def addresses_of(source: str) -> list[str]:
     ['https://host/shop/customers.csv', 'https://host/shop/visits.csv']
     """
     braces = _BRACES.fullmatch(source)
-    found = [source] if braces is None else [f"{braces[1]}{each}{braces[3]}" for each in braces[2].split(",")]
+    found = (
+        [source]
+        if braces is None
+        else [f"{braces[1]}{each}{braces[3]}" for each in braces[2].split(",")]
+    )
     for address in found:
         if "?" in address or "#" in address or "@" in urlsplit(address).netloc:
             raise SchemaError(_KEY)
@@ -64,7 +70,9 @@ class HttpsFiles:
         self.source = host if _BRACES.fullmatch(source) else f"{host}/{name}"
         self._places = {f"{host}/{_parts(each)[2]}": each for each in self._addresses}
         if len(self._places) < len(self._addresses):
-            raise SchemaError(f"{source}: names two files of one name; each is a table, and its name the table's")
+            raise SchemaError(
+                f"{source}: names two files of one name; each is a table, and its name the table's"
+            )
         self._opener = _opener()
 
     def look(self) -> list[RemoteFile]:
@@ -82,21 +90,28 @@ class HttpsFiles:
         """The file's content; OperationalError where it is another one by now, or is not whole."""
         with _store_errors(file.address), self._opened(file.address, "GET") as answer:
             now = _state(answer.headers)
-            if any(one and other and one != other for one, other in zip(now, file.state, strict=True)):
+            if any(
+                one and other and one != other for one, other in zip(now, file.state, strict=True)
+            ):
                 raise store_error(file.address, "was written while it was copied; ask again")
             left = _length(now)
             if left is None and not answer.chunked:
                 raise store_error(
-                    file.address, "its server does not tell how long it is: nobody sees whether it is whole"
+                    file.address,
+                    "its server does not tell how long it is: nobody sees whether it is whole",
                 )
             while chunk := answer.read(CHUNK):
                 left = left if left is None else left - len(chunk)
                 yield chunk
         if left:
-            raise store_error(file.address, "its server ended before the whole file had come; ask again")
+            raise store_error(
+                file.address, "its server ended before the whole file had come; ask again"
+            )
 
     def _opened(self, address: str, method: str) -> HTTPResponse:
-        request = Request(address, method=method, headers={"Accept-Encoding": "identity", "User-Agent": "dpsql"})
+        request = Request(
+            address, method=method, headers={"Accept-Encoding": "identity", "User-Agent": "dpsql"}
+        )
         authorization = _authorization(address)
         if authorization is not None:
             request.add_unredirected_header("Authorization", authorization)
@@ -126,7 +141,9 @@ class _ToHttpsAlone(HTTPRedirectHandler):
         self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage, newurl: str
     ) -> Request | None:
         if urlsplit(newurl).scheme != "https":
-            raise store_error(req.full_url, "its server leads to an address that is not https; name the right one")
+            raise store_error(
+                req.full_url, "its server leads to an address that is not https; name the right one"
+            )
         found = super().redirect_request(req, fp, code, msg, headers, newurl)
         if found is not None:
             found.method = req.get_method()
@@ -180,7 +197,5 @@ def _why(reason: object) -> str:
     if isinstance(reason, TimeoutError):
         return f"its server did not answer for {PATIENCE:.0f} seconds"
     if isinstance(reason, OSError):
-        return (
-            f"its server cannot be reached ({reason.strerror or type(reason).__name__}); see the network and the name"
-        )
+        return f"its server cannot be reached ({reason.strerror or type(reason).__name__}); see the network and the name"
     return f"its server does not speak https as it should ({type(reason).__name__})"

@@ -29,17 +29,26 @@ class S3Objects:
     def __init__(self, source: str) -> None:
         match = _ADDRESS.fullmatch(source)
         if match is None:
-            raise SchemaError("source s3://…: is no address of objects; write s3://bucket/folder/, a file or a glob")
+            raise SchemaError(
+                "source s3://…: is no address of objects; write s3://bucket/folder/, a file or a glob"
+            )
         self._address, self._bucket, self._key = source, match[1], match[2] or ""
-        self.source = checked_place(source, "/".join([self._bucket, *filter(None, [self._key.rstrip("/")])]))
+        self.source = checked_place(
+            source, "/".join([self._bucket, *filter(None, [self._key.rstrip("/")])])
+        )
         self._client = _client(source)
 
     def look(self) -> list[RemoteFile]:
         """The objects as the store lists them: the one that is named, or the data files of the folder or the glob."""
         first = _GLOB.search(self._key)
         if first is not None:
-            wanted, below = glob_pattern(self._key), self._key[: self._key.rfind("/", 0, first.start()) + 1]
-            return self._data_files(each for each in self._listed(below) if wanted.fullmatch(each["Key"]))
+            wanted, below = (
+                glob_pattern(self._key),
+                self._key[: self._key.rfind("/", 0, first.start()) + 1],
+            )
+            return self._data_files(
+                each for each in self._listed(below) if wanted.fullmatch(each["Key"])
+            )
         if self._key and not self._key.endswith("/"):
             with _store_errors(self._address):
                 found = self._described()
@@ -53,7 +62,9 @@ class S3Objects:
         from botocore.exceptions import ClientError
 
         try:
-            return self._file({**self._client.head_object(Bucket=self._bucket, Key=self._key), "Key": self._key})
+            return self._file(
+                {**self._client.head_object(Bucket=self._bucket, Key=self._key), "Key": self._key}
+            )
         except ClientError as error:
             if _status(error) == 404:
                 return None
@@ -61,28 +72,35 @@ class S3Objects:
 
     def _listed(self, below: str) -> Iterator[Mapping[str, Any]]:
         with _store_errors(self._address):
-            for page in self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=below):
+            for page in self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Prefix=below
+            ):
                 yield from page.get("Contents", ())
 
     def _data_files(self, listed: Iterable[Mapping[str, Any]]) -> list[RemoteFile]:
         found = [self._file(each) for each in listed if kind_of(Path(each["Key"])) is not None]
         if not found:
-            raise store_error(self._address, "there is no such object, and no Parquet or CSV file below or like it")
+            raise store_error(
+                self._address,
+                "there is no such object, and no Parquet or CSV file below or like it",
+            )
         return found
 
     def _file(self, entry: Mapping[str, Any]) -> RemoteFile:
         address = f"s3://{self._bucket}/{entry['Key']}"
         size = int(entry["ContentLength"] if "ContentLength" in entry else entry["Size"])
         state = (str(entry["ETag"]), str(int(entry["LastModified"].timestamp())), str(size))
-        return RemoteFile(address, checked_place(address, f"{self._bucket}/{entry['Key']}"), state, size)
+        return RemoteFile(
+            address, checked_place(address, f"{self._bucket}/{entry['Key']}"), state, size
+        )
 
     def read(self, file: RemoteFile) -> Iterator[bytes]:
         """The object's content; OperationalError where it is another one by now."""
         key = file.address.removeprefix(f"s3://{self._bucket}/")
         with _store_errors(file.address):
-            yield from self._client.get_object(Bucket=self._bucket, Key=key, IfMatch=file.state[0])["Body"].iter_chunks(
-                CHUNK
-            )
+            yield from self._client.get_object(Bucket=self._bucket, Key=key, IfMatch=file.state[0])[
+                "Body"
+            ].iter_chunks(CHUNK)
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:
@@ -94,7 +112,10 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     """
     parts = re.split(r"(\*\*/|\*\*|\*|\?|\[!?[^\]]+\])", glob)
     known = {"**/": "(?:[^/]+/)*", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    found = [known.get(part) or (_letters(part) if part[:1] == "[" else re.escape(part)) for part in parts]
+    found = [
+        known.get(part) or (_letters(part) if part[:1] == "[" else re.escape(part))
+        for part in parts
+    ]
     return re.compile("".join(found) + "(?:/.*)?", re.DOTALL)
 
 
@@ -111,13 +132,24 @@ def _client(source: str) -> Any:
         from botocore import UNSIGNED
         from botocore.config import Config
     except ModuleNotFoundError:
-        raise SchemaError(f"{source}: s3:// needs the Python package boto3; pip install 'dpsql[s3]'") from None
-    logging.getLogger("botocore").setLevel(logging.WARNING)  # a server's log has no lines on where credentials are
+        raise SchemaError(
+            f"{source}: s3:// needs the Python package boto3; pip install 'dpsql[s3]'"
+        ) from None
+    logging.getLogger("botocore").setLevel(
+        logging.WARNING
+    )  # a server's log has no lines on where credentials are
     with _store_errors(source):
         session = boto3.Session()
         unsigned = {} if session.get_credentials() is not None else {"signature_version": UNSIGNED}
-        patient = Config(connect_timeout=PATIENCE, read_timeout=PATIENCE, retries={"total_max_attempts": 2}, **unsigned)
-        client = session.client("s3", region_name=session.region_name or "us-east-1", config=patient)
+        patient = Config(
+            connect_timeout=PATIENCE,
+            read_timeout=PATIENCE,
+            retries={"total_max_attempts": 2},
+            **unsigned,
+        )
+        client = session.client(
+            "s3", region_name=session.region_name or "us-east-1", config=patient
+        )
     _require_secret(client.meta.endpoint_url)
     return client
 
@@ -142,10 +174,10 @@ def _is_this_machine(host: str) -> bool:
 #: What is said of answers that are none; the store's own words are not passed on.
 _ANSWERS: Final[Mapping[int, str]] = {
     403: "is forbidden, or not there (HTTP 403); see that AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE or "
-         "the role of this machine may list and read it",
+    "the role of this machine may list and read it",
     404: "there is no such bucket or object (HTTP 404); see that the address is right",
     412: "was written while it was copied; ask again",
-}  # fmt: skip
+}
 _NO_CREDENTIALS: Final = ("Credential", "SSO", "Token", "Profile")
 
 

@@ -105,7 +105,9 @@ def column(rows: Sequence[tuple[ValueT, ...]], place: int) -> Sequence[ValueT]:
     return rows.columns[place] if isinstance(rows, ColumnarRows) else [row[place] for row in rows]
 
 
-def rows_at(rows: Sequence[tuple[ValueT, ...]], places: Sequence[int]) -> Sequence[tuple[ValueT, ...]]:
+def rows_at(
+    rows: Sequence[tuple[ValueT, ...]], places: Sequence[int]
+) -> Sequence[tuple[ValueT, ...]]:
     """The rows at these places, kept as the rows are.
 
     >>> list(rows_at(ColumnarRows((["a", "b", "c"], StepColumn([1, 2, 3], Fraction(1, 2))), 3), [0, 2]))
@@ -121,7 +123,9 @@ def _picked(values: Sequence[Any], places: Sequence[int]) -> Sequence[Any]:
         case StepColumn(counts=counts, step=step):
             return StepColumn([counts[place] for place in places], step)
         case IntervalColumn(low=low, high=high):
-            return IntervalColumn([low[place] for place in places], [high[place] for place in places])
+            return IntervalColumn(
+                [low[place] for place in places], [high[place] for place in places]
+            )
         case _:
             return [values[place] for place in places]
 
@@ -162,7 +166,9 @@ def as_type(number: Fraction | None, sql_type: str) -> bool | int | float | Deci
     return _decimal(max(-DIGITS, min(DIGITS, round(number * 10**scale))), scale)
 
 
-def quotients_as_type(numerators: NDArray[np.int64], denominator: int, sql_type: str) -> Sequence[object] | None:
+def quotients_as_type(
+    numerators: NDArray[np.int64], denominator: int, sql_type: str
+) -> Sequence[object] | None:
     """What `as_type` makes of each numerator over the denominator, both less than 2^53 in size.
 
     None where a type takes larger integers than these.

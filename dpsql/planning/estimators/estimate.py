@@ -45,7 +45,7 @@ __all__ = [
     "mean_interval",
     "simulated",
     "value",
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,10 @@ def too_few_rows(estimate: MeanEstimate | MomentEstimate) -> int:
 
 
 def interval(
-    estimate: Estimate, cells: Sequence[NoisyCell], wide: float | None = None, law: NoiseLaw = GAUSSIAN
+    estimate: Estimate,
+    cells: Sequence[NoisyCell],
+    wide: float | None = None,
+    law: NoiseLaw = GAUSSIAN,
 ) -> ConfidenceInterval | None:
     """Where the clipped aggregate lies with the plan's confidence: exact for one cell, Fieller's for ratios.
 
@@ -142,7 +145,10 @@ def interval(
             found = linear(estimate, cells, law)
             return found.interval if wide is None else (found.value - wide, found.value + wide)
         case MeanEstimate(total=total, count=count):
-            above, below = linear(SingleCell(total), cells, law), linear(SingleCell(count), cells, law)
+            above, below = (
+                linear(SingleCell(total), cells, law),
+                linear(SingleCell(count), cells, law),
+            )
             return mean_interval(estimate, above, below)
         case MomentEstimate():
             return moment_interval(estimate, cells, law)
@@ -152,7 +158,9 @@ def interval(
             assert_never(estimate)
 
 
-def mean_interval(estimate: MeanEstimate, above: LinearForm, below: LinearForm) -> ConfidenceInterval:
+def mean_interval(
+    estimate: MeanEstimate, above: LinearForm, below: LinearForm
+) -> ConfidenceInterval:
     """Where an average lies whose total and count are these forms: Fieller's set, within its bounds."""
     middle, end = float(estimate.middle), float(estimate.reach)
     low, high = ratio(above, below, (-end, end))
@@ -160,13 +168,17 @@ def mean_interval(estimate: MeanEstimate, above: LinearForm, below: LinearForm) 
     return middle + min(low, shown), middle + max(high, shown)
 
 
-def linear(estimate: SingleCell | CentredSum, cells: Sequence[NoisyCell], law: NoiseLaw) -> LinearForm:
+def linear(
+    estimate: SingleCell | CentredSum, cells: Sequence[NoisyCell], law: NoiseLaw
+) -> LinearForm:
     """A count or a sum as a form in the cells that it is read off."""
     match estimate:
         case SingleCell(cell=cell):
             return LinearForm(float(cells[cell][0]), {cell: float(cells[cell][1])}, law)
         case CentredSum(total=total, count=count, middle=middle):
-            return linear(SingleCell(total), cells, law) + linear(SingleCell(count), cells, law) * float(middle)
+            return linear(SingleCell(total), cells, law) + linear(
+                SingleCell(count), cells, law
+            ) * float(middle)
         case _:
             assert_never(estimate)
 
@@ -207,11 +219,17 @@ class CellNoise:
 
     def half_widths(self, confidence: float) -> tuple[Fraction, ...]:
         """Half the width of each cell's interval, in the unit of its data."""
-        return tuple(noise.half_width(confidence) * step for noise, step in zip(self.noises, self.steps, strict=True))
+        return tuple(
+            noise.half_width(confidence) * step
+            for noise, step in zip(self.noises, self.steps, strict=True)
+        )
 
     def sum_half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float:
         """Half the width of the interval of a weighted sum of cells, which are named by their places."""
-        terms = [NoiseTerm(self.noises[cell], weight * self.steps[cell]) for cell, weight in weights.items()]
+        terms = [
+            NoiseTerm(self.noises[cell], weight * self.steps[cell])
+            for cell, weight in weights.items()
+        ]
         return sum_half_width(terms, confidence)
 
     def coarse_half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float | None:
@@ -222,10 +240,16 @@ class CellNoise:
 
     def law(self, confidence: float) -> NoiseLaw:
         """How the noises of the cells add up."""
-        return laplace(confidence) if all(isinstance(noise, Laplace) for noise in self.noises) else GAUSSIAN
+        return (
+            laplace(confidence)
+            if all(isinstance(noise, Laplace) for noise in self.noises)
+            else GAUSSIAN
+        )
 
 
-def cell_weights(estimate: Estimate | QuantileEstimate | FrequencyEstimate) -> Mapping[int, Fraction] | None:
+def cell_weights(
+    estimate: Estimate | QuantileEstimate | FrequencyEstimate,
+) -> Mapping[int, Fraction] | None:
     """How often each cell is in an estimate, by the cell's place; None where the estimate is no sum of cells."""
     match estimate:
         case SingleCell(cell=cell):

@@ -10,8 +10,21 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from dpsql.planning.calibration import FINEST, merged_bins, peeling, ranking, scan, tree, with_fallback
-from dpsql.planning.estimators.quantiles import NoisyDistribution, QuantileCurve, QuantileCurves, QuantileEstimate
+from dpsql.planning.calibration import (
+    FINEST,
+    merged_bins,
+    peeling,
+    ranking,
+    scan,
+    tree,
+    with_fallback,
+)
+from dpsql.planning.estimators.quantiles import (
+    NoisyDistribution,
+    QuantileCurve,
+    QuantileCurves,
+    QuantileEstimate,
+)
 from dpsql.privacy.measure import NeighbourRelation
 from dpsql.privacy.mechanism import Laplace
 from dpsql.privacy.mechanism.exponential import TopKPeeling
@@ -69,7 +82,9 @@ FrequencyEstimate: TypeAlias = ValueCounts | TopValues | ClippingBound | Present
 ABSENT_SHOWN = Fraction(1, 20)
 
 
-def read(frequent: ValueCounts | TopValues | PresentValues, counts: Sequence[Fraction], least: Fraction) -> object:
+def read(
+    frequent: ValueCounts | TopValues | PresentValues, counts: Sequence[Fraction], least: Fraction
+) -> object:
     """What is released of noisy counts, one for each value; a value is present from the count ``least`` on."""
     if isinstance(frequent, ValueCounts):
         return counted(frequent.values, counts)
@@ -83,20 +98,30 @@ def read(frequent: ValueCounts | TopValues | PresentValues, counts: Sequence[Fra
 def joined(frequent: PresentValues, present: Sequence[int]) -> str | None:
     """The present values in their order, joined; None where there is none, as SQL has it of no rows."""
     found: list[Any] = [frequent.values[place] for place in present]
-    texts = [str(TEXT.facts.constant(TEXT, value)) for value in sorted(found, reverse=frequent.joined.descending)]
+    texts = [
+        str(TEXT.facts.constant(TEXT, value))
+        for value in sorted(found, reverse=frequent.joined.descending)
+    ]
     return frequent.joined.separator.join(texts) if texts else None
 
 
 def least_present(histogram: MeasuredHistogram, values: int) -> Fraction:
     """The least noisy count of a present value: noise alone seldom reaches it for any of so many values."""
     assert isinstance(histogram.mechanism, TreeMechanism)
-    return unreached_noise(histogram.mechanism.node, values, ABSENT_SHOWN) * histogram.contribution.step
+    return (
+        unreached_noise(histogram.mechanism.node, values, ABSENT_SHOWN)
+        * histogram.contribution.step
+    )
 
 
 def picked(frequent: TopValues | ClippingBound, places: Sequence[int]) -> object:
     """The value that was chosen first, or the list of those that were chosen."""
     found = [frequent.values[place] for place in places]
-    return found[0] if isinstance(frequent, ClippingBound) or frequent.most is None else found[: frequent.most]
+    return (
+        found[0]
+        if isinstance(frequent, ClippingBound) or frequent.most is None
+        else found[: frequent.most]
+    )
 
 
 def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> ValueMap:
@@ -126,9 +151,13 @@ class MeasuredHistogram:
 
 
 def measured_histogram(
-    contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate], norm: Norm,
-    neighbours: NeighbourRelation, epsilon: Fraction, share: Fraction,
-) -> MeasuredHistogram:  # fmt: skip
+    contribution: Contribution,
+    asked: Sequence[QuantileEstimate | FrequencyEstimate],
+    norm: Norm,
+    neighbours: NeighbourRelation,
+    epsilon: Fraction,
+    share: Fraction,
+) -> MeasuredHistogram:
     """The histogram with the mechanism that is the more exact for all that is asked of it, at the same price.
 
     Its bins are as fine as whole numbers, days and seconds ask for where they are chosen; else as fine as is of use at
@@ -176,7 +205,9 @@ def _targets(asked: Sequence[QuantileEstimate | FrequencyEstimate]) -> list[Rank
     return list(found)
 
 
-def _most(contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate]) -> int | None:
+def _most(
+    contribution: Contribution, asked: Sequence[QuantileEstimate | FrequencyEstimate]
+) -> int | None:
     """How many of the most frequent values are asked for; None where their counts are, too."""
     if not isinstance(contribution.cell, Frequencies):
         return None
@@ -190,7 +221,10 @@ DRAWN = Laplace(1, Fraction(1000))
 
 
 def quantiles_of(
-    found: ChosenPlaces | CountedQuantiles | NoisyTree, bins: Bins, step: Fraction, confidence: float
+    found: ChosenPlaces | CountedQuantiles | NoisyTree,
+    bins: Bins,
+    step: Fraction,
+    confidence: float,
 ) -> NoisyDistribution | ChosenQuantiles:
     """The quantiles that can be read off what a group's histogram released."""
     match found:
@@ -218,7 +252,9 @@ def _ends(ranked: NoisyDistribution, target: RankTarget, cells: Sequence[int]) -
 class ChosenQuantiles:
     """One group's quantiles; a greater rank has no smaller value."""
 
-    def __init__(self, chosen: Mapping[RankTarget, ChosenQuantile], bins: Bins, confidence: float) -> None:
+    def __init__(
+        self, chosen: Mapping[RankTarget, ChosenQuantile], bins: Bins, confidence: float
+    ) -> None:
         self._bins, self._confidence = bins, confidence
         order = sorted(chosen, key=lambda each: each.part)
         places = sorted(chosen[each].place for each in order)
@@ -247,15 +283,27 @@ class ChosenQuantiles:
         found = _target(fraction, ranks)
         (first, last), place = self._ends[found], self._places[found]
         low, high = min(first, place), max(last, place)
-        points = (float(self._end(low, 0)), float(self._value(fraction, ranks)), float(self._end(high, 1)))
+        points = (
+            float(self._end(low, 0)),
+            float(self._value(fraction, ranks)),
+            float(self._end(high, 1)),
+        )
         return QuantileCurve(DRAWN, 1 / max(DRAWN.half_width(self._confidence), 1), 1.0, points)
 
     def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:
         place = self._places[_target(fraction, ranks)]
-        return self._bins.value(place) if self._bins.are_values else self._bins.position(place, Fraction(1, 2))
+        return (
+            self._bins.value(place)
+            if self._bins.are_values
+            else self._bins.position(place, Fraction(1, 2))
+        )
 
     def _end(self, place: int, end: int) -> Fraction:
-        return self._bins.value(place) if self._bins.are_values else self._bins.position(place, Fraction(end))
+        return (
+            self._bins.value(place)
+            if self._bins.are_values
+            else self._bins.position(place, Fraction(end))
+        )
 
 
 def _target(fraction: Fraction, ranks: Ranks) -> RankTarget:

@@ -60,14 +60,18 @@ def consistent(finest: FloatArray, variance: float, levels: Sequence[MeasuredLev
     return finest + _solution(normal, rest)
 
 
-def comparable(variance: float, levels: Sequence[MeasuredLevel]) -> tuple[float, list[MeasuredLevel]]:
+def comparable(
+    variance: float, levels: Sequence[MeasuredLevel]
+) -> tuple[float, list[MeasuredLevel]]:
     """The variance of the finest level and the levels, no variance below `LEAST_SHARE` of the largest.
 
     >>> comparable(1e-100, [MeasuredLevel(np.array([0]), np.array([1.0]), 1.0)])[0]
     1e-08
     """
     least = LEAST_SHARE * max(variance, *(level.variance for level in levels), 0.0)
-    return max(variance, least), [replace(level, variance=max(level.variance, least)) for level in levels]
+    return max(variance, least), [
+        replace(level, variance=max(level.variance, least)) for level in levels
+    ]
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,9 @@ class SumVariance:
     single: float
 
 
-def spreads(count: int, variance: float, levels: Sequence[MeasuredLevel]) -> Callable[[Sequence[int]], SumVariance]:
+def spreads(
+    count: int, variance: float, levels: Sequence[MeasuredLevel]
+) -> Callable[[Sequence[int]], SumVariance]:
     """For any of the ``count`` groups of the finest level the spread of their consistent sum.
 
     >>> of = spreads(2, 1.0, [MeasuredLevel(np.array([0, 0]), np.array([16.0]), 1.0)])
@@ -93,15 +99,22 @@ def spreads(count: int, variance: float, levels: Sequence[MeasuredLevel]) -> Cal
 
     def of(members: Sequence[int]) -> SumVariance:
         moved = inverse[:, list(members)].sum(axis=1)
-        parts = [moved * moved / variance, *(_sums(level, moved) ** 2 / level.variance for level in levels)]
+        parts = [
+            moved * moved / variance,
+            *(_sums(level, moved) ** 2 / level.variance for level in levels),
+        ]
         whole = float(moved[list(members)].sum())
-        return SumVariance(whole, min(sum(float(part @ part) for part in parts) / whole**2, 1.0) if whole else 1.0)
+        return SumVariance(
+            whole, min(sum(float(part @ part) for part in parts) / whole**2, 1.0) if whole else 1.0
+        )
 
     return of
 
 
 def _sums(level: MeasuredLevel, numbers: FloatArray) -> FloatArray:
-    return np.asarray(np.bincount(level.group, weights=numbers, minlength=len(level.numbers)), dtype=np.float64)
+    return np.asarray(
+        np.bincount(level.group, weights=numbers, minlength=len(level.numbers)), dtype=np.float64
+    )
 
 
 def _solution(normal: Callable[[FloatArray], FloatArray], wanted: FloatArray) -> FloatArray:

@@ -90,17 +90,33 @@ class LinearForm:
     lost_above: float = 0.0
 
     def __add__(self, other: LinearForm) -> LinearForm:
-        moved = {cell: self.moved.get(cell, 0.0) + other.moved.get(cell, 0.0) for cell in {**self.moved, **other.moved}}
-        return LinearForm(self.value + other.value, moved, self.law, self.lost_below + other.lost_below,
-                    self.lost_above + other.lost_above)  # fmt: skip
+        moved = {
+            cell: self.moved.get(cell, 0.0) + other.moved.get(cell, 0.0)
+            for cell in {**self.moved, **other.moved}
+        }
+        return LinearForm(
+            self.value + other.value,
+            moved,
+            self.law,
+            self.lost_below + other.lost_below,
+            self.lost_above + other.lost_above,
+        )
 
     def __mul__(self, factor: float) -> LinearForm:
-        below, above = (self.lost_below, self.lost_above) if factor >= 0 else (self.lost_above, self.lost_below)
+        below, above = (
+            (self.lost_below, self.lost_above)
+            if factor >= 0
+            else (self.lost_above, self.lost_below)
+        )
         moved = {cell: each * factor for cell, each in self.moved.items()}
-        return LinearForm(self.value * factor, moved, self.law, below * abs(factor), above * abs(factor))
+        return LinearForm(
+            self.value * factor, moved, self.law, below * abs(factor), above * abs(factor)
+        )
 
     def plus(self, constant: float) -> LinearForm:
-        return LinearForm(self.value + constant, self.moved, self.law, self.lost_below, self.lost_above)
+        return LinearForm(
+            self.value + constant, self.moved, self.law, self.lost_below, self.lost_above
+        )
 
     @property
     def half_width(self) -> float:
@@ -119,7 +135,9 @@ def reach(half: float, lost: float) -> float:
     return half if 2 * lost <= half else lost + half * half / (4 * lost)
 
 
-def fieller(t: Numbers, n: Numbers, tt: Numbers, nn: Numbers, tn: Numbers | float) -> tuple[Numbers, ...]:
+def fieller(
+    t: Numbers, n: Numbers, tt: Numbers, nn: Numbers, tn: Numbers | float
+) -> tuple[Numbers, ...]:
     """(a, b, c) of Fieller's set: the θ with aθ² − 2bθ + c ≤ 0 are the ratios t/n within the noise.
 
     tt and nn are the squares of the half-widths of t and n, and tn is the part that both share.

@@ -57,9 +57,13 @@ def forms(moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw) -> 
 
     total_x, mean_x = first(moment.x)
     total_y, mean_y = (total_x, mean_x) if moment.y is None else first(moment.y)
-    loose_x, loose_y = ((total + count * -mean).half_width for total, mean in ((total_x, mean_x), (total_y, mean_y)))
+    loose_x, loose_y = (
+        (total + count * -mean).half_width for total, mean in ((total_x, mean_x), (total_y, mean_y))
+    )
 
-    def second(variable: CentredVariable, total: LinearForm, mean: float, loose: float) -> LinearForm | None:
+    def second(
+        variable: CentredVariable, total: LinearForm, mean: float, loose: float
+    ) -> LinearForm | None:
         if variable.squares is None:
             return None
         square = form(variable.squares, variable.reach, variable.reach) + count * variable.half
@@ -79,7 +83,9 @@ def forms(moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw) -> 
     return CentredForms(count, mean_x, mean_y, total_x, total_y, square_x, square_y, product)
 
 
-def moment_interval(moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw = GAUSSIAN) -> ConfidenceInterval:
+def moment_interval(
+    moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw = GAUSSIAN
+) -> ConfidenceInterval:
     """The values of the statistic that the noise leaves open."""
     found = forms(moment, cells, law)
     x, y = float(moment.x.reach), 1.0 if moment.y is None else float(moment.y.reach)
@@ -129,8 +135,15 @@ def _correlation(found: CentredForms) -> ConfidenceInterval:
 def _intercept(moment: MomentEstimate, found: CentredForms) -> ConfidenceInterval:
     """ȳ − b·x̄ as the ratio of ȳ·Σ(x − u)² − x̄·Σ(x − u)(y − v) and Σ(x − u)², linear near its value."""
     x, y = moment.x, moment.pair[0]
-    square, product, rows = _known(found.square_x), _known(found.product), max(found.count.value, 1.0)
-    mean_x, mean_y = found.mean_x + float(x.middle / x.reach), found.mean_y + float(y.middle / y.reach)
+    square, product, rows = (
+        _known(found.square_x),
+        _known(found.product),
+        max(found.count.value, 1.0),
+    )
+    mean_x, mean_y = (
+        found.mean_x + float(x.middle / x.reach),
+        found.mean_y + float(y.middle / y.reach),
+    )
     moved_x = (found.total_x + found.count * -found.mean_x) * (1 / rows)
     moved_y = (found.total_y + found.count * -found.mean_y) * (1 / rows)
     level = square * mean_y + product * -mean_x

@@ -70,7 +70,9 @@ def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> MomentEst
     if aggregate.other is None:
         assert aggregate.argument is not None
         x = _variable(aggregate.argument, aggregate.condition, sums.x, cells)
-        return MomentEstimate(sums.statistic, cells.rows(aggregate.argument, aggregate.condition), x)
+        return MomentEstimate(
+            sums.statistic, cells.rows(aggregate.argument, aggregate.condition), x
+        )
     pairs = ValuePair.of(aggregate)
     count = cells.rows(*pairs.counted)
     x = _variable(pairs.x, pairs.x_where, sums.x, cells)
@@ -82,7 +84,9 @@ def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> MomentEst
     return MomentEstimate(sums.statistic, count, x, y, products, grid.middle * grid.size)
 
 
-def _variable(argument: Expression, condition: Expression | None, power: Power, cells: CellList) -> CentredVariable:
+def _variable(
+    argument: Expression, condition: Expression | None, power: Power, cells: CellList
+) -> CentredVariable:
     grid, squares = quantum(argument), product_quantum(argument, argument)
     total = cells.total(argument, condition)
     match power:
@@ -124,7 +128,9 @@ def moments(moment: MomentEstimate, cells: Sequence[FloatArray]) -> Moments:
     covariance = np.zeros_like(count)
     if moment.products is not None:
         missing = float(moment.product_middle / (moment.x.reach * moment.y.reach))
-        products = cells[moment.products] / float(moment.x.reach) / float(moment.y.reach) / count + missing
+        products = (
+            cells[moment.products] / float(moment.x.reach) / float(moment.y.reach) / count + missing
+        )
         covariance = np.clip(products - mean_x * mean_y, -most, most)
     return Moments(count, mean_x, variance_x, mean_y, variance_y, covariance)
 
@@ -175,13 +181,17 @@ def _statistic(moment: MomentEstimate, cells: Sequence[FloatArray]) -> FloatArra
             return _correlation(found)
         case Statistic.REGR_R2:
             return np.where(
-                found.variance_y == 0, np.where(found.variance_x == 0, np.nan, 1.0), _correlation(found) ** 2
+                found.variance_y == 0,
+                np.where(found.variance_x == 0, np.nan, 1.0),
+                _correlation(found) ** 2,
             )
         case Statistic.REGR_SLOPE:
             return _slope(found) * y / x
         case Statistic.REGR_INTERCEPT:
             middle_x, middle_y = float(moment.x.middle), float(moment.pair[0].middle)
-            return middle_y + y * found.mean_y - _slope(found) * y / x * (middle_x + x * found.mean_x)
+            return (
+                middle_y + y * found.mean_y - _slope(found) * y / x * (middle_x + x * found.mean_x)
+            )
         case _:
             assert_never(moment.statistic)
 

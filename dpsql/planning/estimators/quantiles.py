@@ -48,7 +48,11 @@ class RankNoise:
             return low * low * first - low * high * between + high * high * (self.children - second)
         begin, end, both = self.above
         one, two = first / self.children, second / self.children
-        own = (1 - one) * (1 - two) * begin + one * two * end + ((1 - one) * two + one * (1 - two)) * both
+        own = (
+            (1 - one) * (1 - two) * begin
+            + one * two * end
+            + ((1 - one) * two + one * (1 - two)) * both
+        )
         return own + first * (1 - two)
 
     def deviations(self) -> list[float]:
@@ -134,11 +138,17 @@ class NoisyDistribution:
         target, half = float(fraction) * self._counted, self._half(ranks.edge)
 
         def below(sums: list[float], moved: RankNoise, _: int) -> int:
-            sure = [each - target + half * most + 1 for each, most in zip(sums, moved.deviations(), strict=True)]
+            sure = [
+                each - target + half * most + 1
+                for each, most in zip(sums, moved.deviations(), strict=True)
+            ]
             return _first(sure[1:], lambda each: each >= 0)
 
         def above(sums: list[float], moved: RankNoise, _: int) -> int:
-            sure = [each - target - half * most - 1 for each, most in zip(sums, moved.deviations(), strict=True)]
+            sure = [
+                each - target - half * most - 1
+                for each, most in zip(sums, moved.deviations(), strict=True)
+            ]
             return _last(sure[:-1], lambda each: each <= 0)
 
         low, high = self._descend(below, fraction), self._descend(above, fraction)
@@ -157,7 +167,9 @@ class NoisyDistribution:
         value = self._value(fraction, ranks)
         points = (float(min(low, value)), float(value), float(max(high, value)))
         spread = tree.spread(float(fraction))
-        return QuantileCurve(tree.node, spread * self._step, spread * self._half(ranks.edge) + 1, points)
+        return QuantileCurve(
+            tree.node, spread * self._step, spread * self._half(ranks.edge) + 1, points
+        )
 
     def _half(self, edge: bool) -> float:
         """The half-width of a node at the confidence that each level gets, in rows.
@@ -168,11 +180,16 @@ class NoisyDistribution:
 
     def _value(self, fraction: Fraction, ranks: Ranks) -> Fraction:
         if ranks.edge:
-            leaves = sorted((self._descend(self._least), self._descend(self._greatest)), key=lambda leaf: leaf.place)
+            leaves = sorted(
+                (self._descend(self._least), self._descend(self._greatest)),
+                key=lambda leaf: leaf.place,
+            )
             return self._end(leaves[0], 0) if fraction == 0 else self._end(leaves[1], 1)
         total = Fraction(self._total)
         if not ranks.continuous:
-            place = floor((1 - fraction) * total) if ranks.descending else ceil(fraction * total) - 1
+            place = (
+                floor((1 - fraction) * total) if ranks.descending else ceil(fraction * total) - 1
+            )
             return self._at(min(max(Fraction(place), Fraction(0)), max(total - 1, Fraction(0))))
         place_of = (1 - fraction if ranks.descending else fraction) * max(total - 1, Fraction(0))
         low, high = self._at(Fraction(floor(place_of))), self._at(Fraction(ceil(place_of)))
@@ -181,7 +198,9 @@ class NoisyDistribution:
     def _at(self, rank: Fraction) -> Fraction:
         """The value that so many rows stand before."""
         wanted = float(rank)
-        leaf = self._descend(lambda sums, *_: _first(sums[1:], lambda each: each > wanted), smooth=True)
+        leaf = self._descend(
+            lambda sums, *_: _first(sums[1:], lambda each: each > wanted), smooth=True
+        )
         if self._bins.are_values:
             return self._bins.value(leaf.place)
         inside = leaf.after - leaf.before
@@ -190,9 +209,13 @@ class NoisyDistribution:
 
     def _end(self, leaf: CumulativeBin, end: int) -> Fraction:
         bins = self._bins
-        return bins.value(leaf.place) if bins.are_values else bins.position(leaf.place, Fraction(end))
+        return (
+            bins.value(leaf.place) if bins.are_values else bins.position(leaf.place, Fraction(end))
+        )
 
-    def _descend(self, choose: Choose, fraction: Fraction = Fraction(0), smooth: bool = False) -> CumulativeBin:
+    def _descend(
+        self, choose: Choose, fraction: Fraction = Fraction(0), smooth: bool = False
+    ) -> CumulativeBin:
         """The leaf that is reached by choosing a child on each level; ``smooth`` counts never fall."""
         tree, start, before, after = self._noisy.tree, 0, 0.0, self._total
         above = None
@@ -248,7 +271,9 @@ def _sum_deviations(children: int, level: int) -> list[float]:
     if level == 1:
         return [sqrt(number) for number in numbers]
     parts = [number / children for number in numbers]
-    return [sqrt(number * (1 - part) + part * part) for number, part in zip(numbers, parts, strict=True)]
+    return [
+        sqrt(number * (1 - part) + part * part) for number, part in zip(numbers, parts, strict=True)
+    ]
 
 
 def _monotone(sums: list[float]) -> list[float]:
@@ -287,8 +312,12 @@ def dates(seconds: NDArray[np.float64], sql_type: str) -> list[date]:
     >>> dates(np.array([719163 * 86400.0]), "DATE"), dates(np.array([719163 * 86400.0]), "TIMESTAMP")
     ([datetime.date(1970, 1, 1)], [datetime.datetime(1970, 1, 1, 0, 0)])
     """
-    steps = np.round(seconds / _STEPS[sql_type]).astype(np.int64) - _EPOCH * SECONDS // _STEPS[sql_type]
-    values: list[date] = steps.astype("datetime64[D]" if sql_type == "DATE" else "datetime64[s]").tolist()
+    steps = (
+        np.round(seconds / _STEPS[sql_type]).astype(np.int64) - _EPOCH * SECONDS // _STEPS[sql_type]
+    )
+    values: list[date] = steps.astype(
+        "datetime64[D]" if sql_type == "DATE" else "datetime64[s]"
+    ).tolist()
     return values
 
 
@@ -296,5 +325,7 @@ def date_ends(curve: QuantileCurve, sql_type: str) -> tuple[date, date]:
     """The interval of a quantile of dates or timestamps: the whole steps of the type that it goes into."""
     low, _, high = curve.points
     step = _STEPS[sql_type]
-    first, last = dates(np.array([floor(low / step) * step, ceil(high / step) * step], np.float64), sql_type)
+    first, last = dates(
+        np.array([floor(low / step) * step, ceil(high / step) * step], np.float64), sql_type
+    )
     return first, last

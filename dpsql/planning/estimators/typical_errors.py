@@ -20,14 +20,20 @@ EXAMPLES: Final = (1_000, 100_000)
 SAYS_NOTHING: Final = 0.95
 
 
-def errors_in_groups(estimate: MeanEstimate | MomentEstimate, halves: Sequence[Fraction], law: NoiseLaw) -> str:
+def errors_in_groups(
+    estimate: MeanEstimate | MomentEstimate, halves: Sequence[Fraction], law: NoiseLaw
+) -> str:
     """Half the width of the interval in groups of `EXAMPLES` rows, in words."""
     errors = [_error(estimate, halves, law, rows) for rows in EXAMPLES]
-    first, *others = (f"{error} with {rows:,}" for error, rows in zip(errors, EXAMPLES, strict=True))
+    first, *others = (
+        f"{error} with {rows:,}" for error, rows in zip(errors, EXAMPLES, strict=True)
+    )
     return ", ".join([f"{first} rows", *others])
 
 
-def _error(estimate: MeanEstimate | MomentEstimate, halves: Sequence[Fraction], law: NoiseLaw, rows: int) -> str:
+def _error(
+    estimate: MeanEstimate | MomentEstimate, halves: Sequence[Fraction], law: NoiseLaw, rows: int
+) -> str:
     half = even_half_width(estimate, halves, law, rows)
     widest = even_half_width(estimate, halves, law, 1)
     if not math.isfinite(half) or half >= SAYS_NOTHING * widest:

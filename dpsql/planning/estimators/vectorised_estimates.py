@@ -13,7 +13,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from dpsql.planning.estimators.columnar_rows import EXACT, IntervalColumn, StepColumn, as_type, quotients_as_type
+from dpsql.planning.estimators.columnar_rows import (
+    EXACT,
+    IntervalColumn,
+    StepColumn,
+    as_type,
+    quotients_as_type,
+)
 from dpsql.planning.estimators.estimate import (
     CentredSum,
     Estimate,
@@ -32,9 +38,13 @@ _Doubles: TypeAlias = NDArray[np.float64]
 
 
 def read_column(
-    estimate: Estimate, cells: Sequence[StepColumn], halves: Sequence[Fraction], wide: float | None, law: NoiseLaw,
+    estimate: Estimate,
+    cells: Sequence[StepColumn],
+    halves: Sequence[Fraction],
+    wide: float | None,
+    law: NoiseLaw,
     sql_type: str,
-) -> ReadColumn:  # fmt: skip
+) -> ReadColumn:
     """An aggregate's value, in the type of its column, and its interval on every row.
 
     ``halves`` are the half-widths of the cells, ``wide`` that of a shifted sum. Averages are as `estimate` has
@@ -53,13 +63,18 @@ def read_column(
 
 
 def _by_row(
-    estimate: Estimate, cells: Sequence[StepColumn], halves: Sequence[Fraction], wide: float | None, law: NoiseLaw,
+    estimate: Estimate,
+    cells: Sequence[StepColumn],
+    halves: Sequence[Fraction],
+    wide: float | None,
+    law: NoiseLaw,
     sql_type: str,
-) -> ReadColumn:  # fmt: skip
+) -> ReadColumn:
     rows = [list(zip(row, halves, strict=True)) for row in zip(*cells, strict=True)]
     values = [value(estimate, row) for row in rows]
     intervals = [
-        None if number is None else interval(estimate, row, wide, law) for number, row in zip(values, rows, strict=True)
+        None if number is None else interval(estimate, row, wide, law)
+        for number, row in zip(values, rows, strict=True)
     ]
     return [as_type(number, sql_type) for number in values], intervals
 
@@ -77,7 +92,9 @@ class _Quotients(NamedTuple):
         return nearest
 
 
-def _sum_of(parts: Sequence[tuple[StepColumn, Fraction]], constant: Fraction = Fraction(0)) -> _Quotients | None:
+def _sum_of(
+    parts: Sequence[tuple[StepColumn, Fraction]], constant: Fraction = Fraction(0)
+) -> _Quotients | None:
     """The sum of columns, each times its factor, and a constant; None where it is beyond the integers of a double."""
     steps = [column.step * factor for column, factor in parts]
     denominator = lcm(constant.denominator, *(step.denominator for step in steps))
@@ -87,7 +104,10 @@ def _sum_of(parts: Sequence[tuple[StepColumn, Fraction]], constant: Fraction = F
     whole = [each for each in counts if each is not None]
     factors = [int(step * denominator) for step in steps]
     added = int(constant * denominator)
-    most = sum(int(np.abs(each).max(initial=1)) * abs(factor) for each, factor in zip(whole, factors, strict=True))
+    most = sum(
+        int(np.abs(each).max(initial=1)) * abs(factor)
+        for each, factor in zip(whole, factors, strict=True)
+    )
     if max(most + abs(added), denominator) >= EXACT:
         return None
     total = np.full(len(whole[0]), added, np.int64)
@@ -114,9 +134,13 @@ def _alone(cells: StepColumn, half: Fraction, sql_type: str) -> ReadColumn | Non
 
 
 def _centred_sum_column(
-    estimate: CentredSum, cells: Sequence[StepColumn], halves: Sequence[Fraction], wide: float | None, law: NoiseLaw,
+    estimate: CentredSum,
+    cells: Sequence[StepColumn],
+    halves: Sequence[Fraction],
+    wide: float | None,
+    law: NoiseLaw,
     sql_type: str,
-) -> ReadColumn | None:  # fmt: skip
+) -> ReadColumn | None:
     total, count = cells[estimate.total], cells[estimate.count]
     numbers = _sum_of([(total, Fraction(1)), (count, estimate.middle)])
     above, below = _sum_of([(total, Fraction(1))]), _sum_of([(count, Fraction(1))])
@@ -132,7 +156,10 @@ def _centred_sum_column(
 def _mean(
     estimate: MeanEstimate, cells: Sequence[StepColumn], halves: Sequence[Fraction], law: NoiseLaw
 ) -> ReadColumn | None:
-    above, below = _sum_of([(cells[estimate.total], Fraction(1))]), _sum_of([(cells[estimate.count], Fraction(1))])
+    above, below = (
+        _sum_of([(cells[estimate.total], Fraction(1))]),
+        _sum_of([(cells[estimate.count], Fraction(1))]),
+    )
     if above is None or below is None:
         return None
     middle, reach = float(estimate.middle), float(estimate.reach)
@@ -155,7 +182,12 @@ def _mean(
 
 
 def ratios(
-    above: _Doubles, half_above: float, below: _Doubles, half_below: float, law: NoiseLaw, reach: float
+    above: _Doubles,
+    half_above: float,
+    below: _Doubles,
+    half_below: float,
+    law: NoiseLaw,
+    reach: float,
 ) -> tuple[_Doubles, _Doubles]:
     """Fieller's set of each above/below within ± reach, from its least to its greatest, as `linear_forms.ratio` has it.
 

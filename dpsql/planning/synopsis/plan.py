@@ -83,7 +83,8 @@ def chosen_weights(
     ['0', '0', '1']
     """
     found = [
-        _within(precisions, separate, bound, importance / bound ** (loss - 1), power, most, loss) for loss in (1, 2)
+        _within(precisions, separate, bound, importance / bound ** (loss - 1), power, most, loss)
+        for loss in (1, 2)
     ]
 
     def mean(weights: tuple[Fraction, ...]) -> float:
@@ -111,12 +112,17 @@ def _within(
         importance = importance * np.maximum(ratio, 1) ** 0.7
     for part in range(_TRIED, 0, -1):
         mixed = _rounded_to_grain(found * (part / _TRIED) + separate * (1 - part / _TRIED))
-        if np.all(variances(precisions, np.array(mixed, dtype=np.float64), power, most) <= bound * (1 + 1e-9)):
+        if np.all(
+            variances(precisions, np.array(mixed, dtype=np.float64), power, most)
+            <= bound * (1 + 1e-9)
+        ):
             return mixed
     return _rounded_to_grain(separate, GRAIN / 2**20)
 
 
-def _rounded_to_grain(weights: NDArray[np.float64], grain: Fraction = GRAIN) -> tuple[Fraction, ...]:
+def _rounded_to_grain(
+    weights: NDArray[np.float64], grain: Fraction = GRAIN
+) -> tuple[Fraction, ...]:
     """The weights as multiples of the grain, whose sum is 1: the largest takes what rounding leaves."""
     found = [Fraction(round(each / float(grain))) * grain for each in weights]
     largest = max(range(len(found)), key=found.__getitem__)
@@ -180,7 +186,9 @@ class SynopsisPlan:
     errors: tuple[ExpectedError, ...]
 
 
-def matched_cell(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> tuple[CellMatch, float] | None:
+def matched_cell(
+    core: NormalCore, cell: NormalCell, rows: int, view: StoredView
+) -> tuple[CellMatch, float] | None:
     """How a view tells a cell, with the variance of one group's part of it; None where it does not.
 
     A sum from the middle of the bounds is told by the sum and the count, and the other way round.
@@ -211,7 +219,12 @@ def with_share(core: CorePlan, share: Fraction, privacy: Privacy, price: Fractio
     prices = [_price(each) for each in core.cells]
     whole = sum(prices, Fraction(0))
     cells = tuple(
-        replace(each, mechanism=mechanism(each.contribution, core.norm, privacy.neighbours, price, share * own / whole))
+        replace(
+            each,
+            mechanism=mechanism(
+                each.contribution, core.norm, privacy.neighbours, price, share * own / whole
+            ),
+        )
         for each, own in zip(core.cells, prices, strict=True)
     )
     return replace(core, cells=cells, presence=None)
@@ -223,9 +236,14 @@ def _price(cell: MeasuredCell) -> Fraction:
 
 
 def synopsis_plan(
-    text: str, base: Plan, marginals: Sequence[Marginal], queries: Sequence[WorkloadQuery],
-    separate: Sequence[Fraction], privacy: Privacy, most: int,
-) -> SynopsisPlan:  # fmt: skip
+    text: str,
+    base: Plan,
+    marginals: Sequence[Marginal],
+    queries: Sequence[WorkloadQuery],
+    separate: Sequence[Fraction],
+    privacy: Privacy,
+    most: int,
+) -> SynopsisPlan:
     """The plan that measures the marginals at the price of ``base``, whose parts are chosen for the queries.
 
     Args:
@@ -236,30 +254,52 @@ def synopsis_plan(
     """
     shares, errors = tuple(separate), tuple[ExpectedError, ...]()
     if queries:
-        precisions = np.array([[1 / each for each in query.variances] for query in queries], dtype=np.float64)
+        precisions = np.array(
+            [[1 / each for each in query.variances] for query in queries], dtype=np.float64
+        )
         statements = [query.statement for query in queries]
         importance = np.array([1 / statements.count(each) for each in statements], dtype=np.float64)
         power = 1 if isinstance(marginals[0].plan.cells[0].mechanism, Gaussian) else 2
         alone = np.array(separate, dtype=np.float64)
         bound = np.array([query.own for query in queries]) * len(set(statements)) ** power
         shares = chosen_weights(precisions, alone, bound, importance, power, most)
-        errors = _errors(queries, precisions, np.array(shares, dtype=np.float64), alone, power, most)
-    parts = tuple(MeasuredPart(each, share) for each, share in zip(marginals, shares, strict=True) if share)
+        errors = _errors(
+            queries, precisions, np.array(shares, dtype=np.float64), alone, power, most
+        )
+    parts = tuple(
+        MeasuredPart(each, share) for each, share in zip(marginals, shares, strict=True) if share
+    )
     cores = tuple(with_share(each.marginal.plan, each.share, privacy, base.price) for each in parts)
-    whole = replace(base, text=text, cores=cores, public=(), columns=(), notices=(), repriced=None, ends=(),
-                    resampling=None, left_out=())  # fmt: skip
+    whole = replace(
+        base,
+        text=text,
+        cores=cores,
+        public=(),
+        columns=(),
+        notices=(),
+        repriced=None,
+        ends=(),
+        resampling=None,
+        left_out=(),
+    )
     return SynopsisPlan(whole, parts, errors)
 
 
 def _errors(
-    queries: Sequence[WorkloadQuery], precisions: NDArray[np.float64], shares: NDArray[np.float64],
-    alone: NDArray[np.float64], power: int, most: int,
-) -> tuple[ExpectedError, ...]:  # fmt: skip
+    queries: Sequence[WorkloadQuery],
+    precisions: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    alone: NDArray[np.float64],
+    power: int,
+    most: int,
+) -> tuple[ExpectedError, ...]:
     own = np.array([query.own for query in queries])
     found = variances(precisions, shares, power, most) / own
     parts = len({query.statement for query in queries})
     errors = []
     for statement in sorted({query.statement for query in queries}):
         at = [place for place, query in enumerate(queries) if query.statement == statement]
-        errors.append(ExpectedError(statement, float(np.mean(found[at])) ** 0.5, float(parts**power) ** 0.5))
+        errors.append(
+            ExpectedError(statement, float(np.mean(found[at])) ** 0.5, float(parts**power) ** 0.5)
+        )
     return tuple(errors)

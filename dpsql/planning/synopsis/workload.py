@@ -80,7 +80,9 @@ class SynopsisWorkload:
             self._known[keys, chosen] = Marginal(core, _view(core), groups, keys, chosen)
         return self._known[keys, chosen]
 
-    def candidates(self, plans: Sequence[Plan]) -> tuple[list[Marginal], list[WorkloadQuery], list[Fraction]]:
+    def candidates(
+        self, plans: Sequence[Plan]
+    ) -> tuple[list[Marginal], list[WorkloadQuery], list[Fraction]]:
         """The marginals that may be measured, the queries of the statements, and the parts of separate purchases.
 
         Each set of keys may be measured with all measures, and with each alone. A statement that the marginal of all
@@ -88,13 +90,19 @@ class SynopsisWorkload:
         """
         asked = [each for number, plan in enumerate(plans) for each in _cells(number, plan)]
         needed = {id(each): self._needed(each) for each in asked}
-        unions = [each for each in _unions(each for each in needed.values() if each is not None)
-                  if self.of(each).groups <= MOST_GROUPS]  # fmt: skip
+        unions = [
+            each
+            for each in _unions(each for each in needed.values() if each is not None)
+            if self.of(each).groups <= MOST_GROUPS
+        ]
         chosen = [None, *((place,) for place in range(self.measures) if self.measures > 1)]
         different = dict[Any, Marginal]()
         for each in (self.of(keys, measures) for keys in unions for measures in chosen):
             different.setdefault(_content(each.view, each.plan), each)
-        marginals, at = list(different.values()), {content: place for place, content in enumerate(different)}
+        marginals, at = (
+            list(different.values()),
+            {content: place for place, content in enumerate(different)},
+        )
         separate, own = [Fraction(0)] * len(marginals), dict[CorePlan, int]()
         for plan in plans:
             for core in plan.cores:
@@ -138,7 +146,9 @@ class SynopsisWorkload:
                 found = _matched(asked, marginal)
             variances.append(inf if found is None else found[1] * each * marginal.groups)
         noise = asked.core.cells[asked.place]
-        return WorkloadQuery(asked.statement, tuple(variances), scale(noise.mechanism, noise.contribution.step))
+        return WorkloadQuery(
+            asked.statement, tuple(variances), scale(noise.mechanism, noise.contribution.step)
+        )
 
     def _summed(self, found: CellMatch, needed: frozenset[int]) -> float:
         """The most groups of the marginal that one asked group is the sum of; all where the keys are not listed."""
@@ -150,7 +160,11 @@ class SynopsisWorkload:
             return float(self.of(needed).groups)
         width = len(found.keys)
         rows = self.facts.evaluate(keys, [*found.keys, *found.conditions])
-        counts = Counter(tuple(map(repr, row[:width])) for row in rows if all(each is True for each in row[width:]))
+        counts = Counter(
+            tuple(map(repr, row[:width]))
+            for row in rows
+            if all(each is True for each in row[width:])
+        )
         return float(max(counts.values(), default=1))
 
 
@@ -163,22 +177,35 @@ def _matched(asked: _Asked, marginal: Marginal) -> tuple[CellMatch, float] | Non
 
 def _content(view: StoredView, core: CorePlan) -> tuple[object, ...]:
     """What a marginal measures: two that are equal measure the same."""
-    cells = frozenset((each.kind, each.arguments, each.conditions, each.rows) for each in view.cells)
+    cells = frozenset(
+        (each.kind, each.arguments, each.conditions, each.rows) for each in view.cells
+    )
     return family_digest(core.core), frozenset(view.keys), cells
 
 
 def _view(core: CorePlan) -> StoredView:
     found = view_of(core, "", 0, 0, 0)
     if found is None or core.histograms or len(found.cells) < len(core.cells):
-        raise Refused("E_STMT", "a synopsis has public keys, and measures that are counts, sums or averages; declare "
-                      "`values` or bounds for the columns of its keys")  # fmt: skip
+        raise Refused(
+            "E_STMT",
+            "a synopsis has public keys, and measures that are counts, sums or averages; declare "
+            "`values` or bounds for the columns of its keys",
+        )
     return found
 
 
 def _cells(statement: int, plan: Plan) -> Iterable[_Asked]:
-    if not plan.cores or plan.derived or plan.cubes or any(core.selection or core.histograms for core in plan.cores):
-        raise Refused("E_STMT", f"`{plan.text.strip()}` is not answered of a synopsis: its cells must be counts and "
-                      "sums of private rows, by public keys")  # fmt: skip
+    if (
+        not plan.cores
+        or plan.derived
+        or plan.cubes
+        or any(core.selection or core.histograms for core in plan.cores)
+    ):
+        raise Refused(
+            "E_STMT",
+            f"`{plan.text.strip()}` is not answered of a synopsis: its cells must be counts and "
+            "sums of private rows, by public keys",
+        )
     for core in plan.cores:
         normal = normal_core(core.core)
         for place, measured in enumerate(core.cells):
@@ -194,7 +221,11 @@ def _read(found: CellMatch) -> set[ColumnRef]:
 def _part(core: CorePlan, plan: Plan) -> Fraction:
     """The part of a statement's price that one of its cores gets."""
     whole, own = plan.cost, core.cost
-    return own.rho / whole.rho if own.epsilon is None or whole.epsilon is None else own.epsilon / whole.epsilon
+    return (
+        own.rho / whole.rho
+        if own.epsilon is None or whole.epsilon is None
+        else own.epsilon / whole.epsilon
+    )
 
 
 def _unions(needed: Iterable[Any]) -> list[frozenset[int]]:

@@ -35,13 +35,19 @@ class ModelColumn:
     def __post_init__(self) -> None:
         column, values = self.declared, self.declared.values
         if values is not None and len(values) > MOST_VALUES:
-            raise Refused("E_KEY", f"`{self.source}` has {len(values)} declared values; a model has at most "
-                          f"{MOST_VALUES}: leave the column out")  # fmt: skip
+            raise Refused(
+                "E_KEY",
+                f"`{self.source}` has {len(values)} declared values; a model has at most "
+                f"{MOST_VALUES}: leave the column out",
+            )
         if values is not None or column.type.kind == "boolean" or column.bounds is not None:
             return
         what = "`values`" if column.type.facts.axis is None else "`bounds` or `values`"
-        raise Refused("E_KEY", f"nothing public is known of the values of `{self.source}`; declare {what} for it, or "
-                      "leave the column out")  # fmt: skip
+        raise Refused(
+            "E_KEY",
+            f"nothing public is known of the values of `{self.source}`; declare {what} for it, or "
+            "leave the column out",
+        )
 
     @property
     def values(self) -> tuple[Scalar, ...] | None:
@@ -80,7 +86,10 @@ class ModelColumn:
         if self.values is not None:
             return name
         null = [f"WHEN {name} IS NULL THEN {self.bins}"] if self.declared.nullable else []
-        inner = [f"WHEN {name} < {self._literal(cut)} THEN {place}" for place, cut in enumerate(self.cuts[1:-1])]
+        inner = [
+            f"WHEN {name} < {self._literal(cut)} THEN {place}"
+            for place, cut in enumerate(self.cuts[1:-1])
+        ]
         branches = [*null, *inner] or [f"WHEN {name} < {self._literal(self.cuts[0])} THEN 0"]
         return f"CASE {' '.join(branches)} ELSE {self.bins - 1} END"
 
@@ -88,7 +97,11 @@ class ModelColumn:
     def _places(self) -> dict[object, int]:
         listed: Sequence[object] = range(self.bins) if self.values is None else self.values
         places = {value: place for place, value in enumerate(listed)}
-        return {**places, self.bins if self.values is None else None: self.bins} if self.declared.nullable else places
+        return (
+            {**places, self.bins if self.values is None else None: self.bins}
+            if self.declared.nullable
+            else places
+        )
 
     def place(self, key: object) -> int:
         """The place of a key as the engine returns it."""
@@ -129,7 +142,9 @@ class ModelColumn:
         value = sql_type.facts.at(point)
         if not isinstance(value, Fraction):
             return value
-        return sql_type.facts.constant(sql_type, str(float(value)) if sql_type.step is None else _decimal(value))
+        return sql_type.facts.constant(
+            sql_type, str(float(value)) if sql_type.step is None else _decimal(value)
+        )
 
     def _literal(self, point: Fraction) -> str:
         """The point as a constant of SQL."""

@@ -102,7 +102,9 @@ def synthetic_plan(
         raise Refused("E_LIMITS", f"a synthetic table has at most {MOST_COLUMNS} columns")
     pairs = tuple(combinations(range(len(columns)), 2))
     wanted = min(len(pairs), 2 * (len(columns) - 1), MOST_PAIRS)
-    drafts = [core_of([columns[place] for place in marginal]) for marginal in (*_single(columns), *pairs)]
+    drafts = [
+        core_of([columns[place] for place in marginal]) for marginal in (*_single(columns), *pairs)
+    ]
     bounds = [contribution(each.core, RowCount(None, None), "l1") for each in drafts]
     assert len({each.step for each in bounds}) == 1, "all counts have the same steps"
     moved = max(l1_sensitivity(each, privacy.neighbours) for each in bounds)
@@ -117,12 +119,21 @@ def synthetic_plan(
             together = _noise(moved, price, part * (1 - CHOICE_SHARE) if chooses else part, pure)
             choice = _choice(moved, price, part * CHOICE_SHARE, pure) if chooses else None
     except ValueError:
-        raise Refused("E_BOUNDS", "the noise at this price is beyond exact sampling; raise PRICE") from None
+        raise Refused(
+            "E_BOUNDS", "the noise at this price is beyond exact sampling; raise PRICE"
+        ) from None
     noises = [alone] * len(columns) + [together or alone] * len(pairs)
     cores = tuple(_counting(*each) for each in zip(drafts, bounds, noises, strict=True))
     reading = Plan(text, cores, (), "", (), (), price, float(privacy.confidence))
     return SyntheticPlan(
-        reading, tuple(columns), pairs, _rounds(wanted, chooses), alone, together, choice, bounds[0].step
+        reading,
+        tuple(columns),
+        pairs,
+        _rounds(wanted, chooses),
+        alone,
+        together,
+        choice,
+        bounds[0].step,
     )
 
 
@@ -141,7 +152,9 @@ def _rounds(wanted: int, chooses: bool) -> tuple[int, ...]:
 def _counting(draft: CorePlan, bounded: Contribution, noise: Mechanism) -> CorePlan:
     """The core with its count of rows alone, of which a unit's part is held to a norm in L1."""
     core: Core = draft.core
-    return CorePlan(core, (MeasuredCell(bounded, noise),), (), None, (SingleCell(0),), "l1", None, draft.dialect)
+    return CorePlan(
+        core, (MeasuredCell(bounded, noise),), (), None, (SingleCell(0),), "l1", None, draft.dialect
+    )
 
 
 def _noise(moved: int, price: Fraction, share: Fraction, pure: bool) -> Mechanism:
@@ -168,6 +181,10 @@ def marginals_note(plan: SyntheticPlan) -> list[dict[str, object]]:
         cells.append({"measures": chosen, **choice_note(plan.choice), "step": step})
     if plan.together is not None:
         cells.append(
-            {"measures": f"counts of {plan.measured} pairs of columns", **noise_note(plan.together), "step": step}
+            {
+                "measures": f"counts of {plan.measured} pairs of columns",
+                **noise_note(plan.together),
+                "step": step,
+            }
         )
     return [{"cells": cells, "threshold": None}]

@@ -99,7 +99,9 @@ def _of_noise(noise: Laplace | Gaussian, alone: bool) -> Loss:
             if alone and variance <= WIDEST_GAUSSIAN**2:
                 return GaussianLoss(variance, isqrt(square))
             if variance <= smoothing(square):
-                raise TheoremInvalid("Gaussian noise as narrow as this on several groups is known by its zCDP alone")
+                raise TheoremInvalid(
+                    "Gaussian noise as narrow as this on several groups is known by its zCDP alone"
+                )
             return GaussianVectorLoss(variance, square)
         case _:
             assert_never(noise)
@@ -141,7 +143,9 @@ class Block:
     @property
     def mechanism_costs(self) -> tuple[Cost, ...]:
         """The cost of each of the plans' releases, without the δ of thresholds."""
-        return tuple(cost for plan in self.plans for core in plan.cores for cost in released_costs(core))
+        return tuple(
+            cost for plan in self.plans for core in plan.cores for cost in released_costs(core)
+        )
 
     @property
     def largest_cost_of_a_unit(self) -> Cost:
@@ -173,7 +177,9 @@ class Block:
         """All the statements, as the ledger has them; `statements_of` parts them again."""
         count = f"{len(self.plans)} statement" + ("s" if len(self.plans) != 1 else "")
         name = self.theorem.ledger_name or self.theorem.name
-        return f"-- a workload of {count}, by {name}\n" + _BETWEEN.join(plan.text for plan in self.plans)
+        return f"-- a workload of {count}, by {name}\n" + _BETWEEN.join(
+            plan.text for plan in self.plans
+        )
 
 
 def statements_of(written: str) -> tuple[str, ...]:
@@ -205,15 +211,23 @@ def parallel_cost(plans: tuple[Plan, ...], schema: Schema) -> Cost:
     for name in sorted({name for each in demanded for name in each.demanded}):
         found = FREE
         for point in points(demanded, name):
-            reading = [core for core, each in zip(cores, demanded, strict=True) if each.admits(name, point)]
+            reading = [
+                core for core, each in zip(cores, demanded, strict=True) if each.admits(name, point)
+            ]
             found = _larger(found, sum((core.cost for core in reading), FREE))
         if best is None or found.rho < best.rho:
             best = found
     if best is None or best.rho >= total.rho:
         table, column = schema.unit
-        needed = "" if determined(schema) else f'; for columns of {table} the schema must say key = "{column}" there'
-        raise TheoremInvalid(f"no conditions show that the statements are about different {table}: rows that are apart "
-                             f"may belong to one unit{needed}")  # fmt: skip
+        needed = (
+            ""
+            if determined(schema)
+            else f'; for columns of {table} the schema must say key = "{column}" there'
+        )
+        raise TheoremInvalid(
+            f"no conditions show that the statements are about different {table}: rows that are apart "
+            f"may belong to one unit{needed}"
+        )
     return best
 
 

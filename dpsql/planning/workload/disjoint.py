@@ -41,7 +41,10 @@ class UnitConditions:
 
     def admits(self, name: str, point: Point) -> bool:
         """Whether rows of a unit with this value may be read; True where nothing is said against it."""
-        return all(True in _truth(condition, column, point) for column, condition in self.demanded.get(name, ()))
+        return all(
+            True in _truth(condition, column, point)
+            for column, condition in self.demanded.get(name, ())
+        )
 
 
 def conditions(core: Core, schema: Schema) -> UnitConditions:
@@ -72,7 +75,9 @@ def points(every: Sequence[UnitConditions], name: str) -> list[Point]:
     return [*numbers, *between, *ends, None]
 
 
-def _demanded(relation: Relation, unit: ColumnRef, schema: Schema) -> Iterator[tuple[str, ColumnRef, Expression]]:
+def _demanded(
+    relation: Relation, unit: ColumnRef, schema: Schema
+) -> Iterator[tuple[str, ColumnRef, Expression]]:
     """Conditions that every row fulfils, on columns of scans whose unit is that of the row."""
     known, scans, subqueries = list[Expression](), list[Scan](), list[PerUnit]()
     _collect(relation, known, scans, subqueries)
@@ -105,7 +110,9 @@ def _meets_the_cut(condition: Expression, scan: Scan, column: ColumnRef) -> bool
     return read is not None and any(len(text) >= read for text in texts)
 
 
-def _collect(relation: Relation, known: list[Expression], scans: list[Scan], subqueries: list[PerUnit]) -> None:
+def _collect(
+    relation: Relation, known: list[Expression], scans: list[Scan], subqueries: list[PerUnit]
+) -> None:
     """The conditions that every row fulfils, and what rows are made of: nothing that an outer join may leave out."""
     match relation:
         case Scan():
@@ -151,7 +158,9 @@ def _truth(condition: Expression, column: ColumnRef, point: Point) -> Truth:
         case ColumnRef() if condition == column and column.type.kind == "boolean":
             return frozenset({point if isinstance(point, bool) else None})
         case Call(function="not", arguments=(inner,)):
-            return frozenset(None if each is None else not each for each in _truth(inner, column, point))
+            return frozenset(
+                None if each is None else not each for each in _truth(inner, column, point)
+            )
         case Call(function="and" | "or" as function, arguments=arguments):
             sides = [_truth(each, column, point) for each in arguments]
             return frozenset(_joined(function, each) for each in product(*sides))
@@ -159,12 +168,18 @@ def _truth(condition: Expression, column: ColumnRef, point: Point) -> Truth:
             return frozenset({point is None})
         case Call(function="in", arguments=(ColumnRef() as read, *options)) if read == column:
             sides = [_compared("=", column, point, each) for each in options]
-            return frozenset(_joined("or", each) for each in product(*sides)) if len(sides) <= 12 else _one_of(sides)
+            return (
+                frozenset(_joined("or", each) for each in product(*sides))
+                if len(sides) <= 12
+                else _one_of(sides)
+            )
         case Call(function=function, arguments=(ColumnRef() as read, other)) if (
             read == column and function in _COMPARED
         ):
             return _compared(function, column, point, other)
-        case Call(function=function, arguments=(other, ColumnRef() as read)) if read == column and function in _TURNED:
+        case Call(function=function, arguments=(other, ColumnRef() as read)) if (
+            read == column and function in _TURNED
+        ):
             return _compared(_TURNED[function], column, point, other)
         case _:
             return _ANY

@@ -61,7 +61,9 @@ class PricedWorkload:
 
     def with_status(self, status: OfferStatus) -> tuple[Plan, ...]:
         """The plans of one status, in order."""
-        return tuple(plan for plan, each in zip(self.plans, self.statuses, strict=True) if each == status)
+        return tuple(
+            plan for plan, each in zip(self.plans, self.statuses, strict=True) if each == status
+        )
 
     @property
     def best(self) -> Offer | None:
@@ -78,10 +80,20 @@ class PricedWorkload:
         return found[accountant]
 
     @property
-    def rows(self) -> tuple[tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...]:
+    def rows(
+        self,
+    ) -> tuple[
+        tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...
+    ]:
         """For tools: accountant, ε at the schema's δ, charged ε, ρ and δ, share left, and why it is not valid."""
         return tuple(
-            (each.accountant, _number(each.epsilon), *_numbers(each.cost), _number(each.left), each.why)
+            (
+                each.accountant,
+                _number(each.epsilon),
+                *_numbers(each.cost),
+                _number(each.left),
+                each.why,
+            )
             for each in self.offers
         )
 
@@ -91,7 +103,14 @@ class PricedWorkload:
         lines = [f"a workload of {count}" + (f", {free} of them free" if free else "")]
         if not self.offers:
             return f"{lines[0]}: nothing is charged"
-        cells = [("accountant", f"ε at δ = {shown(self.delta)}" if self.delta else "ε", "charged", "left")]
+        cells = [
+            (
+                "accountant",
+                f"ε at δ = {shown(self.delta)}" if self.delta else "ε",
+                "charged",
+                "left",
+            )
+        ]
         best = self.best
         for offer in self.offers:
             name = offer.accountant + (" *" if offer is best else "")
@@ -122,23 +141,30 @@ def priced(
     budget = remaining.standings[0].budget
     own = budget.delta_selection * BLOCK_SHARE if delta is None else delta
     if own > budget.delta_selection:
-        aside = f"the budget sets δ = {shown(budget.delta_selection)} aside for thresholds and blocks"
+        aside = (
+            f"the budget sets δ = {shown(budget.delta_selection)} aside for thresholds and blocks"
+        )
         raise DataError(f"{aside}, and this block would use {shown(own)}")
     if not bought:
         return PricedWorkload(tuple(plans), tuple(statuses), budget.delta, ())
     offers = (
-        _offer(theorem, Block(bought, theorem, schema, own), budget.delta, remaining) for theorem in THEOREMS.values()
+        _offer(theorem, Block(bought, theorem, schema, own), budget.delta, remaining)
+        for theorem in THEOREMS.values()
     )
     return PricedWorkload(tuple(plans), tuple(statuses), budget.delta, tuple(offers))
 
 
-def _offer(theorem: type[Theorem], block: Block, delta: Fraction, remaining: RemainingBudget) -> Offer:
+def _offer(
+    theorem: type[Theorem], block: Block, delta: Fraction, remaining: RemainingBudget
+) -> Offer:
     """What one accountant makes of a block, at the δ of the whole promise."""
     try:
         cost = block.cost.rounded_up()
         epsilon = theorem.block_epsilon(block, cost, delta)
         shares = remaining.shares_after(cost)
-        return Offer(theorem.name, block, epsilon, cost, None if shares is None else min(shares), "")
+        return Offer(
+            theorem.name, block, epsilon, cost, None if shares is None else min(shares), ""
+        )
     except TheoremInvalid as error:
         return Offer(theorem.name, block, None, None, None, str(error))
 
@@ -148,7 +174,11 @@ def _number(value: Fraction | None) -> float | None:
 
 
 def _numbers(cost: Cost | None) -> tuple[float | None, float | None, float | None]:
-    return (None, None, None) if cost is None else (_number(cost.epsilon), float(cost.rho), float(cost.delta))
+    return (
+        (None, None, None)
+        if cost is None
+        else (_number(cost.epsilon), float(cost.rho), float(cost.delta))
+    )
 
 
 def _said(cost: Cost) -> str:

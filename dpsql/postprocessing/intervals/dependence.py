@@ -30,11 +30,40 @@ class Dependence(IntEnum):
 
 #: What noise goes through without a choice: arithmetic, roots, logarithms, sums, averages and windows.
 _SMOOTH = (
-    exp.Paren, exp.Alias, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Cast, exp.TryCast,
-    exp.Round, exp.Floor, exp.Ceil, exp.Trunc, exp.Coalesce, exp.Nullif, exp.Sqrt, exp.Cbrt, exp.Ln, exp.Log, exp.Exp,
-    exp.Pow, exp.Case, exp.If, exp.Sum, exp.Avg, exp.Window, exp.Filter, exp.Lag, exp.Lead, exp.FirstValue,
-    exp.LastValue, exp.NthValue,
-)  # fmt: skip
+    exp.Paren,
+    exp.Alias,
+    exp.Neg,
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Div,
+    exp.IntDiv,
+    exp.Cast,
+    exp.TryCast,
+    exp.Round,
+    exp.Floor,
+    exp.Ceil,
+    exp.Trunc,
+    exp.Coalesce,
+    exp.Nullif,
+    exp.Sqrt,
+    exp.Cbrt,
+    exp.Ln,
+    exp.Log,
+    exp.Exp,
+    exp.Pow,
+    exp.Case,
+    exp.If,
+    exp.Sum,
+    exp.Avg,
+    exp.Window,
+    exp.Filter,
+    exp.Lag,
+    exp.Lead,
+    exp.FirstValue,
+    exp.LastValue,
+    exp.NthValue,
+)
 
 
 @dataclass(frozen=True)
@@ -83,12 +112,19 @@ class ColumnScope:
     def named(self, column: exp.Column) -> list[SourceColumn]:
         """The columns of the sources that the column may be."""
         name, table = fold(column.name), fold(column.table)
-        return [each for source in self.sources if table in ("", source.name)
-                for each in source.columns or () if each.name == name]  # fmt: skip
+        return [
+            each
+            for source in self.sources
+            if table in ("", source.name)
+            for each in source.columns or ()
+            if each.name == name
+        ]
 
     def without(self, name: str) -> ColumnScope:
         """The scope of the item of that name, which does not mean itself."""
-        return replace(self, items={each: item for each, item in self.items.items() if each != name})
+        return replace(
+            self, items={each: item for each, item in self.items.items() if each != name}
+        )
 
 
 #: How the value of a subquery depends on noise.
@@ -102,16 +138,30 @@ def dependence_of(node: exp.Expr, scope: ColumnScope, subquery: SubqueryDependen
             return _column_dependence(node, scope, subquery)
         case exp.Query():
             return subquery(node)
-    most = max((dependence_of(each, scope, subquery) for each in node.iter_expressions()), default=Dependence.PUBLIC)
+    most = max(
+        (dependence_of(each, scope, subquery) for each in node.iter_expressions()),
+        default=Dependence.PUBLIC,
+    )
     if most is Dependence.PUBLIC:
         several = isinstance(node, (exp.AggFunc, exp.Window))
-        return Dependence.PUBLIC if not several else Dependence.CHOSEN if scope.chosen_rows else Dependence.SMOOTH
+        return (
+            Dependence.PUBLIC
+            if not several
+            else Dependence.CHOSEN
+            if scope.chosen_rows
+            else Dependence.SMOOTH
+        )
     return Dependence.CHOSEN if scope.chosen_rows or _chooses(node, scope, subquery) else most
 
 
-def is_noisy(nodes: Sequence[exp.Expr | None], scope: ColumnScope, subquery: SubqueryDependence) -> bool:
+def is_noisy(
+    nodes: Sequence[exp.Expr | None], scope: ColumnScope, subquery: SubqueryDependence
+) -> bool:
     """Whether one of the expressions depends on noise."""
-    return any(each is not None and dependence_of(each, scope, subquery) is not Dependence.PUBLIC for each in nodes)
+    return any(
+        each is not None and dependence_of(each, scope, subquery) is not Dependence.PUBLIC
+        for each in nodes
+    )
 
 
 def _chooses(node: exp.Expr, scope: ColumnScope, subquery: SubqueryDependence) -> bool:
@@ -129,7 +179,9 @@ def _chooses(node: exp.Expr, scope: ColumnScope, subquery: SubqueryDependence) -
     return is_noisy(by, scope, subquery)
 
 
-def _column_dependence(column: exp.Column, scope: ColumnScope, subquery: SubqueryDependence) -> Dependence:
+def _column_dependence(
+    column: exp.Column, scope: ColumnScope, subquery: SubqueryDependence
+) -> Dependence:
     name, table = fold(column.name), fold(column.table)
     found = [each.dependence for each in scope.named(column)]
     if found:
@@ -165,16 +217,30 @@ def origin_of(node: exp.Expr, scope: ColumnScope) -> CellOrigin | None:
 
 def chooses_rows(select: exp.Select, scope: ColumnScope, subquery: SubqueryDependence) -> bool:
     """Whether noise chooses the rows of the SELECT, or which of them are together."""
-    joins, order, group = select.args.get("joins") or [], select.args.get("order"), select.args.get("group")
+    joins, order, group = (
+        select.args.get("joins") or [],
+        select.args.get("order"),
+        select.args.get("group"),
+    )
     if any(join.args.get("method") for join in joins) or (is_limited(select) and order is None):
         return True
-    by: list[exp.Expr | None] = [exp.column(name.copy()) for join in joins for name in join.args.get("using") or ()]
+    by: list[exp.Expr | None] = [
+        exp.column(name.copy()) for join in joins for name in join.args.get("using") or ()
+    ]
     by += [join.args.get("on") for join in joins]
     by += [select.args.get(part) for part in ("where", "having", "qualify")]
     if group is not None:
         by += [_resolve_ordinal(each, select) for each in group.expressions]
-        by += [each for part in ("rollup", "cube", "grouping_sets") for each in group.args.get(part) or ()]
-        by += [item for item in select.expressions if group.args.get("all") and item.find(exp.AggFunc) is None]
+        by += [
+            each
+            for part in ("rollup", "cube", "grouping_sets")
+            for each in group.args.get(part) or ()
+        ]
+        by += [
+            item
+            for item in select.expressions
+            if group.args.get("all") and item.find(exp.AggFunc) is None
+        ]
     if order is not None and is_limited(select):
         by += [_resolve_ordinal(each.this, select) for each in order.expressions]
     return is_noisy(by, scope, subquery)

@@ -41,7 +41,9 @@ def with_ends(
     query, found = shell.copy(), dict[tuple[str, str], IntervalEndColumns]()
 
     def replaced(select: exp.Select, scope: ColumnScope, ways: RowPaths) -> None:
-        for call in list(select.walk(prune=lambda node: node is not select and isinstance(node, exp.Query))):
+        for call in list(
+            select.walk(prune=lambda node: node is not select and isinstance(node, exp.Query))
+        ):
             side = interval_end(call)
             if not isinstance(call, exp.Anonymous) or side is None:
                 continue
@@ -53,7 +55,9 @@ def with_ends(
                 _refuse(call)
             kinds = column_types(shapes[table])
             kind = "DOUBLE" if origin.aggregate is None else end_type(kinds[f"a{origin.aggregate}"])
-            ends = found.setdefault((table, sql), IntervalEndColumns(table, sql, len(found), origin.aggregate, kind))
+            ends = found.setdefault(
+                (table, sql), IntervalEndColumns(table, sql, len(found), origin.aggregate, kind)
+            )
             call.replace(carried(ends.columns[side], origin.row, ways[origin.row]))
 
     lineage = Lineage(released, public, replaced)
@@ -65,6 +69,10 @@ def with_ends(
 
 
 def _refuse(call: exp.Anonymous) -> NoReturn:
-    refuse("E_FUNC", f"{call.name.upper()} takes an aggregate over private rows, a sum, a quotient of sums or a "
-           "rounding of these, or a column of a subquery that is one: keys and ends of intervals have no interval; SET "
-           "dpsql.intervals = on shows the ends of all other intervals as columns", call)  # fmt: skip
+    refuse(
+        "E_FUNC",
+        f"{call.name.upper()} takes an aggregate over private rows, a sum, a quotient of sums or a "
+        "rounding of these, or a column of a subquery that is one: keys and ends of intervals have no interval; SET "
+        "dpsql.intervals = on shows the ends of all other intervals as columns",
+        call,
+    )

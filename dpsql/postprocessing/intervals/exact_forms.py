@@ -31,11 +31,26 @@ INNER = "inner"
 _POINTS = "dpsql points"
 _NUMBERS = {exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT}
 _ROUNDED = _NUMBERS | {
-    exp.DataType.Type.DECIMAL, exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT,
-    exp.DataType.Type.BIGINT, exp.DataType.Type.INT128,
-}  # fmt: skip
+    exp.DataType.Type.DECIMAL,
+    exp.DataType.Type.TINYINT,
+    exp.DataType.Type.SMALLINT,
+    exp.DataType.Type.INT,
+    exp.DataType.Type.BIGINT,
+    exp.DataType.Type.INT128,
+}
 #: What nowhere falls or nowhere rises where one argument changes: any of them, or the first.
-_MONOTONE = (exp.Paren, exp.Neg, exp.Add, exp.Sub, exp.Mul, exp.Greatest, exp.Least, exp.Sqrt, exp.Ln, exp.Exp)
+_MONOTONE = (
+    exp.Paren,
+    exp.Neg,
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Greatest,
+    exp.Least,
+    exp.Sqrt,
+    exp.Ln,
+    exp.Exp,
+)
 _MONOTONE_IN_FIRST = (exp.Div, exp.Round, exp.Trunc, exp.Floor, exp.Ceil, exp.Coalesce)
 
 
@@ -47,10 +62,15 @@ def known_noises(shape: Core | Cube) -> list[KnownNoise]:
     known no further than these let it be.
     """
     before = noise_known(shape)
-    thresholded, found = bool(shape.keys) and (isinstance(shape, Cube) or shape.domain is None), list[KnownNoise]()
+    thresholded, found = (
+        bool(shape.keys) and (isinstance(shape, Cube) or shape.domain is None),
+        list[KnownNoise](),
+    )
     for place, aggregate in enumerate(shape.aggregates):
         ranks, shown = aggregate.ranks, thresholded and aggregate.function is UNITS
-        own = ranks is not None and (ranks.listed or ranks.edge or is_date(column_types(shape)[f"a{place}"]))
+        own = ranks is not None and (
+            ranks.listed or ranks.edge or is_date(column_types(shape)[f"a{place}"])
+        )
         most = KnownNoise.ENDS if own else KnownNoise.DRAWS if shown else KnownNoise.FORM
         found.append(min(aggregate.function.known_noise, most, before))
     return found
@@ -127,7 +147,9 @@ def _monotone_part(node: exp.Expr) -> exp.Expr | None:
     if isinstance(node, exp.Cast):
         return node.this if node.to.this in _ROUNDED else None
     parts = [each for each in node.iter_expressions() if _constant(each) is None]
-    known = isinstance(node, _MONOTONE) or (isinstance(node, _MONOTONE_IN_FIRST) and _constant(node.this) is None)
+    known = isinstance(node, _MONOTONE) or (
+        isinstance(node, _MONOTONE_IN_FIRST) and _constant(node.this) is None
+    )
     return parts[0] if known and len(parts) == 1 else None
 
 
@@ -137,7 +159,11 @@ def _quotient(node: exp.Expr) -> ExactForm | None:
     if whole is not None or not isinstance(node, exp.Div):
         return None if whole is None else ExactForm(whole, ONE)
     above, below = _sum(node.this), _sum(node.expression)
-    return None if above is None or below is None or not set(below) - {None} else ExactForm(above, below)
+    return (
+        None
+        if above is None or below is None or not set(below) - {None}
+        else ExactForm(above, below)
+    )
 
 
 def _sum(node: exp.Expr) -> LinearSum | None:
@@ -156,7 +182,11 @@ def _sum(node: exp.Expr) -> LinearSum | None:
         case exp.Neg():
             return _added({}, _sum(node.this), Fraction(-1))
         case exp.Add() | exp.Sub():
-            return _added(_sum(node.this), _sum(node.expression), Fraction(-1 if isinstance(node, exp.Sub) else 1))
+            return _added(
+                _sum(node.this),
+                _sum(node.expression),
+                Fraction(-1 if isinstance(node, exp.Sub) else 1),
+            )
         case exp.Mul() if (factor := _constant(node.expression)) is not None:
             return _added({}, _sum(node.this), factor)
         case exp.Mul() if (factor := _constant(node.this)) is not None:
@@ -172,7 +202,10 @@ def _added(left: LinearSum | None, right: LinearSum | None, factor: Fraction) ->
     if left is None or right is None:
         return None
     places = {**left, **right}
-    added = {place: left.get(place, Fraction(0)) + factor * right.get(place, Fraction(0)) for place in places}
+    added = {
+        place: left.get(place, Fraction(0)) + factor * right.get(place, Fraction(0))
+        for place in places
+    }
     return {place: each for place, each in added.items() if each}
 
 
@@ -197,15 +230,22 @@ def exact_intervals(
     return [ends.get(row) if isinstance(row, int) else None for row in rows]
 
 
-def _interval(table: AnyReleasedTable, row: int, form: ExactForm, confidence: float) -> ConfidenceInterval | None:
+def _interval(
+    table: AnyReleasedTable, row: int, form: ExactForm, confidence: float
+) -> ConfidenceInterval | None:
     """That of one aggregate moved and scaled, of a sum, or Fieller's set of a quotient of sums."""
     factors = [(place, factor) for place, factor in form.above.items() if place is not None]
     if form.below == ONE and len(factors) == 1:
         (place, factor), constant = factors[0], float(form.above.get(None, 0))
         known = table.intervals[row][place]
-        low, high = sorted(float(factor) * end for end in known) if known is not None else (None, None)
+        low, high = (
+            sorted(float(factor) * end for end in known) if known is not None else (None, None)
+        )
         return None if low is None or high is None else (low + constant, high + constant)
-    over, under = _form(table, row, form.above, confidence), _form(table, row, form.below, confidence)
+    over, under = (
+        _form(table, row, form.above, confidence),
+        _form(table, row, form.below, confidence),
+    )
     if over is None or under is None:
         return None
     if form.below == ONE:
@@ -215,7 +255,9 @@ def _interval(table: AnyReleasedTable, row: int, form: ExactForm, confidence: fl
     return ratio(over * sign, under * sign, EVERYTHING)
 
 
-def _form(table: AnyReleasedTable, row: int, total: LinearSum, confidence: float) -> LinearForm | None:
+def _form(
+    table: AnyReleasedTable, row: int, total: LinearSum, confidence: float
+) -> LinearForm | None:
     forms = {place: table.form(row, place, confidence) for place in total if place is not None}
     parts = [form * float(total[place]) for place, form in forms.items() if form is not None]
     whole = sum(parts[1:], parts[0] if parts else LinearForm(0.0)).plus(float(total.get(None, 0)))
@@ -232,6 +274,8 @@ def _through_function(
     sandbox.insert(_POINTS, [[row for row, _ in ends], [end for _, end in ends]], types)
     value = f"TRY(TRY_CAST({around} AS DOUBLE))"
     number = f"FILTER (WHERE NOT isnan({value}))"
-    found = sandbox.execute(f'SELECT "row", min({value}) {number}, max({value}) {number}, count({value}) {number} '
-                            f'FROM released."{_POINTS}" GROUP BY "row"')  # fmt: skip
+    found = sandbox.execute(
+        f'SELECT "row", min({value}) {number}, max({value}) {number}, count({value}) {number} '
+        f'FROM released."{_POINTS}" GROUP BY "row"'
+    )
     return {row: (low, high) if known == 2 else EVERYTHING for row, low, high, known in found}

@@ -89,17 +89,28 @@ class Lineage:
 
     def _select(self, select: exp.Select) -> QueryLineage:
         ways, joins, first = RowPaths(), select.args.get("joins") or [], select.args.get("from_")
-        sources = [self._source(each.this, select, ways) for each in ([] if first is None else [first]) + joins]
-        items = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+        sources = [
+            self._source(each.this, select, ways)
+            for each in ([] if first is None else [first]) + joins
+        ]
+        items = {
+            fold(item.alias): item.this
+            for item in select.expressions
+            if isinstance(item, exp.Alias)
+        }
         scope = ColumnScope(sources, items, any(each.chosen_rows for each in sources))
         self._visit(select, scope, ways)
         if chooses_rows(select, scope, self._subquery):
             scope = replace(scope, chosen_rows=True)
         columns, distinct = self._columns(select, scope), select.args.get("distinct") is not None
-        partial = any(join.args.get("method") or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")
-                      for join in joins)  # fmt: skip
+        partial = any(
+            join.args.get("method") or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")
+            for join in joins
+        )
         chosen = scope.chosen_rows or (distinct and any(each.dependence for each in columns or ()))
-        return QueryLineage(columns, chosen, None if partial or distinct or is_grouped(select) else ways)
+        return QueryLineage(
+            columns, chosen, None if partial or distinct or is_grouped(select) else ways
+        )
 
     def _columns(self, select: exp.Select, scope: ColumnScope) -> tuple[SourceColumn, ...] | None:
         """The columns of the SELECT list."""
@@ -107,7 +118,9 @@ class Lineage:
         for place, item in enumerate(select.expressions):
             star = item.this if isinstance(item, exp.Column) else item
             if isinstance(star, exp.Star):
-                many = _starred(star, fold(item.table) if isinstance(item, exp.Column) else "", select, scope)
+                many = _starred(
+                    star, fold(item.table) if isinstance(item, exp.Column) else "", select, scope
+                )
                 if many is None:
                     return None
                 found += many
@@ -121,17 +134,25 @@ class Lineage:
 
     def _set_operation(self, query: exp.SetOperation) -> QueryLineage:
         left, right = self.query(query.this), self.query(query.expression)
-        known = left.columns is not None and right.columns is not None and not query.args.get("by_name")
+        known = (
+            left.columns is not None and right.columns is not None and not query.args.get("by_name")
+        )
         if not known or len(left.columns or ()) != len(right.columns or ()):
             return QueryLineage()
         pairs = zip(left.columns or (), right.columns or (), strict=True)
-        columns = tuple(SourceColumn(own.name, max(own.dependence, other.dependence)) for own, other in pairs)
+        columns = tuple(
+            SourceColumn(own.name, max(own.dependence, other.dependence)) for own, other in pairs
+        )
         compared = not isinstance(query, exp.Union) and any(each.dependence for each in columns)
         return QueryLineage(columns, left.chosen_rows or right.chosen_rows or compared)
 
     def _source(self, node: exp.Expr, select: exp.Select, ways: RowPaths) -> Source:
         """A source with its columns; those of a PIVOT are not known."""
-        name, names, here = fold(node.alias_or_name), alias_columns(node), (select, node.alias_or_name)
+        name, names, here = (
+            fold(node.alias_or_name),
+            alias_columns(node),
+            (select, node.alias_or_name),
+        )
         if node.args.get("pivots"):
             return Source(name, chosen_rows=True)
         match node:
@@ -140,11 +161,18 @@ class Lineage:
                 place = len(self.tables) - 1
                 ways[place] = (here,)
                 own = self._released.get(node.name, {})
-                return Source(name, [SourceColumn(each, known, CellOrigin(place, exp.column(each, quoted=True)))
-                                     for each, known in own.items()])  # fmt: skip
+                return Source(
+                    name,
+                    [
+                        SourceColumn(each, known, CellOrigin(place, exp.column(each, quoted=True)))
+                        for each, known in own.items()
+                    ],
+                )
             case exp.Table() if not names and fold(node.name) in self._public:
                 public = self._public[fold(node.name)]
-                return Source(name, [SourceColumn(fold(each), Dependence.PUBLIC) for each in public])
+                return Source(
+                    name, [SourceColumn(fold(each), Dependence.PUBLIC) for each in public]
+                )
             case exp.Values() if names and node.find(exp.Query, exp.Column) is None:
                 return Source(name, [SourceColumn(fold(each), Dependence.PUBLIC) for each in names])
             case exp.Subquery():
@@ -155,22 +183,34 @@ class Lineage:
                 behind = inner.ways if name else None
                 ways.update({place: (*way, here) for place, way in (behind or {}).items()})
                 called = [*names, *(each.name for each in inner.columns[len(names) :])]
-                columns = [replace(each, name=fold(new), origin=None if behind is None else each.origin)
-                           for new, each in zip(called, inner.columns, strict=True)]  # fmt: skip
+                columns = [
+                    replace(each, name=fold(new), origin=None if behind is None else each.origin)
+                    for new, each in zip(called, inner.columns, strict=True)
+                ]
                 return Source(name, columns, chosen)
             case _:
                 return Source(name)
 
 
-def _starred(star: exp.Star, table: str, select: exp.Select, scope: ColumnScope) -> list[SourceColumn] | None:
+def _starred(
+    star: exp.Star, table: str, select: exp.Select, scope: ColumnScope
+) -> list[SourceColumn] | None:
     """The columns that a star stands for; None where that is not known."""
     joins = select.args.get("joins") or []
     sources = [source for source in scope.sources if table in ("", source.name)]
-    renamed = star.args.get("replace") or star.args.get("rename") or any(join.args.get("method") for join in joins)
+    renamed = (
+        star.args.get("replace")
+        or star.args.get("rename")
+        or any(join.args.get("method") for join in joins)
+    )
     if renamed or any(source.columns is None for source in sources):
         return None
     left_out = {fold(each.name) for each in star.args.get("except_") or ()}
-    merged = set() if table else {fold(name.name) for join in joins for name in join.args.get("using") or ()}
+    merged = (
+        set()
+        if table
+        else {fold(name.name) for join in joins for name in join.args.get("using") or ()}
+    )
     found: list[SourceColumn] = []
     for source in sources:
         known = left_out | ({each.name for each in found} & merged)
@@ -195,7 +235,9 @@ class TracedQuery:
     tables: tuple[str, ...]
 
 
-def trace(query: exp.Query, released: ReleasedColumns, public: Mapping[str, Sequence[str]]) -> TracedQuery:
+def trace(
+    query: exp.Query, released: ReleasedColumns, public: Mapping[str, Sequence[str]]
+) -> TracedQuery:
     """The query with its rows numbered, and what its columns are of released rows."""
     copy, lineage = query.copy(), Lineage(released, public)
     single = isinstance(copy, exp.Select) and not is_grouped(copy)
@@ -212,13 +254,18 @@ def trace(query: exp.Query, released: ReleasedColumns, public: Mapping[str, Sequ
     numbers, columns = {place: number for number, place in enumerate(ways)}, list[SourceColumn]()
     for each in found.columns or ():
         known = Dependence.CHOSEN if found.chosen_rows and each.dependence else each.dependence
-        origin = replace(each.origin, row=numbers[each.origin.row]) if ways and each.origin else None
+        origin = (
+            replace(each.origin, row=numbers[each.origin.row]) if ways and each.origin else None
+        )
         columns.append(SourceColumn(each.name, known, origin))
     return TracedQuery(copy, all_rows, columns, tuple(lineage.tables[place] for place in ways))
 
 
 def columns_of_shown_groups(
-    query: exp.Query, released: ReleasedColumns, evident: Evident, public: Mapping[str, Sequence[str]]
+    query: exp.Query,
+    released: ReleasedColumns,
+    evident: Evident,
+    public: Mapping[str, Sequence[str]],
 ) -> frozenset[int]:
     """The columns of the result that depend on which groups of the tables are shown."""
     shown_alone = {f"core{place}" for place in evident.partial - evident.complete}
@@ -230,13 +277,25 @@ def columns_of_shown_groups(
         for name, kinds in released.items()
     }
     traced = trace(query, chosen, public)
-    return frozenset(place for place, each in enumerate(traced.columns) if each.dependence is Dependence.CHOSEN)
+    return frozenset(
+        place for place, each in enumerate(traced.columns) if each.dependence is Dependence.CHOSEN
+    )
 
 
 def _shown_part(query: exp.Query, single: bool) -> dict[str, exp.Expr]:
     """What chooses only which rows of the result are shown, by its name: of a plain list its condition, too."""
-    parts = ["order", "limit", "offset", *(("having", "qualify") if isinstance(query, exp.Select) else ())]
+    parts = [
+        "order",
+        "limit",
+        "offset",
+        *(("having", "qualify") if isinstance(query, exp.Select) else ()),
+    ]
     where = query.args.get("where")
-    if single and where is not None and query.find(exp.Window) is None and where.find(exp.Query) is None:
+    if (
+        single
+        and where is not None
+        and query.find(exp.Window) is None
+        and where.find(exp.Query) is None
+    ):
         parts.append("where")
     return {part: query.args[part] for part in parts if query.args.get(part) is not None}

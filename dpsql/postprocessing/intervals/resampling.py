@@ -35,7 +35,9 @@ def drawn_again(shape: Core | Cube) -> list[int]:
     return [place for place, known in enumerate(known_noises(shape)) if known >= KnownNoise.DRAWS]
 
 
-def interval_of(value: object, low: float | None, high: float | None, mean: float | None) -> ConfidenceInterval | None:
+def interval_of(
+    value: object, low: float | None, high: float | None, mean: float | None
+) -> ConfidenceInterval | None:
     """The interval of a released value, of which samples show how far noise moves it, to both sides and on the average.
 
     It holds both the percentile and the pivotal interval, and is longer where noise moves the value to one side.
@@ -46,7 +48,9 @@ def interval_of(value: object, low: float | None, high: float | None, mean: floa
     if not all(map(math.isfinite, (low, middle, high))):
         return (low, high) if math.isnan(middle) else (min(low, middle), max(high, middle))
     moved = 0.0 if mean is None else 2 * (mean - middle)
-    return min(low, 2 * middle - high) - max(moved, 0.0), max(high, 2 * middle - low) + max(-moved, 0.0)
+    return min(low, 2 * middle - high) - max(moved, 0.0), max(high, 2 * middle - low) + max(
+        -moved, 0.0
+    )
 
 
 def resampled_query(
@@ -60,10 +64,14 @@ def resampled_query(
         shapes: the released tables that it reads.
     """
     query, width = traced.all_rows.copy(), len(columns)
-    tables = tuple(dict.fromkeys(node.name for node in query.find_all(exp.Table) if node.db == "released"))
+    tables = tuple(
+        dict.fromkeys(node.name for node in query.find_all(exp.Table) if node.db == "released")
+    )
     depending = [each.dependence for each in traced.columns]
     depending = depending if len(depending) == width else [Dependence.CHOSEN] * width
-    numbers = [place for place, each in enumerate(columns) if not each.is_read_off and is_number(each.type)]
+    numbers = [
+        place for place, each in enumerate(columns) if not each.is_read_off and is_number(each.type)
+    ]
     wanted = tuple(place for place in numbers if depending[place] is Dependence.SMOOTH)
     without = tuple(place for place in numbers if depending[place] is Dependence.CHOSEN)
     if not tables or not (wanted or without):
@@ -92,14 +100,22 @@ def resampled_intervals(
         _put_samples(sandbox, name, tables[name], samples, confidence)
     tails = {":low": repr((1 - confidence) / 2), ":high": repr((1 + confidence) / 2)}
     try:
-        found = sandbox.execute(plan.sql.replace(":low", tails[":low"]).replace(":high", tails[":high"]))
+        found = sandbox.execute(
+            plan.sql.replace(":low", tails[":low"]).replace(":high", tails[":high"])
+        )
     except (PostProcessingFailed, PostProcessingStopped):
         return None
     width = len(plan.known)
-    seen = {_identity(each[:width]): [each[at : at + 3] for at in range(width + 1, len(each), 3)]
-            for each in found if each[width] == samples}  # fmt: skip
-    varying = [at for at, _ in enumerate(plan.wanted)
-               if any(each[width + 1 + 3 * at] != each[width + 2 + 3 * at] for each in found)]  # fmt: skip
+    seen = {
+        _identity(each[:width]): [each[at : at + 3] for at in range(width + 1, len(each), 3)]
+        for each in found
+        if each[width] == samples
+    }
+    varying = [
+        at
+        for at, _ in enumerate(plan.wanted)
+        if any(each[width + 1 + 3 * at] != each[width + 2 + 3 * at] for each in found)
+    ]
     places_of: dict[object, list[int]] = {}
     for number, row in enumerate(rows):
         places_of.setdefault(_identity([row[place] for place in plan.known]), []).append(number)
@@ -113,14 +129,19 @@ def resampled_intervals(
     return intervals
 
 
-def _put_samples(sandbox: Sandbox, name: str, table: AnyReleasedTable, samples: int, confidence: float) -> None:
+def _put_samples(
+    sandbox: Sandbox, name: str, table: AnyReleasedTable, samples: int, confidence: float
+) -> None:
     """Put a released table's rows into the sandbox with the aggregates that are drawn again, on each sample.
 
     Sample s of several tables belongs together; what is no number is NULL.
     """
     rows, places = range(len(table.keys)), drawn_again(table.shape)
     types = {"row": "BIGINT", "sample": "BIGINT", **{f"a{place}": "DOUBLE" for place in places}}
-    data: list[list[object]] = [[row for row in rows for _ in range(samples)], [*range(samples)] * len(rows)]
+    data: list[list[object]] = [
+        [row for row in rows for _ in range(samples)],
+        [*range(samples)] * len(rows),
+    ]
     data += [[] for _ in places]
     for row in rows:
         again = table.draws(row, samples, confidence)
@@ -131,7 +152,11 @@ def _put_samples(sandbox: Sandbox, name: str, table: AnyReleasedTable, samples: 
 
 
 def _on_samples(
-    query: exp.Query, wanted: Sequence[int], known: Sequence[int], width: int, shapes: Mapping[str, Core | Cube]
+    query: exp.Query,
+    wanted: Sequence[int],
+    known: Sequence[int],
+    width: int,
+    shapes: Mapping[str, Core | Cube],
 ) -> str:
     """The query on every sample at once, and of each row that is known the percentiles of its values.
 
@@ -139,14 +164,20 @@ def _on_samples(
     """
     for node in list(query.find_all(exp.Table)):
         if node.db == "released":
-            alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
-            node.replace(exp.Subquery(this=_sample_of(node.name, shapes[node.name]), alias=alias.copy()))
+            alias = node.args.get("alias") or exp.TableAlias(
+                this=exp.to_identifier(node.name, quoted=True)
+            )
+            node.replace(
+                exp.Subquery(this=_sample_of(node.name, shapes[node.name]), alias=alias.copy())
+            )
     names = ", ".join(f"c{place}" for place in range(width))
     keys = [f"c{place}" for place in known]
     figures = [each for place in wanted for each in _percentiles(f"c{place}")]
-    return (f'SELECT {", ".join([*keys, "count(*)", *figures])} '
-            f'FROM released."{_SAMPLES}", LATERAL ({SANDBOX.write(query)}) '
-            f'AS "{_RESULT}"({names})' + (f" GROUP BY {', '.join(keys)}" if keys else ""))  # fmt: skip
+    return (
+        f"SELECT {', '.join([*keys, 'count(*)', *figures])} "
+        f'FROM released."{_SAMPLES}", LATERAL ({SANDBOX.write(query)}) '
+        f'AS "{_RESULT}"({names})' + (f" GROUP BY {', '.join(keys)}" if keys else "")
+    )
 
 
 def _percentiles(column: str) -> list[str]:
@@ -158,22 +189,32 @@ def _percentiles(column: str) -> list[str]:
     number = f"FILTER (WHERE NOT isnan({value}))"
     ends = [f"quantile_cont({value}, {part}) {number}" for part in (":low", ":high")]
     infinite = " OR ".join(f"isinf({end})" for end in ends)
-    low, high = (f"CASE WHEN {infinite} THEN {side}({value}) {number} ELSE {end} END"
-                 for side, end in zip(("min", "max"), ends, strict=True))  # fmt: skip
+    low, high = (
+        f"CASE WHEN {infinite} THEN {side}({value}) {number} ELSE {end} END"
+        for side, end in zip(("min", "max"), ends, strict=True)
+    )
     return [low, high, f"avg({value}) FILTER (WHERE isfinite({value}))"]
 
 
 def _sample_of(name: str, shape: Core | Cube) -> exp.Expr:
     """The released table on the sample that the query is run on; what is not drawn again is as it was released."""
     again = [f'"a{place}"' for place in drawn_again(shape)]
-    listed = ["t.*" + (f" EXCLUDE ({', '.join(again)})" if again else ""), *(f"s.{each}" for each in again)]
+    listed = [
+        "t.*" + (f" EXCLUDE ({', '.join(again)})" if again else ""),
+        *(f"s.{each}" for each in again),
+    ]
     drawn = f'released."{_sampled(name)}" AS s ON t."row" = s."row"'
-    return SANDBOX.parse(f'SELECT {", ".join(listed)} FROM released."{name}" AS t JOIN {drawn} '
-                         f'WHERE s."sample" = "{_SAMPLES}"."sample"')  # fmt: skip
+    return SANDBOX.parse(
+        f'SELECT {", ".join(listed)} FROM released."{name}" AS t JOIN {drawn} '
+        f'WHERE s."sample" = "{_SAMPLES}"."sample"'
+    )
 
 
 def _identity(values: Sequence[object]) -> object:
-    return tuple("NaN" if value != value else value if value.__hash__ is not None else repr(value) for value in values)
+    return tuple(
+        "NaN" if value != value else value if value.__hash__ is not None else repr(value)
+        for value in values
+    )
 
 
 def _sampled(name: str) -> str:

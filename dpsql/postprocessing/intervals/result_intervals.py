@@ -46,7 +46,10 @@ def released_columns(
     """The columns of released tables and how they depend on noise; ends of intervals are drawn on no sample."""
     found = {}
     for name, shape in tables.items():
-        kinds = {column: Dependence.PUBLIC if column[0] != "a" else Dependence.CHOSEN for column in column_types(shape)}
+        kinds = {
+            column: Dependence.PUBLIC if column[0] != "a" else Dependence.CHOSEN
+            for column in column_types(shape)
+        }
         drawn = {f"a{place}": Dependence.SMOOTH for place in drawn_again(shape)}
         found[name] = kinds | drawn | dict.fromkeys(end_types(name, ends), Dependence.CHOSEN)
     return found
@@ -64,11 +67,17 @@ def output_columns(
             return OutputColumn(name, sql_type)
         table = traced.tables[origin.row]
         kind, number = table[:4], int(table[4:])
-        is_computed = origin.aggregate is None and known.dependence is not Dependence.PUBLIC and is_number(sql_type)
+        is_computed = (
+            origin.aggregate is None
+            and known.dependence is not Dependence.PUBLIC
+            and is_number(sql_type)
+        )
         computed = SANDBOX.write(origin.expression) if is_computed else None
         exact = computed is not None and exact_form(computed, tables[table]) is not None
         core, cube = (number, None) if kind == "core" else (0, number)
-        return OutputColumn(name, sql_type, origin.aggregate, computed, origin.row, core, cube, exact)
+        return OutputColumn(
+            name, sql_type, origin.aggregate, computed, origin.row, core, cube, exact
+        )
 
     return tuple(column(place, *each) for place, each in enumerate(described))
 
@@ -108,12 +117,19 @@ def intervals(
             own = list(own) if len(behind) > len(own) // 4 else own
             found.append([own[number] if isinstance(number, int) else None for number in behind])
         elif each.exact and each.computed is not None:
-            found.append(sampled if many else exact_intervals(sandbox, table, each.computed, behind, plan.confidence))
+            found.append(
+                sampled
+                if many
+                else exact_intervals(sandbox, table, each.computed, behind, plan.confidence)
+            )
         else:
             for sql in divisors(each.computed or ""):
                 below = exact_intervals(sandbox, table, sql, behind, plan.confidence)
-                sampled = [interval and (interval if ends and (ends[0] >= 0 or ends[1] <= 0) else EVERYTHING)
-                           for interval, ends in zip(sampled, below, strict=True)]  # fmt: skip
+                sampled = [
+                    interval
+                    and (interval if ends and (ends[0] >= 0 or ends[1] <= 0) else EVERYTHING)
+                    for interval, ends in zip(sampled, below, strict=True)
+                ]
             found.append(sampled)
     columns = [
         [None if row[place] is None else ends for row, ends in zip(rows, own, strict=True)]
@@ -128,8 +144,14 @@ def _own(table: AnyReleasedTable, place: int, sql_type: str) -> Sequence[CellInt
     values = column(table.aggregates, place)
     curves = [None if value is None else curve for value, curve in zip(values, curves, strict=True)]
     if member != sql_type:
-        lists = [None if each is None else [_curve_ends(curve, member) for curve in each] for each in curves]
-        return [None if each is None else ([low for low, _ in each], [high for _, high in each]) for each in lists]
+        lists = [
+            None if each is None else [_curve_ends(curve, member) for curve in each]
+            for each in curves
+        ]
+        return [
+            None if each is None else ([low for low, _ in each], [high for _, high in each])
+            for each in lists
+        ]
     if not is_date(sql_type):
         return column(table.intervals, place)
     return [None if each is None else date_ends(each[0], sql_type) for each in curves]
@@ -145,7 +167,10 @@ def end_types(table: str, ends: Sequence[IntervalEndColumns]) -> dict[str, str]:
 
 
 def end_values(
-    sandbox: Sandbox, ends: Sequence[IntervalEndColumns], tables: Mapping[str, AnyReleasedTable], confidence: float
+    sandbox: Sandbox,
+    ends: Sequence[IntervalEndColumns],
+    tables: Mapping[str, AnyReleasedTable],
+    confidence: float,
 ) -> dict[IntervalEndColumns, tuple[list[Any], list[Any]]]:
     """The ends of the intervals of every row of their tables."""
     found: dict[IntervalEndColumns, tuple[list[Any], list[Any]]] = {}
@@ -161,7 +186,9 @@ def end_values(
     return found
 
 
-def missing_intervals(plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: int, ran: bool) -> tuple[str, ...]:
+def missing_intervals(
+    plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: int, ran: bool
+) -> tuple[str, ...]:
     """One sentence for each reason why columns of numbers lack intervals.
 
     Args:
@@ -179,15 +206,19 @@ def missing_intervals(plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: 
         return tuple(said)
     behind = sum(len(tables[name].keys) for name in resampling.tables)
     if resampling.wanted and behind > MOST_RESAMPLED_ROWS:
-        why = (f"it takes {behind:,} released rows together, and at most {MOST_RESAMPLED_ROWS:,} are resampled; ask "
-               "for fewer groups at a time")  # fmt: skip
+        why = (
+            f"it takes {behind:,} released rows together, and at most {MOST_RESAMPLED_ROWS:,} are resampled; ask "
+            "for fewer groups at a time"
+        )
         said.append(_said(plan, resampling.wanted, why))
     elif resampling.wanted and not ran:
         why = "run on samples of the noise, the part of the statement over released rows fails"
         said.append(_said(plan, resampling.wanted, f"{why}, or takes too much time or memory"))
     if resampling.without:
-        why = ("noise chooses what is shown (by a rank, MAX, MIN or a condition on released numbers) or cannot be "
-               "drawn again, and no interval would hold as often as it says")  # fmt: skip
+        why = (
+            "noise chooses what is shown (by a rank, MAX, MIN or a condition on released numbers) or cannot be "
+            "drawn again, and no interval would hold as often as it says"
+        )
         said.append(_said(plan, resampling.without, why))
     return tuple(said)
 
@@ -207,4 +238,8 @@ def groups_left_open(intervals: bool, thresholded: bool) -> str:
         said = "this answer is made of large groups alone"
     if not intervals:
         said += ", so that what is made of several groups has no interval"
-    return said if thresholded else f"{said}; SET dpsql.empty_groups = show reads all groups, with rows or without"
+    return (
+        said
+        if thresholded
+        else f"{said}; SET dpsql.empty_groups = show reads all groups, with rows or without"
+    )

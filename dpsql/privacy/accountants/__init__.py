@@ -20,11 +20,21 @@ def _by_name(*theorems: type[Theorem]) -> Mapping[str, type[Theorem]]:
     return {theorem.name: theorem for theorem in theorems}
 
 
-THEOREMS = _by_name(Hybrid, Basic, Parallel, AdvancedComposition, Concentrated, Renyi, LossDistributions)
+THEOREMS = _by_name(
+    Hybrid, Basic, Parallel, AdvancedComposition, Concentrated, Renyi, LossDistributions
+)
 RULES: Mapping[str, type[CompositionRule]] = {
     name: each for name, each in THEOREMS.items() if issubclass(each, CompositionRule)
 }
 #: What is used where none is named.
 DEFAULT: CompositionRule = Hybrid()
 
-__all__ = ["CONVERSION_SHARE", "DEFAULT", "RULES", "THEOREMS", "CompositionRule", "Theorem", "price_for"]
+__all__ = [
+    "CONVERSION_SHARE",
+    "DEFAULT",
+    "RULES",
+    "THEOREMS",
+    "CompositionRule",
+    "Theorem",
+    "price_for",
+]

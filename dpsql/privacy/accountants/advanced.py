@@ -40,7 +40,9 @@ class AdvancedComposition(WeightedRule):
             "most": MOST_STATEMENTS,
         }
     )
-    epsilon: Fraction = field(metadata={"description": "What every one of them costs.", "phrase": "their epsilon"})
+    epsilon: Fraction = field(
+        metadata={"description": "What every one of them costs.", "phrase": "their epsilon"}
+    )
 
     name = "advanced"
     title = "advanced composition"
@@ -54,10 +56,14 @@ class AdvancedComposition(WeightedRule):
     def __post_init__(self) -> None:
         known = isinstance(self.statements, int) and not isinstance(self.statements, bool)
         if not known or not 1 <= self.statements <= MOST_STATEMENTS:
-            raise DataError(f"advanced composition needs a number of statements from 1 to {MOST_STATEMENTS}, fixed "
-                            "beforehand")  # fmt: skip
+            raise DataError(
+                f"advanced composition needs a number of statements from 1 to {MOST_STATEMENTS}, fixed "
+                "beforehand"
+            )
         if not isinstance(self.epsilon, Fraction) or self.epsilon <= 0:
-            raise DataError("advanced composition needs the epsilon of a statement, fixed beforehand")
+            raise DataError(
+                "advanced composition needs the epsilon of a statement, fixed beforehand"
+            )
 
     def conversion(self, delta: Fraction, share: Fraction) -> Fraction:
         return delta
@@ -70,37 +76,52 @@ class AdvancedComposition(WeightedRule):
 
     def is_price(self, cost: Cost) -> bool:
         """Whether a cost is the one that was fixed for every statement."""
-        return cost.delta == 0 and cost.epsilon == Cost(self.epsilon, self.epsilon).rounded_up().epsilon
+        return (
+            cost.delta == 0
+            and cost.epsilon == Cost(self.epsilon, self.epsilon).rounded_up().epsilon
+        )
 
     def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
         return self.epsilon if total.weight < self.allowance(promise) else Fraction(0)
 
-    def refusal(self, promise: Guarantee, total: ChargedTotal, cost: Cost, whose: str) -> str | None:
+    def refusal(
+        self, promise: Guarantee, total: ChargedTotal, cost: Cost, whose: str
+    ) -> str | None:
         """Why it is not the price that was fixed, or that all statements are spent."""
         if cost.delta:
             return None
         if not self.is_price(cost):
-            return (f"under advanced composition every statement is pure and costs exactly ε = {shown(self.epsilon)}, "
-                    f"as was fixed beforehand; this one costs ε = {shown(price_of(cost))}")  # fmt: skip
+            return (
+                f"under advanced composition every statement is pure and costs exactly ε = {shown(self.epsilon)}, "
+                f"as was fixed beforehand; this one costs ε = {shown(price_of(cost))}"
+            )
         allowance = self.allowance(promise)
         if total.weight > allowance:
-            return (f"{whose} has statements in its ledger that are not of exactly ε = {shown(self.epsilon)}; advanced "
-                    "composition does not hold for them")  # fmt: skip
-        return f"{whose} has spent all of the {int(allowance)} statements that were fixed beforehand"
+            return (
+                f"{whose} has statements in its ledger that are not of exactly ε = {shown(self.epsilon)}; advanced "
+                "composition does not hold for them"
+            )
+        return (
+            f"{whose} has spent all of the {int(allowance)} statements that were fixed beforehand"
+        )
 
     def unfit(self, promise: Guarantee) -> str | None:
         """Why so many statements are more than the budget holds."""
         allowance = self.allowance(promise)
         if allowance >= self.statements:
             return None
-        return (f"{self.statements} statements of ε = {shown(self.epsilon)} pass the budget by advanced composition; "
-                f"it holds {int(allowance)}")  # fmt: skip
+        return (
+            f"{self.statements} statements of ε = {shown(self.epsilon)} pass the budget by advanced composition; "
+            f"it holds {int(allowance)}"
+        )
 
     def misstated(self, query_epsilon: Fraction, query_delta: Fraction | None) -> str | None:
         """Why the price of statements is not the one that was fixed."""
         if query_epsilon != self.epsilon:
-            return ("under advanced composition every statement costs the epsilon that was fixed; set "
-                    f"query_epsilon = {float(self.epsilon):g}")  # fmt: skip
+            return (
+                "under advanced composition every statement costs the epsilon that was fixed; set "
+                f"query_epsilon = {float(self.epsilon):g}"
+            )
         if query_delta is not None:
             return "under advanced composition statements are pure and use no delta; leave query_delta out"
         return None
@@ -129,7 +150,11 @@ def most_statements(statements: int, epsilon: Fraction, promise: Guarantee) -> i
     low, high = 0, statements
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if advanced(middle, epsilon, promise.delta) <= promise.epsilon else (low, middle - 1)
+        low, high = (
+            (middle, high)
+            if advanced(middle, epsilon, promise.delta) <= promise.epsilon
+            else (low, middle - 1)
+        )
     return low
 
 

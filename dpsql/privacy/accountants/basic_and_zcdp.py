@@ -21,7 +21,9 @@ class Basic(LedgerSums):
     """The sum of pure ε, and that of δ."""
 
     name = "basic"
-    hints: ClassVar[Mapping[str, str]] = {"sequential": 'sequential composition is called "basic" here'}
+    hints: ClassVar[Mapping[str, str]] = {
+        "sequential": 'sequential composition is called "basic" here'
+    }
     needs_delta = False
     adds_pure = True
 
@@ -39,7 +41,9 @@ class Basic(LedgerSums):
 
     def share(self, promise: Guarantee, total: ChargedTotal) -> Fraction:
         """What is left of ε."""
-        left = Fraction(0) if total.cost.epsilon is None else 1 - total.cost.epsilon / promise.epsilon
+        left = (
+            Fraction(0) if total.cost.epsilon is None else 1 - total.cost.epsilon / promise.epsilon
+        )
         return max(left, Fraction(0))
 
     def affordable(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> int:
@@ -100,7 +104,9 @@ class Concentrated(LedgerSums):
     def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:
         """Σρ, converted at the δ that thresholds leave."""
         if cost.delta >= delta:
-            raise TheoremInvalid("zCDP is said in (ε, δ) at a δ above 0, beside what thresholds use")
+            raise TheoremInvalid(
+                "zCDP is said in (ε, δ) at a δ above 0, beside what thresholds use"
+            )
         return epsilon_of_rho(cost.rho, delta - cost.delta)
 
 
@@ -134,10 +140,15 @@ class Hybrid(LedgerSums):
         return max(_PURE.share(promise, total), _CONCENTRATED.share(promise, total))
 
     def affordable(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> int:
-        return max(_PURE.affordable(promise, total, cost), _CONCENTRATED.affordable(promise, total, cost))
+        return max(
+            _PURE.affordable(promise, total, cost), _CONCENTRATED.affordable(promise, total, cost)
+        )
 
     def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
-        return max(_PURE.largest_price(promise, total, cost), _CONCENTRATED.largest_price(promise, total, cost))
+        return max(
+            _PURE.largest_price(promise, total, cost),
+            _CONCENTRATED.largest_price(promise, total, cost),
+        )
 
     @classmethod
     def block_epsilon(cls, releases: FixedReleases, cost: Cost, delta: Fraction) -> Fraction:

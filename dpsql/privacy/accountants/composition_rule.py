@@ -93,7 +93,9 @@ class CompositionRule(Theorem):
         """The rule in a sentence."""
         return self.name
 
-    def refusal(self, promise: Guarantee, total: ChargedTotal, cost: Cost, whose: str) -> str | None:
+    def refusal(
+        self, promise: Guarantee, total: ChargedTotal, cost: Cost, whose: str
+    ) -> str | None:
         """Why a cost is refused, in words of the rule's own; None where the filter's words do."""
         return None
 
@@ -164,7 +166,9 @@ DIGITS = 3
 _STEPS = 38
 
 
-def price_for(answers: int, epsilon: Fraction, delta: Fraction, rule: CompositionRule, *, gaussian: bool) -> Fraction:
+def price_for(
+    answers: int, epsilon: Fraction, delta: Fraction, rule: CompositionRule, *, gaussian: bool
+) -> Fraction:
     """The largest price, of three digits, at which a whole budget admits so many plain counts, with one noise.
 
     ValueError where no price is that small.

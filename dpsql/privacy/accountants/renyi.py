@@ -55,7 +55,9 @@ class Renyi(WeightedRule):
 
     def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
         """The ε that Gaussian noise would have."""
-        return gaussian_price(max(self.allowance(promise) - total.weight, Fraction(0)) / self.order(promise))
+        return gaussian_price(
+            max(self.allowance(promise) - total.weight, Fraction(0)) / self.order(promise)
+        )
 
     @classmethod
     def block_cost(cls, releases: FixedReleases, delta: Fraction) -> Cost:

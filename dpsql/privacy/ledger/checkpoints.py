@@ -44,7 +44,11 @@ class Checkpoint:
 
 def state_folder() -> Path:
     """DPSQL_STATE, the StateDirectory of a systemd unit, or ``dpsql`` in the user's folder for such things."""
-    chosen = _FOLDER.get() or os.environ.get("DPSQL_STATE") or os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
+    chosen = (
+        _FOLDER.get()
+        or os.environ.get("DPSQL_STATE")
+        or os.environ.get("STATE_DIRECTORY", "").partition(":")[0]
+    )
     if chosen:
         return Path(chosen)
     try:
@@ -90,7 +94,8 @@ class Checkpoints:
         if found is None:
             return None
         return LedgerLocation(
-            str(found["place"]), None if found["file"] is None else (found["file"][0], found["file"][1])
+            str(found["place"]),
+            None if found["file"] is None else (found["file"][0], found["file"][1]),
         )
 
     def place(self, ledger: str, at: LedgerLocation) -> None:
@@ -119,7 +124,9 @@ class Checkpoints:
 
     def advance(self, ledger: str, entry: Entry) -> None:
         """The entry is durable in the ledger."""
-        _Slots(self._ledger(ledger) / "newest").write(Checkpoint(entry.seq, entry.digest, entry.total))
+        _Slots(self._ledger(ledger) / "newest").write(
+            Checkpoint(entry.seq, entry.digest, entry.total)
+        )
         self.digests(ledger).add(entry.seq, entry.digest)
         if len(entry.analyst) <= _LONGEST_NAME:
             own = Checkpoint(entry.seq, entry.digest, entry.own, entry.analyst)
@@ -217,7 +224,9 @@ class _Slots:
         try:
             handle = os.open(self._path, os.O_WRONLY)
             try:
-                os.pwrite(handle, (_hash_bytes(cells).encode() + cells).ljust(_SLOT, b"\0"), at * _SLOT)
+                os.pwrite(
+                    handle, (_hash_bytes(cells).encode() + cells).ljust(_SLOT, b"\0"), at * _SLOT
+                )
             finally:
                 os.close(handle)
         except OSError as error:
@@ -258,7 +267,10 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 def _write(path: Path, content: dict[str, Any]) -> None:
     try:
-        _put(path, json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"))
+        _put(
+            path,
+            json.dumps(content, ensure_ascii=False, indent=1).encode("utf-8", "backslashreplace"),
+        )
     except OSError as error:
         raise _state_error() from error
 

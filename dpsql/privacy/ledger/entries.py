@@ -89,7 +89,9 @@ class Entry:
 
     def follows(self, last: Entry | None, own: Cost, *, start: str) -> bool:
         """Whether number, chain and totals continue those of ``last`` and, for the analyst, ``own``."""
-        seq, previous, total = (0, start, FREE) if last is None else (last.seq, last.digest, last.total)
+        seq, previous, total = (
+            (0, start, FREE) if last is None else (last.seq, last.digest, last.total)
+        )
         chained = self.seq == seq + 1 and self.previous == previous
         return chained and self.total == total + self.cost and self.own == own + self.cost
 
@@ -100,13 +102,23 @@ class Entry:
 
     def row(self) -> EntryRow:
         """The entry as the columns of its line."""
-        facts = (self.seq, self.previous, self.digest, self.at, self.analyst, self.statement, self.cells)
+        facts = (
+            self.seq,
+            self.previous,
+            self.digest,
+            self.at,
+            self.analyst,
+            self.statement,
+            self.cells,
+        )
         return facts + cost_texts(self.cost) + cost_texts(self.total) + cost_texts(self.own)
 
 
 def chained(last: Entry | None, entry: Entry, *, start: str) -> bool:
     """Whether the entry stands in its place in the chain: directly after ``last``, or first."""
-    return (entry.seq, entry.previous) == ((1, start) if last is None else (last.seq + 1, last.digest))
+    return (entry.seq, entry.previous) == (
+        (1, start) if last is None else (last.seq + 1, last.digest)
+    )
 
 
 def chain_start(version: int, *belongs: str) -> str:
@@ -136,7 +148,9 @@ def moment(at: str, seq: int) -> datetime:
 
 def damaged(seq: object) -> LedgerError:
     """The error for an entry that does not hash to what the chain says."""
-    return LedgerError(f"the ledger is damaged: entry {seq} is not what was written; nothing is released")
+    return LedgerError(
+        f"the ledger is damaged: entry {seq} is not what was written; nothing is released"
+    )
 
 
 def _digest(row: EntryRow) -> str:

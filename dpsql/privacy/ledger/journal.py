@@ -40,14 +40,20 @@ class Ledger:
     """The journal of one dataset; safe to share between threads, and its store between processes."""
 
     def __init__(
-        self, store: Store, meta: LedgerMeta, checkpoints: Checkpoints | None = None, seen: KnownEntry = NOTHING
+        self,
+        store: Store,
+        meta: LedgerMeta,
+        checkpoints: Checkpoints | None = None,
+        seen: KnownEntry = NOTHING,
     ) -> None:
         self._store, self._meta, self._checkpoints = store, meta, checkpoints
         self._start, self._seen = meta.start, seen
         self._clock, self._sums = store.now, SpentSums()
 
     @classmethod
-    def open(cls, place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS) -> Ledger:
+    def open(
+        cls, place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
+    ) -> Ledger:
         """The ledger at a path or a ``postgresql://`` address, begun where there is none and none is remembered.
 
         ``names`` are those by which the database is known again. LedgerError where the ledger is missing, behind, a
@@ -91,7 +97,9 @@ class Ledger:
         a ``tally`` is brought up to date before.
         """
         analyst = storable(line.analyst)
-        return self._append(analyst, lambda tables, spent: self._decided(decide, spent, line), begins, tally)
+        return self._append(
+            analyst, lambda tables, spent: self._decided(decide, spent, line), begins, tally
+        )
 
     @staticmethod
     def _decided(decide: Callable[[Spent], None], spent: Spent, line: NewEntry) -> NewEntry:
@@ -121,7 +129,9 @@ class Ledger:
                 raise NothingGivenUp
             unreleased.forget(tables, key)
             taken.append(paid)
-            return NewEntry(analyst, f"-- takes up entry {paid.seq}, for which nothing was released", "[]", FREE)
+            return NewEntry(
+                analyst, f"-- takes up entry {paid.seq}, for which nothing was released", "[]", FREE
+            )
 
         with suppress(NothingGivenUp):
             self._append(storable(analyst), line)
@@ -139,7 +149,9 @@ class Ledger:
         with self._store.transaction(write=True) as tables:
             last, spent = self._spent(tables, analyst, begins, tally, self._known())
             line = decided(tables, spent)
-            new = Entry.after(last, spent.ever_own, line, start=self._start, at=written(spent.moment))
+            new = Entry.after(
+                last, spent.ever_own, line, start=self._start, at=written(spent.moment)
+            )
             marks = ", ".join("?" * len(new.row()))
             tables.execute(f"INSERT INTO entries ({COLUMNS}) VALUES ({marks})", new.row())
             tables.execute("UPDATE head SET seq = ?, digest = ?", (new.seq, new.digest))
@@ -149,12 +161,17 @@ class Ledger:
         return new.seq
 
     def spent(
-        self, analyst: str | None = None, begins: WindowStart | None = None, tally: WeightTally | None = None
+        self,
+        analyst: str | None = None,
+        begins: WindowStart | None = None,
+        tally: WeightTally | None = None,
     ) -> Spent:
         """What everybody and this analyst have spent, in all and since the present window began."""
         known = self._known()
         with self._store.transaction(write=False) as tables:
-            return self._spent(tables, None if analyst is None else storable(analyst), begins, tally, known)[1]
+            return self._spent(
+                tables, None if analyst is None else storable(analyst), begins, tally, known
+            )[1]
 
     def totals(self, analyst: str | None = None) -> tuple[Cost, Cost]:
         """What everybody has ever spent, and what this analyst has."""
@@ -238,7 +255,11 @@ class Ledger:
         Asked before a transaction that reads, and within one that writes: an entry is remembered once it is durable.
         """
         newest = None if self._checkpoints is None else self._checkpoints.newest(self.id)
-        return self._seen if newest is None or newest.seq < self._seen[0] else (newest.seq, newest.digest)
+        return (
+            self._seen
+            if newest is None or newest.seq < self._seen[0]
+            else (newest.seq, newest.digest)
+        )
 
     def _spent(
         self,

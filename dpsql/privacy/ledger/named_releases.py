@@ -72,7 +72,17 @@ def listed(tables: LedgerTables, start: str) -> tuple[NamedRelease, ...]:
         if digest == _digest(start, paid, facts):
             found.append(
                 NamedRelease(
-                    name, kind, entry, version, described, size, content, digest, moment(at, entry), analyst, statement
+                    name,
+                    kind,
+                    entry,
+                    version,
+                    described,
+                    size,
+                    content,
+                    digest,
+                    moment(at, entry),
+                    analyst,
+                    statement,
                 )
             )
     return tuple(found)
@@ -81,7 +91,8 @@ def listed(tables: LedgerTables, start: str) -> tuple[NamedRelease, ...]:
 def content(tables: LedgerTables, release: NamedRelease) -> bytes | None:
     """The content of a listed release; None where it was dropped, or where it is not what was written."""
     row = tables.execute(
-        "SELECT content FROM named_releases WHERE name = ? AND digest = ?", (release.name, release.digest)
+        "SELECT content FROM named_releases WHERE name = ? AND digest = ?",
+        (release.name, release.digest),
     ).fetchone()
     held = None if row is None else row[0]
     return held if isinstance(held, bytes) and _hash(held) == release.content_digest else None
@@ -89,10 +100,14 @@ def content(tables: LedgerTables, release: NamedRelease) -> bytes | None:
 
 def require_room(tables: LedgerTables, name: str, size: int) -> None:
     """DataError where the name is taken, or where there is no room for a content of that many bytes."""
-    count, total = tables.execute("SELECT count(*), coalesce(sum(size), 0) FROM named_releases").fetchone()
+    count, total = tables.execute(
+        "SELECT count(*), coalesce(sum(size), 0) FROM named_releases"
+    ).fetchone()
     taken = tables.execute("SELECT kind FROM named_releases WHERE name = ?", (name,)).fetchone()
     if taken is not None:
-        raise DataError(f"`{name}` is the name of a {taken[0]} already; drop that first, or choose another name")
+        raise DataError(
+            f"`{name}` is the name of a {taken[0]} already; drop that first, or choose another name"
+        )
     if count >= MOST or total + size > LARGEST_SUM:
         raise DataError(
             f"the ledger keeps at most {MOST} named releases of {LARGEST_SUM >> 20} MiB together; drop one that nobody "

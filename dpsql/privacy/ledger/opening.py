@@ -32,7 +32,9 @@ def ledger_path(source: str | Path) -> Path:
     ``x.duckdb`` has ``x.duckdb.ledger`` beside it, a folder has ``dpsql.ledger`` in it; symbolic links are followed.
     """
     if is_address(str(source)):
-        raise LedgerError('data elsewhere has no default ledger; name one with `ledger = "…"` in the schema')
+        raise LedgerError(
+            'data elsewhere has no default ledger; name one with `ledger = "…"` in the schema'
+        )
     try:
         real = Path(source).resolve(strict=True)
     except (OSError, RuntimeError) as error:
@@ -40,8 +42,10 @@ def ledger_path(source: str | Path) -> Path:
     if real.is_dir():
         return real / "dpsql.ledger"
     if real.stat().st_nlink > 1:
-        raise LedgerError("the database has a second name (a hard link), and one budget all the same; name its ledger "
-                          'with `ledger = "…"` in the schema')  # fmt: skip
+        raise LedgerError(
+            "the database has a second name (a hard link), and one budget all the same; name its ledger "
+            'with `ledger = "…"` in the schema'
+        )
     return real.with_name(f"{real.name}.ledger")
 
 
@@ -78,7 +82,10 @@ def names_of(dataset: str, source: Path | str, schema: Path | None) -> DatabaseN
     Data elsewhere have the name of their address.
     """
     if isinstance(source, str):
-        files = [f"data {source.rstrip('/')}", *([] if schema is None else [f"schema {schema.resolve()}"])]
+        files = [
+            f"data {source.rstrip('/')}",
+            *([] if schema is None else [f"schema {schema.resolve()}"]),
+        ]
         return DatabaseNames(tuple(f"{each} {dataset}" for each in files))
     try:
         real = source.resolve(strict=True)
@@ -87,8 +94,14 @@ def names_of(dataset: str, source: Path | str, schema: Path | None) -> DatabaseN
         inodes = [each.stat() for each in ([real] if real.is_file() else sorted(_data_files(real)))]
     except (OSError, RuntimeError) as error:
         raise LedgerError("the data that the ledger belongs to cannot be found") from error
-    linked, single = ([_inode(each) for each in inodes if (each.st_nlink > 1) == several] for several in (True, False))
-    sought, kept = ([f"{each} {dataset}" for each in dict.fromkeys(names)] for names in ([*files, *linked], single))
+    linked, single = (
+        [_inode(each) for each in inodes if (each.st_nlink > 1) == several]
+        for several in (True, False)
+    )
+    sought, kept = (
+        [f"{each} {dataset}" for each in dict.fromkeys(names)]
+        for names in ([*files, *linked], single)
+    )
     return DatabaseNames(tuple(sought), tuple(kept))
 
 
@@ -125,7 +138,9 @@ def store_at(place: str | Path) -> Store:
     return LedgerFile(Path(place))
 
 
-def found(place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS) -> FoundLedger:
+def found(
+    place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
+) -> FoundLedger:
     """The ledger at the place, begun where there is none and where no database of these names had one.
 
     LedgerError where it is missing, behind, another one, a copy, another database's or not whole.
@@ -148,9 +163,13 @@ def found(place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAM
         _require_original(meta, here, before)
         layout.bring_up(tables, meta)
         newest = checkpoints.newest(meta.id)
-        last = entries.newest(tables, meta.start, NOTHING if newest is None else (newest.seq, newest.digest))
+        last = entries.newest(
+            tables, meta.start, NOTHING if newest is None else (newest.seq, newest.digest)
+        )
         if here == before:
-            entries.check_chain(tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN))
+            entries.check_chain(
+                tables, meta.start, 0 if last is None else max(0, last.seq - CHECKED_ON_OPEN)
+            )
         else:
             store.require_whole(tables)
             entries.check_chain(tables, meta.start, 0)
@@ -163,13 +182,17 @@ def found(place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAM
     return FoundLedger(store, meta, checkpoints, seen_of(last))
 
 
-def remember(checkpoints: Checkpoints, names: DatabaseNames, meta: LedgerMeta, here: LedgerLocation) -> None:
+def remember(
+    checkpoints: Checkpoints, names: DatabaseNames, meta: LedgerMeta, here: LedgerLocation
+) -> None:
     """From now on the databases of these names have this ledger, and it lies here."""
     checkpoints.bind(names.all, meta.id)
     checkpoints.place(meta.id, here)
 
 
-def complete_digests(checkpoints: Checkpoints, ledger: str, tables: LedgerTables, newest: Checkpoint | None) -> None:
+def complete_digests(
+    checkpoints: Checkpoints, ledger: str, tables: LedgerTables, newest: Checkpoint | None
+) -> None:
     """Remember the digests of all entries of a ledger that may be charged; ``newest`` is what was remembered before."""
     known = 0 if newest is None else newest.seq
     checkpoints.digests(ledger).complete(lambda seq: entries.digests_after(tables, seq), known)
@@ -184,9 +207,16 @@ def require_known(known: set[str], meta: LedgerMeta) -> None:
         )
 
 
-def _require_original(meta: LedgerMeta, here: LedgerLocation, before: LedgerLocation | None) -> None:
+def _require_original(
+    meta: LedgerMeta, here: LedgerLocation, before: LedgerLocation | None
+) -> None:
     """LedgerError where the ledger lay somewhere else, and still does."""
-    if before is None or before.place == here.place or before.file in (None, here.file) or here.file is None:
+    if (
+        before is None
+        or before.place == here.place
+        or before.file in (None, here.file)
+        or here.file is None
+    ):
         return
     if _id_at(Path(before.place), meta) == meta.id:
         raise LedgerError(

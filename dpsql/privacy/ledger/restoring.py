@@ -14,7 +14,13 @@ from dpsql.privacy.ledger import entries, unreleased
 from dpsql.privacy.ledger.checkpoints import Checkpoint, Checkpoints, EntryDigests
 from dpsql.privacy.ledger.entries import COLUMNS, Entry, NewEntry, newest_of, page_after
 from dpsql.privacy.ledger.journal import Ledger
-from dpsql.privacy.ledger.opening import DatabaseNames, complete_digests, remember, require_known, store_at
+from dpsql.privacy.ledger.opening import (
+    DatabaseNames,
+    complete_digests,
+    remember,
+    require_known,
+    store_at,
+)
 from dpsql.privacy.ledger.stores import layout
 from dpsql.privacy.ledger.stores.layout import LedgerIdentity, LedgerMeta
 from dpsql.privacy.ledger.stores.sqlite import LedgerFile
@@ -63,11 +69,15 @@ def remembered(place: str | Path, names: DatabaseNames) -> list[KnownLedger]:
     for ledger in sorted(checkpoints.ledgers_of(names.at(store_at(place)).sought)):
         newest, at = checkpoints.newest(ledger), checkpoints.whereabouts(ledger)
         entries = 0 if newest is None else newest.seq
-        found.append(KnownLedger(ledger, entries, "a place that is not known" if at is None else at.place))
+        found.append(
+            KnownLedger(ledger, entries, "a place that is not known" if at is None else at.place)
+        )
     return found
 
 
-def begin(place: str | Path, belongs: LedgerIdentity, names: DatabaseNames, *, again: bool = False) -> str:
+def begin(
+    place: str | Path, belongs: LedgerIdentity, names: DatabaseNames, *, again: bool = False
+) -> str:
     """Begin a ledger where none is, and return its id.
 
     LedgerError where something lies there, or where the database had a ledger before and is not to begin ``again``.
@@ -103,7 +113,11 @@ def backup(ledger: Ledger, target: Path) -> int:
 
 
 def restore(
-    place: str | Path, belongs: LedgerIdentity, names: DatabaseNames, source: Path | None, charge: Cost | None = None
+    place: str | Path,
+    belongs: LedgerIdentity,
+    names: DatabaseNames,
+    source: Path | None,
+    charge: Cost | None = None,
 ) -> RestoredLedger:
     """Put a backup where no ledger is, or accept the one that lies there (``source`` None), and charge what it lacks.
 
@@ -116,10 +130,15 @@ def restore(
     if source is None and not store.exists():
         raise LedgerError("there is no ledger to accept; name a backup")
     if source is not None and store.exists():
-        raise LedgerError("there is something where the ledger would be put; move it away first, or leave the backup "
-                          "out to accept what is there")  # fmt: skip
+        raise LedgerError(
+            "there is something where the ledger would be put; move it away first, or leave the backup "
+            "out to accept what is there"
+        )
     with _whole(store if source is None else LedgerFile(source), belongs) as (origin, meta, last):
-        require_known({each for each in checkpoints.ledgers_of(named.sought) if checkpoints.newest(each)}, meta)
+        require_known(
+            {each for each in checkpoints.ledgers_of(named.sought) if checkpoints.newest(each)},
+            meta,
+        )
         newest = checkpoints.newest(meta.id)
         if newest is None and charge is None:
             raise LedgerError(
@@ -133,7 +152,11 @@ def restore(
             lacking += [NewEntry(analyst, said, "[]", cost) for analyst, cost in costs]
         if charge is not None and charge != FREE:
             lacking.append(NewEntry(NOBODY, SAID, "[]", charge))
-        ledger = _accepted(store, meta, lacking) if source is None else _put(store, meta, lacking, origin)
+        ledger = (
+            _accepted(store, meta, lacking)
+            if source is None
+            else _put(store, meta, lacking, origin)
+        )
     count = ledger.verify()
     checkpoints.begin_again(meta.id, _newest_of_each(ledger))
     with store.transaction(write=False) as tables:
@@ -220,7 +243,9 @@ def _beyond(more: Cost, less: Cost) -> Cost:
 
 
 @contextmanager
-def _whole(store: Store, belongs: LedgerIdentity) -> Iterator[tuple[Store, LedgerMeta, Entry | None]]:
+def _whole(
+    store: Store, belongs: LedgerIdentity
+) -> Iterator[tuple[Store, LedgerMeta, Entry | None]]:
     """A ledger of this database that is whole, wherever it lies and whatever is remembered: its newest entry."""
     try:
         with store.transaction(write=False) as tables:
@@ -273,4 +298,6 @@ def _copied_named(store: Store, newest: int) -> Iterator[WriteStatement]:
 
 def _newest_of_each(ledger: Ledger) -> list[Entry]:
     """The newest entry of each analyst, the newest of all last."""
-    return sorted({each.analyst: each for each in ledger.history()}.values(), key=lambda each: each.seq)
+    return sorted(
+        {each.analyst: each for each in ledger.history()}.values(), key=lambda each: each.seq
+    )

@@ -83,7 +83,9 @@ class SpentSums:
             return FREE, FREE
         self._begin(tables, start, last)
         before = self._before
-        total = self._difference(tables, last, FREE if before is None else before.total, last.total, None)
+        total = self._difference(
+            tables, last, FREE if before is None else before.total, last.total, None
+        )
         if analyst is None:
             return total, FREE
         if analyst not in self._owns:
@@ -96,7 +98,9 @@ class SpentSums:
             self._before = newest_before(tables, start, last.seq)
             self._start, self._owns, self._pure = start, {}, {}
 
-    def _difference(self, tables: LedgerTables, last: Entry, before: Cost, after: Cost, analyst: str | None) -> Cost:
+    def _difference(
+        self, tables: LedgerTables, last: Entry, before: Cost, after: Cost, analyst: str | None
+    ) -> Cost:
         """The sum of the costs between two totals; what ∞ hides in those of ε is added up from the entries."""
         if after.epsilon is None or before.epsilon is None:
             pure = None if before.epsilon is not None else self._added(tables, last, analyst)
@@ -132,7 +136,9 @@ class WeightTally:
     """
 
     def __init__(
-        self, weights: Mapping[str | None, Callable[[Cost], Fraction]], begins: WindowStart | None = None
+        self,
+        weights: Mapping[str | None, Callable[[Cost], Fraction]],
+        begins: WindowStart | None = None,
     ) -> None:
         self._weights, self._begins = dict(weights), begins
         self._window: datetime | None = None
@@ -141,7 +147,9 @@ class WeightTally:
 
     def bring(self, tables: LedgerTables, start: str) -> None:
         """Add the entries that were written since; ``start`` is what the first one is chained to."""
-        while page := tables.execute(_AFTER, (0 if self._last is None else self._last.seq,)).fetchall():
+        while page := tables.execute(
+            _AFTER, (0 if self._last is None else self._last.seq,)
+        ).fetchall():
             for row in page:
                 entry = Entry.of(row)
                 if not chained(self._last, entry, start=start):
@@ -163,4 +171,8 @@ class WeightTally:
 
     def _is_over(self, moment: datetime) -> bool:
         """Whether the moment lies in a later window than the sums."""
-        return self._begins is not None and self._window is not None and self._begins(moment) > self._window
+        return (
+            self._begins is not None
+            and self._window is not None
+            and self._begins(moment) > self._window
+        )

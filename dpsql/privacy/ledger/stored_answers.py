@@ -25,7 +25,11 @@ def find(tables: LedgerTables, start: str, key: str) -> bytes | None:
 
 def find_all(tables: LedgerTables, start: str, keys: Sequence[str]) -> dict[str, bytes]:
     """The answers that are kept under some of the keys, as they were written."""
-    found = tables.execute(_FOUND.format(", ".join("?" * len(keys))), tuple(keys)).fetchall() if keys else []
+    found = (
+        tables.execute(_FOUND.format(", ".join("?" * len(keys))), tuple(keys)).fetchall()
+        if keys
+        else []
+    )
     return {
         key: answer
         for key, entry, paid, answer, digest in found
@@ -40,7 +44,10 @@ def keep(tables: LedgerTables, start: str, key: str, entry: int, answer: bytes) 
         return
     digest = _digest(start, key, entry, paid[0], answer)
     tables.execute("DELETE FROM answers WHERE key = ?", (key,))
-    tables.execute("INSERT INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)", (key, entry, answer, digest))
+    tables.execute(
+        "INSERT INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)",
+        (key, entry, answer, digest),
+    )
     _forget_oldest(tables)
 
 

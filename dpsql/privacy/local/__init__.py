@@ -4,7 +4,12 @@
 price, and is what a schema's ``collected`` stands for. Proofs in `docs/proofs/local.md`.
 """
 
-from dpsql.privacy.local.categories import RandomizedCategories, UnaryEncoding, randomized_response, unary_encoding
+from dpsql.privacy.local.categories import (
+    RandomizedCategories,
+    UnaryEncoding,
+    randomized_response,
+    unary_encoding,
+)
 from dpsql.privacy.local.numbers import LocalLaplace, OneBit, Piecewise, laplace, one_bit, piecewise
 
 #: What a client may do to a value; a closed union.

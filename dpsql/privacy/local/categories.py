@@ -23,7 +23,11 @@ MOST_VALUES = 1 << 20
 
 
 def randomized_response(
-    value: Hashable, values: Sequence[Hashable], epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM
+    value: Hashable,
+    values: Sequence[Hashable],
+    epsilon: object,
+    *,
+    _entropy: Entropy = OPERATING_SYSTEM,
 ) -> Hashable:
     """The report of one value by k-ary randomized response: the value itself, or by chance another of ``values``.
 
@@ -87,7 +91,9 @@ class RandomizedCategories:
         """What one report costs."""
         return self.response.cost
 
-    def perturb(self, values: Sequence[Hashable], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[Hashable]:
+    def perturb(
+        self, values: Sequence[Hashable], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> list[Hashable]:
         """A report for each value, independently."""
         places = [_place(self.values, value) for value in values]
         return [self.values[place] for place in self.response.draw(places, _entropy=_entropy)]
@@ -114,7 +120,9 @@ class UnaryEncoding:
                 "a bit must be 1 more often for the true value than for another, and neither never nor always"
             )
         if max(self.truth.denominator, self.other.denominator) > 1 << 62:
-            raise ValueError("the probabilities of a bit must be fractions with denominators of at most 2^62")
+            raise ValueError(
+                "the probabilities of a bit must be fractions with denominators of at most 2^62"
+            )
 
     @classmethod
     def symmetric(cls, values: Sequence[Hashable], epsilon: object) -> UnaryEncoding:
@@ -134,10 +142,15 @@ class UnaryEncoding:
         epsilon = rounded_up(log)
         return Cost(epsilon, pure_rho(epsilon))
 
-    def perturb(self, values: Sequence[Hashable], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[str]:
+    def perturb(
+        self, values: Sequence[Hashable], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> list[str]:
         """A text of 0 and 1 for each value, independently."""
         places, width = [_place(self.values, value) for value in values], len(self.values)
-        bits = uniform_below(self.other.denominator, width * len(places), _entropy) < self.other.numerator
+        bits = (
+            uniform_below(self.other.denominator, width * len(places), _entropy)
+            < self.other.numerator
+        )
         table = bits.reshape(len(places), width)
         true = uniform_below(self.truth.denominator, len(places), _entropy) < self.truth.numerator
         table[np.arange(len(places)), places] = true
@@ -146,8 +159,13 @@ class UnaryEncoding:
     def estimate(self, reports: Sequence[str]) -> dict[Hashable, float]:
         """How many of the clients have each value, without bias; it may be below 0."""
         n, gain = len(reports), self.truth - self.other
-        ones = [sum(report[place] == "1" for report in reports) for place in range(len(self.values))]
-        return {value: float((count - n * self.other) / gain) for value, count in zip(self.values, ones, strict=True)}
+        ones = [
+            sum(report[place] == "1" for report in reports) for place in range(len(self.values))
+        ]
+        return {
+            value: float((count - n * self.other) / gain)
+            for value, count in zip(self.values, ones, strict=True)
+        }
 
 
 def _logistic(exponent: Fraction) -> Fraction:

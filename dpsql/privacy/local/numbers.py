@@ -32,7 +32,9 @@ TAIL = 12
 Bounds = tuple[object, object]
 
 
-def laplace(value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM) -> float:
+def laplace(
+    value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM
+) -> float:
     """The report of one number by Laplace noise of the scale (high − low)/ε, on a grid.
 
     >>> isinstance(laplace(37.2, (0, 100), 1.0), float)
@@ -41,7 +43,9 @@ def laplace(value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy
     return LocalLaplace.priced(bounds, epsilon).perturb([value], _entropy=_entropy)[0]
 
 
-def piecewise(value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM) -> float:
+def piecewise(
+    value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM
+) -> float:
     """The report of one number by the piecewise mechanism (Wang et al. 2019), on a grid; it lies in `Piecewise.reach`.
 
     >>> isinstance(piecewise(37.2, (0, 100), 1.0), float)
@@ -50,7 +54,9 @@ def piecewise(value: object, bounds: Bounds, epsilon: object, *, _entropy: Entro
     return Piecewise.priced(bounds, epsilon).perturb([value], _entropy=_entropy)[0]
 
 
-def one_bit(value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM) -> bool:
+def one_bit(
+    value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM
+) -> bool:
     """The report of one number as one bit (Ding et al. 2017): rounded by chance to a bound, then randomized response.
 
     >>> one_bit(37.2, (0, 100), 1.0) in (False, True)
@@ -128,9 +134,13 @@ class LocalLaplace(_Bounded):
         """a, b and c of a·y² + b·y + c, whose mean over the reports y is the square of the number."""
         return 1.0, 0.0, -self.variance
 
-    def perturb(self, values: Sequence[object], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[float]:
+    def perturb(
+        self, values: Sequence[object], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> list[float]:
         """A report for each number, independently; its mean is the number."""
-        noisy = self.noise.perturb([self.on_grid(value, _entropy) for value in values], _entropy=_entropy)
+        noisy = self.noise.perturb(
+            [self.on_grid(value, _entropy) for value in values], _entropy=_entropy
+        )
         return [float(self.middle + self.half * place / HALF) for place in noisy]
 
 
@@ -147,7 +157,9 @@ class Piecewise(_Bounded):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.window < 0 or not 0 < self.near < 1 or self.near.denominator > 1 << 62:
-            raise ValueError("a piecewise mechanism needs a window of at least 0 and a chance between 0 and 1")
+            raise ValueError(
+                "a piecewise mechanism needs a window of at least 0 and a chance between 0 and 1"
+            )
 
     @classmethod
     def priced(cls, bounds: Bounds, epsilon: object) -> Piecewise:
@@ -158,7 +170,9 @@ class Piecewise(_Bounded):
         # near/(1 − near) = (e^ε − 1)(2·window + 1)/(2·range + 1), rounded down
         above = ((1 << 160) - inverse) * (2 * window + 1)
         below = inverse * (2 * (HALF + window) + 1)
-        return cls(*_ends(bounds), window, Fraction((above << _BITS) // (above + below), 1 << _BITS))
+        return cls(
+            *_ends(bounds), window, Fraction((above << _BITS) // (above + below), 1 << _BITS)
+        )
 
     @property
     def range(self) -> int:
@@ -181,8 +195,13 @@ class Piecewise(_Bounded):
     @property
     def spread(self) -> float:
         """The variance of the report of the middle of the bounds, in the square of the number's unit."""
-        inside, whole = Fraction(self.window * (self.window + 1), 3), Fraction(self.range * (self.range + 1), 3)
-        return float((self.near * inside + (1 - self.near) * whole) / (self.near * HALF) ** 2 * self.half**2)
+        inside, whole = (
+            Fraction(self.window * (self.window + 1), 3),
+            Fraction(self.range * (self.range + 1), 3),
+        )
+        return float(
+            (self.near * inside + (1 - self.near) * whole) / (self.near * HALF) ** 2 * self.half**2
+        )
 
     @property
     def variance(self) -> float:
@@ -195,15 +214,19 @@ class Piecewise(_Bounded):
         near, far, middle = float(self.near), float(1 - self.near), float(self.middle)
         return near, 2 * middle * far, -far * middle**2 - near * self.spread
 
-    def perturb(self, values: Sequence[object], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[float]:
+    def perturb(
+        self, values: Sequence[object], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> list[float]:
         """A report for each number, independently; its mean is the number."""
         count = len(values)
         places = [self.on_grid(value, _entropy) for value in values]
         near = uniform_below(self.near.denominator, count, _entropy) < self.near.numerator
         inside = uniform_below(2 * self.window + 1, count, _entropy) - self.window
         whole = uniform_below(2 * self.range + 1, count, _entropy) - self.range
-        drawn = [place + int(moved) if close else int(far)
-                 for place, close, moved, far in zip(places, near, inside, whole, strict=True)]  # fmt: skip
+        drawn = [
+            place + int(moved) if close else int(far)
+            for place, close, moved, far in zip(places, near, inside, whole, strict=True)
+        ]
         return [float(self.middle + self.half * place / (HALF * self.near)) for place in drawn]
 
 
@@ -228,7 +251,9 @@ class OneBit(_Bounded):
         """What one report costs."""
         return self.response.cost
 
-    def perturb(self, values: Sequence[object], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[bool]:
+    def perturb(
+        self, values: Sequence[object], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> list[bool]:
         """A bit for each number, independently; true stands for the upper bound."""
         ends = [self._end(value, _entropy) for value in values]
         return [bool(bit) for bit in self.response.draw(ends, _entropy=_entropy)]

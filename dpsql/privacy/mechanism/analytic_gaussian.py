@@ -46,12 +46,18 @@ def analytic_variance(sensitivity: int, epsilon: Fraction, delta: Fraction) -> F
     while not _holds(sensitivity, Fraction(high), epsilon, delta):
         low, high = high, 4 * high
         if high > LIMIT**2:
-            raise ValueError("a Gaussian variance must lie between 2^-100 and 2^100 squared grid units")
+            raise ValueError(
+                "a Gaussian variance must lie between 2^-100 and 2^100 squared grid units"
+            )
     while low == high or _holds(sensitivity, Fraction(low), epsilon, delta):
         low, high = low / 4, low
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if _holds(sensitivity, Fraction(middle), epsilon, delta) else (middle, high)
+        low, high = (
+            (low, middle)
+            if _holds(sensitivity, Fraction(middle), epsilon, delta)
+            else (middle, high)
+        )
     return Fraction(high)
 
 
@@ -59,13 +65,17 @@ def classic_variance(sensitivity: int, epsilon: Fraction, delta: Fraction) -> Fr
     """2 ln(1.25/δ)·Δ²/ε² of Dwork and Roth (2014), rounded up; refused from ε = 1 on, where it does not hold."""
     _require(sensitivity, epsilon, delta)
     if epsilon >= 1:
-        raise ValueError("the classic Gaussian formula holds for epsilon below 1 only (at 10 its noise has more than "
-                         "twice the delta that it claims); use Gaussian.analytic")  # fmt: skip
+        raise ValueError(
+            "the classic Gaussian formula holds for epsilon below 1 only (at 10 its noise has more than "
+            "twice the delta that it claims); use Gaussian.analytic"
+        )
     _, log = log_bounds(Fraction(5, 4) / delta, 60)
     variance = 2 * log * sensitivity**2 / epsilon**2
     rounded = Fraction(ceil(variance * 2**64), 2**64)
     if not _holds(sensitivity, rounded, epsilon, delta):
-        raise ValueError("the classic Gaussian formula is not proven at this epsilon and delta; use Gaussian.analytic")
+        raise ValueError(
+            "the classic Gaussian formula is not proven at this epsilon and delta; use Gaussian.analytic"
+        )
     return rounded
 
 
@@ -76,9 +86,13 @@ def _holds(sensitivity: int, variance: Fraction, epsilon: Fraction, delta: Fract
 def _require(sensitivity: int, epsilon: Fraction, delta: Fraction) -> None:
     positive(sensitivity=sensitivity, epsilon=epsilon)
     if epsilon > _LARGEST_EPSILON:
-        raise ValueError(f"an epsilon above {_LARGEST_EPSILON} promises nothing; give a smaller one")
+        raise ValueError(
+            f"an epsilon above {_LARGEST_EPSILON} promises nothing; give a smaller one"
+        )
     if not _LEAST_DELTA <= delta < 1:
-        raise ValueError("delta must be at least 10^-100 and below 1; noise without a delta is Laplace's")
+        raise ValueError(
+            "delta must be at least 10^-100 and below 1; noise without a delta is Laplace's"
+        )
 
 
 def _tail(k: int, variance: Fraction) -> tuple[float, float]:

@@ -12,7 +12,14 @@ from math import log
 from typing import TypeAlias
 
 from dpsql.privacy.measure import FREE, Cost, pure_rho
-from dpsql.privacy.rounding import confidence_tail, exp_bounds, log_bounds, positive, root_below, rounded_up
+from dpsql.privacy.rounding import (
+    confidence_tail,
+    exp_bounds,
+    log_bounds,
+    positive,
+    root_below,
+    rounded_up,
+)
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy, exponential, permute_and_flip
 from dpsql.privacy.sampling.categorical import IntegerArray
 
@@ -46,7 +53,11 @@ class ExponentialMechanism:
         return Cost(epsilon, bounded_range_rho(epsilon))
 
     def draw(
-        self, utilities: IntegerArray, widths: IntegerArray | None = None, *, _entropy: Entropy = OPERATING_SYSTEM
+        self,
+        utilities: IntegerArray,
+        widths: IntegerArray | None = None,
+        *,
+        _entropy: Entropy = OPERATING_SYSTEM,
     ) -> int:
         """The place of one group's chosen candidate; utilities[i] is that of widths[i] candidates in a row."""
         return exponential(utilities, self.rate, widths, _entropy=_entropy)
@@ -77,7 +88,11 @@ class ConcentratedExponential:
         return Cost(None, self.rho)
 
     def draw(
-        self, utilities: IntegerArray, widths: IntegerArray | None = None, *, _entropy: Entropy = OPERATING_SYSTEM
+        self,
+        utilities: IntegerArray,
+        widths: IntegerArray | None = None,
+        *,
+        _entropy: Entropy = OPERATING_SYSTEM,
     ) -> int:
         """The place of one group's chosen candidate; utilities[i] is that of widths[i] candidates in a row."""
         return exponential(utilities, self.rate, widths, _entropy=_entropy)
@@ -160,5 +175,7 @@ class TopKPeeling:
                 whole[place] = min(count, MOST_COUNT)
         left, chosen = list(range(self.values)), list[int]()
         for _ in range(self.most):
-            chosen.append(left.pop(self.each.draw([whole[place] for place in left], _entropy=_entropy)))
+            chosen.append(
+                left.pop(self.each.draw([whole[place] for place in left], _entropy=_entropy))
+            )
         return tuple(chosen)

@@ -43,7 +43,9 @@ class Gaussian:
     def __post_init__(self) -> None:
         positive(l2_squared=self.l2_squared, variance=self.variance)
         if not Fraction(1, LIMIT**2) <= self.variance <= LIMIT**2:
-            raise ValueError("a Gaussian variance must lie between 2^-100 and 2^100 squared grid units")
+            raise ValueError(
+                "a Gaussian variance must lie between 2^-100 and 2^100 squared grid units"
+            )
 
     @classmethod
     def priced(cls, l2_squared: int, epsilon: Fraction) -> Gaussian:
@@ -116,7 +118,9 @@ class Gaussian:
         if self.variance >= _SUMMED:
             return sqrt(self.variance)  # the true value is smaller by less than a part in 10^300
         weights = _weights(float(self.variance))
-        return sqrt(2 * sum(k * k * weight for k, weight in enumerate(weights)) / (2 * sum(weights) - 1))
+        return sqrt(
+            2 * sum(k * k * weight for k, weight in enumerate(weights)) / (2 * sum(weights) - 1)
+        )
 
     def half_width(self, confidence: float) -> int:
         """The least h with P(|noise| <= h) >= confidence (above 2^20 it may be larger by a part in 2^40)."""

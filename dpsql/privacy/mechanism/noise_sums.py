@@ -57,7 +57,12 @@ def sum_half_width(terms: Sequence[NoiseTerm], confidence: float) -> float:
 def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
     tail = confidence_tail(confidence)
     if tail < LEAST_TAIL:
-        return hypot(*(sqrt(each.times) * float(each.noise.half_width(confidence) * each.weight) for each in terms))
+        return hypot(
+            *(
+                sqrt(each.times) * float(each.noise.half_width(confidence) * each.weight)
+                for each in terms
+            )
+        )
     reach, finest = _reach(terms, log(2 / (tail * BEYOND))), _lattice(terms)
     steps = reach / float(finest)
     if steps < POINTS // 2:
@@ -65,20 +70,34 @@ def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
         return float(int(np.argmax(inside >= confidence + SLACK)) * finest)
     largest = max(float(abs(each.weight)) for each in terms)
     step = reach / (POINTS // 2 - 1)
-    step = largest / ceil(largest / step) if largest > step else step  # so that the coarsest noise keeps its law
+    step = (
+        largest / ceil(largest / step) if largest > step else step
+    )  # so that the coarsest noise keeps its law
     inside = _inside(terms, step, ceil(reach / step))
     first = int(np.argmax(inside >= confidence))
-    before = float(inside[first - 1]) if first else -float(inside[0])  # P(|sum| <= (first − 1/2)·step)
+    before = (
+        float(inside[first - 1]) if first else -float(inside[0])
+    )  # P(|sum| <= (first − 1/2)·step)
     half = (first - 0.5 + (confidence - before) / (float(inside[first]) - before)) * step
-    return float(ceil(half / float(finest) - 0.5) * finest)  # the masses at ±k·finest reach half a step further
+    return float(
+        ceil(half / float(finest) - 0.5) * finest
+    )  # the masses at ±k·finest reach half a step further
 
 
 def _reach(terms: Sequence[NoiseTerm], wanted: float) -> float:
     """A bound that the sum passes with probability at most exp(−wanted) on either side, by Chernoff's inequality."""
-    variance = sum(each.times * _noise_variance(each.noise) * float(each.weight) ** 2 for each in terms)
-    scales = [float(each.noise.scale * abs(each.weight)) for each in terms if isinstance(each.noise, Laplace)]
+    variance = sum(
+        each.times * _noise_variance(each.noise) * float(each.weight) ** 2 for each in terms
+    )
+    scales = [
+        float(each.noise.scale * abs(each.weight))
+        for each in terms
+        if isinstance(each.noise, Laplace)
+    ]
     rate = min(0.5 / max(scales) if scales else inf, sqrt(wanted / variance) if variance else 1.0)
-    grown = sum(each.times * _log_moment(each.noise, rate * float(abs(each.weight))) for each in terms)
+    grown = sum(
+        each.times * _log_moment(each.noise, rate * float(abs(each.weight))) for each in terms
+    )
     return (wanted + grown) / rate + sum(float(abs(each.weight)) for each in terms)
 
 
@@ -99,7 +118,10 @@ def _lattice(terms: Sequence[NoiseTerm]) -> Fraction:
     """The largest number of which all weights are multiples: the sum is one, too."""
     whole = reduce(lcm, (each.weight.denominator for each in terms))
     return Fraction(
-        reduce(gcd, (abs(each.weight.numerator) * whole // each.weight.denominator for each in terms)), whole
+        reduce(
+            gcd, (abs(each.weight.numerator) * whole // each.weight.denominator for each in terms)
+        ),
+        whole,
     )
 
 
@@ -110,7 +132,9 @@ def _inside(terms: Sequence[NoiseTerm], step: float, most: int) -> NDArray[np.fl
     for each in terms:
         whole = whole * np.fft.rfft(_masses(each, step, size)).real ** each.times
     masses = np.fft.irfft(whole, size)
-    return np.asarray(np.cumsum(np.concatenate([masses[:1], 2 * masses[1 : most + 1]])), dtype=np.float64)
+    return np.asarray(
+        np.cumsum(np.concatenate([masses[:1], 2 * masses[1 : most + 1]])), dtype=np.float64
+    )
 
 
 def _masses(term: NoiseTerm, step: float, size: int) -> NDArray[np.float64]:
@@ -127,10 +151,16 @@ def _masses(term: NoiseTerm, step: float, size: int) -> NDArray[np.float64]:
     return np.asarray(found / found.sum(), dtype=np.float64)
 
 
-def _weights(noise: Laplace | Gaussian, at: NDArray[np.float64], deviation: float | None) -> NDArray[np.float64]:
+def _weights(
+    noise: Laplace | Gaussian, at: NDArray[np.float64], deviation: float | None
+) -> NDArray[np.float64]:
     """What the noise's probabilities are proportional to, or those of one on the integers with that deviation."""
     if isinstance(noise, Laplace):
-        rate = float(1 / noise.scale) if deviation is None else 2 * asinh(1 / (sqrt(2) * max(deviation, 1e-150)))
+        rate = (
+            float(1 / noise.scale)
+            if deviation is None
+            else 2 * asinh(1 / (sqrt(2) * max(deviation, 1e-150)))
+        )
         return np.exp(-np.minimum(at * rate, 745.0))
     variance = float(noise.variance) if deviation is None else max(deviation**2, 1e-300)
     return np.exp(-np.minimum(at * at / (2 * variance), 745.0))

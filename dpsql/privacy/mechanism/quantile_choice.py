@@ -88,12 +88,20 @@ class QuantileChoice:
 
     def half_width(self, bins: int, confidence: float) -> float:
         """How far the value's rank is off at most with that confidence, in the steps of counts."""
-        return log(bins / confidence_tail(confidence)) / float(self.value.rate) / self.target.part.denominator
+        return (
+            log(bins / confidence_tail(confidence))
+            / float(self.value.rate)
+            / self.target.part.denominator
+        )
 
-    def choose(self, ordered: OrderedBins, confidence: float, row: int, entropy: Entropy) -> ChosenQuantile:
+    def choose(
+        self, ordered: OrderedBins, confidence: float, row: int, entropy: Entropy
+    ) -> ChosenQuantile:
         """The quantile's bins in a group; ``row`` is how much one row counts."""
         place = self.value.draw(*ordered.near(self.target), _entropy=entropy)
-        first, last, shows_rows = self.around.ends(place, ordered.counts, confidence, row, _entropy=entropy)
+        first, last, shows_rows = self.around.ends(
+            place, ordered.counts, confidence, row, _entropy=entropy
+        )
         return ChosenQuantile(place, (first, last), shows_rows)
 
 
@@ -120,7 +128,9 @@ class QuantileChoices:
     ) -> dict[RankTarget, ChosenQuantile]:
         """The chosen bins, over one group's bins and their exact counts, of which a row adds ``row``."""
         ordered = OrderedBins(places, counts, self.bins)
-        return {each.target: each.choose(ordered, confidence, row, _entropy) for each in self.quantiles}
+        return {
+            each.target: each.choose(ordered, confidence, row, _entropy) for each in self.quantiles
+        }
 
 
 class OrderedBins:

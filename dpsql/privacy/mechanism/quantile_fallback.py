@@ -62,4 +62,8 @@ class QuantilesWithFallback:
 
     def inside(self, places: Sequence[int], counts: Sequence[int]) -> int:
         """The exact count of a group's rows, of those that lie in a bin."""
-        return sum(count for place, count in zip(places, counts, strict=True) if 0 <= place < self.choices.bins)
+        return sum(
+            count
+            for place, count in zip(places, counts, strict=True)
+            if 0 <= place < self.choices.bins
+        )

@@ -48,7 +48,9 @@ class QuantileSplit:
         found, level = list[list[QuantileSplit]](), [self]
         while level:
             found.append(level)
-            level = [side for each in level for side in (each.before, each.after) if side is not None]
+            level = [
+                side for each in level for side in (each.before, each.after) if side is not None
+            ]
         return found
 
 
@@ -90,11 +92,16 @@ class QuantileRecursion:
             split, rows = waiting.pop()
             drawn = split.value.draw(*rows.near(split.rank), _entropy=_entropy)
             found[split.target] = rows.place(drawn)
-            waiting += [(side, part) for side, part in zip((split.before, split.after), rows.divided(drawn),
-                                                           strict=True) if side is not None]  # fmt: skip
+            waiting += [
+                (side, part)
+                for side, part in zip((split.before, split.after), rows.divided(drawn), strict=True)
+                if side is not None
+            ]
         tree, cells = self.grown(found.values())
         inside = OrderedBins(places, counts, self.bins).counts(cells)
-        return CountedQuantiles(found, cells, tree.grow(range(tree.bins), inside, _entropy=_entropy))
+        return CountedQuantiles(
+            found, cells, tree.grow(range(tree.bins), inside, _entropy=_entropy)
+        )
 
     def grown(self, chosen: Iterable[int]) -> tuple[TreeMechanism, list[int]]:
         """The tree around released bins, and the edges of its leaves: those around each of them, all together."""
@@ -107,7 +114,9 @@ class RowsBetween:
 
     __slots__ = ("_counts", "_places", "first", "last")
 
-    def __init__(self, places: NDArray[np.int64], counts: NDArray[np.int64], first: int, last: int) -> None:
+    def __init__(
+        self, places: NDArray[np.int64], counts: NDArray[np.int64], first: int, last: int
+    ) -> None:
         self._places, self._counts, self.first, self.last = places, counts, first, last
 
     @classmethod
@@ -126,8 +135,12 @@ class RowsBetween:
         low, high = np.repeat(ends[:, None], PARTS + 1, 1), np.repeat(ends[:, None], PARTS + 1, 1)
         low[:full, 1:] += own * part // PARTS
         high[:full, 1:] -= -own * (part + 1) // PARTS
-        widths = np.ones((full + 1, PARTS + 1), np.int64)  # of each row: the empty bins before a full one, its parts
-        widths[:, 0] = PARTS * (np.diff(np.concatenate([[self.first - 1], self._places, [self.last + 1]])) - 1)
+        widths = np.ones(
+            (full + 1, PARTS + 1), np.int64
+        )  # of each row: the empty bins before a full one, its parts
+        widths[:, 0] = PARTS * (
+            np.diff(np.concatenate([[self.first - 1], self._places, [self.last + 1]])) - 1
+        )
         widths[full, 1:] = 0
         some = widths > 0
         return rank.utilities(low[some], high[some], int(ends[-1])), widths[some]
@@ -143,14 +156,21 @@ class RowsBetween:
         if at < len(self._places) and self._places[at] == place:
             before[-1] = before[-1] * (2 * (drawn % PARTS) + 1) // (2 * PARTS)
             after[0] -= before[-1]
-            return (RowsBetween(self._places[: at + 1], before, self.first, place),
-                    RowsBetween(self._places[at:], after, place, self.last))  # fmt: skip
-        return (RowsBetween(self._places[:at], before[:at], self.first, place),
-                RowsBetween(self._places[at:], after, place, self.last))  # fmt: skip
+            return (
+                RowsBetween(self._places[: at + 1], before, self.first, place),
+                RowsBetween(self._places[at:], after, place, self.last),
+            )
+        return (
+            RowsBetween(self._places[:at], before[:at], self.first, place),
+            RowsBetween(self._places[at:], after, place, self.last),
+        )
 
 
 def exact_splits(
-    recursion: QuantileRecursion, drawn: Callable[[RowsBetween], int], places: Sequence[int], counts: Sequence[int]
+    recursion: QuantileRecursion,
+    drawn: Callable[[RowsBetween], int],
+    places: Sequence[int],
+    counts: Sequence[int],
 ) -> Iterator[tuple[QuantileSplit, int, NDArray[np.int64], NDArray[np.int64]]]:
     """Had these candidates been drawn: the choices of one group, each with its bin, utilities and widths: for tests."""
     waiting = [(recursion.first, RowsBetween.of_all(places, counts, recursion.bins))]
@@ -162,7 +182,10 @@ def exact_splits(
 
 
 def exact_counts(
-    recursion: QuantileRecursion, chosen: Iterable[int], places: Sequence[int], counts: Sequence[int]
+    recursion: QuantileRecursion,
+    chosen: Iterable[int],
+    places: Sequence[int],
+    counts: Sequence[int],
 ) -> tuple[TreeMechanism, list[int]]:
     """Had these bins been chosen: the tree around them and the exact counts of its leaves: for the tests, too."""
     tree, cells = recursion.grown(chosen)
@@ -172,7 +195,9 @@ def exact_counts(
 def _dearest(level: Sequence[QuantileSplit]) -> Cost:
     costs = [each.value.cost for each in level]
     epsilons = [each.epsilon for each in costs if each.epsilon is not None]
-    return Cost(max(epsilons) if len(epsilons) == len(costs) else None, max(each.rho for each in costs))
+    return Cost(
+        max(epsilons) if len(epsilons) == len(costs) else None, max(each.rho for each in costs)
+    )
 
 
 def _rank_error(split: QuantileSplit, bins: int, tail: float) -> float:

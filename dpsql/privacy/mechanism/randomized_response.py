@@ -27,11 +27,17 @@ class RandomizedResponse:
 
     def __post_init__(self) -> None:
         if not 2 <= self.categories <= _LARGEST:
-            raise ValueError(f"randomized response needs at least two categories, not {self.categories}")
+            raise ValueError(
+                f"randomized response needs at least two categories, not {self.categories}"
+            )
         if not Fraction(1, self.categories) < self.truth < 1:
-            raise ValueError("the probability of the truth must lie above that of a guess and below 1")
+            raise ValueError(
+                "the probability of the truth must lie above that of a guess and below 1"
+            )
         if self.truth.denominator > _LARGEST:
-            raise ValueError("the probability of the truth must be a fraction with a denominator of at most 2^62")
+            raise ValueError(
+                "the probability of the truth must be a fraction with a denominator of at most 2^62"
+            )
 
     @classmethod
     def priced(cls, categories: int, epsilon: Fraction) -> RandomizedResponse:
@@ -52,7 +58,9 @@ class RandomizedResponse:
         _, log = log_bounds(self.truth / self.other, 80)
         epsilon = rounded_up(log)
         few = (self.categories - 2) ** 2 * self.other <= 4 * self.truth
-        return Cost(epsilon, rounded_up(epsilon * (self.truth - self.other)) if few else pure_rho(epsilon))
+        return Cost(
+            epsilon, rounded_up(epsilon * (self.truth - self.other)) if few else pure_rho(epsilon)
+        )
 
     def draw(self, values: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> list[int]:
         """A report for each true category 0..k−1, independently."""
@@ -63,11 +71,16 @@ class RandomizedResponse:
         n, gain = len(reports), self.truth - self.other
         return tuple(float((count - n * self.other) / gain) for count in self._counts(reports))
 
-    def interval(self, reports: Sequence[int], confidence: float) -> tuple[tuple[float, float], ...]:
+    def interval(
+        self, reports: Sequence[int], confidence: float
+    ) -> tuple[tuple[float, float], ...]:
         """Low and high of the true number in each category, each holding it with that confidence."""
         z = NormalDist().inv_cdf(1 - confidence_tail(confidence) / 2)
         n = len(reports)
-        return tuple((self._end(count, n, z, -1), self._end(count, n, z, 1)) for count in self._counts(reports))
+        return tuple(
+            (self._end(count, n, z, -1), self._end(count, n, z, 1))
+            for count in self._counts(reports)
+        )
 
     def _end(self, count: int, n: int, z: float, side: int) -> float:
         """The number m at which |count − mean(m)| = z·σ(m) + 1/2, above (side 1) or below (side −1) the estimate."""

@@ -65,15 +65,24 @@ class RankInterval:
 
     def __post_init__(self) -> None:
         if self.tree.bins < most_cells(self.bins):
-            raise ValueError(f"{self.tree.bins} leaves are too few for the cells around one of {self.bins} bins")
+            raise ValueError(
+                f"{self.tree.bins} leaves are too few for the cells around one of {self.bins} bins"
+            )
 
     @property
     def cost(self) -> Cost:
         """That of the tree."""
         return self.tree.cost
 
-    def ends(self, place: int, counts: Callable[[Sequence[int]], Sequence[int]], confidence: float, row: int,
-             *, _entropy: Entropy) -> tuple[int, int, bool]:  # fmt: skip
+    def ends(
+        self,
+        place: int,
+        counts: Callable[[Sequence[int]], Sequence[int]],
+        confidence: float,
+        row: int,
+        *,
+        _entropy: Entropy,
+    ) -> tuple[int, int, bool]:
         """The first and the last bin of the interval: it holds the released bin and, with that confidence, the rank.
 
         Also whether there are rows by these counts: they say so, or the interval is not the whole range.
@@ -84,8 +93,12 @@ class RankInterval:
         ranks = _factors(tree, self.part) @ np.array(_nodes(noisy), float)
         one_sided = 1 - min(2 * confidence_tail(confidence), 0.5)
         sure = _half_widths(tree, self.part, one_sided) + row
-        first = next((edge for edge in range(1, tree.bins) if ranks[edge] >= -sure[edge]), tree.bins)
-        last = next((edge for edge in reversed(range(1, tree.bins)) if ranks[edge] <= sure[edge]), 0)
+        first = next(
+            (edge for edge in range(1, tree.bins) if ranks[edge] >= -sure[edge]), tree.bins
+        )
+        last = next(
+            (edge for edge in reversed(range(1, tree.bins)) if ranks[edge] <= sure[edge]), 0
+        )
         low, high = min(cells[first - 1], place), max(cells[last + 1] - 1, place)
         shows_rows = (low, high) != (0, self.bins - 1) or noisy.shows_rows(confidence)
         return low, high, shows_rows
@@ -118,7 +131,9 @@ def _weights(tree: TreeMechanism, part: Fraction) -> NDArray[np.object_]:
     The estimates of a node's children are moved by one common amount, so that they add up to the node's own.
     """
     sizes = [len(edges(tree, *parent)) - 1 for parent in _parents(tree)]
-    nodes = np.array([[Fraction(row == column) for column in range(sum(sizes))] for row in range(sum(sizes))])
+    nodes = np.array(
+        [[Fraction(row == column) for column in range(sum(sizes))] for row in range(sum(sizes))]
+    )
     nothing, at = nodes[0] * 0, 0
     estimates = {0: nothing}
     for (level, start), size in zip(_parents(tree), sizes, strict=True):
@@ -150,5 +165,7 @@ def _half_width(noise: Laplace | Gaussian, weights: Iterable[Fraction], confiden
     times = Counter(abs(each) for each in weights if each)
     if noise.scale <= FINE_SCALE:
         return sum_half_width([NoiseTerm(noise, *each) for each in times.items()], confidence)
-    fine = [NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]
+    fine = [
+        NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()
+    ]
     return (sum_half_width(fine, confidence) + 1) * float(noise.scale / FINE_SCALE)

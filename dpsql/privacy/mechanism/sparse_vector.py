@@ -37,7 +37,9 @@ class AboveThreshold:
         if self.share is not None and not 0 < self.share < 1:
             raise ValueError(f"the threshold's share must lie between 0 and 1, not {self.share}")
         positive(sensitivity=self.sensitivity, epsilon=self.epsilon)
-        assert self.threshold_noise and self.query_noise  # a scale that is out of reach is refused here
+        assert (
+            self.threshold_noise and self.query_noise
+        )  # a scale that is out of reach is refused here
 
     @property
     def threshold_noise(self) -> Laplace:
@@ -55,7 +57,9 @@ class AboveThreshold:
         """ε of a whole sequence, however long it is; ρ = ε·tanh(ε/2), rounded up."""
         return Cost(self.epsilon, pure_rho(self.epsilon))
 
-    def draw(self, answers: Iterable[int], threshold: int, *, _entropy: Entropy = OPERATING_SYSTEM) -> int | None:
+    def draw(
+        self, answers: Iterable[int], threshold: int, *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> int | None:
         """The place of the first answer found at or above the threshold, None where there is none.
 
         No answer after that is read, so that each may be made when it is wanted. Each call costs the price anew.
@@ -73,7 +77,9 @@ class AboveThreshold:
         """
         positive(queries=queries)
         half = confidence_tail(confidence) / 2
-        return self.threshold_noise.half_width(1 - half) + self.query_noise.half_width(1 - half / queries)
+        return self.threshold_noise.half_width(1 - half) + self.query_noise.half_width(
+            1 - half / queries
+        )
 
     @property
     def _share(self) -> Fraction:
@@ -110,7 +116,9 @@ class ClippingBoundSearch:
     def each(self) -> AboveThreshold:
         """What looks at one group; of a concentrated scan, for counts that move by one step."""
         if self.concentrated:
-            return AboveThreshold(1, root_below(2 * self.price / self.moved), self.monotone, THRESHOLD_SHARE)
+            return AboveThreshold(
+                1, root_below(2 * self.price / self.moved), self.monotone, THRESHOLD_SHARE
+            )
         return AboveThreshold(self.moved, self.price, self.monotone, THRESHOLD_SHARE)
 
     @property
@@ -128,14 +136,20 @@ class ClippingBoundSearch:
         """How many more or fewer than that are above it at most with that confidence."""
         return self.each.margin(self.sizes, confidence)
 
-    def choose(self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+    def choose(
+        self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> int:
         """The place of the chosen size, over one group's places and their exact counts."""
         found = self.each.draw(self._queries(places, counts), -self.left, _entropy=_entropy)
         return self.sizes - 1 if found is None else found
 
     def _queries(self, places: Sequence[int], counts: Sequence[int]) -> Iterator[int]:
         """Minus the number of rows above each size but the last, one after the other."""
-        at = {place: count for place, count in zip(places, counts, strict=True) if 0 <= place < self.sizes}
+        at = {
+            place: count
+            for place, count in zip(places, counts, strict=True)
+            if 0 <= place < self.sizes
+        }
         above = sum(at.values())
         for place in range(self.sizes - 1):
             above -= at.get(place, 0)

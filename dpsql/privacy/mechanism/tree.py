@@ -41,7 +41,9 @@ class TreeMechanism:
 
     def __post_init__(self) -> None:
         if self.branching < 1 or self.branching**self.levels < self.bins:
-            raise ValueError(f"{self.levels} levels of {self.branching} children do not reach {self.bins} bins")
+            raise ValueError(
+                f"{self.levels} levels of {self.branching} children do not reach {self.bins} bins"
+            )
 
     @property
     def cost(self) -> Cost:
@@ -84,7 +86,9 @@ class TreeMechanism:
         """The greatest sum of the counts of so many nodes that noise alone explains, with that confidence."""
         return sum_half_width([NoiseTerm(self.node, Fraction(1), nodes)], confidence)
 
-    def grow(self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM) -> NoisyTree:
+    def grow(
+        self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
+    ) -> NoisyTree:
         """The tree over bins and their exact counts; what lies in no bin is not counted."""
         return NoisyTree(self, places, counts, _entropy)
 
@@ -118,7 +122,9 @@ class NoisyTree:
 
     __slots__ = ("_bins", "_entropy", "_read", "_sums", "tree")
 
-    def __init__(self, tree: TreeMechanism, places: Sequence[int], counts: Sequence[int], entropy: Entropy) -> None:
+    def __init__(
+        self, tree: TreeMechanism, places: Sequence[int], counts: Sequence[int], entropy: Entropy
+    ) -> None:
         self.tree = tree
         pairs = ((place // tree.merged, count) for place, count in zip(places, counts, strict=True))
         inside = sorted((leaf, count) for leaf, count in pairs if 0 <= leaf < tree.bins)
@@ -145,8 +151,13 @@ class NoisyTree:
     def draw(self, parents: Sequence[tuple[int, int]]) -> None:
         """Draw the children of parents that were not read yet, all at once."""
         counts = [self._counts(*parent) for parent in parents]
-        noisy = iter(self.tree.node.perturb(list(chain.from_iterable(counts)), _entropy=self._entropy))
-        self._read |= {parent: tuple(islice(noisy, len(own))) for parent, own in zip(parents, counts, strict=True)}
+        noisy = iter(
+            self.tree.node.perturb(list(chain.from_iterable(counts)), _entropy=self._entropy)
+        )
+        self._read |= {
+            parent: tuple(islice(noisy, len(own)))
+            for parent, own in zip(parents, counts, strict=True)
+        }
 
     def _counts(self, level: int, start: int) -> list[int]:
         ends = edges(self.tree, level, start)
@@ -161,7 +172,9 @@ def edges(tree: TreeMechanism, level: int, start: int) -> list[int]:
     return [*range(start, last, width), last]
 
 
-def exact_levels(tree: TreeMechanism, places: Sequence[int], counts: Sequence[int]) -> list[dict[int, int]]:
+def exact_levels(
+    tree: TreeMechanism, places: Sequence[int], counts: Sequence[int]
+) -> list[dict[int, int]]:
     """The exact counts that each level perturbs, by the bin at which their node begins: what the tests look at."""
     found: list[dict[int, int]] = []
     for level in range(1, tree.levels + 1):

@@ -4,7 +4,12 @@ No float is ever a sample and no float is ever trusted: a float may only decide 
 and what stays open is settled with as many further random bits and digits as it takes.
 """
 
-from dpsql.privacy.sampling.categorical import bernoulli_exp, exponential, permute_and_flip, randomized_response
+from dpsql.privacy.sampling.categorical import (
+    bernoulli_exp,
+    exponential,
+    permute_and_flip,
+    randomized_response,
+)
 from dpsql.privacy.sampling.discrete_noise import discrete_gaussian, discrete_laplace
 from dpsql.privacy.sampling.entropy import OPERATING_SYSTEM, Entropy
 

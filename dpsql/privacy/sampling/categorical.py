@@ -16,7 +16,9 @@ _MARGIN = 2.0**-45  # numpy's exp is within a few units of 2^-53; 256 of them ar
 _FLOOR = 2.0**-90
 
 
-def bernoulli_exp(gammas: Sequence[Fraction], *, _entropy: Entropy = OPERATING_SYSTEM) -> NDArray[np.bool_]:
+def bernoulli_exp(
+    gammas: Sequence[Fraction], *, _entropy: Entropy = OPERATING_SYSTEM
+) -> NDArray[np.bool_]:
     """One coin per γ >= 0, true with probability exp(−γ)."""
     if any(gamma < 0 for gamma in gammas):
         raise ValueError("a coin exp(−γ) needs γ >= 0")
@@ -58,7 +60,9 @@ def _settle(gamma: Fraction, prefix: int, entropy: Entropy) -> bool:
 IntegerArray: TypeAlias = Sequence[int] | NDArray[np.int64]
 
 
-def permute_and_flip(utilities: IntegerArray, rate: Fraction, *, _entropy: Entropy = OPERATING_SYSTEM) -> int:
+def permute_and_flip(
+    utilities: IntegerArray, rate: Fraction, *, _entropy: Entropy = OPERATING_SYSTEM
+) -> int:
     """The candidate that a random walk over the permuted candidates stops at, flipping exp(−rate·(best − utility))."""
     heads = np.flatnonzero(_flip(_gaps(utilities, rate), rate, _entropy))
     return int(heads[uniform_below(len(heads), 1, _entropy)[0]])

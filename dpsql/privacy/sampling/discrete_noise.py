@@ -64,7 +64,9 @@ def cumulative(rate: Fraction, count: int, bits: int, top: bool) -> list[int]:
         least, most = (one, one) if top else (one - highs[255], one - lows[255])
         if least > 0:
             floors = [((one - high) << bits) // most for high in highs[:count]]
-            ceilings = [min(((one - low) << bits) // least, (1 << bits) - 1) for low in lows[:count]]
+            ceilings = [
+                min(((one - low) << bits) // least, (1 << bits) - 1) for low in lows[:count]
+            ]
             if floors == ceilings:
                 return floors
         precision *= 2
@@ -84,7 +86,9 @@ def _levels(scale: Fraction) -> tuple[_Level, ...]:
     return tuple(levels)
 
 
-def _digits(level: _Level, place: int, drawn: NDArray[np.uint64], entropy: Entropy) -> NDArray[np.int64]:
+def _digits(
+    level: _Level, place: int, drawn: NDArray[np.uint64], entropy: Entropy
+) -> NDArray[np.int64]:
     """The digit for each uniform number whose first 64 bits are drawn: how many F(v) it reaches."""
     digit = level.thresholds.searchsorted(drawn, "right").astype(np.int64, copy=False)
     for i in (level.marked[digit] == drawn).nonzero()[0]:
@@ -125,7 +129,9 @@ LIMIT = 1 << 50
 _CHUNK = 1 << 16
 
 
-def discrete_laplace(scale: Fraction, size: int, *, _entropy: Entropy = OPERATING_SYSTEM) -> NDArray[np.int64]:
+def discrete_laplace(
+    scale: Fraction, size: int, *, _entropy: Entropy = OPERATING_SYSTEM
+) -> NDArray[np.int64]:
     """size integers z with P(z) ∝ exp(−|z|/scale)."""
     rate = _laplace_acceptance(scale)
 
@@ -136,7 +142,9 @@ def discrete_laplace(scale: Fraction, size: int, *, _entropy: Entropy = OPERATIN
     return _collect(size, rate, propose)
 
 
-def discrete_gaussian(variance: Fraction, size: int, *, _entropy: Entropy = OPERATING_SYSTEM) -> NDArray[np.int64]:
+def discrete_gaussian(
+    variance: Fraction, size: int, *, _entropy: Entropy = OPERATING_SYSTEM
+) -> NDArray[np.int64]:
     """size integers z with P(z) ∝ exp(−z²/(2·variance))."""
     scale, centre, near_centre, half_precision = _gaussian_proposal(variance)
 
@@ -145,7 +153,9 @@ def discrete_gaussian(variance: Fraction, size: int, *, _entropy: Entropy = OPER
         near = magnitude.astype(np.float64)
         gamma = (near - near_centre) ** 2 * half_precision
         error = (near + near_centre) ** 2 * (half_precision * 2.0**-49)
-        kept = coins(gamma, error, lambda i: (int(magnitude[i]) - centre) ** 2 / (2 * variance), _entropy)
+        kept = coins(
+            gamma, error, lambda i: (int(magnitude[i]) - centre) ** 2 / (2 * variance), _entropy
+        )
         return _signed(magnitude, kept, _entropy)
 
     return _collect(size, 0.7 if scale > 4 else 0.3, propose)
@@ -169,7 +179,9 @@ def _gaussian_proposal(variance: Fraction) -> tuple[Fraction, Fraction, float, f
     return scale, centre, float(centre), float(1 / (2 * variance))
 
 
-def _signed(magnitude: NDArray[np.int64], kept: NDArray[np.bool_], entropy: Entropy) -> NDArray[np.int64]:
+def _signed(
+    magnitude: NDArray[np.int64], kept: NDArray[np.bool_], entropy: Entropy
+) -> NDArray[np.int64]:
     """The kept magnitudes under fair signs, without those that came out as minus zero."""
     negative = signs(entropy, len(magnitude))
     signed: NDArray[np.int64] = np.where(negative, -magnitude, magnitude)
@@ -177,7 +189,9 @@ def _signed(magnitude: NDArray[np.int64], kept: NDArray[np.bool_], entropy: Entr
     return accepted
 
 
-def _collect(size: int, rate: float, propose: Callable[[int], NDArray[np.int64]]) -> NDArray[np.int64]:
+def _collect(
+    size: int, rate: float, propose: Callable[[int], NDArray[np.int64]]
+) -> NDArray[np.int64]:
     """The first size accepted proposals, in order; rate is only a guess at how many are accepted."""
     result = np.empty(size, np.int64)
     filled = 0

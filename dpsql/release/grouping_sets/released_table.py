@@ -29,7 +29,13 @@ from dpsql.planning.estimators.linear_forms import GAUSSIAN, ConfidenceInterval,
 from dpsql.planning.estimators.quantiles import QuantileCurves
 from dpsql.privacy.sampling import discrete_gaussian
 from dpsql.release.combined_tables import CombinedTable
-from dpsql.release.grouping_sets.totals import CombinedSums, GroupKey, LevelGroup, LevelSums, steps_of
+from dpsql.release.grouping_sets.totals import (
+    CombinedSums,
+    GroupKey,
+    LevelGroup,
+    LevelSums,
+    steps_of,
+)
 from dpsql.release.noise_addition import sort_key
 from dpsql.release.released_tables import ReleasedTable
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces, is_additive
@@ -54,16 +60,29 @@ def present_groups(
     found: dict[KeyPlaces, set[Any]] = {}
     sure: dict[KeyPlaces, set[Any]] = {}
     for keys in sorted(made, key=len, reverse=True):
-        own = {_identity(group) for group in made[keys] if not _needs_evidence(group.keys, evident.get(keys, ()))}
-        told, near = _with_evidence(cube, tables, keys, confidence) if keys in evident else (set(), set())
+        own = {
+            _identity(group)
+            for group in made[keys]
+            if not _needs_evidence(group.keys, evident.get(keys, ()))
+        }
+        told, near = (
+            _with_evidence(cube, tables, keys, confidence) if keys in evident else (set(), set())
+        )
         parts = [finer for finer in found if keys in evident and set(keys) < set(finer)]
-        found[keys] = (own | told).union(*(_projected(found[finer], finer, keys) for finer in parts))
-        sure[keys] = (own | (told - near)).union(*(_projected(sure[finer], finer, keys) for finer in parts))
+        found[keys] = (own | told).union(
+            *(_projected(found[finer], finer, keys) for finer in parts)
+        )
+        sure[keys] = (own | (told - near)).union(
+            *(_projected(sure[finer], finer, keys) for finer in parts)
+        )
     return {
-        keys: [replace(group, near=_identity(group) not in sure[keys])
-               for group in groups if _identity(group) in found[keys]]
+        keys: [
+            replace(group, near=_identity(group) not in sure[keys])
+            for group in groups
+            if _identity(group) in found[keys]
+        ]
         for keys, groups in made.items()
-    }  # fmt: skip
+    }
 
 
 def _needs_evidence(keys: GroupKey, nulls: NullPlaces) -> bool:
@@ -79,7 +98,9 @@ def _with_evidence(
         return set(), set()
     names = [tuple(map(sort_key, name)) for name in tables[core].keys]
     absent, near = tables[core].absent, tables[core].near(confidence)
-    return {name for place, name in enumerate(names) if place not in absent}, {names[place] for place in near}
+    return {name for place, name in enumerate(names) if place not in absent}, {
+        names[place] for place in near
+    }
 
 
 def _identity(group: LevelGroup) -> Any:
@@ -112,7 +133,8 @@ class CubeTable:
         """For each row and key 1 where the row is a total over the key, else 0."""
         places = range(len(self.shape.keys))
         return tuple(
-            tuple(int(place not in self.shape.levels[level].keys) for place in places) for level, _ in self.groups
+            tuple(int(place not in self.shape.levels[level].keys) for place in places)
+            for level, _ in self.groups
         )
 
     @cached_property
@@ -137,12 +159,16 @@ class CubeTable:
         finest = self._finest
         cells = [
             float(noisy) + _noise(variance, count) * float(step)
-            for noisy, variance, step in zip(group.cells, group.variances, steps_of(finest), strict=True)
+            for noisy, variance, step in zip(
+                group.cells, group.variances, steps_of(finest), strict=True
+            )
         ]
         if group.near and self._evidence >= 0 and group.halves[self._evidence]:
             factor = float(self._lower_halves(group)[self._evidence] / group.halves[self._evidence])
             away = cells[self._evidence] - float(group.cells[self._evidence])
-            cells[self._evidence] = cells[self._evidence] + np.where(away < 0, away * (factor - 1), 0)
+            cells[self._evidence] = cells[self._evidence] + np.where(
+                away < 0, away * (factor - 1), 0
+            )
         found = []
         for aggregate in self.shape.aggregates:
             if finest is not None and is_additive(aggregate):
@@ -167,9 +193,13 @@ class CubeTable:
         estimate = finest.plan.arithmetic(finest.plan.core.aggregates.index(asked))
         if not isinstance(estimate, SingleCell | CentredSum):
             return None
-        return linear(estimate, list(zip(group.cells, self._lower_halves(group), strict=True)), GAUSSIAN)
+        return linear(
+            estimate, list(zip(group.cells, self._lower_halves(group), strict=True)), GAUSSIAN
+        )
 
-    def coarse_half_width(self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float) -> float | None:
+    def coarse_half_width(
+        self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float
+    ) -> float | None:
         """None: the sums of a cube are spread by least squares, which adds up noises of many cells."""
         return None
 
@@ -208,7 +238,9 @@ class CubeTable:
                 else:
                     estimate = finest.plan.arithmetic(place)
                     known = interval(estimate, list(zip(group.cells, group.halves, strict=True)))
-                    far = interval(estimate, list(zip(group.cells, self._lower_halves(group), strict=True)))
+                    far = interval(
+                        estimate, list(zip(group.cells, self._lower_halves(group), strict=True))
+                    )
                     yield _with_lower_end(estimate, known, far, self._evidence)
             else:
                 assert group.row is not None
@@ -217,7 +249,10 @@ class CubeTable:
 
 
 def cube_table(
-    cube: Cube, tables: Sequence[ReleasedTable], confidence: float, evident: Mapping[KeyPlaces, NullPlaces] = NOTHING
+    cube: Cube,
+    tables: Sequence[ReleasedTable],
+    confidence: float,
+    evident: Mapping[KeyPlaces, NullPlaces] = NOTHING,
 ) -> CubeTable:
     """The rows of all levels of the cube, as often as each was asked for; of ``evident`` ones the present groups."""
     made = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
@@ -233,16 +268,25 @@ def cube_table(
 
 def _own_groups(cube: Cube, places: KeyPlaces, tables: Sequence[ReleasedTable]) -> list[LevelGroup]:
     core = next(level.core for level in cube.levels if level.keys == places)
-    return [] if core is None else [LevelGroup(keys, row) for row, keys in enumerate(tables[core].keys)]
+    return (
+        []
+        if core is None
+        else [LevelGroup(keys, row) for row, keys in enumerate(tables[core].keys)]
+    )
 
 
 def _with_lower_end(
-    estimate: Estimate, known: ConfidenceInterval | None, far: ConfidenceInterval | None, evidence: int
+    estimate: Estimate,
+    known: ConfidenceInterval | None,
+    far: ConfidenceInterval | None,
+    evidence: int,
 ) -> ConfidenceInterval | None:
     """The interval with the lower end of the count by which a group is shown; of what reads the count both ends."""
     if known is None or far is None:
         return known
-    return min(known[0], far[0]), known[1] if estimate == SingleCell(evidence) else max(known[1], far[1])
+    return min(known[0], far[0]), known[1] if estimate == SingleCell(evidence) else max(
+        known[1], far[1]
+    )
 
 
 def _noise(variance: float, count: int) -> NDArray[np.float64]:

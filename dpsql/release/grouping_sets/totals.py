@@ -57,20 +57,30 @@ class LevelGroup:
 class LevelSums:
     """The levels of a cube as sums over its finest level."""
 
-    def __init__(self, cube: Cube, tables: Sequence[ReleasedTable], finest: ReleasedTable, confidence: float) -> None:
+    def __init__(
+        self, cube: Cube, tables: Sequence[ReleasedTable], finest: ReleasedTable, confidence: float
+    ) -> None:
         self._finest, self._confidence = finest, confidence
         self._plan = finest.plan
         self._cores = {level.keys: level.core for level in cube.levels}
-        self._tables = {keys: tables[core] for keys, core in self._cores.items() if core is not None}
+        self._tables = {
+            keys: tables[core] for keys, core in self._cores.items() if core is not None
+        }
         self._whole = max(self._cores, key=len)
         cells = [[row[place] for row in finest.cells] for place in range(len(self._plan.cells))]
         self._steps = steps_of(finest)
-        self._variances = [cell_variance(self._plan, place, step) for place, step in enumerate(self._steps)]
+        self._variances = [
+            cell_variance(self._plan, place, step) for place, step in enumerate(self._steps)
+        ]
         self._members = {keys: self._members_of(keys) for keys in self._cores}
         self._measured = [self._measured_levels(place) for place in range(len(cells))]
         for place, measured in enumerate(self._measured):
-            self._variances[place], levels = comparable(self._variances[place], [level for _, level in measured])
-            self._measured[place] = [(keys, level) for (keys, _), level in zip(measured, levels, strict=True)]
+            self._variances[place], levels = comparable(
+                self._variances[place], [level for _, level in measured]
+            )
+            self._measured[place] = [
+                (keys, level) for (keys, _), level in zip(measured, levels, strict=True)
+            ]
         self._leaves = [self._consistent(place, column) for place, column in enumerate(cells)]
         self._spreads = [self._spreads_of(place) for place in range(len(cells))]
 
@@ -79,7 +89,9 @@ class LevelSums:
         shown = self._shown_leaves()
         return {keys: self._level(keys, own[keys], shown) for keys in self._cores}
 
-    def _level(self, keys: KeyPlaces, own: list[LevelGroup], shown: list[list[Any] | None]) -> list[LevelGroup]:
+    def _level(
+        self, keys: KeyPlaces, own: list[LevelGroup], shown: list[list[Any] | None]
+    ) -> list[LevelGroup]:
         names, group_of = self._members[keys]
         rows = {tuple(map(sort_key, group.keys)): group.row for group in own}
         leaves: list[list[int]] = [[] for _ in names]
@@ -91,11 +103,19 @@ class LevelSums:
         ]
 
     def _group(
-        self, keys: KeyPlaces, name: GroupKey, row: int | None, leaves: list[int], shown: list[list[Any] | None]
+        self,
+        keys: KeyPlaces,
+        name: GroupKey,
+        row: int | None,
+        leaves: list[int],
+        shown: list[list[Any] | None],
     ) -> LevelGroup:
         sums = tuple(sum((column[leaf] for leaf in leaves), Fraction(0)) for column in self._leaves)
         noises = [self._noise_of(keys, place, leaves) for place in range(len(sums))]
-        variances, halves = tuple(variance for variance, _ in noises), tuple(half for _, half in noises)
+        variances, halves = (
+            tuple(variance for variance, _ in noises),
+            tuple(half for _, half in noises),
+        )
         noisy = list(zip(sums, halves, strict=True))
         values: list[Any] = []
         for place in range(len(self._plan.estimates)):
@@ -133,9 +153,14 @@ class LevelSums:
                 continue
             column = cells.index(cell)
             names, group = self._members[keys]
-            known = {tuple(map(sort_key, name)): row[column] for name, row in zip(table.keys, table.cells, strict=True)}
+            known = {
+                tuple(map(sort_key, name)): row[column]
+                for name, row in zip(table.keys, table.cells, strict=True)
+            }
             numbers = np.array([float(known[tuple(map(sort_key, name))] / step) for name in names])
-            levels.append((keys, MeasuredLevel(group, numbers, cell_variance(table.plan, column, step))))
+            levels.append(
+                (keys, MeasuredLevel(group, numbers, cell_variance(table.plan, column, step)))
+            )
         return levels
 
     def _consistent(self, place: int, column: list[Fraction]) -> list[Fraction]:
@@ -143,14 +168,18 @@ class LevelSums:
         if not levels or not column:
             return column
         step = self._steps[place]
-        numbers = consistent(np.array([float(each / step) for each in column]), self._variances[place], levels)
+        numbers = consistent(
+            np.array([float(each / step) for each in column]), self._variances[place], levels
+        )
         return [Fraction(number) * step for number in numbers.tolist()]
 
     def _shown_leaves(self) -> list[list[Any] | None]:
         """What is shown of the finest groups for aggregates whose totals are sums of what is shown; else None."""
         shown: list[list[Any] | None] = []
         halves = self._plan.half_widths(self._confidence)[: len(self._leaves)]
-        for estimate, aggregate in zip(self._plan.estimates, self._plan.core.aggregates, strict=True):
+        for estimate, aggregate in zip(
+            self._plan.estimates, self._plan.core.aggregates, strict=True
+        ):
             if not isinstance(estimate, SingleCell | CentredSum) or not is_additive(aggregate):
                 shown.append(None)
                 continue
@@ -162,7 +191,11 @@ class LevelSums:
     def _spreads_of(self, place: int) -> Callable[[Sequence[int]], SumVariance] | None:
         """What tells the spread of sums exactly; None where one level alone was measured, or there are many groups."""
         levels, count = [level for _, level in self._measured[place]], len(self._finest.keys)
-        return spreads(count, self._variances[place], levels) if levels and 0 < count <= DENSE else None
+        return (
+            spreads(count, self._variances[place], levels)
+            if levels and 0 < count <= DENSE
+            else None
+        )
 
     def _spread_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> SumVariance:
         """At most the variance of the group's sum: all levels that were measured tell of it independently."""

@@ -19,9 +19,13 @@ from dpsql.schema.table import Table
 LOOSE_EPSILON = 10
 LOOSE_LIMIT = 1000
 #: What is said in a private table of reports that are bits, and of those of Laplace noise.
-BITS = ("is many bits, each of which would cost in a private table, so that statements over it are refused; collect it "
-        "by randomized_response, or declare the table public")  # fmt: skip
-UNBOUNDED = "has no bounds, so a private sum hides 24 scales of its noise; piecewise reports have bounds"
+BITS = (
+    "is many bits, each of which would cost in a private table, so that statements over it are refused; collect it "
+    "by randomized_response, or declare the table public"
+)
+UNBOUNDED = (
+    "has no bounds, so a private sum hides 24 scales of its noise; piecewise reports have bounds"
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,11 @@ def check(
 def _privacy(schema: Schema) -> Iterator[Finding]:
     privacy = schema.privacy
     if privacy.epsilon > LOOSE_EPSILON:
-        yield Finding("loose", "privacy, epsilon", f"more than {LOOSE_EPSILON} promises an individual very little")
+        yield Finding(
+            "loose",
+            "privacy, epsilon",
+            f"more than {LOOSE_EPSILON} promises an individual very little",
+        )
     if privacy.refresh is not None:
         yield Finding(
             "loose",
@@ -79,7 +87,9 @@ def _privacy(schema: Schema) -> Iterator[Finding]:
             "whose data stay; dpsql budget shows the sum",
         )
     if privacy.delta == 0:
-        yield Finding("note", "privacy, delta", "0 is pure: keys that are not declared cannot be shown")
+        yield Finding(
+            "note", "privacy, delta", "0 is pure: keys that are not declared cannot be shown"
+        )
     else:
         yield Finding(
             "note",
@@ -99,7 +109,11 @@ def _ledger(schema: Schema) -> Iterator[Finding]:
         said = f'not set, and beside data elsewhere there is no place for it; write ledger = "{schema.name}.ledger"'
         yield Finding("error", "ledger", said)
     elif schema.ledger is None:
-        yield Finding("note", "ledger", "not set; name one file for this database, so that all who ask share a budget")
+        yield Finding(
+            "note",
+            "ledger",
+            "not set; name one file for this database, so that all who ask share a budget",
+        )
 
 
 def _public(name: str, table: Table) -> Iterator[Finding]:
@@ -116,11 +130,16 @@ def _public(name: str, table: Table) -> Iterator[Finding]:
 
 
 def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
-    limits = {"max_rows_per_unit": table.max_rows_per_unit, "max_groups_per_unit": table.max_groups_per_unit,
-              "max_rows_per_group": table.rows_per_group}  # fmt: skip
+    limits = {
+        "max_rows_per_unit": table.max_rows_per_unit,
+        "max_groups_per_unit": table.max_groups_per_unit,
+        "max_rows_per_group": table.rows_per_group,
+    }
     for limit, size in limits.items():
         if size is not None and size > LOOSE_LIMIT:
-            yield Finding("loose", f"table {name}, {limit}", f"{size} is large, and noise grows with it")
+            yield Finding(
+                "loose", f"table {name}, {limit}", f"{size} is large, and noise grows with it"
+            )
     unit = schema.unit
     if name == unit[0] and table.key == (unit[1],) and (table.max_rows_per_unit or 0) > 1:
         yield Finding(
@@ -130,22 +149,39 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
         )
     yield from _rows_of_nobody(schema, name)
     doubles = [
-        column for column, its in table.columns.items() if its.may_be_null and "nullable" not in its.model_fields_set
+        column
+        for column, its in table.columns.items()
+        if its.may_be_null and "nullable" not in its.model_fields_set
     ]
     if doubles:
         said = f"NaN in {', '.join(doubles)} is read as NULL; write nullable = false in columns that hold neither"
         yield Finding("note", f"table {name}", said)
     identifiers, unbounded = identifiers_of(schema, name), numbers_without_bounds(schema, name)
-    thresholded = "refused, since delta is 0" if schema.privacy.delta == 0 else "shown only for groups of many units"
+    thresholded = (
+        "refused, since delta is 0"
+        if schema.privacy.delta == 0
+        else "shown only for groups of many units"
+    )
     for column_name, column in table.columns.items():
         where = f"table {name}, column {column_name}"
         if column_name in unbounded and not column.automatic:
             mend = "add bounds = [low, high], or have dpsql schema tune find them"
-            yield Finding("loose", where, f"has no bounds, so SUM and AVG of it are refused; {mend}")
-        if column.collected is not None and column.collected.mechanism not in ("randomized_response", "piecewise"):
-            yield Finding("loose", where, UNBOUNDED if column.collected.mechanism == "laplace" else BITS)
+            yield Finding(
+                "loose", where, f"has no bounds, so SUM and AVG of it are refused; {mend}"
+            )
+        if column.collected is not None and column.collected.mechanism not in (
+            "randomized_response",
+            "piecewise",
+        ):
+            yield Finding(
+                "loose", where, UNBOUNDED if column.collected.mechanism == "laplace" else BITS
+            )
         if column.type.kind == "text" and column.values is None and column_name not in identifiers:
-            yield Finding("note", where, f"has no values, so its keys are {thresholded}; add values = […] if public")
+            yield Finding(
+                "note",
+                where,
+                f"has no values, so its keys are {thresholded}; add values = […] if public",
+            )
 
 
 def _rows_of_nobody(schema: Schema, name: str) -> Iterator[Finding]:
@@ -183,17 +219,26 @@ def numbers_without_bounds(schema: Schema, name: str) -> list[str]:
     return [
         column
         for column, its in schema.tables[name].columns.items()
-        if its.type.is_numeric and its.bounds is None and its.values is None and column not in identifiers
+        if its.type.is_numeric
+        and its.bounds is None
+        and its.values is None
+        and column not in identifiers
     ]
 
 
-def _row_limit_findings(schema: Schema, error_of: Callable[[Privacy, int], float]) -> Iterator[Finding]:
+def _row_limit_findings(
+    schema: Schema, error_of: Callable[[Privacy, int], float]
+) -> Iterator[Finding]:
     """What the limit of each table costs, beside what a smaller one would."""
     for name, table in schema.tables.items():
         rows = table.max_rows_per_unit
         if table.public or rows is None:
             continue
-        fewer = "" if rows == 1 else f", with {max(rows // 4, 1)} ± {error_of(schema.privacy, max(rows // 4, 1)):,.0f}"
+        fewer = (
+            ""
+            if rows == 1
+            else f", with {max(rows // 4, 1)} ± {error_of(schema.privacy, max(rows // 4, 1)):,.0f}"
+        )
         many = "1 row" if rows == 1 else f"{rows} rows"
         said = f"with {many} per {schema.privacy.unit} a count is ± {error_of(schema.privacy, rows):,.0f}{fewer}"
         yield Finding("note", f"table {name}, max_rows_per_unit", said)

@@ -39,8 +39,12 @@ _GUESSED = (
     "from names and types. Types of CSV were guessed by reading its\n"
     "# rows, and those of SQLite by what it declares: check them."
 )
-_FILL = "\n# Fill in every line marked FILL IN: take away its leading # and put your own figure there."
-_REFERENCES = '# references = { column = "table.key" }  # what leads to the unit, or to a public table'
+_FILL = (
+    "\n# Fill in every line marked FILL IN: take away its leading # and put your own figure there."
+)
+_REFERENCES = (
+    '# references = { column = "table.key" }  # what leads to the unit, or to a public table'
+)
 _GUESS = "  # a guess from the names: check it, keep what leads to the unit or to public tables"
 
 
@@ -89,7 +93,10 @@ def draft(
     lines = [_head(catalog, choices, guesses.unit, error_of)]
     for table in tables:
         if table.name in choices.left_out:
-            lines += ["", f"# Left out: table {_quoted(table.real.name)}: nothing in it says whose a row is"]
+            lines += [
+                "",
+                f"# Left out: table {_quoted(table.real.name)}: nothing in it says whose a row is",
+            ]
             continue
         lines += ["", *_table(table, guesses, len(tables) > 1, choices)]
     for real in catalog.tables:
@@ -99,18 +106,27 @@ def draft(
 
 
 def _head(
-    catalog: Catalog, choices: Choices, guess: str | None, error_of: Callable[[Privacy, int], float] | None
+    catalog: Catalog,
+    choices: Choices,
+    guess: str | None,
+    error_of: Callable[[Privacy, int], float] | None,
 ) -> str:
     name = plain_name(PurePath(re.split(r"[*?\[{]", catalog.source)[0].rstrip("/-_")).stem)
-    asked = "the column that names who is protected" + (", a guess" if guess else ', such as "patients.patient_id"')
+    asked = "the column that names who is protected" + (
+        ", a guess" if guess else ', such as "patients.patient_id"'
+    )
     return _HEAD.format(
         read=_GUESSED if any(not table.typed for table in catalog.tables) else _READ_NOTHING,
         fill="" if choices.unit else _FILL,
         name=_quoted(name),
         source=_quoted(catalog.source),
         where=_ELSEWHERE.format(name=name) if catalog.is_elsewhere else _HERE,
-        unit=_filled("unit", choices.unit and _quoted(choices.unit), _quoted(guess or "table.column"), asked),
-        epsilon=_filled("epsilon", choices.epsilon, "1", "the budget for the whole life of this database"),
+        unit=_filled(
+            "unit", choices.unit and _quoted(choices.unit), _quoted(guess or "table.column"), asked
+        ),
+        epsilon=_filled(
+            "epsilon", choices.epsilon, "1", "the budget for the whole life of this database"
+        ),
         delta=_filled("delta", choices.delta, "1e-6", _DELTA),
         answers=choices.answers,
         errors="" if error_of is None else _errors(choices, error_of),
@@ -133,9 +149,7 @@ def _errors(choices: Choices, error_of: Callable[[Privacy, int], float]) -> str:
     """What the limits of tables cost, before they are chosen."""
     privacy = privacy_of(choices)
     errors = [f"± {error_of(privacy, rows):,.0f} with {rows}" for rows in _EXAMPLES]
-    return (
-        f"\n# With epsilon = {choices.epsilon or '1'} a count is {', '.join(errors)} rows per unit (max_rows_per_unit)."
-    )
+    return f"\n# With epsilon = {choices.epsilon or '1'} a count is {', '.join(errors)} rows per unit (max_rows_per_unit)."
 
 
 def _filled(name: str, chosen: str | None, example: str, asked: str) -> str:
@@ -145,7 +159,9 @@ def _filled(name: str, chosen: str | None, example: str, asked: str) -> str:
 def _table(table: PlainTable, guesses: Guesses, several: bool, choices: Choices) -> Iterator[str]:
     yield f"[tables.{table.name}]"
     if choices.public is None:
-        likely = " (likely: nothing in it leads to the unit)" if table.name in guesses.public else ""
+        likely = (
+            " (likely: nothing in it leads to the unit)" if table.name in guesses.public else ""
+        )
         yield f"# public = true  # FILL IN this line where every row is public knowledge{likely}, else the next"
         yield "# max_rows_per_unit = 1  # FILL IN: the most rows of one unit that may count"
     elif table.name in choices.public:
@@ -170,11 +186,17 @@ def _key(table: PlainTable, keys: Mapping[str, str], choices: Choices) -> Iterat
     guess = keys.get(table.name)
     if table.key:
         yield f"key = {_quoted(table.key[0]) if len(table.key) == 1 else json.dumps(table.key)}"
-    elif guess is not None and choices.unit == f"{table.name}.{guess}" and choices.limits.get(table.name) == 1:
+    elif (
+        guess is not None
+        and choices.unit == f"{table.name}.{guess}"
+        and choices.limits.get(table.name) == 1
+    ):
         yield f"key = {_quoted(guess)}"
 
 
-def _references(table: PlainTable, guesses: Mapping[str, str], several: bool, choices: Choices) -> Iterator[str]:
+def _references(
+    table: PlainTable, guesses: Mapping[str, str], several: bool, choices: Choices
+) -> Iterator[str]:
     kept = guesses if choices.references is None else choices.references.get(table.name, {})
     if kept:
         flag = "" if table.references or choices.references is not None else _GUESS

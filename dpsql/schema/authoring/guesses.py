@@ -12,9 +12,27 @@ from dpsql.schema.authoring.plain_tables import PlainColumn, PlainTable
 _ENDINGS = r"_?(?:id|key|sk|nr|no|number|fk|pk|uuid)"
 #: What tables of people are called.
 _PEOPLE = (
-    "patient", "customer", "person", "people", "user", "member", "client", "account", "employee", "student", "citizen",
-    "participant", "subscriber", "household", "resident", "subject", "donor", "driver", "passenger", "kunde",
-)  # fmt: skip
+    "patient",
+    "customer",
+    "person",
+    "people",
+    "user",
+    "member",
+    "client",
+    "account",
+    "employee",
+    "student",
+    "citizen",
+    "participant",
+    "subscriber",
+    "household",
+    "resident",
+    "subject",
+    "donor",
+    "driver",
+    "passenger",
+    "kunde",
+)
 
 
 @dataclass(frozen=True)
@@ -79,7 +97,9 @@ def _references(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> dict[s
     found: dict[str, dict[str, str]] = {}
     for table in tables:
         if table.references:
-            found[table.name] = {column: f"{parent}.{its}" for column, parent, its in table.references}
+            found[table.name] = {
+                column: f"{parent}.{its}" for column, parent, its in table.references
+            }
             continue
         for column in table.columns:
             if column.name == keys.get(table.name):
@@ -91,7 +111,10 @@ def _references(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> dict[s
 
 
 def _parent(
-    column: PlainColumn, table: PlainTable, parents: Mapping[str, PlainTable], keys: Mapping[str, str]
+    column: PlainColumn,
+    table: PlainTable,
+    parents: Mapping[str, PlainTable],
+    keys: Mapping[str, str],
 ) -> str | None:
     """The table to whose key the column seems to refer; None where it is none, or several alike."""
     stem = _stem(column, table)
@@ -140,7 +163,9 @@ def _word(stem: str) -> str | None:
 def _stem(column: PlainColumn, table: PlainTable) -> str:
     """The column's name without the prefix that all columns of its table share, such as ``o_``."""
     prefix = column.name.partition("_")[0] + "_"
-    shared = len(table.columns) > 1 and all(other.name.startswith(prefix) for other in table.columns)
+    shared = len(table.columns) > 1 and all(
+        other.name.startswith(prefix) for other in table.columns
+    )
     return column.name.removeprefix(prefix) if shared else column.name
 
 
@@ -166,7 +191,10 @@ def _unit(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> str | None:
 
 
 def leads_to(
-    name: str, goal: str, references: Mapping[str, Mapping[str, str]], seen: frozenset[str] = frozenset()
+    name: str,
+    goal: str,
+    references: Mapping[str, Mapping[str, str]],
+    seen: frozenset[str] = frozenset(),
 ) -> bool:
     """Whether references lead from a table to the goal, which is a table."""
     if name == goal:
@@ -182,7 +210,11 @@ def _public(
     if unit is None:
         return frozenset()
     goal = unit.partition(".")[0]
-    referred = {target.partition(".")[0] for each in references.values() for target in each.values()}
+    referred = {
+        target.partition(".")[0] for each in references.values() for target in each.values()
+    }
     return frozenset(
-        table.name for table in tables if table.name in referred and not leads_to(table.name, goal, references)
+        table.name
+        for table in tables
+        if table.name in referred and not leads_to(table.name, goal, references)
     )

@@ -43,7 +43,9 @@ class MissingLimits:
         """The same where no bounds are looked for: they are left to the statements that need them."""
         declared = self.schema.tables
         automatic = {
-            name: tuple(column for column in columns if not declared[name].columns[column].automatic)
+            name: tuple(
+                column for column in columns if not declared[name].columns[column].automatic
+            )
             for name, columns in self.bounds.items()
         }
         return replace(self, bounds=dict.fromkeys(self.bounds, ()), automatic=automatic)
@@ -51,12 +53,18 @@ class MissingLimits:
     @property
     def tables(self) -> list[str]:
         """The tables of which something is asked, in the order of the file."""
-        return [name for name in self.schema.tables if self.limits.get(name) or self.bounds.get(name)]
+        return [
+            name for name in self.schema.tables if self.limits.get(name) or self.bounds.get(name)
+        ]
 
     @property
     def unlimited(self) -> Schema:
         """The schema whose private tables have the largest limits, so that what is looked for is not cut by any."""
-        loose = {"max_rows_per_unit": MAX_LIMIT, "max_groups_per_unit": None, "max_rows_per_group": None}
+        loose = {
+            "max_rows_per_unit": MAX_LIMIT,
+            "max_groups_per_unit": None,
+            "max_rows_per_group": None,
+        }
         tables = {
             name: table if table.public else table.model_copy(update=loose)
             for name, table in self.schema.tables.items()
@@ -91,13 +99,25 @@ def missing_limits(
     chosen = _of_columns(schema, file, columns)
     named = named or chosen
     limits = limits and not chosen
-    asked = [name for name, table in schema.tables.items() if not table.public and (not named or name in named)]
+    asked = [
+        name
+        for name, table in schema.tables.items()
+        if not table.public and (not named or name in named)
+    ]
     alone = tuple(name for name in asked if name in lacking and _has_one_row(schema, name))
     keys = {name: tuple(_ordinary_keys(schema, name)) for name in asked}
     return MissingLimits(
         schema,
-        {name: _limits(schema, name, keys[name], name in lacking, name in named) if limits else () for name in asked},
-        {name: chosen.get(name, tuple(_unbounded(schema, name)) if bounds else ()) for name in asked},
+        {
+            name: _limits(schema, name, keys[name], name in lacking, name in named)
+            if limits
+            else ()
+            for name in asked
+        },
+        {
+            name: chosen.get(name, tuple(_unbounded(schema, name)) if bounds else ())
+            for name in asked
+        },
         keys,
         frozenset(lacking),
         alone if limits else (),
@@ -109,8 +129,14 @@ def _of_columns(schema: Schema, file: Path, columns: Collection[str]) -> dict[st
     found: dict[str, tuple[str, ...]] = {}
     for path in dict.fromkeys(columns):
         name, _, column = path.partition(".")
-        if name not in schema.tables or schema.tables[name].public or column not in _unbounded(schema, name):
-            raise SchemaError(f"{file}: {path} is no column of numbers without bounds in a private table")
+        if (
+            name not in schema.tables
+            or schema.tables[name].public
+            or column not in _unbounded(schema, name)
+        ):
+            raise SchemaError(
+                f"{file}: {path} is no column of numbers without bounds in a private table"
+            )
         found[name] = (*found.get(name, ()), column)
     return found
 
@@ -134,7 +160,7 @@ def _has_one_row(schema: Schema, name: str) -> bool:
 
 def _limits(
     schema: Schema, name: str, keys: tuple[str, ...], lacking: bool, named: bool
-) -> tuple[LimitName, ...]:  # fmt: skip
+) -> tuple[LimitName, ...]:
     table: Table = schema.tables[name]
     if _has_one_row(schema, name) or (table.max_rows_per_unit == 1 and not named):
         return ()
@@ -148,13 +174,21 @@ def _limits(
 def _unbounded(schema: Schema, name: str) -> list[str]:
     """The columns that are looked at: those that stand by themselves in the file and hold values, not reports."""
     columns = schema.tables[name].columns
-    return [column for column in numbers_without_bounds(schema, name) if columns[column].collected is None]
+    return [
+        column
+        for column in numbers_without_bounds(schema, name)
+        if columns[column].collected is None
+    ]
 
 
 def _ordinary_keys(schema: Schema, name: str) -> list[str]:
     """The columns by which a table's rows are grouped: declared values, truth values, references to public tables."""
     table, unit = schema.tables[name], schema.owner(name).column
-    public = {column for column, target in table.references.items() if schema.tables[target.partition(".")[0]].public}
+    public = {
+        column
+        for column, target in table.references.items()
+        if schema.tables[target.partition(".")[0]].public
+    }
     return [
         column
         for column, its in table.columns.items()

@@ -54,14 +54,20 @@ def plain_tables(catalog: Catalog) -> list[PlainTable]:
     for real in catalog.tables:
         if real.kind != "view":
             names[fold(real.name)] = plain_name(real.name, names.values())
-    columns = {fold(real.name): list(_columns(real)) for real in catalog.tables if real.kind != "view"}
+    columns = {
+        fold(real.name): list(_columns(real)) for real in catalog.tables if real.kind != "view"
+    }
     plain = {
         (table, fold(each.there if isinstance(each.there, str) else each.name)): each.name
         for table, found in columns.items()
         for each in found
         if isinstance(each, PlainColumn) and not isinstance(each.there, tuple)
     }
-    return [_table(real, names, columns[fold(real.name)], plain) for real in catalog.tables if real.kind != "view"]
+    return [
+        _table(real, names, columns[fold(real.name)], plain)
+        for real in catalog.tables
+        if real.kind != "view"
+    ]
 
 
 def _table(
@@ -73,7 +79,11 @@ def _table(
     there = fold(real.name)
     key = [plain.get((there, fold(column))) for column in real.key]
     references = [
-        (plain.get((there, fold(column))), names.get(fold(parent)), plain.get((fold(parent), fold(its))))
+        (
+            plain.get((there, fold(column))),
+            names.get(fold(parent)),
+            plain.get((fold(parent), fold(its))),
+        )
         for column, (parent, its) in (real.references or {}).items()
     ]
     return PlainTable(
@@ -82,7 +92,9 @@ def _table(
         tuple(each for each in columns if isinstance(each, PlainColumn)),
         tuple(each for each in columns if isinstance(each, UndeclarableColumn)),
         tuple(each for each in key if each is not None) if None not in key else (),
-        tuple((column, parent, its) for column, parent, its in references if column and parent and its),
+        tuple(
+            (column, parent, its) for column, parent, its in references if column and parent and its
+        ),
     )
 
 

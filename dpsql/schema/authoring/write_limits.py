@@ -37,7 +37,9 @@ class Tuned:
     @property
     def count(self) -> int:
         """How many fields were found."""
-        return sum(len(own) for own in self.limits.values()) + sum(len(own) for own in self.bounds.values())
+        return sum(len(own) for own in self.limits.values()) + sum(
+            len(own) for own in self.bounds.values()
+        )
 
 
 def with_found(text: str, tuned: Tuned, said: str) -> str:
@@ -72,7 +74,9 @@ def _edited(text: str, tuned: Tuned, said: str) -> str:
     for name, limits in tuned.limits.items():
         table: Any = document["tables"][name]
         for limit, most in limits.items():
-            value = _averaged(table.get(ROWS_PER_GROUP), most) if limit == ROWS_PER_GROUP else str(most)
+            value = (
+                _averaged(table.get(ROWS_PER_GROUP), most) if limit == ROWS_PER_GROUP else str(most)
+            )
             _put(table, limit, tomlkit.value(value), said)
             if limit == ROWS and name in tuned.beyond:
                 for beyond, part in zip(BEYOND, tuned.beyond[name], strict=True):
@@ -86,13 +90,19 @@ def _edited(text: str, tuned: Tuned, said: str) -> str:
         columns = f"\n[tables.{name}.columns]"
         if f"\n{columns}" not in text:  # an empty line of tomlkit's own
             found = found.replace(f"\n{columns}", columns)
-    return _without_open_limits(found, [name for name, limits in tuned.limits.items() if ROWS in limits])
+    return _without_open_limits(
+        found, [name for name, limits in tuned.limits.items() if ROWS in limits]
+    )
 
 
 def _holds(text: str, tuned: Tuned) -> bool:
     """Whether the text declares what was found."""
     tables: Any = parsed(text, "the schema file")["tables"]
-    limits = [(tables[name].get(limit), most) for name, own in tuned.limits.items() for limit, most in own.items()]
+    limits = [
+        (tables[name].get(limit), most)
+        for name, own in tuned.limits.items()
+        for limit, most in own.items()
+    ]
     bounds = [
         (tables[name]["columns"][column].get("bounds"), AUTOMATIC if ends is None else list(ends))
         for name, own in tuned.bounds.items()
@@ -104,7 +114,9 @@ def _holds(text: str, tuned: Tuned) -> bool:
         for field, part in zip(BEYOND, parts, strict=True)
     ]
     held = (*limits, *bounds, *beyond)
-    return all((value.get("avg") if isinstance(value, dict) else value) == found for value, found in held)
+    return all(
+        (value.get("avg") if isinstance(value, dict) else value) == found for value, found in held
+    )
 
 
 def lines(tuned: Tuned) -> list[str]:

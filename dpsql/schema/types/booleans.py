@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from dpsql.schema.types.facts import NamedType, Scalar, TypeFacts, always, itself, no_bound, no_step, not_a_value
+from dpsql.schema.types.facts import (
+    NamedType,
+    Scalar,
+    TypeFacts,
+    always,
+    itself,
+    no_bound,
+    no_step,
+    not_a_value,
+)
 
 _CONDITIONS = {
     **dict.fromkeys(("t", "tr", "tru", "true", "y", "ye", "yes", "on", "1"), True),

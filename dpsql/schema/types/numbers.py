@@ -26,7 +26,9 @@ MAX_EXPONENT = 300
 DOUBLE_DIGITS = 15
 
 _WHOLE = re.compile(r"[+-]?\d{1,19}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?", re.ASCII)
+_NUMBER = re.compile(
+    r"[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,4})?", re.ASCII
+)
 
 
 def _fits_integer(number: Fraction) -> bool:
@@ -83,7 +85,11 @@ def _no_member(*_: object) -> NoReturn:
 
 def _integer_constant(sql_type: NamedType, value: Scalar) -> int:
     if isinstance(value, int | Decimal | float | str):
-        whole = round(value) if isinstance(value, float) else int(Decimal(value).to_integral_value(ROUND_HALF_UP))
+        whole = (
+            round(value)
+            if isinstance(value, float)
+            else int(Decimal(value).to_integral_value(ROUND_HALF_UP))
+        )
         if abs(whole) < INTEGER_LIMIT:
             return whole
     raise not_a_value(sql_type, value)
@@ -104,7 +110,11 @@ def _double_constant(sql_type: NamedType, value: Scalar) -> float:
 
 
 def _integer_parameter(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) < INTEGER_LIMIT else None
+    return (
+        value
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < INTEGER_LIMIT
+        else None
+    )
 
 
 def _decimal_parameter(value: object) -> Decimal | None:
@@ -169,7 +179,9 @@ DECIMAL = TypeFacts(
     parameters=(),  # the statement tells more of its digits than a client does
     sqlalchemy="NUMERIC",
     exact=False,
-    distinct_as_double=lambda sql_type: sql_type.precision is not None and sql_type.precision <= DOUBLE_DIGITS,
+    distinct_as_double=lambda sql_type: (
+        sql_type.precision is not None and sql_type.precision <= DOUBLE_DIGITS
+    ),
     reads_texts=False,
     step=_decimal_step,
     axis="number",

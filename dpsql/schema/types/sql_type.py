@@ -46,33 +46,49 @@ _ZONED = StoredType("is read in UTC; declare it timestamp", ("timestamp", "its m
 
 STORED_TYPES: dict[str, StoredType] = {
     "hugeint": StoredType(
-        "is wider than 64 bits; declare it integer", ("integer", "the nearest integer"), "decimal(38,0)"
+        "is wider than 64 bits; declare it integer",
+        ("integer", "the nearest integer"),
+        "decimal(38,0)",
     ),
     "uhugeint": StoredType("is wider than 64 bits; store it as BIGINT", None),
     "ubigint": StoredType(
-        "does not fit in 64 signed bits; declare it integer", ("integer", "the nearest integer"), "decimal(38,0)"
+        "does not fit in 64 signed bits; declare it integer",
+        ("integer", "the nearest integer"),
+        "decimal(38,0)",
     ),
     "uuid": StoredType("is read as text; declare it text", ("text", "its text")),
     "json": StoredType("is read as text; declare it text", ("text", "its text")),
     "enum": StoredType(
-        "is read as text; declare it text, with its members as values if they are public", ("text", "its text")
+        "is read as text; declare it text, with its members as values if they are public",
+        ("text", "its text"),
     ),
     "timestamp with time zone": _ZONED,
     "timestamptz": _ZONED,
     "timestamp_s": StoredType("has another range; store it as TIMESTAMP", None),
     "timestamp_ms": StoredType("has another range; store it as TIMESTAMP", None),
-    "timestamp_ns": StoredType("is read to the microsecond; declare it timestamp", ("timestamp", "its microsecond")),
+    "timestamp_ns": StoredType(
+        "is read to the microsecond; declare it timestamp", ("timestamp", "its microsecond")
+    ),
 }
 
 #: Types that dpsql does not read, by how their names begin or end, with what an owner can do.
 _UNREAD: tuple[tuple[str, str], ...] = (
     (r".*\]", "has many values in one row; store them as a table with a row for each"),
-    (r"struct ?\(.*", 'is not read whole; name its fields: column = ["its name", "the field\'s name"]'),
+    (
+        r"struct ?\(.*",
+        'is not read whole; name its fields: column = ["its name", "the field\'s name"]',
+    ),
     (r"(map|union) ?\(.*", "is not read; store what is asked for as plain columns"),
-    (r"time( with time zone)?|timetz|time_ns", "has no date; store it as TIMESTAMP, or as seconds in an INTEGER"),
+    (
+        r"time( with time zone)?|timetz|time_ns",
+        "has no date; store it as TIMESTAMP, or as seconds in an INTEGER",
+    ),
     (r"interval", "has months of no fixed length; store it as a number of days or seconds"),
     (r"blob|bytea|varbinary", "holds bytes, of which nothing can be asked; leave it out"),
-    (r"bit|bignum|varint|geometry.*|variant", "is not read; store what is asked for as plain columns"),
+    (
+        r"bit|bignum|varint|geometry.*|variant",
+        "is not read; store what is asked for as plain columns",
+    ),
 )
 
 
@@ -150,7 +166,11 @@ class SqlType(NamedType):
         kind = ALIASES.get(found[1]) if found else None
         if found is None or kind is None:
             known = STORED_TYPES.get(plain) or unread(plain)
-            reason = f"is not known; use one of {', '.join(sorted(TYPES))}" if known is None else known.refusal
+            reason = (
+                f"is not known; use one of {', '.join(sorted(TYPES))}"
+                if known is None
+                else known.refusal
+            )
             raise ValueError(f"type `{text}` {reason}")
         first, second = found[2], found[3]
         arguments = TYPES[kind].arguments

@@ -7,7 +7,16 @@ from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
-from dpsql.schema.types.facts import NamedType, Scalar, StoredForm, TypeFacts, always, never, no_step, not_a_value
+from dpsql.schema.types.facts import (
+    NamedType,
+    Scalar,
+    StoredForm,
+    TypeFacts,
+    always,
+    never,
+    no_step,
+    not_a_value,
+)
 
 _ZONE = re.compile(r"(?:Z|[+-]00(?::?00)?)$")
 
@@ -22,7 +31,9 @@ def _timestamp(_: NamedType, value: object) -> datetime:
     if isinstance(value, date) and not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day)
     if not isinstance(value, datetime) or value.tzinfo is not None:
-        raise ValueError(f"{value} is not a timestamp; write it as 2020-01-31T12:00:00, with no quotes and no zone")
+        raise ValueError(
+            f"{value} is not a timestamp; write it as 2020-01-31T12:00:00, with no quotes and no zone"
+        )
     return value
 
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from dpsql.schema.types.facts import NamedType, Scalar, TypeFacts, itself, never, no_bound, no_step, not_a_value
+from dpsql.schema.types.facts import (
+    NamedType,
+    Scalar,
+    TypeFacts,
+    itself,
+    never,
+    no_bound,
+    no_step,
+    not_a_value,
+)
 
 
 def _text(sql_type: NamedType, value: object) -> str:

@@ -66,10 +66,15 @@ class FailedLogins:
     """
 
     def __init__(
-        self, pause: Callable[[float], object] = time.sleep, clock: Callable[[], float] = time.monotonic
+        self,
+        pause: Callable[[float], object] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._pause, self._clock, self._lock = pause, clock, threading.Lock()
-        self._names, self._addresses = OrderedDict[str, FailureCount](), OrderedDict[str, FailureCount]()
+        self._names, self._addresses = (
+            OrderedDict[str, FailureCount](),
+            OrderedDict[str, FailureCount](),
+        )
 
     @contextmanager
     def attempt(self, user: str, address: str) -> Iterator[None]:

@@ -97,7 +97,11 @@ def greet(wire: MessageStream, policy: LoginPolicy) -> codec.StartupMessage | Ca
 
 
 def admit(
-    wire: MessageStream, policy: LoginPolicy, packet: codec.StartupMessage, failed_logins: FailedLogins, address: str
+    wire: MessageStream,
+    policy: LoginPolicy,
+    packet: codec.StartupMessage,
+    failed_logins: FailedLogins,
+    address: str,
 ) -> LoginResult:
     """Log in the client at an address, by password if there are users; raises WireError (28000, 28P01 …)."""
     parameters = packet.params
@@ -110,16 +114,26 @@ def admit(
     if not user.isprintable() or len(user.encode("utf-8", "replace")) > 63:
         raise WireError("28000", "the user name has 1 to 63 bytes of characters that can be seen")
     if policy.tls_required and not wire.secured:
-        raise WireError("28000", f'no encryption: user "{user}" must connect with TLS', "Connect with sslmode=require.")
+        raise WireError(
+            "28000",
+            f'no encryption: user "{user}" must connect with TLS',
+            "Connect with sslmode=require.",
+        )
     if policy.users is not None:
-        _authenticate(wire, policy, policy.users, user, lambda: failed_logins.attempt(user, address))
+        _authenticate(
+            wire, policy, policy.users, user, lambda: failed_logins.attempt(user, address)
+        )
     if parameters.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise WireError("0A000", "replication is not supported")
     return LoginResult(user, parameters.get("database") or user, _settings(parameters))
 
 
 def _authenticate(
-    wire: MessageStream, policy: LoginPolicy, file: Path, user: str, attempt: Callable[[], AbstractContextManager[None]]
+    wire: MessageStream,
+    policy: LoginPolicy,
+    file: Path,
+    user: str,
+    attempt: Callable[[], AbstractContextManager[None]],
 ) -> None:
     """Run SCRAM; known and unknown users get the same messages after the same time."""
     failed = WireError("28P01", f'password authentication failed for user "{user}"')
@@ -127,7 +141,9 @@ def _authenticate(
         users = read_users(file)
     except InterfaceError as error:
         owners_log.record("reading the users", error)
-        raise WireError("28000", "the users cannot be read; the owner finds the reason in the server's log") from None
+        raise WireError(
+            "28000", "the users cannot be read; the owner finds the reason in the server's log"
+        ) from None
     certificate = policy.certificate if wire.secured else None
     wire.send(codec.AuthenticationSASL(mechanisms=mechanisms(certificate)))
     wire.flush()
@@ -149,14 +165,19 @@ def _authenticate(
         raise failed from None
     except TooManyFailures as error:
         seconds = math.ceil(error.seconds)
-        raise WireError("28000", f"too many failed logins; try again in {seconds} seconds") from None
+        raise WireError(
+            "28000", f"too many failed logins; try again in {seconds} seconds"
+        ) from None
     wire.send(codec.AuthenticationSASLFinal(data=proof))
 
 
 def _settings(parameters: Mapping[str, str]) -> Mapping[str, str]:
     """The settings of a startup packet, including those in ``options``: ``-c name=value`` and ``--name=value``."""
-    found = {name: value for name, value in parameters.items()
-             if name not in _NOT_SETTINGS and not name.startswith("_pq_.")}  # fmt: skip
+    found = {
+        name: value
+        for name, value in parameters.items()
+        if name not in _NOT_SETTINGS and not name.startswith("_pq_.")
+    }
     try:
         words = shlex.split(parameters.get("options", ""))
     except ValueError:

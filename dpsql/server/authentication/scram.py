@@ -17,7 +17,8 @@ ITERATIONS = 100_000
 FEWEST, MOST = 4096, 10_000_000
 SALT_BYTES = 16
 _VERIFIER = re.compile(
-    r"SCRAM-SHA-256\$([1-9][0-9]{3,7}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)", re.ASCII
+    r"SCRAM-SHA-256\$([1-9][0-9]{3,7}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)",
+    re.ASCII,
 )
 
 
@@ -51,15 +52,23 @@ class ScramVerifier:
         found = _VERIFIER.fullmatch(text)
         if found is None:
             raise ValueError("not a SCRAM-SHA-256 verifier")
-        salt, stored, server = (base64.b64decode(part, validate=True) for part in found.groups()[1:])
+        salt, stored, server = (
+            base64.b64decode(part, validate=True) for part in found.groups()[1:]
+        )
         iterations = int(found[1])
-        if len(salt) != SALT_BYTES or len(stored) != 32 or len(server) != 32 or not FEWEST <= iterations <= MOST:
+        if (
+            len(salt) != SALT_BYTES
+            or len(stored) != 32
+            or len(server) != 32
+            or not FEWEST <= iterations <= MOST
+        ):
             raise ValueError("not a SCRAM-SHA-256 verifier")
         return cls(salt, stored, server, iterations)
 
     def __str__(self) -> str:
         salt, stored, server = (
-            base64.b64encode(part).decode() for part in (self.salt, self.stored_key, self.server_key)
+            base64.b64encode(part).decode()
+            for part in (self.salt, self.stored_key, self.server_key)
         )
         return f"{PLAIN}${self.iterations}:{salt}${stored}:{server}"
 
@@ -75,7 +84,9 @@ class ScramExchange:
         def known(_name: str) -> tuple[bytes, bytes, bytes, int]:
             return verifier.salt, verifier.stored_key, verifier.server_key, verifier.iterations
 
-        self._server: ScramServer = ScramMechanism(mechanism).make_server(known, channel_binding=binding)
+        self._server: ScramServer = ScramMechanism(mechanism).make_server(
+            known, channel_binding=binding
+        )
 
     def first(self, message: bytes) -> bytes:
         """The server's first message. The client's name here is ignored for the startup packet's, as in PostgreSQL."""

@@ -33,17 +33,22 @@ class Users:
         Its iteration count is that of a known user chosen by the name, so that old counts do not tell users apart.
         """
         salt, stored, server, draw = (
-            self._decoy_verifier_bytes(part, name) for part in ("salt", "stored", "server", "iterations")
+            self._decoy_verifier_bytes(part, name)
+            for part in ("salt", "stored", "server", "iterations")
         )
         counts = sorted(each.iterations for each in self.verifiers.values()) or [ITERATIONS]
-        invented = ScramVerifier(salt[:SALT_BYTES], stored, server, counts[int.from_bytes(draw) % len(counts)])
+        invented = ScramVerifier(
+            salt[:SALT_BYTES], stored, server, counts[int.from_bytes(draw) % len(counts)]
+        )
         return self.verifiers.get(name, invented)
 
     def knows(self, name: str) -> bool:
         return name in self.verifiers
 
     def _decoy_verifier_bytes(self, part: str, name: str) -> bytes:
-        return hmac.digest(self.secret, f"{part}\0{name}".encode("utf-8", "surrogatepass"), hashlib.sha256)
+        return hmac.digest(
+            self.secret, f"{part}\0{name}".encode("utf-8", "surrogatepass"), hashlib.sha256
+        )
 
 
 def read_users(file: Path) -> Users:
@@ -52,17 +57,25 @@ def read_users(file: Path) -> Users:
         mode = file.stat().st_mode
         text = file.read_text("utf-8")
     except (OSError, UnicodeError):
-        raise InterfaceError(f"{file.name}: the users cannot be read; make the file with dpsql user add") from None
+        raise InterfaceError(
+            f"{file.name}: the users cannot be read; make the file with dpsql user add"
+        ) from None
     if mode & 0o077:
-        raise InterfaceError(f"{file.name}: others may read the users; give it the mode 600 (chmod 600)")
+        raise InterfaceError(
+            f"{file.name}: others may read the users; give it the mode 600 (chmod 600)"
+        )
     try:
         content = json.loads(text)
         secret = base64.b64decode(content["secret"], validate=True)
-        found = {str(name): ScramVerifier.read(verifier) for name, verifier in content["users"].items()}
+        found = {
+            str(name): ScramVerifier.read(verifier) for name, verifier in content["users"].items()
+        }
         if len(secret) != 32:
             raise ValueError
     except (ValueError, TypeError, LookupError, AttributeError):
-        raise InterfaceError(f"{file.name}: is not a file of users; make one with dpsql user add") from None
+        raise InterfaceError(
+            f"{file.name}: is not a file of users; make one with dpsql user add"
+        ) from None
     return Users(found, secret)
 
 
@@ -95,16 +108,26 @@ def remove_user(file: Path, name: str) -> None:
         users = read_users(file)
         if not users.knows(name):
             raise InterfaceError(f"{file.name}: has no user {name}")
-        _write(file, replace(users, verifiers={each: kept for each, kept in users.verifiers.items() if each != name}))
+        _write(
+            file,
+            replace(
+                users,
+                verifiers={each: kept for each, kept in users.verifiers.items() if each != name},
+            ),
+        )
 
 
 @contextlib.contextmanager
 def _changing(file: Path) -> Iterator[None]:
     """Change the file inside the block, one process at a time."""
     try:
-        lock = os.open(file.with_name(file.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = os.open(
+            file.with_name(file.name + ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+        )
     except OSError:
-        raise InterfaceError(f"{file.name}: cannot be written; see that its folder is there and yours") from None
+        raise InterfaceError(
+            f"{file.name}: cannot be written; see that its folder is there and yours"
+        ) from None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

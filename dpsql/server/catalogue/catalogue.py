@@ -16,7 +16,12 @@ from sqlglot import exp
 
 from dpsql.errors import StatementError
 from dpsql.schema import Schema
-from dpsql.server.catalogue.catalogue_answer import CatalogueAnswer, CatalogueColumn, ObjectName, columns_of
+from dpsql.server.catalogue.catalogue_answer import (
+    CatalogueAnswer,
+    CatalogueColumn,
+    ObjectName,
+    columns_of,
+)
 from dpsql.server.catalogue.default_settings import DEFAULTS, setting_name, shown
 from dpsql.server.catalogue.error_messages import UnknownSetting, absent, fault, outline
 from dpsql.server.catalogue.rewrite import RewrittenQuery, parse, rewrite
@@ -84,7 +89,10 @@ class Catalogue:
         sql = self._sql(rewritten, None)
         return tuple(
             columns_of(
-                rewritten, self._with_translated_errors(text, lambda: self._store.describe(sql, rewritten.relations))
+                rewritten,
+                self._with_translated_errors(
+                    text, lambda: self._store.describe(sql, rewritten.relations)
+                ),
             )
         )
 
@@ -103,7 +111,8 @@ class Catalogue:
         expected = len(rewritten.parameters)
         if len(parameters) != expected:
             raise StatementError(
-                "E_PARAM", f"the statement has {expected} parameters, and {len(parameters)} values came"
+                "E_PARAM",
+                f"the statement has {expected} parameters, and {len(parameters)} values came",
             )
         sql = self._sql(rewritten, parameters)
         held, rows = self._with_translated_errors(
@@ -144,7 +153,8 @@ class Catalogue:
     def _sql(self, rewritten: RewrittenQuery, parameters: Sequence[object] | None) -> str:
         """The statement with its values; NULL for parameters that are not bound yet."""
         return "".join(
-            part if place % 2 == 0 else self._fact(part, parameters) for place, part in enumerate(rewritten.parts)
+            part if place % 2 == 0 else self._fact(part, parameters)
+            for place, part in enumerate(rewritten.parts)
         )
 
     def _fact(self, name: str, parameters: Sequence[object] | None) -> str:
@@ -158,13 +168,17 @@ class Catalogue:
             case "settings":
                 return _map(self._every_setting())
             case "shown":
-                return _map({key: shown(key, value) for key, value in self._every_setting().items()})
+                return _map(
+                    {key: shown(key, value) for key, value in self._every_setting().items()}
+                )
         if name[0] == "p":
             return "NULL" if parameters is None else literal(parameters[int(name[1:]) - 1])
         required, kind, named = name.split("_", 2)
         return self._number(required, kind, named, parameters)
 
-    def _number(self, required: str, kind: str, named: str, parameters: Sequence[object] | None) -> str:
+    def _number(
+        self, required: str, kind: str, named: str, parameters: Sequence[object] | None
+    ) -> str:
         """The OID of the object that a constant (``x`` and its bytes) or a parameter (``p`` and its index) names."""
         if named[0] == "x":
             name: object = bytes.fromhex(named[1:]).decode()
@@ -187,11 +201,17 @@ class Catalogue:
         """Answer SHOW."""
         name, every = setting_name(words), self._every_setting()
         if name == "all":
-            columns = tuple(CatalogueColumn(each, OIDS["text"]) for each in ("name", "setting", "description"))
-            return CatalogueAnswer(columns, tuple((each, shown(each, every[each]), "") for each in sorted(every)))
+            columns = tuple(
+                CatalogueColumn(each, OIDS["text"]) for each in ("name", "setting", "description")
+            )
+            return CatalogueAnswer(
+                columns, tuple((each, shown(each, every[each]), "") for each in sorted(every))
+            )
         if name.lower() not in every:
             raise UnknownSetting(name)
-        return CatalogueAnswer((CatalogueColumn(name, OIDS["text"]),), ((shown(name, every[name.lower()]),),))
+        return CatalogueAnswer(
+            (CatalogueColumn(name, OIDS["text"]),), ((shown(name, every[name.lower()]),),)
+        )
 
     def _row(self, row: tuple[Any, ...], columns: Sequence[CatalogueColumn]) -> tuple[Any, ...]:
         return tuple(self._value(value, column) for value, column in zip(row, columns, strict=True))
@@ -229,7 +249,10 @@ def _is_of_catalogue(name: str) -> bool:
 
 def _speaks_of_objects(tree: exp.Expr) -> bool:
     """Whether the statement asks for the current user or casts to an object type such as ``regclass``."""
-    if tree.find(exp.CurrentUser, exp.SessionUser, exp.CurrentSchema, exp.CurrentCatalog) is not None:
+    if (
+        tree.find(exp.CurrentUser, exp.SessionUser, exp.CurrentSchema, exp.CurrentCatalog)
+        is not None
+    ):
         return True
     return any(type_name(cast.to).removeprefix("_") in NAMED for cast in tree.find_all(exp.Cast))
 

@@ -45,10 +45,14 @@ class ObjectName(str):
         return self.oid
 
 
-def columns_of(rewritten: RewrittenQuery, held: Sequence[tuple[str, str]]) -> Iterator[CatalogueColumn]:
+def columns_of(
+    rewritten: RewrittenQuery, held: Sequence[tuple[str, str]]
+) -> Iterator[CatalogueColumn]:
     """The columns of an answer, with the types of the statement where they fit the values that DuckDB holds."""
     for place, (name, kept) in enumerate(held):
-        kind = rewritten.outputs[place] if rewritten.outputs is not None else rewritten.named.get(name)
+        kind = (
+            rewritten.outputs[place] if rewritten.outputs is not None else rewritten.named.get(name)
+        )
         yield CatalogueColumn(name, column_oid(kind, kept))
 
 

@@ -13,11 +13,31 @@ from dpsql.server.catalogue.store.function_macros import NO_SETTING
 
 #: The code, what DuckDB says with the name in it, and what PostgreSQL says.
 _NAMED = (
-    ("E_COLUMN", re.compile(r'Column "([^"]+)" referenced that exists in the SELECT'), 'column "{}" does not exist'),
-    ("E_COLUMN", re.compile(r'Referenced column "([^"]+)" not found'), 'column "{}" does not exist'),
-    ("E_COLUMN", re.compile(r'does not have a column named "([^"]+)"'), 'column "{}" does not exist'),
-    ("E_TABLE", re.compile(r'Referenced table "([^"]+)" not found'), 'missing FROM-clause entry for table "{}"'),
-    ("E_COLUMN", re.compile(r'Ambiguous reference to column name "([^"]+)"'), 'column reference "{}" is ambiguous'),
+    (
+        "E_COLUMN",
+        re.compile(r'Column "([^"]+)" referenced that exists in the SELECT'),
+        'column "{}" does not exist',
+    ),
+    (
+        "E_COLUMN",
+        re.compile(r'Referenced column "([^"]+)" not found'),
+        'column "{}" does not exist',
+    ),
+    (
+        "E_COLUMN",
+        re.compile(r'does not have a column named "([^"]+)"'),
+        'column "{}" does not exist',
+    ),
+    (
+        "E_TABLE",
+        re.compile(r'Referenced table "([^"]+)" not found'),
+        'missing FROM-clause entry for table "{}"',
+    ),
+    (
+        "E_COLUMN",
+        re.compile(r'Ambiguous reference to column name "([^"]+)"'),
+        'column reference "{}" is ambiguous',
+    ),
 )
 
 
@@ -54,7 +74,9 @@ def fault(error: duckdb.Error) -> Error:
         found = pattern.search(str(error))
         if found is not None:
             return StatementError(code, says.format(found[1]))
-    return StatementError("E_STMT", "this statement over the catalogue is not answered; the server's log has it")
+    return StatementError(
+        "E_STMT", "this statement over the catalogue is not answered; the server's log has it"
+    )
 
 
 def absent(kind: str, name: str) -> StatementError:
@@ -87,4 +109,6 @@ def outline(text: str) -> str:
     except SqlglotError:
         return "a statement whose quotes or comments do not end"
     words = (text[token.start : token.end + 1] for token in tokens)
-    return " ".join("?" if "'" in word or "$" in word or word[:1].isdigit() else word for word in words)
+    return " ".join(
+        "?" if "'" in word or "$" in word or word[:1].isdigit() else word for word in words
+    )

@@ -152,7 +152,21 @@ class UnsupportedCommand:
 
 
 Command: TypeAlias = (
-    QueryText | BeginTransaction | Commit | Rollback | Savepoint | Declare | Fetch | CloseCursor | Copy
-    | ShowSetting | SetSetting | ResetSetting | Discard
-    | Deallocate | IgnoredCommand | WriteCommand | UnsupportedCommand
-)  # fmt: skip
+    QueryText
+    | BeginTransaction
+    | Commit
+    | Rollback
+    | Savepoint
+    | Declare
+    | Fetch
+    | CloseCursor
+    | Copy
+    | ShowSetting
+    | SetSetting
+    | ResetSetting
+    | Discard
+    | Deallocate
+    | IgnoredCommand
+    | WriteCommand
+    | UnsupportedCommand
+)

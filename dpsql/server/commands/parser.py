@@ -62,13 +62,27 @@ def _written(piece: SplitStatement) -> str:
     """The tag of a command that writes: CREATE TABLE, INSERT."""
     words = [token.text.upper() for token in piece.tokens[:6] if token.kind == "word"]
     if words[0] in ("CREATE", "DROP", "ALTER"):
-        skipped = ("OR", "REPLACE", "TEMP", "TEMPORARY", "UNLOGGED", "GLOBAL", "LOCAL", "UNIQUE", "RECURSIVE")
+        skipped = (
+            "OR",
+            "REPLACE",
+            "TEMP",
+            "TEMPORARY",
+            "UNLOGGED",
+            "GLOBAL",
+            "LOCAL",
+            "UNIQUE",
+            "RECURSIVE",
+        )
         kinds = [word for word in words[1:] if word not in skipped]
         return f"{words[0]} {kinds[0]}" if kinds else words[0]
     return "TRUNCATE TABLE" if words[0] == "TRUNCATE" else words[0]
 
 
-_FORMATS: dict[str, Literal["text", "csv", "binary"]] = {"text": "text", "csv": "csv", "binary": "binary"}
+_FORMATS: dict[str, Literal["text", "csv", "binary"]] = {
+    "text": "text",
+    "csv": "csv",
+    "binary": "binary",
+}
 
 _OLD_WORDS = "binary csv header delimiter delimiters null quote escape force encoding".split()
 
@@ -97,7 +111,9 @@ def _listed(words: TokenReader, said: dict[str, object]) -> None:
         case "format":
             said["format"] = words.any().text.lower()
         case "header":
-            value = "true" if words.ahead is None or words.ahead.kind == "sign" else words.any().text
+            value = (
+                "true" if words.ahead is None or words.ahead.kind == "sign" else words.any().text
+            )
             said["header"] = value.lower() in ("true", "on", "1")
         case "delimiter" | "null" | "quote" | "escape":
             said[name] = words.any().text
@@ -105,7 +121,15 @@ def _listed(words: TokenReader, said: dict[str, object]) -> None:
             said["force_quote"] = "*" if words.sign("*") else _names(words)
         case "encoding":
             _only_utf8(words.any().text)
-        case "oids" | "freeze" | "force_null" | "force_not_null" | "on_error" | "default" | "log_verbosity":
+        case (
+            "oids"
+            | "freeze"
+            | "force_null"
+            | "force_not_null"
+            | "on_error"
+            | "default"
+            | "log_verbosity"
+        ):
             raise NotSupportedError(f"COPY option {name} is not supported; leave it out")
         case _:
             raise WireError("42601", f'option "{name}" not recognized')
@@ -113,7 +137,16 @@ def _listed(words: TokenReader, said: dict[str, object]) -> None:
 
 def _worded(words: TokenReader, said: dict[str, object]) -> None:
     match words.take(
-        "binary", "csv", "header", "delimiter", "delimiters", "null", "quote", "escape", "force", "encoding"
+        "binary",
+        "csv",
+        "header",
+        "delimiter",
+        "delimiters",
+        "null",
+        "quote",
+        "escape",
+        "force",
+        "encoding",
     ):
         case "binary" | "csv" as name:
             said["format"] = name
@@ -183,7 +216,9 @@ def _copy(words: TokenReader) -> Command:
     if not words.take("to"):
         words.fail(words.ahead)
     if not words.take("stdout"):
-        return command.UnsupportedCommand("COPY TO a file or program", "write COPY (query) TO STDOUT")
+        return command.UnsupportedCommand(
+            "COPY TO a file or program", "write COPY (query) TO STDOUT"
+        )
     return command.Copy(query, _read_options(words))
 
 

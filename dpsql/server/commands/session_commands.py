@@ -119,8 +119,12 @@ def fetch(words: TokenReader, move: bool = False) -> Command:
     return command.Fetch(name, direction, count, move)
 
 
-def _direction(words: TokenReader) -> tuple[Literal["FORWARD", "BACKWARD", "ABSOLUTE", "RELATIVE"], int | None]:
-    match words.take("next", "prior", "first", "last", "absolute", "relative", "forward", "backward", "all"):
+def _direction(
+    words: TokenReader,
+) -> tuple[Literal["FORWARD", "BACKWARD", "ABSOLUTE", "RELATIVE"], int | None]:
+    match words.take(
+        "next", "prior", "first", "last", "absolute", "relative", "forward", "backward", "all"
+    ):
         case "prior":
             return "BACKWARD", 1
         case "first":
@@ -198,7 +202,9 @@ def set_(words: TokenReader) -> Command:
         if words.take("none", "default"):
             words.end()
             return command.IgnoredCommand("SET")
-        return command.UnsupportedCommand("SET ROLE", "who asks is decided when a connection is made")
+        return command.UnsupportedCommand(
+            "SET ROLE", "who asks is decided when a connection is made"
+        )
     if words.take("time"):
         words.take("zone")
         return command.SetSetting("timezone", _values(words), scope == "local")

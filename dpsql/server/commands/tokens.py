@@ -68,7 +68,9 @@ def tokens(text: str) -> Iterator[Token]:
             case "comment":
                 end = _comment_end(text, end)
             case "escaped":
-                yield Token("text", re.sub(r"\\(.)", r"\1", piece[2:-1], flags=re.DOTALL), place, end)
+                yield Token(
+                    "text", re.sub(r"\\(.)", r"\1", piece[2:-1], flags=re.DOTALL), place, end
+                )
             case "text":
                 yield Token("text", piece[1:-1].replace("''", "'"), place, end)
             case "name":
@@ -113,7 +115,11 @@ def pieces(text: str) -> list[SplitStatement]:
     found: list[SplitStatement] = []
     start, held, depth = 0, list[Token](), 0
     for token in tokens(text):
-        if token.kind == "sign" and token.text in ("(", ")") and (depth or (held and held[-1].text == "for")):
+        if (
+            token.kind == "sign"
+            and token.text in ("(", ")")
+            and (depth or (held and held[-1].text == "for"))
+        ):
             depth += 1 if token.text == "(" else -1
         if token.kind == "sign" and token.text == ";" and not depth:
             if held:
@@ -175,7 +181,12 @@ class TokenReader:
         if sign == 1:
             self.sign("+")
         token = self.ahead
-        if token is not None and token.kind == "number" and token.text.isdigit() and len(token.text) < 19:
+        if (
+            token is not None
+            and token.kind == "number"
+            and token.text.isdigit()
+            and len(token.text) < 19
+        ):
             self._place += 1
             return sign * int(token.text)
         self._place = start
@@ -207,12 +218,21 @@ class TokenReader:
                 depth += (token.text == "(") - (token.text == ")")
         if first is None or first is token:
             self.fail(token)
-        return QueryText(self.piece.text[first.start - self.piece.start : token.start - self.piece.start], first.start)
+        return QueryText(
+            self.piece.text[first.start - self.piece.start : token.start - self.piece.start],
+            first.start,
+        )
 
     def fail(self, token: Token | None = None) -> NoReturn:
         """A syntax error at the token, or at the end."""
-        near = self.piece.text[token.start - self.piece.start : token.end - self.piece.start] if token else None
-        raise CommandSyntaxError(f'at or near "{near}"' if near else "at end of input", token.start if token else None)
+        near = (
+            self.piece.text[token.start - self.piece.start : token.end - self.piece.start]
+            if token
+            else None
+        )
+        raise CommandSyntaxError(
+            f'at or near "{near}"' if near else "at end of input", token.start if token else None
+        )
 
 
 class CommandSyntaxError(ProgrammingError):

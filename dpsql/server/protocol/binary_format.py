@@ -118,13 +118,17 @@ def _numeric(value: object) -> bytes:
     whole = whole.lstrip("0")
     whole = whole.rjust(-(-len(whole) // 4) * 4, "0")
     fraction = fraction.ljust(-(-len(fraction) // 4) * 4, "0")
-    groups = [int((whole + fraction)[place : place + 4]) for place in range(0, len(whole + fraction), 4)]
+    groups = [
+        int((whole + fraction)[place : place + 4]) for place in range(0, len(whole + fraction), 4)
+    ]
     weight = len(whole) // 4 - 1
     while groups and groups[0] == 0:
         groups, weight = groups[1:], weight - 1
     while groups and groups[-1] == 0:
         groups = groups[:-1]
-    head = _NUMERIC.pack(len(groups), weight if groups else 0, _NEGATIVE if sign and groups else 0, scale)
+    head = _NUMERIC.pack(
+        len(groups), weight if groups else 0, _NEGATIVE if sign and groups else 0, scale
+    )
     return head + struct.pack(f"!{len(groups)}H", *groups)
 
 
@@ -156,7 +160,9 @@ def _flattened(value: object, sizes: list[int]) -> list[object]:
             raise _unwritten()
         return [value]
     if not isinstance(value, list | tuple) or len(value) != sizes[0]:
-        error = DataError("lists of lists of different lengths have no binary format; cast them to text")
+        error = DataError(
+            "lists of lists of different lengths have no binary format; cast them to text"
+        )
         error.sqlstate = "2202E"
         raise error
     return [each for part in value for each in _flattened(part, sizes[1:])]
@@ -208,7 +214,9 @@ def _moments(epoch: datetime) -> Callable[[bytes], datetime]:
 def _read_interval(data: bytes) -> timedelta:
     microseconds, days, months = _INTERVAL.unpack(data)
     if months:
-        raise NotSupportedError("an interval of months is no parameter; write it as INTERVAL '1 month'")
+        raise NotSupportedError(
+            "an interval of months is no parameter; write it as INTERVAL '1 month'"
+        )
     return timedelta(days=days, microseconds=microseconds)
 
 
@@ -223,11 +231,18 @@ def _read_numeric(data: bytes) -> Decimal:
     groups = struct.unpack(f"!{count}H", data[8:])
     if sign in (_NAN, _INFINITY, _MINUS_INFINITY):
         return Decimal({_NAN: "NaN", _INFINITY: "Infinity"}.get(sign, "-Infinity"))
-    if sign not in (0, _NEGATIVE) or abs(weight) > 4096 or scale > 16383 or any(group > 9999 for group in groups):
+    if (
+        sign not in (0, _NEGATIVE)
+        or abs(weight) > 4096
+        or scale > 16383
+        or any(group > 9999 for group in groups)
+    ):
         raise ValueError
     whole = sum(group * 10 ** (4 * (len(groups) - place - 1)) for place, group in enumerate(groups))
     exponent = 4 * (weight - count + 1)
-    digits = whole * 10**exponent * 10**scale if exponent >= 0 else whole * 10**scale // 10**-exponent
+    digits = (
+        whole * 10**exponent * 10**scale if exponent >= 0 else whole * 10**scale // 10**-exponent
+    )
     return Decimal((int(sign == _NEGATIVE), tuple(map(int, str(digits))), -scale))
 
 
@@ -277,7 +292,10 @@ CODECS: Mapping[str, BinaryCodec] = {
     "float4": _fixed("!f"),
     "float8": _fixed("!d"),
     "xid": _fixed("!I"),
-    **{name: _fixed("!I", _object) for name in ("oid", "regclass", "regtype", "regproc", "regnamespace", "regrole")},
+    **{
+        name: _fixed("!I", _object)
+        for name in ("oid", "regclass", "regtype", "regproc", "regnamespace", "regrole")
+    },
     "numeric": BinaryCodec(_numeric, _read_numeric),
     "bytea": BinaryCodec(_bytes, bytes),
     "date": BinaryCodec(_date, _read_date),
@@ -290,5 +308,7 @@ CODECS: Mapping[str, BinaryCodec] = {
     "jsonb": BinaryCodec(_jsonb, lambda data: _read_text(data[1:])),
     "int2vector": _vectors("int2vector", INT2),
     "oidvector": _vectors("oidvector", OID),
-    **dict.fromkeys(("text", "varchar", "bpchar", "char", "name", "pg_node_tree", "unknown"), _TEXT),
+    **dict.fromkeys(
+        ("text", "varchar", "bpchar", "char", "name", "pg_node_tree", "unknown"), _TEXT
+    ),
 }

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import TypeAlias
 
-from pygwire import BackendMessageDecoder, ConnectionPhase, FrontendMessageDecoder, TransactionStatus
+from pygwire import (
+    BackendMessageDecoder,
+    ConnectionPhase,
+    FrontendMessageDecoder,
+    TransactionStatus,
+)
 from pygwire.messages import (
     AuthenticationOk,
     AuthenticationSASL,
@@ -55,15 +60,57 @@ from pygwire.messages import (
 )
 
 __all__ = [
-    "AuthenticationOk", "AuthenticationSASL", "AuthenticationSASLContinue", "AuthenticationSASLFinal",
-    "BackendKeyData", "Bind", "BindComplete", "CancelRequest", "Close", "CloseComplete", "CommandComplete",
-    "CopyData", "CopyDone", "CopyFail", "CopyOutResponse", "DataRow", "Describe", "EmptyQueryResponse",
-    "ErrorResponse", "Execute", "FieldDescription", "Flush", "FunctionCall", "GSSEncRequest", "MalformedMessage",
-    "Message", "NegotiateProtocolVersion", "NoData", "NoticeResponse", "ParameterDescription", "ParameterStatus",
-    "Parse", "ParseComplete", "PasswordMessage", "PortalSuspended", "ProtocolPhase", "Query", "ReadyForQuery",
-    "RowDescription", "SASLInitialResponse", "SASLResponse", "SSLRequest", "StartupMessage", "Sync", "Terminate",
-    "TransactionStatus", "data_row", "from_backend", "from_frontend", "startup",
-]  # fmt: skip
+    "AuthenticationOk",
+    "AuthenticationSASL",
+    "AuthenticationSASLContinue",
+    "AuthenticationSASLFinal",
+    "BackendKeyData",
+    "Bind",
+    "BindComplete",
+    "CancelRequest",
+    "Close",
+    "CloseComplete",
+    "CommandComplete",
+    "CopyData",
+    "CopyDone",
+    "CopyFail",
+    "CopyOutResponse",
+    "DataRow",
+    "Describe",
+    "EmptyQueryResponse",
+    "ErrorResponse",
+    "Execute",
+    "FieldDescription",
+    "Flush",
+    "FunctionCall",
+    "GSSEncRequest",
+    "MalformedMessage",
+    "Message",
+    "NegotiateProtocolVersion",
+    "NoData",
+    "NoticeResponse",
+    "ParameterDescription",
+    "ParameterStatus",
+    "Parse",
+    "ParseComplete",
+    "PasswordMessage",
+    "PortalSuspended",
+    "ProtocolPhase",
+    "Query",
+    "ReadyForQuery",
+    "RowDescription",
+    "SASLInitialResponse",
+    "SASLResponse",
+    "SSLRequest",
+    "StartupMessage",
+    "Sync",
+    "Terminate",
+    "TransactionStatus",
+    "data_row",
+    "from_backend",
+    "from_frontend",
+    "startup",
+]
 
 Message: TypeAlias = PGMessage
 
@@ -121,8 +168,11 @@ def startup(frame: bytes) -> Message:
 def from_backend(data: bytes, phase: ConnectionPhase = ConnectionPhase.EXTENDED_QUERY) -> Message:
     """The message in one whole frame of a server, for clients of the tests and benchmarks."""
     decoder = BackendMessageDecoder()
-    decoder.phase = {b"K": ConnectionPhase.INITIALIZATION, b"d": ConnectionPhase.COPY_OUT,
-                     b"c": ConnectionPhase.COPY_OUT}.get(data[:1], phase)  # fmt: skip
+    decoder.phase = {
+        b"K": ConnectionPhase.INITIALIZATION,
+        b"d": ConnectionPhase.COPY_OUT,
+        b"c": ConnectionPhase.COPY_OUT,
+    }.get(data[:1], phase)
     decoder.feed(data)
     return next(decoder)
 

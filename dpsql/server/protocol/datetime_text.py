@@ -65,14 +65,19 @@ def interval_text(value: object) -> bytes:
     days = int(math.copysign(abs(whole) // 86_400_000_000, whole))
     rest = abs(whole) % 86_400_000_000
     seconds, microseconds = divmod(rest, 1_000_000)
-    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{_fraction(microseconds)}"
+    clock = (
+        f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{_fraction(microseconds)}"
+    )
     clock = f"-{clock}" if whole < 0 and rest else clock
     said = f"{days} day{'' if days == 1 else 's'}" if days else ""
     return f"{said} {clock}".encode() if said and rest else (said or clock).encode()
 
 
 _CLOCK = re.compile(r"([+-]?)(\d{1,6}):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?", re.ASCII)
-_PART = re.compile(r"([+-]?\d{1,9})\s*(days?|hours?|minutes?|mins?|seconds?|secs?|weeks?)\b", re.ASCII | re.IGNORECASE)
+_PART = re.compile(
+    r"([+-]?\d{1,9})\s*(days?|hours?|minutes?|mins?|seconds?|secs?|weeks?)\b",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def read_interval(text: str) -> timedelta:
@@ -88,11 +93,16 @@ def read_interval(text: str) -> timedelta:
         sign = -1 if clock[1] == "-" else 1
         micros = int((clock[5] or "").ljust(6, "0"))
         found += sign * timedelta(
-            hours=int(clock[2]), minutes=int(clock[3]), seconds=int(clock[4] or 0), microseconds=micros
+            hours=int(clock[2]),
+            minutes=int(clock[3]),
+            seconds=int(clock[4] or 0),
+            microseconds=micros,
         )
         rest = text.replace(clock[0], "", 1)
     for part in _PART.finditer(rest):
-        unit = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "w": "weeks"}[part[2][0].lower()]
+        unit = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds", "w": "weeks"}[
+            part[2][0].lower()
+        ]
         found += timedelta(**{unit: int(part[1])})
     if _PART.sub("", rest).strip() or not text:
         raise ValueError

@@ -46,7 +46,9 @@ class StalePlanError(WireError):
         super().__init__("0A000", "cached plan must not change result type", hint)
 
 
-def error_fields(error: Exception, text: str = "", start: int = 0, severity: str = "ERROR") -> dict[str, str]:
+def error_fields(
+    error: Exception, text: str = "", start: int = 0, severity: str = "ERROR"
+) -> dict[str, str]:
     """The fields of an error in the statement ``text``, which starts at character ``start`` of what the client sent.
 
     >>> error_fields(WireError("25P02", "no"))
@@ -63,19 +65,35 @@ def error_fields(error: Exception, text: str = "", start: int = 0, severity: str
             if error.hint:
                 fields["H"] = f"Write instead: {error.hint}"
             if error.position is not None and error.code != "E_SHELL":
-                fields["P"] = str(start + _offset(text, error.position.line, error.position.column) + 1)
+                fields["P"] = str(
+                    start + _offset(text, error.position.line, error.position.column) + 1
+                )
         case StalePlanError():
-            fields |= {"C": error.sqlstate, "M": str(error), "H": str(error.hint), "R": error.routine}
+            fields |= {
+                "C": error.sqlstate,
+                "M": str(error),
+                "H": str(error.hint),
+                "R": error.routine,
+            }
         case WireError():
-            fields |= {"C": error.sqlstate, "M": str(error)} | ({"H": error.hint} if error.hint else {})
+            fields |= {"C": error.sqlstate, "M": str(error)} | (
+                {"H": error.hint} if error.hint else {}
+            )
         case CommandSyntaxError():
             fields |= {"C": error.sqlstate, "M": str(error)}
             if error.place is not None:
                 fields["P"] = str(error.place + 1)
         case PostProcessingFailed() | PostProcessingStopped():
-            fields |= {"C": error.sqlstate, "M": error.reason, "D": "E_SHELL, see docs/refusals.md#e_shell"}
+            fields |= {
+                "C": error.sqlstate,
+                "M": error.reason,
+                "D": "E_SHELL, see docs/refusals.md#e_shell",
+            }
         case LedgerError():
-            fields |= {"C": error.sqlstate, "M": "the ledger could not be read or written; nothing was released"}
+            fields |= {
+                "C": error.sqlstate,
+                "M": "the ledger could not be read or written; nothing was released",
+            }
             fields["D"] = _noted(error)
         case OperationalError(sqlstate="57014") | ProgrammingError(sqlstate="42704"):
             fields |= {"C": error.sqlstate, "M": str(error)}
@@ -97,7 +115,9 @@ def _noted(error: Exception) -> str:
     return incident_note(number)
 
 
-def notice_fields(message: str, severity: str = "NOTICE", sqlstate: str = "00000") -> dict[str, str]:
+def notice_fields(
+    message: str, severity: str = "NOTICE", sqlstate: str = "00000"
+) -> dict[str, str]:
     """The fields of a notice or a warning."""
     return {"S": severity, "V": severity, "C": sqlstate, "M": message}
 

@@ -134,5 +134,8 @@ class Portal:
 
     def _require_scroll(self) -> None:
         if not self._scroll:
-            raise WireError("55000", "cursor can only scan forward",
-                            "Declare it with SCROLL option to enable backward scan.")  # fmt: skip
+            raise WireError(
+                "55000",
+                "cursor can only scan forward",
+                "Declare it with SCROLL option to enable backward scan.",
+            )

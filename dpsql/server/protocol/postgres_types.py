@@ -26,7 +26,11 @@ BOOL, BYTEA, CHAR, NAME = (
     PostgresType(18, "char", 1),
     PostgresType(19, "name", 64),
 )
-INT8, INT2, INT4 = PostgresType(20, "int8", 8), PostgresType(21, "int2", 2), PostgresType(23, "int4", 4)
+INT8, INT2, INT4 = (
+    PostgresType(20, "int8", 8),
+    PostgresType(21, "int2", 2),
+    PostgresType(23, "int4", 4),
+)
 INT2VECTOR, REGPROC, TEXT, OID = (
     PostgresType(22, "int2vector"),
     PostgresType(24, "regproc", 4),
@@ -54,16 +58,67 @@ REGNAMESPACE, REGROLE = PostgresType(4089, "regnamespace", 4), PostgresType(4096
 
 #: The number of the arrays of each type that has some.
 ARRAYS = {
-    1000: BOOL, 1001: BYTEA, 1002: CHAR, 1003: NAME, 1005: INT2, 1006: INT2VECTOR, 1007: INT4, 1009: TEXT,
-    1014: BPCHAR, 1015: VARCHAR, 1016: INT8, 1021: FLOAT4, 1022: FLOAT8, 1028: OID, 1115: TIMESTAMP,
-    1182: DATE, 1183: TIME, 1185: TIMESTAMPTZ, 1187: INTERVAL, 1231: NUMERIC, 199: JSON, 2951: UUID, 2210: REGCLASS,
-    2211: REGTYPE, 1008: REGPROC, 3807: JSONB,
-}  # fmt: skip
+    1000: BOOL,
+    1001: BYTEA,
+    1002: CHAR,
+    1003: NAME,
+    1005: INT2,
+    1006: INT2VECTOR,
+    1007: INT4,
+    1009: TEXT,
+    1014: BPCHAR,
+    1015: VARCHAR,
+    1016: INT8,
+    1021: FLOAT4,
+    1022: FLOAT8,
+    1028: OID,
+    1115: TIMESTAMP,
+    1182: DATE,
+    1183: TIME,
+    1185: TIMESTAMPTZ,
+    1187: INTERVAL,
+    1231: NUMERIC,
+    199: JSON,
+    2951: UUID,
+    2210: REGCLASS,
+    2211: REGTYPE,
+    1008: REGPROC,
+    3807: JSONB,
+}
 _SCALARS = (
-    BOOL, BYTEA, CHAR, NAME, INT8, INT2, INT4, INT2VECTOR, REGPROC, TEXT, OID, XID, OIDVECTOR, JSON, NODE_TREE, FLOAT4,
-    FLOAT8, UNKNOWN, BPCHAR, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, NUMERIC, REGCLASS, REGTYPE, UUID,
-    JSONB, REGNAMESPACE, REGROLE,
-)  # fmt: skip
+    BOOL,
+    BYTEA,
+    CHAR,
+    NAME,
+    INT8,
+    INT2,
+    INT4,
+    INT2VECTOR,
+    REGPROC,
+    TEXT,
+    OID,
+    XID,
+    OIDVECTOR,
+    JSON,
+    NODE_TREE,
+    FLOAT4,
+    FLOAT8,
+    UNKNOWN,
+    BPCHAR,
+    VARCHAR,
+    DATE,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    INTERVAL,
+    NUMERIC,
+    REGCLASS,
+    REGTYPE,
+    UUID,
+    JSONB,
+    REGNAMESPACE,
+    REGROLE,
+)
 _BY_OID = {each.oid: each for each in _SCALARS} | {
     oid: PostgresType(oid, f"_{element.name}", -1, element) for oid, element in ARRAYS.items()
 }
@@ -138,7 +193,9 @@ def json_text(value: object) -> bytes:
     b'{"2024-07-01": [3, null], "true": "a"}'
     """
     return (
-        value if isinstance(value, str) else json.dumps(_json_compatible(value), default=str, ensure_ascii=False)
+        value
+        if isinstance(value, str)
+        else json.dumps(_json_compatible(value), default=str, ensure_ascii=False)
     ).encode()
 
 

@@ -52,12 +52,19 @@ def encoders(columns: Sequence[WireColumn], formats: Sequence[int], zone: tzinfo
     ]
 
 
-def row_writer(columns: Sequence[WireColumn], formats: Sequence[int], zone: tzinfo) -> Callable[[Row], bytes]:
+def row_writer(
+    columns: Sequence[WireColumn], formats: Sequence[int], zone: tzinfo
+) -> Callable[[Row], bytes]:
     """A function that writes a row as a DataRow."""
     written = encoders(columns, formats, zone)
 
     def write(row: Row) -> bytes:
-        return data_row([None if value is None else encode(value) for encode, value in zip(written, row, strict=True)])
+        return data_row(
+            [
+                None if value is None else encode(value)
+                for encode, value in zip(written, row, strict=True)
+            ]
+        )
 
     return write
 
@@ -67,7 +74,9 @@ _END = b"\xff\xff"
 _ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 
 
-def copied(columns: Sequence[WireColumn], rows: Sequence[Row], options: CopyOptions, zone: tzinfo) -> Iterator[bytes]:
+def copied(
+    columns: Sequence[WireColumn], rows: Sequence[Row], options: CopyOptions, zone: tzinfo
+) -> Iterator[bytes]:
     """The contents of CopyData messages; a binary header is part of the first, as drivers expect."""
     written = encoders(columns, [int(options.format == "binary")], zone)
     match options.format:
@@ -83,9 +92,14 @@ def copied(columns: Sequence[WireColumn], rows: Sequence[Row], options: CopyOpti
             for row in rows:
                 yield _text_line(_texts(written, row), options)
         case "csv":
-            forced = [options.force_quote == "*" or column.name in options.force_quote for column in columns]
+            forced = [
+                options.force_quote == "*" or column.name in options.force_quote
+                for column in columns
+            ]
             if options.header:
-                yield _csv_line([column.name for column in columns], [False] * len(columns), options)
+                yield _csv_line(
+                    [column.name for column in columns], [False] * len(columns), options
+                )
             for row in rows:
                 yield _csv_line(_texts(written, row), forced, options)
 
@@ -102,7 +116,10 @@ def _binary(written: Sequence[Encoder], row: Row) -> bytes:
 
 
 def _texts(written: Sequence[Encoder], row: Row) -> list[str | None]:
-    return [None if value is None else encode(value).decode() for encode, value in zip(written, row, strict=True)]
+    return [
+        None if value is None else encode(value).decode()
+        for encode, value in zip(written, row, strict=True)
+    ]
 
 
 def _text_line(values: Sequence[str | None], options: CopyOptions) -> bytes:
@@ -111,7 +128,9 @@ def _text_line(values: Sequence[str | None], options: CopyOptions) -> bytes:
     >>> _text_line(["a", None], CopyOptions())
     b'a\\t\\\\N\\n'
     """
-    cells = (options.null if value is None else _escaped(value, options.delimiter) for value in values)
+    cells = (
+        options.null if value is None else _escaped(value, options.delimiter) for value in values
+    )
     return (options.delimiter.join(cells) + "\n").encode()
 
 
@@ -140,6 +159,8 @@ def _quoted(value: str, force: bool, alone: bool, options: CopyOptions) -> str:
     special = any(sign in value for sign in (options.delimiter, options.quote, "\n", "\r"))
     if not (force or special or value == options.null or (alone and value == "\\.")):
         return value
-    for sign in dict.fromkeys((options.escape, options.quote)):  # first those that the text has itself
+    for sign in dict.fromkeys(
+        (options.escape, options.quote)
+    ):  # first those that the text has itself
         value = value.replace(sign, options.escape + sign)
     return options.quote + value + options.quote

@@ -10,7 +10,13 @@ import threading
 import time
 from collections.abc import Sequence
 
-from dpsql.server.protocol.codec import MalformedMessage, Message, ProtocolPhase, from_frontend, startup
+from dpsql.server.protocol.codec import (
+    MalformedMessage,
+    Message,
+    ProtocolPhase,
+    from_frontend,
+    startup,
+)
 from dpsql.server.protocol.error_response import WireError
 
 
@@ -158,7 +164,9 @@ class MessageStream:
             data = self._read(size - len(self._in))
             if not self._has_room(len(self._in) + len(data)):
                 self._read_away(size - len(self._in) - len(data))
-                raise WireError("53200", "out of memory for messages that have come in part", "Try again later.")
+                raise WireError(
+                    "53200", "out of memory for messages that have come in part", "Try again later."
+                )
             self._in += data
         taken = bytes(self._in[:size])
         del self._in[:size]

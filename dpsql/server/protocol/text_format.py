@@ -13,7 +13,13 @@ from typing import TypeAlias
 from uuid import UUID
 
 from dpsql.errors import DataError, InvalidText
-from dpsql.server.protocol.datetime_text import interval_text, moment_text, read_interval, time_text, timestamp_text
+from dpsql.server.protocol.datetime_text import (
+    interval_text,
+    moment_text,
+    read_interval,
+    time_text,
+    timestamp_text,
+)
 from dpsql.server.protocol.postgres_types import PostgresType, json_text
 
 Encoder: TypeAlias = Callable[[object], bytes]
@@ -100,7 +106,11 @@ def _numeric(value: object) -> bytes:
 
 
 def _bytes(value: object) -> bytes:
-    return b"\\x" + bytes(value).hex().encode() if isinstance(value, bytes | bytearray) else _plain(value)
+    return (
+        b"\\x" + bytes(value).hex().encode()
+        if isinstance(value, bytes | bytearray)
+        else _plain(value)
+    )
 
 
 def _vector(value: object) -> bytes:
@@ -142,8 +152,13 @@ def _said(name: str) -> str:
     return name if codec is None or codec.said is None else codec.said
 
 
-_TRUE, _FALSE = frozenset({"t", "true", "y", "yes", "on", "1"}), frozenset({"f", "false", "n", "no", "off", "0"})
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE | re.ASCII)
+_TRUE, _FALSE = (
+    frozenset({"t", "true", "y", "yes", "on", "1"}),
+    frozenset({"f", "false", "n", "no", "off", "0"}),
+)
+_NUMBER = re.compile(
+    r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE | re.ASCII
+)
 
 
 def _read(kind: PostgresType, text: str) -> object:
@@ -202,7 +217,9 @@ def _read_array(element: PostgresType, text: str) -> list[object]:
     return found
 
 
-def _read_list(element: PostgresType, tokens: Sequence[str], place: int, depth: int = 0) -> tuple[list[object], int]:
+def _read_list(
+    element: PostgresType, tokens: Sequence[str], place: int, depth: int = 0
+) -> tuple[list[object], int]:
     if depth > 6 or tokens[place : place + 1] != ["{"]:
         raise ValueError
     found: list[object] = []
@@ -248,9 +265,13 @@ CODECS: Mapping[str, TextCodec] = {
     "bytea": TextCodec(_bytes, _read_bytes),
     "date": TextCodec(_plain, lambda text: date.fromisoformat(text.strip())),
     "time": TextCodec(time_text, lambda text: time.fromisoformat(text.strip())),
-    "timestamp": TextCodec(timestamp_text, lambda text: datetime.fromisoformat(text.strip()).replace(tzinfo=None)),
+    "timestamp": TextCodec(
+        timestamp_text, lambda text: datetime.fromisoformat(text.strip()).replace(tzinfo=None)
+    ),
     "timestamptz": TextCodec(
-        partial(moment_text, UTC), lambda text: datetime.fromisoformat(text.strip()), "timestamp with time zone"
+        partial(moment_text, UTC),
+        lambda text: datetime.fromisoformat(text.strip()),
+        "timestamp with time zone",
     ),
     "interval": TextCodec(interval_text, read_interval),
     "uuid": TextCodec(_plain, lambda text: UUID(text.strip())),
@@ -258,6 +279,8 @@ CODECS: Mapping[str, TextCodec] = {
     "jsonb": TextCodec(json_text, str),
     "int2vector": TextCodec(_vector, str),
     "oidvector": TextCodec(_vector, str),
-    **dict.fromkeys(("text", "varchar", "bpchar", "char", "name", "pg_node_tree", "unknown"), _PLAIN),
+    **dict.fromkeys(
+        ("text", "varchar", "bpchar", "char", "name", "pg_node_tree", "unknown"), _PLAIN
+    ),
     **dict.fromkeys(("regclass", "regtype", "regproc", "regnamespace", "regrole"), _PLAIN),
 }

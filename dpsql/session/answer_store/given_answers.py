@@ -72,7 +72,11 @@ class GivenAnswers:
     def keep(self, key: str, number: int, entry: int, sources: Sources | None) -> Sources | None:
         """Keep the sources of the answer of this number, and return those that are kept: the first count."""
         with suppress(LedgerError, *_UNREADABLE):
-            kept = self._ledger.keep(_place(key, number), entry, _written(sources)) if number < MOST_GIVEN else None
+            kept = (
+                self._ledger.keep(_place(key, number), entry, _written(sources))
+                if number < MOST_GIVEN
+                else None
+            )
             return sources if kept is None else _read(kept)
         return sources
 
@@ -85,7 +89,10 @@ def _written(sources: Sources | None) -> bytes:
     if sources is None:
         return b"null"
     names = sorted({name for core in sources for cell in core for name in cell.views})
-    cells = [[[cell.combined, *(names.index(name) for name in cell.views)] for cell in core] for core in sources]
+    cells = [
+        [[cell.combined, *(names.index(name) for name in cell.views)] for cell in core]
+        for core in sources
+    ]
     return json.dumps([names, cells], separators=(",", ":")).encode("ascii")
 
 
@@ -95,6 +102,9 @@ def _read(text: bytes) -> Sources | None:
         return None
     names = [(str(answer), int(core)) for answer, core in found[0]]
     return tuple(
-        tuple(CellSources(bool(combined), tuple(names[place] for place in places)) for combined, *places in core)
+        tuple(
+            CellSources(bool(combined), tuple(names[place] for place in places))
+            for combined, *places in core
+        )
         for core in found[1]
     )

@@ -54,7 +54,11 @@ class PartOfCore:
 
         Cells of averages are none; so an average is never made of a total that is weighed and one that is not.
         """
-        cells = self.plan.cells if self.estimated is None else tuple(self.plan.cells[place] for place in self.bought)
+        cells = (
+            self.plan.cells
+            if self.estimated is None
+            else tuple(self.plan.cells[place] for place in self.bought)
+        )
         whole = self.estimated is None and not is_asked_of_views(self.plan)
         return not whole and not any(is_averaged(each.contribution.cell) for each in cells)
 
@@ -74,7 +78,9 @@ class PartOfCore:
         known = {} if self.estimated is None else self.estimated.sources
         places = range(len(self.plan.cells))
         bought = places if self.estimated is None else self.bought
-        return tuple(CellSources(False, (rest,)) if place in bought else known[place] for place in places)
+        return tuple(
+            CellSources(False, (rest,)) if place in bought else known[place] for place in places
+        )
 
     def with_bought(self, number: int, table: ReleasedTable | None) -> FoundCore | ReleasedTable:
         """All that is known of the core once the rest was released, as the core of this number among those bought."""
@@ -111,11 +117,22 @@ class PartAnswer:
     @property
     def said_before(self) -> tuple[str, ...]:
         """What EXPLAIN says of it: what is told by which answers, and what is bought."""
-        sources = "; ".join(entries_said([each.estimated for each in self.parts if each.estimated is not None]))
-        known = [_named(part.plan.cells[place].contribution.cell) for part in self.parts if part.estimated is not None
-                 for place in range(len(part.cells)) if place not in part.bought]  # fmt: skip
-        times = max(ratio(part.plan, place, (cell or {}).values()) for part in self.parts
-                    for place, cell in enumerate(part.cells) if place not in part.bought)  # fmt: skip
+        sources = "; ".join(
+            entries_said([each.estimated for each in self.parts if each.estimated is not None])
+        )
+        known = [
+            _named(part.plan.cells[place].contribution.cell)
+            for part in self.parts
+            if part.estimated is not None
+            for place in range(len(part.cells))
+            if place not in part.bought
+        ]
+        times = max(
+            ratio(part.plan, place, (cell or {}).values())
+            for part in self.parts
+            for place, cell in enumerate(part.cells)
+            if place not in part.bought
+        )
         price = f"ε = {shown(self.rest.price)} of {shown(self.plan.price)}"
         return (
             f"known from earlier answers: {', '.join(dict.fromkeys(known))}; these are {sources}",
@@ -127,16 +144,22 @@ class PartAnswer:
     def _bought(self) -> tuple[str, ...]:
         """What is bought, in words."""
         rests = [part.rest for part in self.parts]
-        cells = [each.contribution.cell for rest in rests if rest is not None for each in rest.cells]
+        cells = [
+            each.contribution.cell for rest in rests if rest is not None for each in rest.cells
+        ]
         return tuple(dict.fromkeys(map(_named, cells)))
 
 
-def part_of_views(plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate) -> PartAnswer | None:
+def part_of_views(
+    plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate
+) -> PartAnswer | None:
     """What views tell of the plan where it is a part; None where they tell nothing of it, or nothing exact enough."""
     if plan.cubes or plan.derived:
         return None
     parts = tuple(_part(core, index, version, evaluate) for core in plan.cores)
-    if all(part.estimated is None for part in parts) or not all(part.is_known_from_then_on for part in parts):
+    if all(part.estimated is None for part in parts) or not all(
+        part.is_known_from_then_on for part in parts
+    ):
         return None
     cores = tuple(core for part in parts if (core := part.rest) is not None)
     if not cores:
@@ -155,8 +178,11 @@ def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) ->
         return PartOfCore(core)
     estimated = EstimatedCore(core, views, index, evaluate)
     cells = tuple(estimated.cells())
-    bought = tuple(place for place, cell in enumerate(cells)
-                   if cell is None or ratio(core, place, cell.values()) > LESS_EXACT)  # fmt: skip
+    bought = tuple(
+        place
+        for place, cell in enumerate(cells)
+        if cell is None or ratio(core, place, cell.values()) > LESS_EXACT
+    )
     known = set(range(len(cells))) - {*bought, _evidence(core)}
     return PartOfCore(core, estimated, cells, bought) if known else PartOfCore(core)
 
@@ -166,7 +192,11 @@ def _evidence(core: CorePlan) -> int | None:
     presence = core.presence
     if presence is None or SingleCell(presence.cell) in core.estimates:
         return None
-    return presence.cell if isinstance(core.cells[presence.cell].contribution.cell, UnitCount) else None
+    return (
+        presence.cell
+        if isinstance(core.cells[presence.cell].contribution.cell, UnitCount)
+        else None
+    )
 
 
 def _price(whole: Fraction, part: Cost, cost: Cost) -> Fraction:
@@ -183,12 +213,19 @@ def _bought(number: int, place: int, table: ReleasedTable, names: Sequence[objec
     core, one = table.plan, Fraction(1)
     column = NoiseColumn("bought", number, place, core.cells[place].mechanism, core.steps[place])
     cells = [each[place] for each in table.cells]
-    return {name: LinearEstimate(cells[row], (Part(column, one, (row,)),)) for row, name in enumerate(names)}
+    return {
+        name: LinearEstimate(cells[row], (Part(column, one, (row,)),))
+        for row, name in enumerate(names)
+    }
 
 
 def _named(cell: Cell) -> str:
     """A cell in words, with the columns that it reads."""
-    read = [each for part in (getattr(cell, name, None) for name in ("argument", "left", "right")) if part is not None
-            for each in columns(part)]  # fmt: skip
+    read = [
+        each
+        for part in (getattr(cell, name, None) for name in ("argument", "left", "right"))
+        if part is not None
+        for each in columns(part)
+    ]
     names = ", ".join(dict.fromkeys(each.name for each in read))
     return f"{cell_in_words(cell)} ({names})" if names else cell_in_words(cell)

@@ -15,7 +15,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, cast
 
-from dpsql.planning.estimators.columnar_rows import ColumnarRows, IntervalColumn, StepColumn, ValueT, columns
+from dpsql.planning.estimators.columnar_rows import (
+    ColumnarRows,
+    IntervalColumn,
+    StepColumn,
+    ValueT,
+    columns,
+)
 from dpsql.planning.estimators.histogram import DRAWN
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.quantiles import QuantileCurve, QuantileCurves, QuantileEstimate
@@ -46,16 +52,25 @@ def answer_key(plan: Plan, version: str) -> str:
 
 def _as_released(core: CorePlan) -> CorePlan:
     """The core without the evidence of its groups, where these are released with it or without."""
-    return core if core.presence is not None and core.presence.released else replace(core, presence=None)
+    return (
+        core
+        if core.presence is not None and core.presence.released
+        else replace(core, presence=None)
+    )
 
 
 def kin_key(plan: Plan, version: str) -> str:
     """A digest that all releases of the same exact rows share: it leaves out noise, price and confidence."""
     cores = [
-        [core.sql, canonical(core.core), canonical([cell.contribution for cell in core.cells]),
-         canonical([histogram.contribution for histogram in core.histograms]), canonical(core.estimates)]
+        [
+            core.sql,
+            canonical(core.core),
+            canonical([cell.contribution for cell in core.cells]),
+            canonical([histogram.contribution for histogram in core.histograms]),
+            canonical(core.estimates),
+        ]
         for core in plan.cores
-    ]  # fmt: skip
+    ]
     whole = ["dpsql kin", FORMAT, version, cores, canonical(plan.derived), canonical(plan.cubes)]
     return text_digest(whole)
 
@@ -79,7 +94,9 @@ def written(released: Released) -> bytes:
 def read(answer: bytes, cores: Sequence[CorePlan]) -> Released:
     """The released tables of these cores; ValueError where the text is not theirs."""
     tables = json.loads(_unpacked(answer))
-    return Released(tuple(_read_table(core, *table) for core, table in zip(cores, tables, strict=True)))
+    return Released(
+        tuple(_read_table(core, *table) for core, table in zip(cores, tables, strict=True))
+    )
 
 
 def read_groups(answer: bytes, core: int) -> tuple[list[tuple[object, ...]], list[list[int]]]:
@@ -89,10 +106,14 @@ def read_groups(answer: bytes, core: int) -> tuple[list[tuple[object, ...]], lis
     if hidden is None:
         return shown
     more = _read_groups(*hidden)
-    return [*shown[0], *more[0]], [[*one, *other] for one, other in zip(shown[1], more[1], strict=True)]
+    return [*shown[0], *more[0]], [
+        [*one, *other] for one, other in zip(shown[1], more[1], strict=True)
+    ]
 
 
-def _read_groups(rows: int, keys: list[Any], cells: list[Any]) -> tuple[list[tuple[object, ...]], list[list[int]]]:
+def _read_groups(
+    rows: int, keys: list[Any], cells: list[Any]
+) -> tuple[list[tuple[object, ...]], list[list[int]]]:
     columns, numbers = [_read_column(each) for each in keys], [_read_column(each) for each in cells]
     if any(len(column) != rows for column in [*columns, *numbers]):
         raise ValueError("columns of another table")
@@ -115,22 +136,36 @@ def _table(table: ReleasedTable) -> list[object]:
         [_column(each) for each in columns(table.aggregates, asked)],
         [_intervals(each) for each in columns(table.intervals, asked)],
         [_column(table.counts(place)) for place in range(len(table.plan.steps))],
-        [[None if each is None else list(map(_curve, each)) for each in found]
-         for found in columns(table.curves, asked)],
-        None if table.hidden is None else [
-            len(table.hidden.keys), [_column(each) for each in columns(table.hidden.keys, keys)],
+        [
+            [None if each is None else list(map(_curve, each)) for each in found]
+            for found in columns(table.curves, asked)
+        ],
+        None
+        if table.hidden is None
+        else [
+            len(table.hidden.keys),
+            [_column(each) for each in columns(table.hidden.keys, keys)],
             [_column(each) for each in table.hidden.counts],
         ],
-    ]  # fmt: skip
+    ]
 
 
 def _read_table(
-    plan: CorePlan, rows: int, keys: list[Any], aggregates: list[Any], intervals: list[Any], cells: list[Any],
-    curves: list[Any], hidden: list[Any] | None,
-) -> ReleasedTable:  # fmt: skip
+    plan: CorePlan,
+    rows: int,
+    keys: list[Any],
+    aggregates: list[Any],
+    intervals: list[Any],
+    cells: list[Any],
+    curves: list[Any],
+    hidden: list[Any] | None,
+) -> ReleasedTable:
     asked = len(plan.estimates)
     drawn = [[_curves(plan, place, each) for each in column] for place, column in enumerate(curves)]
-    measured = [StepColumn(_read_column(counts), step) for counts, step in zip(cells, plan.steps, strict=True)]
+    measured = [
+        StepColumn(_read_column(counts), step)
+        for counts, step in zip(cells, plan.steps, strict=True)
+    ]
     return ReleasedTable(
         plan,
         _rows(rows, len(plan.core.keys), [_read_column(each) for each in keys]),
@@ -162,7 +197,10 @@ def _column(values: Sequence[object]) -> list[object]:
                 numbers: array[Any] = array(code, cast(Sequence[Any], values))
                 return [code, b64encode(numbers).decode("ascii")]
     plain = types <= _PLAIN
-    return ["plain" if plain else "marked", list(values) if plain else [_value(each) for each in values]]
+    return [
+        "plain" if plain else "marked",
+        list(values) if plain else [_value(each) for each in values],
+    ]
 
 
 def _read_column(written: list[Any]) -> list[Any]:
@@ -245,9 +283,28 @@ def _read_value(value: Any) -> object:
 
 def written_view(view: StoredView) -> bytes:
     """The view as JSON."""
-    cells = [[each.place, each.kind, list(each.arguments), sorted(each.conditions), each.rows, str(each.step),
-              [each.noise.family, each.noise.distance, str(each.noise.size)]] for each in view.cells]  # fmt: skip
-    whole = [view.answer, view.core, view.entry, view.said, list(view.keys), view.groups, cells, list(view.beyond)]
+    cells = [
+        [
+            each.place,
+            each.kind,
+            list(each.arguments),
+            sorted(each.conditions),
+            each.rows,
+            str(each.step),
+            [each.noise.family, each.noise.distance, str(each.noise.size)],
+        ]
+        for each in view.cells
+    ]
+    whole = [
+        view.answer,
+        view.core,
+        view.entry,
+        view.said,
+        list(view.keys),
+        view.groups,
+        cells,
+        list(view.beyond),
+    ]
     return json.dumps(whole, separators=(",", ":")).encode("ascii")
 
 
@@ -259,10 +316,28 @@ def read_view(text: bytes) -> StoredView:
 
 
 def _read_cell(
-    place: int, kind: str, arguments: list[str], conditions: list[str], rows: int, step: str, noise: list[Any]
+    place: int,
+    kind: str,
+    arguments: list[str],
+    conditions: list[str],
+    rows: int,
+    step: str,
+    noise: list[Any],
 ) -> ViewCell:
-    return ViewCell(place, kind, tuple(arguments), frozenset(conditions), rows, Fraction(step), _read_noise(*noise))
+    return ViewCell(
+        place,
+        kind,
+        tuple(arguments),
+        frozenset(conditions),
+        rows,
+        Fraction(step),
+        _read_noise(*noise),
+    )
 
 
 def _read_noise(family: str, moved: int, size: str) -> Mechanism:
-    return Gaussian(moved, Fraction(size)) if family == Gaussian.family else Laplace(moved, Fraction(size))
+    return (
+        Gaussian(moved, Fraction(size))
+        if family == Gaussian.family
+        else Laplace(moved, Fraction(size))
+    )

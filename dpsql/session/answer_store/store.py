@@ -64,13 +64,19 @@ class AnswerStore:
     _waiting: ClassVar[dict[str, int]] = {}
 
     def __init__(
-        self, ledger: Ledger, version: Callable[[], str | None], pinned: PinnedViews | None = None, *,
+        self,
+        ledger: Ledger,
+        version: Callable[[], str | None],
+        pinned: PinnedViews | None = None,
+        *,
         keeps_results: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._ledger, self._version, self.keeps_results = ledger, version, keeps_results
         self._views, self._given = ViewIndex(ledger, pinned), GivenAnswers(ledger)
         self._released = LRUCache[str, Released](CELLS, _released_cells)
-        self._results = LRUCache[int, tuple[Plan, str, Result]](CELLS, lambda kept: _result_cells(kept[2]))
+        self._results = LRUCache[int, tuple[Plan, str, Result]](
+            CELLS, lambda kept: _result_cells(kept[2])
+        )
 
     @property
     def version(self) -> str | None:
@@ -97,7 +103,9 @@ class AnswerStore:
     def _prices(self, kin: str) -> list[Fraction]:
         """The prices at which releases of the same exact rows were kept; the oldest of them may be gone."""
         found: list[Fraction] = []
-        for kept in self._ledger.kept_among([f"{kin}/{place}" for place in range(MOST_PRICES)]).values():
+        for kept in self._ledger.kept_among(
+            [f"{kin}/{place}" for place in range(MOST_PRICES)]
+        ).values():
             with suppress(ValueError, ZeroDivisionError):
                 found.append(Fraction(kept.decode("ascii")))
         return found
@@ -106,7 +114,9 @@ class AnswerStore:
         """Keep the price of a release beside it, under a key of what it shares with those at other prices."""
         kin, price = kin_key(plan, version), str(plan.price)
         for place in range(MOST_PRICES):
-            if self._ledger.keep(f"{kin}/{place}", entry, price.encode("ascii")) == price.encode("ascii"):
+            if self._ledger.keep(f"{kin}/{place}", entry, price.encode("ascii")) == price.encode(
+                "ascii"
+            ):
                 return
 
     def kept(self, plan: Plan) -> PaidRelease | None:
@@ -118,12 +128,19 @@ class AnswerStore:
     def of_views(self, plan: Plan, evaluate: Evaluate, complete: bool = False) -> ViewAnswer | None:
         """The release of the plan's cores as other answers on the data as they are now tell it, if they do."""
         version = self._version()
-        return None if version is None else answer_of_views(plan, self._views, version, evaluate, complete=complete)
+        return (
+            None
+            if version is None
+            else answer_of_views(plan, self._views, version, evaluate, complete=complete)
+        )
 
     def was_given(self, plan: Plan) -> bool:
         """Whether an answer that was made of others, or refined, is the plan's answer on the data as they are now."""
         version = self._version()
-        return bool(version and plan.cores) and self._given.find(answer_key(plan, str(version))).sources is not None
+        return (
+            bool(version and plan.cores)
+            and self._given.find(answer_key(plan, str(version))).sources is not None
+        )
 
     def given(self, plan: Plan, evaluate: Evaluate) -> ViewAnswer | None:
         """The release of the plan's cores as it was given before, made of others, on the data as they are now.
@@ -154,13 +171,17 @@ class AnswerStore:
             return last.sources
         return self._given.keep(key, last.number, found.last_entry, found.cell_sources)
 
-    def part_of_views(self, plan: Plan, version: str | None, evaluate: Evaluate) -> PartAnswer | None:
+    def part_of_views(
+        self, plan: Plan, version: str | None, evaluate: Evaluate
+    ) -> PartAnswer | None:
         """What other answers on this version of the data tell of the plan's cores, if that is a part of them."""
         return None if version is None else part_of_views(plan, self._views, version, evaluate)
 
     def completed(self, part: PartAnswer, rest: PaidRelease, version: str | None) -> ViewAnswer:
         """The answer of which a part was known and the ``rest`` is released; it is given from then on."""
-        found = part.with_bought(rest.released, "" if version is None else answer_key(part.rest.written(), version))
+        found = part.with_bought(
+            rest.released, "" if version is None else answer_key(part.rest.written(), version)
+        )
         if rest.version is not None and version is not None:
             self._keep_sources(answer_key(part.plan, version), found)
         return found
@@ -169,11 +190,17 @@ class AnswerStore:
         """What is said where what stays under a name might tell the plan, and was made of other data."""
         version = self._version()
         names = () if version is None else self._views.stale(plan, version)
-        return tuple(f"synopsis `{name}` is stale: the data have changed since, and it tells nothing of them"
-                     for name in names)  # fmt: skip
+        return tuple(
+            f"synopsis `{name}` is stale: the data have changed since, and it tells nothing of them"
+            for name in names
+        )
 
     def answer(
-        self, plan: Plan, version: str | None, pay: Callable[[], tuple[Released, int]], check: Callable[[], None]
+        self,
+        plan: Plan,
+        version: str | None,
+        pay: Callable[[], tuple[Released, int]],
+        check: Callable[[], None],
     ) -> PaidRelease:
         """The release of the plan's cores on this version of the data, where it was paid for.
 
@@ -223,7 +250,9 @@ class AnswerStore:
         self._released.keep(key, released)
         return released
 
-    def _keep(self, key: str, entry: int, released: Released, plan: Plan, version: str) -> PaidRelease:
+    def _keep(
+        self, key: str, entry: int, released: Released, plan: Plan, version: str
+    ) -> PaidRelease:
         """Keep the release for later statements. If another process kept one first, that one is returned."""
         try:
             answer = self._ledger.keep(key, entry, written(released))
@@ -253,13 +282,18 @@ class AnswerStore:
         if not self.keeps_results:
             return
         price = Price(Fraction(0), stored=bool(plan.cores))
-        kept = replace(result, rows=list(result.rows), intervals=list(result.intervals), price=price)
+        kept = replace(
+            result, rows=list(result.rows), intervals=list(result.intervals), price=price
+        )
         self._results.keep(id(plan), (plan, version, kept))
 
 
 def _released_cells(released: Released) -> int:
     """How much a release takes in memory, in cells; an empty one is not nothing."""
-    return sum(100 + len(table.keys) * (len(table.shape.keys) + len(table.plan.estimates)) for table in released.tables)
+    return sum(
+        100 + len(table.keys) * (len(table.shape.keys) + len(table.plan.estimates))
+        for table in released.tables
+    )
 
 
 def _result_cells(result: Result) -> int:

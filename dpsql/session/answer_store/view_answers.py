@@ -77,7 +77,9 @@ class ViewAnswer:
     @property
     def notices(self) -> tuple[str, ...]:
         """What people are told: of which answers it is made, how exact it is, and what buys a better one."""
-        found = [f"{self.sources}; bought: {', '.join(self.bought)}" if self.bought else self.sources]
+        found = [
+            f"{self.sources}; bought: {', '.join(self.bought)}" if self.bought else self.sources
+        ]
         if self.left_out:
             keys = " and ".join(sorted(self.left_out))
             found.append(
@@ -96,7 +98,9 @@ class ViewAnswer:
 
     def given_before(self, present: ViewAnswer) -> ViewAnswer:
         """The answer as one that was given before, with an offer if the answers at present tell it more exactly."""
-        if self.ratio <= NEARLY_AS_EXACT * present.ratio or present.left_out:  # of which REFINE reads nothing
+        if (
+            self.ratio <= NEARLY_AS_EXACT * present.ratio or present.left_out
+        ):  # of which REFINE reads nothing
             return replace(self, was_given=True)
         what = "buys what is missing to it" if present.missing else "gives it for nothing"
         said = (
@@ -146,15 +150,21 @@ def answer_of_views(
         first = EstimatedCore(core, index.views(core, version), index, evaluate, known)
         of_core = _found(first)
         for beyond in [] if complete or of_core is not None else sorted(first.others, key=sorted):
-            of_core = of_core or _found(EstimatedCore(core, first.views, index, evaluate, known, beyond))
+            of_core = of_core or _found(
+                EstimatedCore(core, first.views, index, evaluate, known, beyond)
+            )
         if of_core is None:
             return None
         found.append(of_core)
     for cube in plan.cubes:
         for level in cube.levels:
             if cube.finest is not None and level.core is not None and level.core != cube.finest:
-                found[level.core] = _summed(found[level.core], found[cube.finest], _places(cube, level.keys))
-    sources = tuple(tuple(each.core.sources[place] for place in range(len(each.cells))) for each in found)
+                found[level.core] = _summed(
+                    found[level.core], found[cube.finest], _places(cube, level.keys)
+                )
+    sources = tuple(
+        tuple(each.core.sources[place] for place in range(len(each.cells))) for each in found
+    )
     return assembled(plan, found, sources)
 
 
@@ -176,7 +186,9 @@ def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> Fo
     known = [each.contribution.cell for each in finest.core.plan.cells]
     groups, cells = dict(coarse.groups), list(coarse.cells)
     for name, key in finest.groups.items():
-        groups.setdefault(tuple(name[place] for place in places), tuple(key[place] for place in places))
+        groups.setdefault(
+            tuple(name[place] for place in places), tuple(key[place] for place in places)
+        )
     for place, measured in enumerate(coarse.core.plan.cells):
         cell = measured.contribution.cell
         if cell in known and isinstance(cell, RowCount | ClampedSum | ProductSum):
@@ -188,7 +200,10 @@ def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> Fo
 
 
 def assembled(
-    plan: Plan, found: Sequence[FoundCore | ReleasedTable], sources: Sources, bought: tuple[str, ...] = ()
+    plan: Plan,
+    found: Sequence[FoundCore | ReleasedTable],
+    sources: Sources,
+    bought: tuple[str, ...] = (),
 ) -> ViewAnswer:
     """The tables of all cores, whose noise is told in parts that they share; those that were bought whole as they are.
 
@@ -200,20 +215,34 @@ def assembled(
     for each in made:
         names = sorted(each.groups)
         cells = [[own.get(name, NO_ROWS) for own in each.cells] for name in names]
-        evidence = [] if each.evidence is None else [each.evidence.get(name, NO_ROWS) for name in names]
+        evidence = (
+            [] if each.evidence is None else [each.evidence.get(name, NO_ROWS) for name in names]
+        )
         shapes.append((names, cells, evidence))
         listed += [estimate for row in cells for estimate in row] + evidence
     noise, weights = shared_noise(listed)
     at, tables, ratio = 0, list[ReleasedTable](), 0.0
     for each, (names, cells, evidence) in zip(made, shapes, strict=True):
         core, width = each.core.plan, len(each.cells)
-        own = [tuple(weights[at + width * row : at + width * (row + 1)]) for row in range(len(names))]
+        own = [
+            tuple(weights[at + width * row : at + width * (row + 1)]) for row in range(len(names))
+        ]
         at += width * len(names)
         told = weights[at : at + len(evidence)]
         at += len(evidence)
         keys = [each.groups[name] for name in names]
-        tables.append(combined_table(core, keys, [tuple(row) for row in cells], evidence, noise, own, told,
-                                    plan.confidence))  # fmt: skip
+        tables.append(
+            combined_table(
+                core,
+                keys,
+                [tuple(row) for row in cells],
+                evidence,
+                noise,
+                own,
+                told,
+                plan.confidence,
+            )
+        )
         ratio = max(ratio, _ratio(core, cells))
     made_of = iter(tables)
     whole = tuple(next(made_of) if isinstance(each, FoundCore) else each for each in found)
@@ -226,7 +255,10 @@ def assembled(
 
 def _ratio(core: CorePlan, cells: Sequence[Sequence[LinearEstimate]]) -> float:
     """The largest standard deviation of a cell as a multiple of that of the plan's own noise."""
-    return max((ratio(core, place, [row[place] for row in cells]) for place in range(len(core.cells))), default=0.0)
+    return max(
+        (ratio(core, place, [row[place] for row in cells]) for place in range(len(core.cells))),
+        default=0.0,
+    )
 
 
 def ratio(core: CorePlan, place: int, estimates: Iterable[LinearEstimate]) -> float:

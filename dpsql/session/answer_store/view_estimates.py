@@ -27,7 +27,9 @@ from dpsql.sql.ir.expression import ColumnRef, Expression, columns
 
 GroupKey: TypeAlias = tuple[object, ...]
 #: What evaluates expressions over the keys of a view, in the order of its groups.
-Evaluate: TypeAlias = Callable[[Sequence[GroupKey], Sequence[Expression]], Sequence[tuple[object, ...]]]
+Evaluate: TypeAlias = Callable[
+    [Sequence[GroupKey], Sequence[Expression]], Sequence[tuple[object, ...]]
+]
 #: Estimates of one cell, by the ranks of the keys of their groups.
 Estimates: TypeAlias = Mapping[Any, LinearEstimate]
 
@@ -75,7 +77,9 @@ class EstimatedCore:
 
     @property
     def _shows_units(self) -> bool:
-        return any(each.function is UNITS and each.condition is None for each in self.plan.core.aggregates)
+        return any(
+            each.function is UNITS and each.condition is None for each in self.plan.core.aggregates
+        )
 
     def _cell(self, place: int, asked: Any, rows: int) -> Estimates | None:
         cell = normal_cell(self.normal, asked)
@@ -94,7 +98,9 @@ class EstimatedCore:
     def _estimates(self, cell: NormalCell, rows: int, derived: bool) -> Estimates | None:
         """The best combination of all that tells of a cell; ``derived`` allows differences and shifted sums."""
         found = list(self._of_views(cell, rows))
-        left_out = set(self.left_out) if found else None  # differences leave out the same rows twice
+        left_out = (
+            set(self.left_out) if found else None
+        )  # differences leave out the same rows twice
         if derived and cell.kind in ("sum", "centred sum"):
             found += self._shifted(cell, rows)
         if derived and cell.is_additive:
@@ -122,12 +128,19 @@ class EstimatedCore:
             return  # whose intervals take the cells of a row for independent
         grid = quantum(cell.arguments[0])
         sign = 1 if cell.kind == "sum" else -1
-        other = NormalCell("centred sum" if cell.kind == "sum" else "sum", cell.arguments, cell.conditions)
+        other = NormalCell(
+            "centred sum" if cell.kind == "sum" else "sum", cell.arguments, cell.conditions
+        )
         number = counted(cell.arguments[0], cell.conditions)
-        total, count = self._estimates(other, rows, derived=False), self._estimates(number, rows, derived=False)
+        total, count = (
+            self._estimates(other, rows, derived=False),
+            self._estimates(number, rows, derived=False),
+        )
         if total is not None and count is not None:
             shift = sign * grid.middle * grid.size
-            yield {name: total[name].plus(count.get(name, NO_ROWS), Fraction(shift)) for name in total}
+            yield {
+                name: total[name].plus(count.get(name, NO_ROWS), Fraction(shift)) for name in total
+            }
 
     def _rest(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
         """What fulfils a condition is all less what does not, where the condition is never NULL.
@@ -141,11 +154,18 @@ class EstimatedCore:
             if read & set(columns(condition)):
                 continue
             without = cell.conditions - {condition}
-            whole = self._estimates(NormalCell(cell.kind, cell.arguments, without), rows, derived=False)
+            whole = self._estimates(
+                NormalCell(cell.kind, cell.arguments, without), rows, derived=False
+            )
             opposite = without | {negated(condition)}
-            part = self._estimates(NormalCell(cell.kind, cell.arguments, opposite), rows, derived=False)
+            part = self._estimates(
+                NormalCell(cell.kind, cell.arguments, opposite), rows, derived=False
+            )
             if whole is not None and part is not None:
-                yield {name: each.plus(part.get(name, NO_ROWS), Fraction(-1)) for name, each in whole.items()}
+                yield {
+                    name: each.plus(part.get(name, NO_ROWS), Fraction(-1))
+                    for name, each in whole.items()
+                }
                 return
 
     def _summed(self, matched: CellMatch, groups: ViewGroups) -> Estimates:
@@ -161,7 +181,8 @@ class EstimatedCore:
         counts = groups.cells[cell.place]
         return {
             name: LinearEstimate(
-                sum(counts[row] for row in rows) * cell.step, (Part(column, Fraction(1), tuple(rows)),)
+                sum(counts[row] for row in rows) * cell.step,
+                (Part(column, Fraction(1), tuple(rows)),),
             )
             if rows
             else NO_ROWS
@@ -179,6 +200,8 @@ class EstimatedCore:
             else:
                 found = self.evaluate(groups.keys, [*matched.keys, *matched.conditions])
                 width = len(matched.keys)
-                self._placed[name] = [row[:width] if all(each is True for each in row[width:]) else None
-                                      for row in found]  # fmt: skip
+                self._placed[name] = [
+                    row[:width] if all(each is True for each in row[width:]) else None
+                    for row in found
+                ]
         return self._placed[name]

@@ -56,7 +56,9 @@ class ViewIndex:
     def __init__(self, ledger: Ledger, pinned: PinnedViews | None = None) -> None:
         self._ledger, self._pinned, self._lock = ledger, pinned, threading.Lock()
         self._known: dict[str, dict[int, StoredView]] = {}
-        self._groups = LRUCache[tuple[str, int], ViewGroups](GROUPS_IN_MEMORY, lambda kept: 100 + len(kept.keys))
+        self._groups = LRUCache[tuple[str, int], ViewGroups](
+            GROUPS_IN_MEMORY, lambda kept: 100 + len(kept.keys)
+        )
 
     def views(self, plan: CorePlan, version: str) -> Sequence[StoredView]:
         """The views over the tables of the core on this version of the data, as far as they are kept."""
@@ -77,7 +79,9 @@ class ViewIndex:
         """The names of pinned views over the tables of a plan that were made of another version of the data."""
         if self._pinned is None:
             return ()
-        return tuple(dict.fromkeys(name for core in plan.cores for name in self._pinned.stale(core, version)))
+        return tuple(
+            dict.fromkeys(name for core in plan.cores for name in self._pinned.stale(core, version))
+        )
 
     def note(self, plan: Plan, released: Released, answer: str, entry: int, version: str) -> None:
         """Keep what the cores of a release are views of; a release that is not kept is none."""

@@ -27,7 +27,10 @@ from dpsql.session.tuning.automatic_bounds import FoundBounds, read, release_nam
 #: Seconds after which what other processes have created or dropped is looked for again.
 AGE = 1.0
 #: Names that mean something else to clients, and the beginning of the names of PostgreSQL's catalogue.
-_RESERVED, _CATALOGUE = frozenset({"dpsql", "public", "released", "information_schema", "pg_catalog"}), "pg_"
+_RESERVED, _CATALOGUE = (
+    frozenset({"dpsql", "public", "released", "information_schema", "pg_catalog"}),
+    "pg_",
+)
 
 
 def is_readable(release: NamedRelease) -> bool:
@@ -63,7 +66,12 @@ class NamedReleases:
         data_version: Callable[[], str | None],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._declared, self._ledger, self._data_version, self._clock = schema, ledger, data_version, clock
+        self._declared, self._ledger, self._data_version, self._clock = (
+            schema,
+            ledger,
+            data_version,
+            clock,
+        )
         self._lock, self._creating = threading.Lock(), _CREATING[ledger.id]
         self._held: _Snapshot | None = None
         self._counts = dict[str, int]()
@@ -115,21 +123,28 @@ class NamedReleases:
         """What is said to who reads these public tables: which of them are synthetic and stale."""
         found = [self.find(name) for name in tables if name not in self._declared.tables]
         stale = [each.name for each in found if each is not None and self.is_stale(each)]
-        return tuple(f"`{name}` is stale: the data have changed since it was made" for name in stale)
+        return tuple(
+            f"`{name}` is stale: the data have changed since it was made" for name in stale
+        )
 
     def synopses(self) -> list[tuple[str, str]]:
         """The name of each synopsis, and what people are told of it."""
         return [
-            (each.name, f"marginals that {each.analyst} bought on {each.at:%Y-%m-%d}: "
-             + ("what they tell is free" if (state := self.state(each)) == "current" else state))
+            (
+                each.name,
+                f"marginals that {each.analyst} bought on {each.at:%Y-%m-%d}: "
+                + ("what they tell is free" if (state := self.state(each)) == "current" else state),
+            )
             for each in self.of_kind("synopsis")
-        ]  # fmt: skip
+        ]
 
     def content(self, release: NamedRelease) -> bytes:
         """The content of a release; StatementError where it was dropped meanwhile, or is damaged."""
         found = self._ledger.named_content(release)
         if found is None:
-            raise StatementError("E_TABLE", f"the {release.kind} `{release.name}` is not there any more")
+            raise StatementError(
+                "E_TABLE", f"the {release.kind} `{release.name}` is not there any more"
+            )
         return found
 
     def require_free(self, name: str, size: int = 0) -> str:
@@ -192,7 +207,9 @@ class NamedReleases:
         if found is None or found.kind != kind:
             return False
         if found.analyst != analyst:
-            raise DataError(f"the {kind} `{found.name}` was created by {found.analyst}, who may drop it, or the owner")
+            raise DataError(
+                f"the {kind} `{found.name}` was created by {found.analyst}, who may drop it, or the owner"
+            )
         dropped = self._ledger.drop_named(found.name, kind)
         self._forget()
         return dropped
@@ -239,10 +256,18 @@ class NamedReleases:
             releases = () if held is None else held.releases
         if held is not None and releases == held.releases:
             return replace(held, at=self._clock())
-        tables = {each.name: declared(each.facts).table(each) for each in releases if each.kind == "synthetic table"}
+        tables = {
+            each.name: declared(each.facts).table(each)
+            for each in releases
+            if each.kind == "synthetic table"
+        }
         own = self._declared.tables
         added = {name: table for name, table in tables.items() if name not in own}
-        schema = self._declared.model_copy(update={"tables": {**own, **added}}) if added else self._declared
+        schema = (
+            self._declared.model_copy(update={"tables": {**own, **added}})
+            if added
+            else self._declared
+        )
         version = " ".join(each.digest for each in releases)
         return _Snapshot(releases, schema, version, read(releases), self._clock())
 

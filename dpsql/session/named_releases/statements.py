@@ -14,7 +14,13 @@ from dpsql.privacy.ledger import ReleaseKind
 from dpsql.privacy.measure import Cost
 from dpsql.schema import Privacy
 from dpsql.session.named_releases.registry import NamedReleases
-from dpsql.session.request import CreateNamed, DropNamed, NamedStatement, ShowNamed, StatementSettings
+from dpsql.session.request import (
+    CreateNamed,
+    DropNamed,
+    NamedStatement,
+    ShowNamed,
+    StatementSettings,
+)
 from dpsql.session.request.statement_settings import allowed_price
 
 _COLUMNS = (
@@ -55,18 +61,28 @@ class ReleaseMaker(Protocol):
     """What makes named releases of one kind for one analyst."""
 
     def create(
-        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: CreateNamed,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> Result:
         """Charge, make and keep what the statement defines; the result has the price and no columns."""
         ...
 
     def priced(
-        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: CreateNamed,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> NamedPrice:
         """What the statement would cost; nothing is charged and no private row is read."""
         ...
 
-    def explain(self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
+    def explain(
+        self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings
+    ) -> list[str]:
         """What the statement would cost and keep, in lines; nothing is charged and no private row is read."""
         ...
 
@@ -74,11 +90,17 @@ class ReleaseMaker(Protocol):
 class NamedStatements:
     """Answers the statements of one analyst about named releases."""
 
-    def __init__(self, named: NamedReleases, analyst: str, makers: Mapping[ReleaseKind, ReleaseMaker]) -> None:
+    def __init__(
+        self, named: NamedReleases, analyst: str, makers: Mapping[ReleaseKind, ReleaseMaker]
+    ) -> None:
         self._named, self._analyst, self._makers = named, analyst, makers
 
     def answer(
-        self, wanted: NamedStatement, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: NamedStatement,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> Result:
         """The answer to a statement.
 
@@ -99,7 +121,9 @@ class NamedStatements:
             case _:
                 assert_never(wanted)
 
-    def explain(self, wanted: NamedStatement, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
+    def explain(
+        self, wanted: NamedStatement, parameters: Sequence[object], settings: StatementSettings
+    ) -> list[str]:
         """What a CREATE would cost and keep; the others are free."""
         if not isinstance(wanted, CreateNamed):
             return ["price: nothing"]
@@ -107,7 +131,11 @@ class NamedStatements:
         return self._maker(wanted.kind).explain(wanted, parameters, settings)
 
     def priced(
-        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: CreateNamed,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> NamedPrice:
         """What a CREATE would cost; it raises what `answer` raises before the charge, except BudgetExhausted."""
         self._named.require_free(wanted.name)
@@ -121,9 +149,14 @@ class NamedStatements:
     def _listed(self, kind: ReleaseKind) -> Result:
         rows: list[tuple[object, ...]] = [
             (
-                each.name, each.analyst, each.at.replace(tzinfo=None), each.entry, each.size,
-                self._named.state(each), each.statement,
+                each.name,
+                each.analyst,
+                each.at.replace(tzinfo=None),
+                each.entry,
+                each.size,
+                self._named.state(each),
+                each.statement,
             )
             for each in self._named.of_kind(kind)
-        ]  # fmt: skip
+        ]
         return Result(_COLUMNS, rows, [(None,) * len(_COLUMNS) for _ in rows])

@@ -49,7 +49,11 @@ def suggested_synopses(session: Session, texts: Iterable[str]) -> list[Suggested
         parts = synopsis_parts(text)
         if parts is not None and _plan(session, text) is not None:
             families.setdefault(parts.tables, []).append(_Statement(text, times, parts))
-    found = [made for statements in families.values() if (made := _suggested(session, statements)) is not None]
+    found = [
+        made
+        for statements in families.values()
+        if (made := _suggested(session, statements)) is not None
+    ]
     return sorted(found, key=lambda each: (-each.purchases, each.statement))
 
 
@@ -64,13 +68,13 @@ def _suggested(session: Session, statements: Sequence[_Statement]) -> SuggestedS
             _add_key(session, source, keys, (compared, condition))
     for measure in dict.fromkeys(measure for each in asked for measure in each.parts.measures):
         plan = _plan(session, f"SELECT {measure} {source}")
-        if plan is not None and not _is_answered(plan, _plan(session, f"SELECT {', '.join(measures)} {source}")):
+        if plan is not None and not _is_answered(
+            plan, _plan(session, f"SELECT {', '.join(measures)} {source}")
+        ):
             measures.append(measure)
     name = "_".join(asked[0].parts.tables)
     workload = ";\n  ".join(each.text for each in asked)
-    text = (
-        f"CREATE SYNOPSIS {name}_synopsis AS\nSELECT {', '.join([*keys, *measures])}\n{source}\nFOR (\n  {workload}\n)"
-    )
+    text = f"CREATE SYNOPSIS {name}_synopsis AS\nSELECT {', '.join([*keys, *measures])}\n{source}\nFOR (\n  {workload}\n)"
     purchases = sum(each.times for each in asked)
     return SuggestedSynopsis(text, purchases, len(asked)) if purchases > 1 else None
 
@@ -82,10 +86,17 @@ def _add_key(session: Session, source: str, keys: list[str], spellings: Sequence
             return
         plan = _plan(session, f"SELECT {each}, COUNT(*) {source} GROUP BY 1")
         domain = None if plan is None else plan.cores[0].core.domain
-        if plan is None or domain is None or (domain.count is not None and domain.count > MOST_VALUES):
+        if (
+            plan is None
+            or domain is None
+            or (domain.count is not None and domain.count > MOST_VALUES)
+        ):
             continue
         if not _is_answered(
-            plan, _plan(session, f"SELECT {', '.join(keys)}, COUNT(*) {source} GROUP BY ALL") if keys else None
+            plan,
+            _plan(session, f"SELECT {', '.join(keys)}, COUNT(*) {source} GROUP BY ALL")
+            if keys
+            else None,
         ):
             keys.append(each)
         return
@@ -96,14 +107,22 @@ def _is_answered(plan: Plan, other: Plan | None) -> bool:
     view = None if other is None else view_of(other.cores[0], "", 0, 0, 0)
     core = plan.cores[0]
     normal = normal_core(core.core)
-    cells = [(normal_cell(normal, each.contribution.cell), each.contribution.rows) for each in core.cells]
-    return view is not None and all(cell is not None and matched_cell(normal, cell, rows, view) for cell, rows in cells)
+    cells = [
+        (normal_cell(normal, each.contribution.cell), each.contribution.rows) for each in core.cells
+    ]
+    return view is not None and all(
+        cell is not None and matched_cell(normal, cell, rows, view) for cell, rows in cells
+    )
 
 
 def _plan(session: Session, text: str) -> Plan | None:
     """The plan of a statement whose cells are counts and sums by public keys; None of another one."""
     with suppress(DatabaseError):
         plan = session.plan(text)
-        if plan.cores and not plan.cubes and all(is_view(core) and not core.histograms for core in plan.cores):
+        if (
+            plan.cores
+            and not plan.cubes
+            and all(is_view(core) and not core.histograms for core in plan.cores)
+        ):
             return plan
     return None

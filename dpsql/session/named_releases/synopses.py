@@ -95,16 +95,29 @@ MOST_LISTED = 60
 class Synopses:
     """Makes the synopses of one analyst."""
 
-    def __init__(self, compiler: Compiler, execution: Execution, named: NamedReleases, scopes: CancelScopes) -> None:
-        self._compiler, self._execution, self._named, self._scopes = compiler, execution, named, scopes
+    def __init__(
+        self, compiler: Compiler, execution: Execution, named: NamedReleases, scopes: CancelScopes
+    ) -> None:
+        self._compiler, self._execution, self._named, self._scopes = (
+            compiler,
+            execution,
+            named,
+            scopes,
+        )
 
     def create(
-        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: CreateNamed,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> Result:
         """Charge the synopsis, measure its marginals, and keep them under its name."""
         if self._execution.version is None:
-            raise OperationalError("a synopsis is kept for one version of the data, and here none is known, or the "
-                                   "owner keeps no answers")  # fmt: skip
+            raise OperationalError(
+                "a synopsis is kept for one version of the data, and here none is known, or the "
+                "owner keeps no answers"
+            )
         draft = self._draft(wanted, text, parameters, settings)
         cells = sum(part.marginal.groups * len(part.marginal.plan.cells) for part in draft.parts)
 
@@ -112,7 +125,9 @@ class Synopses:
             with self._scopes.scope() as scope:
                 released, entry, version = self._execution.bought(draft.plan.written(), scope)
             facts = _facts_of(name, entry, draft.plan.cores, released)
-            return NewRelease(name, "synopsis", entry, version or "", facts, serialization.written(released))
+            return NewRelease(
+                name, "synopsis", entry, version or "", facts, serialization.written(released)
+            )
 
         made = self._named.create(wanted.name, cells * CELL_BYTES, make)
         parts = draft.parts
@@ -121,38 +136,64 @@ class Synopses:
         return Result((), [], [], Price(draft.plan.price, False, draft.plan.cost), (said,))
 
     def priced(
-        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: CreateNamed,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> NamedPrice:
         """What the synopsis would cost."""
         plan = self._draft(wanted, text, parameters, settings).plan
         return NamedPrice(text, plan.price, plan.cost)
 
-    def explain(self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
+    def explain(
+        self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings
+    ) -> list[str]:
         """The marginals that are measured, their noise, the price, and the expected errors of the FOR statements."""
-        draft, found = self._draft(wanted, wanted.body, parameters, settings), synopsis_definition(wanted.body)
+        draft, found = (
+            self._draft(wanted, wanted.body, parameters, settings),
+            synopsis_definition(wanted.body),
+        )
         lines = list[str]()
         for part in draft.parts:
             core = draft.plan.cores[len(lines)]
-            noise = ", ".join(f"{float(each.mechanism.standard_deviation * float(each.contribution.step)):.4g}"
-                              for each in core.cells)  # fmt: skip
-            lines.append(f"{_said(part.marginal, found)}: {part.marginal.groups:,} groups, "
-                         f"{float(part.share):.1%} of the price; noise of standard deviation {noise}")  # fmt: skip
+            noise = ", ".join(
+                f"{float(each.mechanism.standard_deviation * float(each.contribution.step)):.4g}"
+                for each in core.cells
+            )
+            lines.append(
+                f"{_said(part.marginal, found)}: {part.marginal.groups:,} groups, "
+                f"{float(part.share):.1%} of the price; noise of standard deviation {noise}"
+            )
         for error in draft.errors[:MOST_LISTED]:
             gain = error.separate / error.by_synopsis
-            lines.append(f"error of `{found.workload[error.statement]}`: {gain:.2f} times smaller than where each "
-                         f"statement is bought for 1/{len(found.workload)} of the price")  # fmt: skip
-        lines.append(f"kept until it is dropped: {_groups(draft.parts):,} groups; what they tell is free")
+            lines.append(
+                f"error of `{found.workload[error.statement]}`: {gain:.2f} times smaller than where each "
+                f"statement is bought for 1/{len(found.workload)} of the price"
+            )
+        lines.append(
+            f"kept until it is dropped: {_groups(draft.parts):,} groups; what they tell is free"
+        )
         lines.append(price_line(draft.plan.price, draft.plan.cost))
         return lines
 
     def _draft(
-        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: CreateNamed,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> SynopsisPlan:
-        found, privacy = synopsis_definition(wanted.body), self._named.schema.privacy.with_noise(settings.mechanism)
+        found, privacy = (
+            synopsis_definition(wanted.body),
+            self._named.schema.privacy.with_noise(settings.mechanism),
+        )
         if parameters:
             raise DataError("a synopsis has no parameters; write the values into the statement")
         price = stated_price(wanted, settings, privacy)
-        chosen = replace(settings, epsilon=price, clipping="silent", target_error=None, own_averages=False)
+        chosen = replace(
+            settings, epsilon=price, clipping="silent", target_error=None, own_averages=False
+        )
 
         def planned(statement: str) -> Plan:
             return self._compiler.plan(statement, (), chosen)
@@ -172,8 +213,11 @@ class Synopses:
         made = synopsis_plan(text, base, marginals, queries, separate, privacy, MOST_COMBINED)
         largest = max(part.marginal.groups for part in made.parts)
         if largest > MOST_GROUPS or _groups(made.parts) > MOST_CELLS:
-            raise Refused("E_LIMITS", f"a synopsis has at most {MOST_GROUPS:,} groups in a marginal; group by fewer "
-                          "keys, or name the statements that it is for: FOR (statement; statement)")  # fmt: skip
+            raise Refused(
+                "E_LIMITS",
+                f"a synopsis has at most {MOST_GROUPS:,} groups in a marginal; group by fewer "
+                "keys, or name the statements that it is for: FOR (statement; statement)",
+            )
         return made
 
     def _facts(self) -> PublicFacts:
@@ -182,7 +226,11 @@ class Synopses:
 
         def keys(core: Core) -> Sequence[tuple[object, ...]] | None:
             domain = core.domain
-            if domain is None or domain.tables or prod(each.count for each in domain.enumerated) > 4 * MOST_GROUPS:
+            if (
+                domain is None
+                or domain.tables
+                or prod(each.count for each in domain.enumerated) > 4 * MOST_GROUPS
+            ):
                 return None
             with self._scopes.sandbox() as postprocessor:
                 return postprocessor.domain_keys(core)
@@ -193,7 +241,9 @@ class Synopses:
                 return 1 if core.core.domain is None else core.core.domain.count or 1
             return prod(public.public_count(*each) for each in found.queries)
 
-        def evaluated(keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]) -> ResultRows:
+        def evaluated(
+            keys: Sequence[tuple[object, ...]], expressions: Sequence[Expression]
+        ) -> ResultRows:
             with self._scopes.sandbox() as postprocessor:
                 return postprocessor.evaluated(keys, expressions)
 
@@ -202,8 +252,11 @@ class Synopses:
 
 def _one_core(plan: Plan) -> CorePlan:
     if len(plan.cores) != 1 or plan.derived or plan.cubes:
-        raise Refused("E_STMT", "a synopsis measures counts, sums and averages of private rows in one SELECT, without "
-                      "subqueries")  # fmt: skip
+        raise Refused(
+            "E_STMT",
+            "a synopsis measures counts, sums and averages of private rows in one SELECT, without "
+            "subqueries",
+        )
     return plan.cores[0]
 
 

@@ -47,11 +47,22 @@ class _Draft:
 class SyntheticTables:
     """Makes the synthetic tables of one analyst."""
 
-    def __init__(self, compiler: Compiler, execution: Execution, named: NamedReleases, scopes: CancelScopes) -> None:
-        self._compiler, self._execution, self._named, self._scopes = compiler, execution, named, scopes
+    def __init__(
+        self, compiler: Compiler, execution: Execution, named: NamedReleases, scopes: CancelScopes
+    ) -> None:
+        self._compiler, self._execution, self._named, self._scopes = (
+            compiler,
+            execution,
+            named,
+            scopes,
+        )
 
     def create(
-        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: CreateNamed,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> Result:
         """Charge the table, measure its marginals, fit a model to them, and keep rows that are drawn of it."""
         require_mbi()
@@ -69,14 +80,25 @@ class SyntheticTables:
             most = MOST_VALUES // len(plan.columns)
             count = model.count(measured) if draft.rows is None else draft.rows
             if count > most:
-                notices.append(f"the table has {most:,} rows, the most that are kept, of about {count:,}")
+                notices.append(
+                    f"the table has {most:,} rows, the most that are kept, of about {count:,}"
+                )
             places = model.rows(measured, min(count, most))
             random = np.random.default_rng()
-            values = [column.drawn(own, random) for column, own in zip(plan.columns, places, strict=True)]
-            notices.append(f"`{name}` has {len(places[0]):,} synthetic rows, drawn of a model of {len(measured)} noisy "
-                           f"marginals of {draft.columns.source}")  # fmt: skip
+            values = [
+                column.drawn(own, random) for column, own in zip(plan.columns, places, strict=True)
+            ]
+            notices.append(
+                f"`{name}` has {len(places[0]):,} synthetic rows, drawn of a model of {len(measured)} noisy "
+                f"marginals of {draft.columns.source}"
+            )
             return NewRelease(
-                name, "synthetic table", charge.entry, version or "", written(draft.columns), packed(values)
+                name,
+                "synthetic table",
+                charge.entry,
+                version or "",
+                written(draft.columns),
+                packed(values),
             )
 
         values = MOST_VALUES if draft.rows is None else draft.rows * len(plan.columns)
@@ -84,58 +106,95 @@ class SyntheticTables:
         return Result((), [], [], price[0], tuple(notices))
 
     def priced(
-        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: CreateNamed,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> NamedPrice:
         """What the table would cost."""
         draft = self._draft(wanted, text, parameters, settings)
         return NamedPrice(text, draft.price, draft.plan.cost)
 
-    def explain(self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings) -> list[str]:
+    def explain(
+        self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings
+    ) -> list[str]:
         """The marginals that are read, chosen and measured, their noise, the price, and what is kept."""
         draft = self._draft(wanted, wanted.body, parameters, settings)
         plan, step = draft.plan, float(draft.plan.step)
         columns = ", ".join(f"{each.name} ({each.size} values)" for each in plan.columns)
         lines = [f"columns, as the model has them: {columns}"]
-        lines.append(f"each of {len(plan.columns)} columns is counted alone; {_said(plan.alone, step)}")
+        lines.append(
+            f"each of {len(plan.columns)} columns is counted alone; {_said(plan.alone, step)}"
+        )
         if plan.together is not None:
             how = "all" if plan.choice is None else f"{plan.measured} of {len(plan.pairs)}"
             chosen = "" if plan.choice is None else f", chosen in {len(plan.rounds)} rounds"
-            lines.append(f"{how} pairs of columns are counted together{chosen}; {_said(plan.together, step)}")
-        rows = "as many rows as the noisy counts tell" if draft.rows is None else f"{draft.rows:,} rows"
-        lines.append(f"kept until it is dropped: {rows}, of {draft.columns.source}; reading them is free")
+            lines.append(
+                f"{how} pairs of columns are counted together{chosen}; {_said(plan.together, step)}"
+            )
+        rows = (
+            "as many rows as the noisy counts tell"
+            if draft.rows is None
+            else f"{draft.rows:,} rows"
+        )
+        lines.append(
+            f"kept until it is dropped: {rows}, of {draft.columns.source}; reading them is free"
+        )
         lines.append(price_line(draft.price, plan.cost))
         return lines
 
     def _draft(
-        self, wanted: CreateNamed, text: str, parameters: Sequence[object], settings: StatementSettings
+        self,
+        wanted: CreateNamed,
+        text: str,
+        parameters: Sequence[object],
+        settings: StatementSettings,
     ) -> _Draft:
         found, schema = synthetic_definition(wanted.body), self._named.schema
         table = schema.tables.get(found.table)
         if table is None:
             raise StatementError("E_TABLE", f"there is no table `{found.table}`")
         if table.public:
-            raise Refused("E_STMT", f"the rows of `{found.table}` are {table.access} already; read them as they are")
+            raise Refused(
+                "E_STMT",
+                f"the rows of `{found.table}` are {table.access} already; read them as they are",
+            )
         columns = _columns(found, table)
         privacy = schema.privacy.with_noise(settings.mechanism)
         price = stated_price(wanted, settings, privacy)
         if wanted.rows is not None and not 1 <= wanted.rows <= MOST_VALUES // len(columns):
             most = MOST_VALUES // len(columns)
-            raise Refused("E_LIMITS", f"ROWS must be from 1 to {most:,} where a table has {len(columns)} columns")
-        chosen = replace(settings, epsilon=price, empty_groups="show", clipping="silent", target_error=None)
+            raise Refused(
+                "E_LIMITS",
+                f"ROWS must be from 1 to {most:,} where a table has {len(columns)} columns",
+            )
+        chosen = replace(
+            settings, epsilon=price, empty_groups="show", clipping="silent", target_error=None
+        )
 
         def core_of(keys: Sequence[ModelColumn]) -> CorePlan:
             marginal = found.marginal([each.key for each in keys])
             planned = self._compiler.plan(marginal, parameters, chosen)
             if planned.collection is not None:
-                raise Refused("E_STMT", "collected columns hold reports, which a synthetic table would show as values; "
-                              "leave them out")  # fmt: skip
+                raise Refused(
+                    "E_STMT",
+                    "collected columns hold reports, which a synthetic table would show as values; "
+                    "leave them out",
+                )
             if len(planned.cores) != 1 or planned.derived or planned.cores[0].core.domain is None:
-                raise Refused("E_STMT", "the WHERE of a synthetic table has conditions on columns of its table alone")
+                raise Refused(
+                    "E_STMT",
+                    "the WHERE of a synthetic table has conditions on columns of its table alone",
+                )
             return planned.cores[0]
 
         plan = synthetic_plan(text, columns, core_of, privacy, price)
         return _Draft(
-            plan, SyntheticColumns(found.table, {each.name: each.declared for each in columns}), price, wanted.rows
+            plan,
+            SyntheticColumns(found.table, {each.name: each.declared for each in columns}),
+            price,
+            wanted.rows,
         )
 
 
@@ -143,8 +202,12 @@ def _columns(found: SyntheticDefinition, table: Table) -> list[ModelColumn]:
     """The columns of the definition; those of ``*`` are listed to who wrote it, where a model can have them."""
     if found.columns is None:
         fit = [name for name in table.columns if _is_fit(table, name)]
-        raise Refused("E_STMT", "a synthetic table names its columns, as keys and texts that nobody declares have no "
-                      "model", hint=f"SELECT {', '.join(fit)} FROM {found.table}")  # fmt: skip
+        raise Refused(
+            "E_STMT",
+            "a synthetic table names its columns, as keys and texts that nobody declares have no "
+            "model",
+            hint=f"SELECT {', '.join(fit)} FROM {found.table}",
+        )
     columns = []
     for name, source in found.columns:
         if source not in table.columns:

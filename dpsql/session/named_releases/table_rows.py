@@ -32,8 +32,12 @@ class SyntheticColumns:
 
     def table(self, release: NamedRelease) -> Table:
         """The synthetic table as one of the schema's public tables."""
-        comment = f"synthetic rows, made of {self.source} by {release.analyst} on {release.at:%Y-%m-%d}"
-        return Table(public=True, columns=dict(self.columns), comment=comment).synthetic_of(self.source)
+        comment = (
+            f"synthetic rows, made of {self.source} by {release.analyst} on {release.at:%Y-%m-%d}"
+        )
+        return Table(public=True, columns=dict(self.columns), comment=comment).synthetic_of(
+            self.source
+        )
 
 
 def written(table: SyntheticColumns) -> str:
@@ -50,7 +54,9 @@ def written(table: SyntheticColumns) -> str:
 def declared(facts: str) -> SyntheticColumns:
     """The columns that the text declares."""
     found = json.loads(facts)
-    return SyntheticColumns(found["source"], {name: _column(each) for name, each in found["columns"].items()})
+    return SyntheticColumns(
+        found["source"], {name: _column(each) for name, each in found["columns"].items()}
+    )
 
 
 def packed(columns: Sequence[Sequence[object]]) -> bytes:
@@ -72,7 +78,10 @@ def rows_of(table: SyntheticColumns, content: bytes) -> list[tuple[object, ...]]
 
 
 def _packed(values: Sequence[object]) -> dict[str, object]:
-    known = {value: place for place, value in enumerate(dict.fromkeys(each for each in values if each is not None))}
+    known = {
+        value: place
+        for place, value in enumerate(dict.fromkeys(each for each in values if each is not None))
+    }
     places = array("i", (-1 if value is None else known[value] for value in values))
     return {"values": [_text(each) for each in known], "rows": b64encode(places).decode("ascii")}
 
@@ -94,7 +103,9 @@ def _column(written: Any) -> Column:
     sql_type = SqlType.parse(written["type"])
     read = sql_type.facts.read
     values = None if written["values"] is None else [read(each) for each in written["values"]]
-    bounds = None if written["bounds"] is None else [_end(sql_type, each) for each in written["bounds"]]
+    bounds = (
+        None if written["bounds"] is None else [_end(sql_type, each) for each in written["bounds"]]
+    )
     return Column(type=sql_type, nullable=written["nullable"], bounds=bounds, values=values)  # type: ignore[arg-type]
 
 

@@ -43,13 +43,21 @@ def budget_findings(schema: Schema) -> list[Finding]:
 def _finding(privacy: Privacy, where: str, total: Budget, cap: Budget | None) -> Finding:
     price = privacy.query_epsilon
     count, noise = _answers(privacy, price, total, cap)
-    said = f"pays for {count} answers" if count > 1 else "pays for one answer" if count else "pays for no answer"
+    said = (
+        f"pays for {count} answers"
+        if count > 1
+        else "pays for one answer"
+        if count
+        else "pays for no answer"
+    )
     said = f"{shown((cap or total).epsilon)} {said} at query_epsilon = {plain(price)}"
     said += f", with {noise.capitalize()} noise" if count else ""
     if count >= FEW or fields(total.rule):  # type: ignore[arg-type]  # each rule is a dataclass; some fix the number
         return Finding("note" if count else "error", where, said)
     advice = " or ".join(_advice(privacy, price, total, cap))
-    return Finding("loose" if count else "error", where, f"{said}; {advice or 'a larger delta'} pays for {FEW}")
+    return Finding(
+        "loose" if count else "error", where, f"{said}; {advice or 'a larger delta'} pays for {FEW}"
+    )
 
 
 def _advice(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None) -> Iterator[str]:
@@ -60,14 +68,18 @@ def _advice(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None
 
     def enough(epsilon: Fraction) -> bool:
         wider = Budget(epsilon, (cap or total).delta, rule=total.rule)
-        return _answers(privacy, price, *((wider, None) if cap is None else (total, wider)))[0] >= FEW
+        return (
+            _answers(privacy, price, *((wider, None) if cap is None else (total, wider)))[0] >= FEW
+        )
 
     cheaper = _largest_sufficient_price(few, price)
     if privacy.answers is not None and cap is None:
         yield f"answers = {FEW}"
         return
     if cheaper is not None and privacy.answers is not None:
-        cost = next(iter(usual_costs(privacy, cheaper).values()))  # by which the price of so many answers is found
+        cost = next(
+            iter(usual_costs(privacy, cheaper).values())
+        )  # by which the price of so many answers is found
         yield f"answers = {FilterState(None, total, FREE).affordable(cost) + 1}"
     elif cheaper is not None:
         yield f"query_epsilon = {plain(cheaper)}"
@@ -84,7 +96,9 @@ def _largest_sufficient_price(few: Callable[[Fraction], bool], price: Fraction) 
     return None if below is None or few(below) else below
 
 
-def _answers(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None) -> tuple[int, str]:
+def _answers(
+    privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None
+) -> tuple[int, str]:
     """How many ordinary answers at a price a full budget and a full cap pay for, and with which noise."""
     whole = FilterState(None, total, FREE)
     states = (whole,) if cap is None else (whole, FilterState("", cap, FREE))

@@ -11,7 +11,9 @@ from dpsql.privacy.measure import shown
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,15})?"
 _TARGET = rf"(?:(?:±|\+/?-)\s*)?({_NUMBER})\s*(?:(%)(?:\s*of\s+({_NUMBER}))?)?"
 _ONE = re.compile(rf"\s*{_TARGET}\s*", re.IGNORECASE | re.ASCII)
-_ITEM = re.compile(rf'\s*(?:("[^"]+"|(?!of\b|at\b)[a-z_][a-z_0-9]*)\s+)?{_TARGET}\s*', re.IGNORECASE | re.ASCII)
+_ITEM = re.compile(
+    rf'\s*(?:("[^"]+"|(?!of\b|at\b)[a-z_][a-z_0-9]*)\s+)?{_TARGET}\s*', re.IGNORECASE | re.ASCII
+)
 _ROWS = re.compile(rf"\s*at\s+({_NUMBER})\s+rows?\s*", re.IGNORECASE | re.ASCII)
 #: What may be written, for messages.
 EXAMPLES = "± 200, 5 % or 5 % OF 4000"
@@ -39,7 +41,9 @@ class ErrorTarget:
     def __str__(self) -> str:
         name = "" if self.column is None else f"{self.column} "
         of = "" if self.of is None else f" of {shown(self.of)}"
-        return name + (f"{shown(100 * self.amount)} %{of}" if self.relative else f"± {shown(self.amount)}")
+        return name + (
+            f"{shown(100 * self.amount)} %{of}" if self.relative else f"± {shown(self.amount)}"
+        )
 
 
 @dataclass(frozen=True)
@@ -51,11 +55,17 @@ class AccuracyGoal:
 
     def target(self, column: str) -> ErrorTarget | None:
         """What is wanted of a column."""
-        named = [each for each in self.targets if each.column is not None and each.column.lower() == column.lower()]
+        named = [
+            each
+            for each in self.targets
+            if each.column is not None and each.column.lower() == column.lower()
+        ]
         return next(iter(named), next((each for each in self.targets if each.column is None), None))
 
     def __str__(self) -> str:
-        return ", ".join(map(str, self.targets)) + ("" if self.at is None else f" at {shown(self.at)} rows")
+        return ", ".join(map(str, self.targets)) + (
+            "" if self.at is None else f" at {shown(self.at)} rows"
+        )
 
 
 def read_target(text: str) -> ErrorTarget:
@@ -70,7 +80,9 @@ def read_target(text: str) -> ErrorTarget:
             read_goal(text)
         except ValueError:
             raise ValueError(f"write {EXAMPLES}") from None
-        raise ValueError(f"columns and AT … ROWS are told to TO REACH, one target is for all columns; write {EXAMPLES}")
+        raise ValueError(
+            f"columns and AT … ROWS are told to TO REACH, one target is for all columns; write {EXAMPLES}"
+        )
     return _target(None, *found.groups())
 
 
@@ -107,4 +119,8 @@ def _target(column: str | None, number: str, percent: str | None, of: str | None
     amount, size = Fraction(number), None if of is None else Fraction(of)
     if not amount or size == 0:
         raise ValueError("write a number above 0")
-    return ErrorTarget(amount / 100, True, size, column) if percent else ErrorTarget(amount, column=column)
+    return (
+        ErrorTarget(amount / 100, True, size, column)
+        if percent
+        else ErrorTarget(amount, column=column)
+    )

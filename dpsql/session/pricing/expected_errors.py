@@ -17,9 +17,27 @@ from typing import assert_never, cast
 import numpy as np
 
 from dpsql.planning.calibration import mechanism
-from dpsql.planning.estimators.estimate import CentredSum, Estimate, MeanEstimate, PresenceEstimate, SingleCell
-from dpsql.planning.estimators.histogram import ClippingBound, FrequencyEstimate, PresentValues, TopValues, ValueCounts
-from dpsql.planning.estimators.least_squares import DENSE, MeasuredLevel, cell_variance, spread_half_width, spreads
+from dpsql.planning.estimators.estimate import (
+    CentredSum,
+    Estimate,
+    MeanEstimate,
+    PresenceEstimate,
+    SingleCell,
+)
+from dpsql.planning.estimators.histogram import (
+    ClippingBound,
+    FrequencyEstimate,
+    PresentValues,
+    TopValues,
+    ValueCounts,
+)
+from dpsql.planning.estimators.least_squares import (
+    DENSE,
+    MeasuredLevel,
+    cell_variance,
+    spread_half_width,
+    spreads,
+)
 from dpsql.planning.estimators.linear_forms import ConfidenceInterval
 from dpsql.planning.estimators.moments import MomentEstimate
 from dpsql.planning.estimators.quantiles import QuantileEstimate
@@ -60,7 +78,9 @@ def _cells(estimate: SingleCell | CentredSum) -> list[tuple[int, float]]:
             return [(total, 1.0), (count, abs(float(middle)))]
 
 
-def _cell_half_width(plan: Plan, cube: Cube, finest: CorePlan, weighted: tuple[int, float]) -> float | None:
+def _cell_half_width(
+    plan: Plan, cube: Cube, finest: CorePlan, weighted: tuple[int, float]
+) -> float | None:
     """Half the interval of one cell of a finest group, by the law of least squares over all levels that measured it."""
     cell, weight = weighted
     step = finest.steps[cell]
@@ -68,7 +88,8 @@ def _cell_half_width(plan: Plan, cube: Cube, finest: CorePlan, weighted: tuple[i
         level.keys: plan.cores[level.core]
         for level in cube.levels
         if level.core is not None
-        and finest.cells[cell].contribution.cell in [each.contribution.cell for each in plan.cores[level.core].cells]
+        and finest.cells[cell].contribution.cell
+        in [each.contribution.cell for each in plan.cores[level.core].cells]
     }
     alone = float(finest.cells[cell].mechanism.half_width(plan.confidence) * step) * weight
     whole = max(measured, key=len)
@@ -82,7 +103,9 @@ def _cell_half_width(plan: Plan, cube: Cube, finest: CorePlan, weighted: tuple[i
     for keys, core in measured.items():
         if keys == whole:
             continue
-        at = [cell_.contribution.cell for cell_ in core.cells].index(finest.cells[cell].contribution.cell)
+        at = [cell_.contribution.cell for cell_ in core.cells].index(
+            finest.cells[cell].contribution.cell
+        )
         inside = [whole.index(place) for place in keys]
         group = np.zeros(places.shape[1], np.int64)
         for place in inside:
@@ -181,7 +204,9 @@ def expected(plan: Plan, rows: Fraction | None = None) -> tuple[ColumnError | No
     return tuple(found)
 
 
-def _half_width(core: CorePlan, place: int, confidence: float, rows: Fraction | None) -> float | None:
+def _half_width(
+    core: CorePlan, place: int, confidence: float, rows: Fraction | None
+) -> float | None:
     estimate: Estimate | QuantileEstimate | FrequencyEstimate = core.estimates[place]
     if not isinstance(estimate, MeanEstimate):
         return core.additive_half_widths(confidence)[place]
@@ -204,7 +229,9 @@ def typical(result: Result) -> tuple[ColumnError | None, ...]:
                 halves.append((high - low) / 2)
                 sizes.append(abs(float(value)))
         known = [half for half in halves if half == half]
-        found.append(ColumnError(column.name, median(known), _typical_size(sizes)) if known else None)
+        found.append(
+            ColumnError(column.name, median(known), _typical_size(sizes)) if known else None
+        )
     return tuple(found)
 
 
@@ -223,7 +250,11 @@ def count_error(privacy: Privacy, rows: int) -> float:
 
 
 def error_in_groups(
-    privacy: Privacy, rows: int, groups: int | None, rows_per_group: int | None, share: Fraction = Fraction(1)
+    privacy: Privacy,
+    rows: int,
+    groups: int | None,
+    rows_per_group: int | None,
+    share: Fraction = Fraction(1),
 ) -> float:
     """Half the interval of a count of rows by groups, at a share of the price of a statement.
 

@@ -62,16 +62,25 @@ def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> No
         return next(iter(costs))
     gaussian, laplace = (left.after(costs[noise]) for noise in ("gaussian", "laplace"))
     if gaussian is None and laplace is None:
-        return "gaussian" if any(each.spent.epsilon is None for each in left.standings) else "laplace"
+        return (
+            "gaussian" if any(each.spent.epsilon is None for each in left.standings) else "laplace"
+        )
     if gaussian is None or laplace is None:
         return "laplace" if gaussian is None else "gaussian"
     ordinary = usual_costs(privacy, privacy.query_epsilon)
-    by_gaussian, by_laplace = gaussian.affordable(ordinary["gaussian"]), laplace.affordable(ordinary["laplace"])
+    by_gaussian, by_laplace = (
+        gaussian.affordable(ordinary["gaussian"]),
+        laplace.affordable(ordinary["laplace"]),
+    )
     if privacy.answers is not None and by_gaussian + 1 >= privacy.answers - _spent(privacy, left):
         return "gaussian"
     if by_laplace > MORE * by_gaussian:
         return "laplace"
-    return "laplace" if by_laplace >= by_gaussian and _began_with_laplace(privacy, price, left) else "gaussian"
+    return (
+        "laplace"
+        if by_laplace >= by_gaussian and _began_with_laplace(privacy, price, left)
+        else "gaussian"
+    )
 
 
 def _began_with_laplace(privacy: Privacy, price: Fraction, left: RemainingBudget) -> bool:
@@ -87,7 +96,9 @@ def is_settled(left: RemainingBudget) -> bool:
 
     Every filter has a release without ε, which ends the sum of ε for good; by the sum of ρ both noises cost the same.
     """
-    by_rho = all(each.spent.epsilon is None and not each.budget.is_tallied for each in left.standings)
+    by_rho = all(
+        each.spent.epsilon is None and not each.budget.is_tallied for each in left.standings
+    )
     return left.window is None and by_rho
 
 

@@ -120,7 +120,9 @@ def closed_form(plan: Plan, goal: AccuracyGoal, wanted: WantedError) -> float:
     return price if error is None else price * error.half_width / wanted.half_width
 
 
-def approximate_price(plan: Plan, errors: Callable[[Plan], Errors], wanted: Sequence[WantedError]) -> Fraction | None:
+def approximate_price(
+    plan: Plan, errors: Callable[[Plan], Errors], wanted: Sequence[WantedError]
+) -> Fraction | None:
     """A price of three digits at which the columns are as narrow as wanted, when what they are like is only estimated.
 
     Their half-widths fall at least as 1/ε where noise is small beside the numbers, and slower where it is not.
@@ -142,7 +144,11 @@ def _single_cell(plan: Plan, column: OutputColumn) -> tuple[Mechanism, Fraction]
         return None
     core, place = at
     estimate = core.estimates[place]
-    return (core.noises[estimate.cell], core.steps[estimate.cell]) if isinstance(estimate, SingleCell) else None
+    return (
+        (core.noises[estimate.cell], core.steps[estimate.cell])
+        if isinstance(estimate, SingleCell)
+        else None
+    )
 
 
 def _shrunk(noise: Mechanism, half: int, confidence: float) -> float:
@@ -198,7 +204,11 @@ class ReachedGoal:
         if self.free:
             paid = f"an answer that was paid for already, at ε = {shown(self.epsilon)}, does"
             return [f"to reach {self.wanted}: {paid}: {said(self.errors)}"]
-        sizes = "" if self.known is None else f", with the sizes released before at ε = {shown(self.known)}"
+        sizes = (
+            ""
+            if self.known is None
+            else f", with the sizes released before at ε = {shown(self.known)}"
+        )
         first = f"to reach {self.wanted}: ε = {shown(self.epsilon)}, which gives {said(self.errors)}{sizes}"
         if self.share is None:
             return [first, *self._instead]
@@ -236,4 +246,10 @@ def percent(share: float) -> str:
     >>> percent(0.5), percent(0.0123), percent(0.00001)
     ('50 %', '1.2 %', 'less than 0.1 %')
     """
-    return "less than 0.1 %" if share < 0.001 else f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
+    return (
+        "less than 0.1 %"
+        if share < 0.001
+        else f"{100 * share:.2g} %"
+        if share < 0.1
+        else f"{100 * share:.0f} %"
+    )

@@ -22,7 +22,13 @@ from dpsql.privacy.filter import RemainingBudget
 from dpsql.privacy.measure import Cost
 from dpsql.release.released_tables import Released, ReleasedTable
 from dpsql.session.pricing.error_target import AccuracyGoal, ErrorTarget
-from dpsql.session.pricing.expected_errors import ColumnError, expected, has_interval, is_list, typical
+from dpsql.session.pricing.expected_errors import (
+    ColumnError,
+    expected,
+    has_interval,
+    is_list,
+    typical,
+)
 from dpsql.session.pricing.price_search import (
     Errors,
     ReachedGoal,
@@ -50,7 +56,11 @@ class EarlierRelease:
 
 
 def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTable:
-    halves, wide, law = core.half_widths(confidence), core.additive_half_widths(confidence), core.law(confidence)
+    halves, wide, law = (
+        core.half_widths(confidence),
+        core.additive_half_widths(confidence),
+        core.law(confidence),
+    )
     grown = [_grown(table.plan, core, place, confidence) for place in range(len(core.estimates))]
     intervals, curves = [], []
     for row, cells in enumerate(table.cells):
@@ -59,14 +69,20 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
         drawn: list[QuantileCurves | None] = []
         for place, estimate in enumerate(core.estimates):
             before, factor = table.curves[row][place], grown[place]
-            if isinstance(estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues):
+            if isinstance(
+                estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
+            ):
                 wider = (
                     None
                     if before is None
-                    else tuple(replace(each, points=_stretched(each.points, factor)) for each in before)
+                    else tuple(
+                        replace(each, points=_stretched(each.points, factor)) for each in before
+                    )
                 )
                 has = table.intervals[row][place] is not None and wider is not None
-                found.append((wider[0].points[0], wider[0].points[2]) if has and wider is not None else None)
+                found.append(
+                    (wider[0].points[0], wider[0].points[2]) if has and wider is not None else None
+                )
                 drawn.append(wider)
             else:
                 found.append(interval(estimate, measured, wide[place], law))
@@ -81,7 +97,10 @@ def _grown(before: CorePlan, core: CorePlan, place: int, confidence: float) -> f
     estimate = core.estimates[place]
     if not isinstance(estimate, QuantileEstimate):
         return 1.0
-    widths = [rank_width(each.histograms[estimate.histogram], estimate.ranks, confidence) for each in (before, core)]
+    widths = [
+        rank_width(each.histograms[estimate.histogram], estimate.ranks, confidence)
+        for each in (before, core)
+    ]
     return widths[1] / widths[0] if widths[0] else 1.0
 
 
@@ -98,7 +117,9 @@ NEAR_ENOUGH = 1.1
 class UnresolvedTarget(StatementError):
     """The target is a part of something that nobody knows: nothing was released of the statement, or 0."""
 
-    def __init__(self, column: str, target: ErrorTarget, relative: bool, known: bool, zero: bool = False) -> None:
+    def __init__(
+        self, column: str, target: ErrorTarget, relative: bool, known: bool, zero: bool = False
+    ) -> None:
         name = f"{column} " if target.column else ""
         amount = f"{float(100 * target.amount):g} %"
         if relative:
@@ -111,7 +132,9 @@ class UnresolvedTarget(StatementError):
         if not known:  # neither a size nor a number of rows tells it
             reason = f"how wide {column!r} is depends on numbers that were not released yet"
             hint = f"SET dpsql.target_error = '{replace(target, column=None)}'"
-        super().__init__("E_STMT", f"{reason}, or run the statement once at a small price", hint=hint)
+        super().__init__(
+            "E_STMT", f"{reason}, or run the statement once at a small price", hint=hint
+        )
 
 
 @dataclass(frozen=True)
@@ -124,10 +147,15 @@ class Pricing:
     remaining: RemainingBudget
     largest: Fraction
 
-    def reach(self, plan: Plan, goal: AccuracyGoal, known: EarlierRelease | None = None) -> ReachedGoal:
+    def reach(
+        self, plan: Plan, goal: AccuracyGoal, known: EarlierRelease | None = None
+    ) -> ReachedGoal:
         """What it takes to reach the goal; UnresolvedTarget where that depends on what was not released yet."""
-        lists = [column.name for place, column in enumerate(plan.columns)
-                 if is_list(plan, place) and goal.target(column.name) is not None]  # fmt: skip
+        lists = [
+            column.name
+            for place, column in enumerate(plan.columns)
+            if is_list(plan, place) and goal.target(column.name) is not None
+        ]
         return replace(self._reached(plan, goal, known), lists=tuple(lists))
 
     def _reached(self, plan: Plan, goal: AccuracyGoal, known: EarlierRelease | None) -> ReachedGoal:
@@ -139,10 +167,16 @@ class Pricing:
         found_at: dict[Fraction, Errors] = {}
 
         def errors(at: Plan) -> Errors:
-            if at.price not in found_at:  # what is found by drawing noise is drawn once for each price
+            if (
+                at.price not in found_at
+            ):  # what is found by drawing noise is drawn once for each price
                 sure = expected(at, goal.at)
-                like = typical(self.run(at, known.at(at))) if simulated and known is not None else sure
-                found_at[at.price] = [first or second for first, second in zip(sure, like, strict=True)]
+                like = (
+                    typical(self.run(at, known.at(at))) if simulated and known is not None else sure
+                )
+                found_at[at.price] = [
+                    first or second for first, second in zip(sure, like, strict=True)
+                ]
             return found_at[at.price]
 
         def shown(at: Plan) -> tuple[ColumnError, ...]:
@@ -154,19 +188,29 @@ class Pricing:
         if known is not None:
             near = NEAR_ENOUGH if sized else 1.0
             if excess(wanted, errors(known.plan)) <= near:
-                return ReachedGoal(goal, known.plan.price, shown(known.plan), 0.0, None, (), base, free=True)
-        price = approximate_price(plan, errors, wanted) if simulated else exact_price(plan, goal, wanted)
+                return ReachedGoal(
+                    goal, known.plan.price, shown(known.plan), 0.0, None, (), base, free=True
+                )
+        price = (
+            approximate_price(plan, errors, wanted)
+            if simulated
+            else exact_price(plan, goal, wanted)
+        )
         share = None if price is None or price > self.largest else self._share(plan.at(price).cost)
         if price is not None and share is not None:
             return ReachedGoal(goal, price, shown(plan.at(price)), share, None, (), base)
         most = self.most(plan)
         best = () if most is None else shown(plan.at(most))
-        return ReachedGoal(goal, price, () if price is None else shown(plan.at(price)), None, most, best, base)
+        return ReachedGoal(
+            goal, price, () if price is None else shown(plan.at(price)), None, most, best, base
+        )
 
     def likely(self, plan: Plan) -> tuple[Errors, Fraction | None]:
         """What is known of the columns before they are paid for, and the price of the answer that tells of them."""
         sure = expected(plan)
-        if all(error is not None or not has_interval(plan, place) for place, error in enumerate(sure)):
+        if all(
+            error is not None or not has_interval(plan, place) for place, error in enumerate(sure)
+        ):
             return sure, None
         known = self.find(plan)
         if known is None:
@@ -183,7 +227,8 @@ class Pricing:
             return False
 
         beyond = least(
-            lambda price: not admitted(price), float(min(self.largest, max(self.remaining.epsilon, plan.price)))
+            lambda price: not admitted(price),
+            float(min(self.largest, max(self.remaining.epsilon, plan.price))),
         )
         assert beyond is not None
         below = decimal(nearest(float(beyond)) - 1)
@@ -195,10 +240,14 @@ class Pricing:
         names = [plan.columns[place].name.lower() for place in estimated]
         for target in goal.targets:
             if target.column is not None and target.column.lower() not in names:
-                raise StatementError("E_STMT", f"no column {target.column!r} of the result has an interval")
+                raise StatementError(
+                    "E_STMT", f"no column {target.column!r} of the result has an interval"
+                )
         found = [place for place in estimated if goal.target(plan.columns[place].name) is not None]
         if not found:
-            raise StatementError("E_STMT", "no column of the result has an interval that a price would narrow")
+            raise StatementError(
+                "E_STMT", "no column of the result has an interval that a price would narrow"
+            )
         return found
 
     def _wanted(
@@ -207,7 +256,9 @@ class Pricing:
         """What is wanted of each column, in its own unit."""
         sure, by_rows = expected(plan, goal.at), expected(plan, Fraction(1))
         sizes: Errors = [None] * len(plan.columns)
-        if known is not None and any(sure[place] is None or _by_size(goal, plan, place) for place in columns):
+        if known is not None and any(
+            sure[place] is None or _by_size(goal, plan, place) for place in columns
+        ):
             sizes = typical(self.run(known.plan, known.released))
         found = []
         for place in columns:
@@ -217,9 +268,13 @@ class Pricing:
             half = target.half_width(None if size is None else size.magnitude)
             if half is None:  # nothing of it was released, or 0
                 by_size = sure[place] is not None or by_rows[place] is not None
-                raise UnresolvedTarget(name, target, relative=True, known=by_size, zero=size is not None)
+                raise UnresolvedTarget(
+                    name, target, relative=True, known=by_size, zero=size is not None
+                )
             if sure[place] is None and size is None:
-                raise UnresolvedTarget(name, target, relative=False, known=by_rows[place] is not None)
+                raise UnresolvedTarget(
+                    name, target, relative=False, known=by_rows[place] is not None
+                )
             found.append(WantedError(place, half, sure[place] is not None))
         return found
 
@@ -229,7 +284,10 @@ class Pricing:
         if after is None:
             return None
         before = [standing.share for standing in self.remaining.standings]
-        taken = [1 - left / share if share else Fraction(1) for left, share in zip(after, before, strict=True)]
+        taken = [
+            1 - left / share if share else Fraction(1)
+            for left, share in zip(after, before, strict=True)
+        ]
         return float(max(taken))
 
 

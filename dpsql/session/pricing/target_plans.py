@@ -32,7 +32,12 @@ class TargetPlanner:
     """
 
     def __init__(
-        self, accountant: Accountant, analyst: str, answers: AnswerStore | None, scopes: CancelScopes, largest: Fraction
+        self,
+        accountant: Accountant,
+        analyst: str,
+        answers: AnswerStore | None,
+        scopes: CancelScopes,
+        largest: Fraction,
     ) -> None:
         self._accountant, self._analyst, self._answers = accountant, analyst, answers
         self._scopes, self._largest = scopes, largest
@@ -40,7 +45,9 @@ class TargetPlanner:
     @property
     def pricing(self) -> Pricing:
         """How prices are found, of what is left now."""
-        return Pricing(self._find, self._run, self._accountant.remaining(self._analyst), self._largest)
+        return Pricing(
+            self._find, self._run, self._accountant.remaining(self._analyst), self._largest
+        )
 
     def priced(self, plan: Plan, settings: StatementSettings) -> Plan:
         """The plan at the price that reaches what is chosen, or a pilot where that depends on what is not released yet.
@@ -57,7 +64,9 @@ class TargetPlanner:
         except StatementError:
             return plan  # nothing in it has an interval
         price = (
-            reached.epsilon if reached.free and reached.epsilon is not None else _affordable_price(reached, settings)
+            reached.epsilon
+            if reached.free and reached.epsilon is not None
+            else _affordable_price(reached, settings)
         )
         return _with_price_notice(plan.at(price), reached)
 
@@ -68,7 +77,9 @@ class TargetPlanner:
         if not plan.pilot or released is None or settings.target_error is None:
             return result, None
         try:
-            reached = self.pricing.reach(plan, AccuracyGoal((settings.target_error,)), EarlierRelease(plan, released))
+            reached = self.pricing.reach(
+                plan, AccuracyGoal((settings.target_error,)), EarlierRelease(plan, released)
+            )
             if reached.free:
                 said_so = f"reaches {reached.wanted}: {said(reached.errors)}"
                 return replace(result, notices=(*result.notices, said_so)), None
@@ -99,16 +110,20 @@ def after(first: Result, second: Result) -> Result:
     return replace(second, price=price)
 
 
-def _affordable_price(reached: ReachedGoal, settings: StatementSettings, pilot: Fraction = _NOTHING) -> Fraction:
+def _affordable_price(
+    reached: ReachedGoal, settings: StatementSettings, pilot: Fraction = _NOTHING
+) -> Fraction:
     """The price that reaches a goal; BudgetExhausted above what is left, or with its pilot above what one may cost."""
     if reached.epsilon is None or reached.share is None:
         raise BudgetExhausted("; ".join(reached.lines))
     whole = pilot + reached.epsilon
     if whole > settings.most:
         both = f" with the ε = {shown(pilot)} of this answer" if pilot else ""
-        raise BudgetExhausted(f"{reached.lines[0]}; that is more{both} than one statement may cost here, "
-                              f"ε = {shown(settings.most)}; SET dpsql.most_epsilon = "
-                              f"{plain(whole)} allows it")  # fmt: skip
+        raise BudgetExhausted(
+            f"{reached.lines[0]}; that is more{both} than one statement may cost here, "
+            f"ε = {shown(settings.most)}; SET dpsql.most_epsilon = "
+            f"{plain(whole)} allows it"
+        )
     return reached.epsilon
 
 
@@ -119,4 +134,6 @@ def _with_price_notice(plan: Plan, reached: ReachedGoal) -> Plan:
         if reached.free
         else f"priced ε = {shown(reached.epsilon or Fraction(0))}"
     )
-    return replace(plan, notices=(*plan.notices, f"{how}, to reach {reached.wanted}: {said(reached.errors)}"))
+    return replace(
+        plan, notices=(*plan.notices, f"{how}, to reach {reached.wanted}: {said(reached.errors)}")
+    )

@@ -62,11 +62,16 @@ class TransactionControl:
     word: str
 
 
-Request: TypeAlias = Select | ExplainPrivacy | Explain | Set | Show | TransactionControl | NamedStatement
+Request: TypeAlias = (
+    Select | ExplainPrivacy | Explain | Set | Show | TransactionControl | NamedStatement
+)
 
 _EXPLAIN = re.compile(rf"{BLANK}explain\b{BLANK}privacy\b", re.IGNORECASE | re.DOTALL)
 _TO_REACH = re.compile(r"\bto\s+reach\b", re.IGNORECASE)
-_PRICE = re.compile(rf"{BLANK}explain\b{BLANK}(\([^()']*\)|(?:analy[sz]e\b|verbose\b|\s)*)", re.IGNORECASE | re.DOTALL)
+_PRICE = re.compile(
+    rf"{BLANK}explain\b{BLANK}(\([^()']*\)|(?:analy[sz]e\b|verbose\b|\s)*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _OPTION = re.compile(
     r"\s*(analy[sz]e|verbose|costs|settings|buffers|timing|summary|wal|generic_plan|memory|format)(?:\s+(\w+))?\s*",
     re.IGNORECASE,
@@ -78,7 +83,8 @@ _SET = re.compile(
 _RESET = re.compile(r"\s*reset\s+(dpsql\.[a-z_]+)\s*+;?\s*+", re.IGNORECASE | re.ASCII)
 _SHOW = re.compile(r"\s*show\s+([a-z_.]+)\s*+;?\s*+", re.IGNORECASE)
 _TRANSACTION = re.compile(
-    r"\s*(begin|commit|rollback|end|abort|start\s+transaction)(?:\s+(?:work|transaction))?\s*+;?\s*+", re.IGNORECASE
+    r"\s*(begin|commit|rollback|end|abort|start\s+transaction)(?:\s+(?:work|transaction))?\s*+;?\s*+",
+    re.IGNORECASE,
 )
 
 
@@ -103,7 +109,9 @@ def read(text: str) -> Request:
         return Explain(text[price.end() :], *_explain_options(price[1]))
     setting = _SET.fullmatch(text)
     if setting is not None:
-        return _set(setting[1].lower(), None if setting[2].lower() == "default" else setting[2].strip("'"))
+        return _set(
+            setting[1].lower(), None if setting[2].lower() == "default" else setting[2].strip("'")
+        )
     reset = _RESET.fullmatch(text)
     if reset is not None:
         return _set(reset[1].lower(), None)
@@ -166,7 +174,9 @@ def with_goal(text: str) -> tuple[str, AccuracyGoal | None]:
         return text[: found[-1].start()], read_goal(wanted)
     except ValueError as error:
         hint = f"EXPLAIN PRIVACY SELECT … TO REACH {EXAMPLES}"
-        raise StatementError("E_STMT", f"what stands behind TO REACH is no target; {error}", hint=hint) from None
+        raise StatementError(
+            "E_STMT", f"what stands behind TO REACH is no target; {error}", hint=hint
+        ) from None
 
 
 def _set(name: str, value: str | None) -> Set:
@@ -182,7 +192,9 @@ def _set(name: str, value: str | None) -> Set:
 
 def _no_setting() -> Refused:
     known = [f"SET {name} = {setting.example}" for name, setting in SETTINGS.items()]
-    return Refused("E_STMT", f"that is no setting of dpsql; write {', '.join(known[:-1])} or {known[-1]}")
+    return Refused(
+        "E_STMT", f"that is no setting of dpsql; write {', '.join(known[:-1])} or {known[-1]}"
+    )
 
 
 def _has_another_behind(text: str) -> bool:
@@ -192,7 +204,9 @@ def _has_another_behind(text: str) -> bool:
 
 
 def _another_behind() -> StatementError:
-    return StatementError("E_MULTI", "send one statement at a time: first the SET, then what follows it")
+    return StatementError(
+        "E_MULTI", "send one statement at a time: first the SET, then what follows it"
+    )
 
 
 def _explain_options(options: str) -> tuple[bool, bool]:
@@ -203,10 +217,15 @@ def _explain_options(options: str) -> tuple[bool, bool]:
     for word in words:
         option = _OPTION.fullmatch(word)
         if option is None:
-            raise StatementError("E_STMT", f"EXPLAIN has no option {word.strip().upper() or 'without a name'}")
+            raise StatementError(
+                "E_STMT", f"EXPLAIN has no option {word.strip().upper() or 'without a name'}"
+            )
         name, value = option[1].lower(), (option[2] or "true").lower()
         if name.startswith("analy") and value not in ("false", "off", "0"):
-            raise Refused("E_STMT", "EXPLAIN ANALYZE would run the statement, and it would be paid for; use EXPLAIN")
+            raise Refused(
+                "E_STMT",
+                "EXPLAIN ANALYZE would run the statement, and it would be paid for; use EXPLAIN",
+            )
         if name == "format":
             form = value
         if name == "verbose":

@@ -16,7 +16,10 @@ _KIND = rf"(synthetic\b{BLANK}table|synopsis)\b{BLANK}"
 _NAME = r'("[^"]*"|[^\s"();,\'.]+)'
 _BEGIN = re.compile(rf"{BLANK}(create|drop)\b{BLANK}{_KIND}", re.IGNORECASE)
 _CREATE = re.compile(rf"{BLANK}create\b{BLANK}{_KIND}{_NAME}{BLANK}as\b", re.IGNORECASE)
-_DROP = re.compile(rf"{BLANK}drop\b{BLANK}{_KIND}(if\b{BLANK}exists\b{BLANK})?{_NAME}{BLANK};?{BLANK}", re.IGNORECASE)
+_DROP = re.compile(
+    rf"{BLANK}drop\b{BLANK}{_KIND}(if\b{BLANK}exists\b{BLANK})?{_NAME}{BLANK};?{BLANK}",
+    re.IGNORECASE,
+)
 _SHOW = re.compile(r"\s*show\s+(synthetic\s+tables|synopses)\s*+;?\s*+", re.IGNORECASE)
 _PRICE = re.compile(r"\bprice\s+([0-9]+(?:\.[0-9]+)?)\s*$", re.IGNORECASE | re.ASCII)
 _ROWS = re.compile(r"\brows\s+([0-9]+)\s*$", re.IGNORECASE | re.ASCII)

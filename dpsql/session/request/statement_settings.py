@@ -55,7 +55,9 @@ class StatementSettings:
         """The most ε that a statement may cost to reach its target."""
         return MOST_TIMES * self.epsilon if self.most_epsilon is None else self.most_epsilon
 
-    def with_setting(self, name: str, text: str | None, default: StatementSettings) -> StatementSettings:
+    def with_setting(
+        self, name: str, text: str | None, default: StatementSettings
+    ) -> StatementSettings:
         """These settings with one changed to a written value, or to that of ``default`` for None. Raises ValueError."""
         setting = SETTINGS[name]
         value = getattr(default, setting.field) if text is None else setting.read(text)
@@ -115,15 +117,23 @@ def _plain(value: Fraction) -> str:
 #: Every setting by its name; a front end that lists, completes or keeps settings reads them here.
 SETTINGS: Mapping[str, Setting] = {
     "dpsql.epsilon": Setting("epsilon", "0.5", _epsilon, lambda those: _plain(those.epsilon)),
-    "dpsql.mechanism": Setting("mechanism", "laplace", _choice(Noise), lambda those: those.mechanism),
+    "dpsql.mechanism": Setting(
+        "mechanism", "laplace", _choice(Noise), lambda those: those.mechanism
+    ),
     "dpsql.target_error": Setting(
         "target_error", "'5 %'", _target, lambda settings: str(settings.target_error or "off")
     ),
     "dpsql.most_epsilon": Setting("most_epsilon", "2", _epsilon, lambda those: _plain(those.most)),
-    "dpsql.clipping": Setting("clipping", "report", _choice(Clipping), lambda those: those.clipping),
-    "dpsql.empty_groups": Setting("empty_groups", "show", _choice(EmptyGroups), lambda those: those.empty_groups),
+    "dpsql.clipping": Setting(
+        "clipping", "report", _choice(Clipping), lambda those: those.clipping
+    ),
+    "dpsql.empty_groups": Setting(
+        "empty_groups", "show", _choice(EmptyGroups), lambda those: those.empty_groups
+    ),
     "dpsql.preview": Setting("preview", "synthetic", _choice(Preview), lambda those: those.preview),
-    "dpsql.intervals": Setting("intervals", "on", _switch, lambda those: "on" if those.intervals else "off"),
+    "dpsql.intervals": Setting(
+        "intervals", "on", _switch, lambda those: "on" if those.intervals else "off"
+    ),
     "dpsql.reuse": Setting("reuse", "off", _switch, lambda those: "on" if those.reuse else "off"),
 }
 #: What SHOW knows.
@@ -134,7 +144,9 @@ def allowed(settings: StatementSettings, privacy: Privacy) -> StatementSettings:
     """The settings, with the noise resolved; raises DataError if the schema does not allow them."""
     allowed_price(exact(settings.epsilon), privacy)
     if not settings.most:
-        raise DataError("dpsql.most_epsilon must be above 0; RESET dpsql.target_error buys nothing by a target")
+        raise DataError(
+            "dpsql.most_epsilon must be above 0; RESET dpsql.target_error buys nothing by a target"
+        )
     try:
         return replace(settings, mechanism=privacy.with_noise(settings.mechanism).mechanism)
     except ValueError as error:
@@ -151,7 +163,11 @@ def allowed_price(epsilon: Fraction, privacy: Privacy) -> Fraction:
 def target(wanted: ErrorTarget | str | float | None) -> ErrorTarget | None:
     """The error target that a caller wrote; raises DataError if it is not one."""
     try:
-        return wanted if wanted is None or isinstance(wanted, ErrorTarget) else read_target(_written(wanted))
+        return (
+            wanted
+            if wanted is None or isinstance(wanted, ErrorTarget)
+            else read_target(_written(wanted))
+        )
     except ValueError as error:
         raise DataError(f"{wanted!r} is no target; {error}") from None
 
@@ -166,16 +182,28 @@ def budget_row(analyst: str, left: RemainingBudget, answers: AnswersLeft) -> Bud
     """The row of the table ``dpsql.budget``; ``answers`` are the ordinary ones that are left."""
     total = left.budget
     return BudgetRow(
-        analyst, answers.left, answers.total, float(total.epsilon), float(left.epsilon), float(total.delta),
-        float(left.delta), float(left.share), *_lifetime(left),
-    )  # fmt: skip
+        analyst,
+        answers.left,
+        answers.total,
+        float(total.epsilon),
+        float(left.epsilon),
+        float(total.delta),
+        float(left.delta),
+        float(left.share),
+        *_lifetime(left),
+    )
 
 
 def budget(left: RemainingBudget, answers: AnswersLeft) -> Result:
     """The result of SHOW dpsql.budget; ``answers`` are the ordinary ones that are left."""
-    columns = (OutputColumn("answers_left", "BIGINT"), OutputColumn("answers_total", "BIGINT"),
-               OutputColumn("share_left", "DOUBLE"), OutputColumn("lifetime_epsilon", "DOUBLE"),
-               OutputColumn("lifetime_delta", "DOUBLE"), OutputColumn("renewed_on", "DATE"))  # fmt: skip
+    columns = (
+        OutputColumn("answers_left", "BIGINT"),
+        OutputColumn("answers_total", "BIGINT"),
+        OutputColumn("share_left", "DOUBLE"),
+        OutputColumn("lifetime_epsilon", "DOUBLE"),
+        OutputColumn("lifetime_delta", "DOUBLE"),
+        OutputColumn("renewed_on", "DATE"),
+    )
     row = (answers.left, answers.total, float(left.share), *_lifetime(left))
     return Result(columns, [row], [(None,) * len(row)])
 

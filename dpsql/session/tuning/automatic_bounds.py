@@ -57,7 +57,9 @@ def release_name(column: AutomaticColumn) -> str:
 
 def written(column: AutomaticColumn, ends: Ends | None) -> str:
     """What the ledger keeps of the bounds of a column."""
-    return json.dumps({"column": column, "bounds": None if ends is None else [str(end) for end in ends]})
+    return json.dumps(
+        {"column": column, "bounds": None if ends is None else [str(end) for end in ends]}
+    )
 
 
 def read(releases: Iterable[NamedRelease]) -> dict[AutomaticColumn, FoundBounds]:
@@ -76,7 +78,10 @@ def read(releases: Iterable[NamedRelease]) -> dict[AutomaticColumn, FoundBounds]
 
 
 def bounded_plan(
-    statement: Statement, schema: Schema, found: Mapping[AutomaticColumn, FoundBounds], compiled: Compile
+    statement: Statement,
+    schema: Schema,
+    found: Mapping[AutomaticColumn, FoundBounds],
+    compiled: Compile,
 ) -> Plan:
     """The plan of a statement, with the bounds of those automatic columns without which it is refused.
 
@@ -90,7 +95,10 @@ def bounded_plan(
         if not needed:
             raise
     unfound = tuple(column for column in needed if column not in found)
-    notices = [_clamped(found[column]) if column in found else _to_be_found(column, schema) for column in needed]
+    notices = [
+        _clamped(found[column]) if column in found else _to_be_found(column, schema)
+        for column in needed
+    ]
     return compiled(BoundedSchema(_with_bounds(schema, needed, found), tuple(notices), unfound))
 
 
@@ -131,7 +139,9 @@ def _needed(
 
 
 def _with_bounds(
-    schema: Schema, columns: Collection[AutomaticColumn], found: Mapping[AutomaticColumn, FoundBounds]
+    schema: Schema,
+    columns: Collection[AutomaticColumn],
+    found: Mapping[AutomaticColumn, FoundBounds],
 ) -> Schema:
     """The schema with the bounds of these columns that were found; those of the others are the widest of the type."""
     bounds: dict[str, dict[str, tuple[Bound, Bound]]] = {}

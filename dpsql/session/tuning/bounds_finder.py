@@ -71,7 +71,9 @@ class BoundsFinder:
         assert plan.replanned is not None
         bounded = plan.replanned()
         if bounded.unfound or bounded.columns != plan.columns:
-            raise OperationalError("the answer has other columns with the bounds that were found; run it again")
+            raise OperationalError(
+                "the answer has other columns with the bounds that were found; run it again"
+            )
         return Price(price, cost=cost), bounded
 
     def purchase(self, plan: Plan) -> Plan | NamedPrice:
@@ -86,7 +88,9 @@ class BoundsFinder:
         """What is read and counted for the bounds of a column, at the schema's price of a statement."""
         privacy = self._schema.privacy
         asked = column_questions(self._schema, *column)
-        return planned(self._compiler, privacy, release_name(column), [asked], privacy.query_epsilon)
+        return planned(
+            self._compiler, privacy, release_name(column), [asked], privacy.query_epsilon
+        )
 
     def _is_bought(self, column: AutomaticColumn, find: TuningPlan) -> bool:
         """Whether this charged for the bounds of a column and kept them; False if they were there by now."""
@@ -94,7 +98,9 @@ class BoundsFinder:
         def make(name: str) -> NewRelease:
             with self._scopes.scope() as scope:
                 counts, entry = self._execution.counted(find, json.dumps(tuning_note(find)), scope)
-            ladders = [(question.ladder.rungs, counts[question]) for question in find.tables[0].questions]
+            ladders = [
+                (question.ladder.rungs, counts[question]) for question in find.tables[0].questions
+            ]
             low, high = (covering(*ladder) for ladder in ladders)
             return NewRelease(name, "bounds", entry, "", written(column, ends_of(low, high)), b"")
 

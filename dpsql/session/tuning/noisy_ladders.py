@@ -67,7 +67,9 @@ class RowLimit:
     units_error: float
 
 
-def row_limit(rungs: Sequence[Fraction], noisy: NoisyCounts, error_of_one: float) -> RowLimit | None:
+def row_limit(
+    rungs: Sequence[Fraction], noisy: NoisyCounts, error_of_one: float
+) -> RowLimit | None:
     """The rung at which the rows that are cut and the noise together are least; None if no unit shows.
 
     Args:
@@ -83,7 +85,10 @@ def row_limit(rungs: Sequence[Fraction], noisy: NoisyCounts, error_of_one: float
         return None
     rows = _rows_of_a_unit(limits)
     tail = hidden_tail(limits, rows, counts, noisy.deviation, last)
-    units = [count if step <= last else more for step, (count, more) in enumerate(zip(counts, tail, strict=True))]
+    units = [
+        count if step <= last else more
+        for step, (count, more) in enumerate(zip(counts, tail, strict=True))
+    ]
     end = max(last, max((step for step, more in enumerate(tail) if more), default=0))
     total = sum(count * size for count, size in zip(units, rows, strict=True))
 
@@ -115,7 +120,9 @@ def row_limit(rungs: Sequence[Fraction], noisy: NoisyCounts, error_of_one: float
 
 def _rows_of_a_unit(limits: Sequence[int]) -> list[float]:
     """About how many rows a unit has on each step: the mean of whole numbers that are the rarer the larger they are."""
-    between = [(limit - below) / log((limit + 0.5) / (below + 0.5)) for below, limit in pairwise(limits)]
+    between = [
+        (limit - below) / log((limit + 0.5) / (below + 0.5)) for below, limit in pairwise(limits)
+    ]
     return [1.0, *between]
 
 

@@ -13,7 +13,13 @@ from typing import TypeAlias
 from dpsql.planning.rows_beyond import percent
 from dpsql.planning.tuning import NoisyCounts, Question, Sought
 from dpsql.schema import Privacy, Schema, Table
-from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
+from dpsql.schema.authoring.missing_limits import (
+    GROUPS,
+    ROWS,
+    ROWS_PER_GROUP,
+    LimitName,
+    MissingLimits,
+)
 from dpsql.schema.authoring.write_limits import Ends, Tuned
 from dpsql.session.pricing.expected_errors import AVERAGE_SHARE, count_error, error_in_groups
 from dpsql.session.tuning.noisy_ladders import RowLimit, covering, ends_of, middle, row_limit
@@ -28,12 +34,17 @@ MOST_BEYOND = Fraction(99, 100)
 Ladders: TypeAlias = tuple[Sequence[Fraction], NoisyCounts]
 
 
-def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tuple[Tuned, list[str]]:
+def tuned(
+    missing: MissingLimits, counts: Mapping[Question, NoisyCounts]
+) -> tuple[Tuned, list[str]]:
     """The fields that noisy counts tell, and what is said of limits of rows and of numbers that are not written.
 
     Groups, and rows in one of them for averages, are limits only where they are fewer than the rows.
     """
-    asked = {(each.table, each.column, each.sought): (each.ladder.rungs, own) for each, own in counts.items()}
+    asked = {
+        (each.table, each.column, each.sought): (each.ladder.rungs, own)
+        for each, own in counts.items()
+    }
     limits: dict[str, dict[LimitName, int]] = {}
     bounds: dict[str, dict[str, Ends | None]] = {}
     beyond: dict[str, tuple[Fraction, Fraction]] = {}
@@ -41,7 +52,9 @@ def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tup
     for name in missing.tables:
         rows = None
         if ROWS in missing.limits[name]:
-            rows = row_limit(*asked[name, None, "rows per unit"], count_error(missing.schema.privacy, 1) / 2)
+            rows = row_limit(
+                *asked[name, None, "rows per unit"], count_error(missing.schema.privacy, 1) / 2
+            )
             said.append(_of_rows(name, rows))
         own, left = _limits(missing, name, asked, rows)
         if own:
@@ -54,7 +67,9 @@ def tuned(missing: MissingLimits, counts: Mapping[Question, NoisyCounts]) -> tup
             bounds.setdefault(name, {})[column] = ends
             if ends is None:
                 few = "too few units have different values in it for these counts"
-                said.append(f"{name}.{column}: no bounds were found, {few}; a statement that needs them finds them")
+                said.append(
+                    f"{name}.{column}: no bounds were found, {few}; a statement that needs them finds them"
+                )
     return Tuned(limits, bounds, beyond), said
 
 
@@ -68,14 +83,15 @@ def _of_rows(name: str, rows: RowLimit | None) -> str:
     if rows is None:
         return f"{name}: no limit was found: too few units have rows; declare max_rows_per_unit yourself"
     units = f"about {max(round(rows.units), 0):,} ± {ceil(rows.units_error):,} units have more than {rows.most:,} rows"
-    part = (
-        f"the limit leaves out about {percent(rows.beyond)} of all rows (at most about {percent(rows.beyond_at_most)})"
-    )
+    part = f"the limit leaves out about {percent(rows.beyond)} of all rows (at most about {percent(rows.beyond_at_most)})"
     return f"{name}: {units}; {part}"
 
 
 def _limits(
-    missing: MissingLimits, name: str, asked: Mapping[tuple[str, str | None, Sought], Ladders], found: RowLimit | None
+    missing: MissingLimits,
+    name: str,
+    asked: Mapping[tuple[str, str | None, Sought], Ladders],
+    found: RowLimit | None,
 ) -> tuple[dict[LimitName, int], list[str]]:
     wanted = missing.limits[name]
     declared = missing.schema.tables[name].max_rows_per_unit
@@ -85,11 +101,16 @@ def _limits(
     said = []
     others: tuple[tuple[LimitName, Fraction | None], ...] = (
         (GROUPS, covering(*asked[name, None, "groups per unit"]) if GROUPS in wanted else None),
-        (ROWS_PER_GROUP, middle(*asked[name, None, "rows per group"]) if ROWS_PER_GROUP in wanted else None),
+        (
+            ROWS_PER_GROUP,
+            middle(*asked[name, None, "rows per group"]) if ROWS_PER_GROUP in wanted else None,
+        ),
     )
     for limit, rung in others:
         if rung is None:
-            said += [f"{name}: {limit} is not written: too few units show"] if limit in wanted else []
+            said += (
+                [f"{name}: {limit} is not written: too few units show"] if limit in wanted else []
+            )
             continue
         most = int(rung)
         if limit == GROUPS:
@@ -97,7 +118,9 @@ def _limits(
         if rows is None or most < rows:
             own[limit] = most
         else:
-            said.append(f"{name}: {limit} is not written, as {most} found is no less than the {rows} rows of a unit")
+            said.append(
+                f"{name}: {limit} is not written, as {most} found is no less than the {rows} rows of a unit"
+            )
     return own, said
 
 
@@ -112,7 +135,9 @@ def _shown(table: Table, keys: Sequence[str]) -> int | None:
     return found
 
 
-def compared(before: MissingLimits, now: Schema, tuned: Tuned) -> Iterator[tuple[str, float | None, float | None]]:
+def compared(
+    before: MissingLimits, now: Schema, tuned: Tuned
+) -> Iterator[tuple[str, float | None, float | None]]:
     """Statements over the tables of which something was found, each with its error before and now.
 
     None stands for a statement that was or is refused.
@@ -127,7 +152,11 @@ def compared(before: MissingLimits, now: Schema, tuned: Tuned) -> Iterator[tuple
             _count_half_width(before.schema.privacy, was),
             _count_half_width(now.privacy, new),
         )
-        columns = [column for column, its in new.columns.items() if its.type.is_numeric and its.bounds is not None]
+        columns = [
+            column
+            for column, its in new.columns.items()
+            if its.type.is_numeric and its.bounds is not None
+        ]
         columns.sort(key=lambda column: column not in tuned.bounds.get(name, {}))
         for column in columns[:MOST_COLUMNS]:
             yield (
@@ -137,13 +166,19 @@ def compared(before: MissingLimits, now: Schema, tuned: Tuned) -> Iterator[tuple
             )
         for column in columns[:1]:
             said = f"AVG({column}) FROM {name} in a group of {GROUP:,} rows"
-            yield said, _average_half_width(now.privacy, was, column), _average_half_width(now.privacy, new, column)
+            yield (
+                said,
+                _average_half_width(now.privacy, was, column),
+                _average_half_width(now.privacy, new, column),
+            )
 
 
 def _count_half_width(privacy: Privacy, table: Table | None) -> float | None:
     if table is None or table.max_rows_per_unit is None:
         return None
-    return error_in_groups(privacy, table.max_rows_per_unit, table.max_groups_per_unit, table.rows_per_group)
+    return error_in_groups(
+        privacy, table.max_rows_per_unit, table.max_groups_per_unit, table.rows_per_group
+    )
 
 
 def _sum_half_width(privacy: Privacy, table: Table | None, column: str) -> float | None:

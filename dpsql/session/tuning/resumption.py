@@ -26,8 +26,15 @@ class Resumption(Generic[ReadingT]):
     ``note`` is what the ledger says of the cells of the plan, their noise among it.
     """
 
-    def __init__(self, accountant: Accountant, analyst: str, note: str, is_required: bool = False) -> None:
-        self._accountant, self._analyst, self._note, self._is_required = accountant, analyst, note, is_required
+    def __init__(
+        self, accountant: Accountant, analyst: str, note: str, is_required: bool = False
+    ) -> None:
+        self._accountant, self._analyst, self._note, self._is_required = (
+            accountant,
+            analyst,
+            note,
+            is_required,
+        )
 
     def entry(self, plan: ReadingT, version: str | None) -> int | None:
         """The number of the ledger entry that would be taken up on this version of the data."""
@@ -40,7 +47,9 @@ class Resumption(Generic[ReadingT]):
         key, text = self._key(plan.reading, version), plan.reading.text
         charge = None
         if key is not None:
-            charge = self._accountant.resumed(plan, key, analyst=self._analyst, statement=text, cells=self._note)
+            charge = self._accountant.resumed(
+                plan, key, analyst=self._analyst, statement=text, cells=self._note
+            )
         if charge is None and self._is_required:
             raise OperationalError(
                 "the data have changed, or another run took up what was paid; run it again: nothing was charged"
@@ -56,4 +65,8 @@ class Resumption(Generic[ReadingT]):
 
     def _key(self, plan: Plan, version: str | None) -> str | None:
         """A digest of all that the release depends on; None if the version of the data is not known."""
-        return None if version is None else text_digest(["dpsql resume", answer_key(plan, version), self._note])
+        return (
+            None
+            if version is None
+            else text_digest(["dpsql resume", answer_key(plan, version), self._note])
+        )

@@ -40,7 +40,11 @@ class _Curve:
 
 
 def hidden_tail(
-    limits: Sequence[int], sizes: Sequence[float], counts: Sequence[float], deviation: float, last: int
+    limits: Sequence[int],
+    sizes: Sequence[float],
+    counts: Sequence[float],
+    deviation: float,
+    last: int,
 ) -> list[float]:
     """About how many units each step beyond the ``last`` that shows has; none if no curve fits, or it does not fall.
 
@@ -63,7 +67,9 @@ def hidden_tail(
     return [float(each) for each in np.minimum(beyond, 2 * deviation)]
 
 
-def _curve(widths: Vector, logs: Vector, counts: Vector, deviation: float, last: int) -> _Curve | None:
+def _curve(
+    widths: Vector, logs: Vector, counts: Vector, deviation: float, last: int
+) -> _Curve | None:
     """The curve that fits from the mode on, or from the first step after it; None if there is none."""
     ends = np.log(np.cumsum(widths) + 0.5)
     spans = np.diff(ends, prepend=np.log(0.5))
@@ -77,7 +83,13 @@ def _curve(widths: Vector, logs: Vector, counts: Vector, deviation: float, last:
 
 
 def _fitted(
-    widths: Vector, logs: Vector, counts: Vector, deviation: float, start: int, last: int, terms: int
+    widths: Vector,
+    logs: Vector,
+    counts: Vector,
+    deviation: float,
+    start: int,
+    last: int,
+    terms: int,
 ) -> _Curve | None:
     """The curve from a step on, by the method of Levenberg and Marquardt; None if too few steps have units."""
     steps = slice(start, min(len(counts), last + EMPTY_STEPS))
@@ -94,7 +106,9 @@ def _fitted(
         return np.asarray(width * np.exp(np.clip(basis @ at, -2 * MOST_EXPONENT, MOST_EXPONENT)))
 
     roots = np.sqrt(own[seen])
-    at = np.linalg.lstsq(basis[seen] * roots[:, None], np.log(own[seen] / width[seen]) * roots, rcond=None)[0]
+    at = np.linalg.lstsq(
+        basis[seen] * roots[:, None], np.log(own[seen] / width[seen]) * roots, rcond=None
+    )[0]
     best, damping = float(((own - curve(basis, width, at)) ** 2).sum()), 1e-3
     for _ in range(_ROUNDS):
         now = curve(basis, width, at)

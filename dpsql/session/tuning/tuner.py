@@ -27,7 +27,13 @@ from dpsql.privacy.budget import Budget
 from dpsql.privacy.filter import AnswersLeft, FilterState, RemainingBudget, admits
 from dpsql.privacy.measure import FREE, Cost
 from dpsql.schema import Privacy, Schema
-from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, LimitName, MissingLimits
+from dpsql.schema.authoring.missing_limits import (
+    GROUPS,
+    ROWS,
+    ROWS_PER_GROUP,
+    LimitName,
+    MissingLimits,
+)
 from dpsql.session.cancel_scope import CancelScopes
 from dpsql.session.compiler import Compiler
 from dpsql.session.execution import Execution
@@ -61,7 +67,10 @@ def questions_of(missing: MissingLimits) -> list[TableQuestions]:
         for name in missing.tables
         for questions, columns in [
             (_of_limits(name, missing.limits[name]), ()),
-            *((_of_column(missing.schema, name, column), (column,)) for column in missing.bounds[name]),
+            *(
+                (_of_column(missing.schema, name, column), (column,))
+                for column in missing.bounds[name]
+            ),
         ]
         if questions
     ]
@@ -73,12 +82,18 @@ def column_questions(schema: Schema, table: str, column: str) -> TableQuestions:
 
 
 def _of_limits(name: str, limits: Sequence[LimitName]) -> list[tuple[Question, str]]:
-    return [(Question(name, None, _SOUGHT[limit][0], of_limits()), _SOUGHT[limit][1]) for limit in limits]
+    return [
+        (Question(name, None, _SOUGHT[limit][0], of_limits()), _SOUGHT[limit][1])
+        for limit in limits
+    ]
 
 
 def _of_column(schema: Schema, name: str, column: str) -> list[tuple[Question, str]]:
     ladder = of_bounds(schema.tables[name].columns[column].type)
-    return [(Question(name, column, "low", ladder), "l0"), (Question(name, column, "high", ladder), "h0")]
+    return [
+        (Question(name, column, "low", ladder), "l0"),
+        (Question(name, column, "high", ladder), "h0"),
+    ]
 
 
 def _asked(
@@ -90,7 +105,9 @@ def _asked(
 ) -> TableQuestions:
     places = ", ".join(f"SUM({question.ladder.place(column)})" for question, column in questions)
     units = "\n".join(_units(schema, name, keys, columns))
-    return TableQuestions(tuple(question for question, _ in questions), f"SELECT {places} FROM ({units}) AS units")
+    return TableQuestions(
+        tuple(question for question, _ in questions), f"SELECT {places} FROM ({units}) AS units"
+    )
 
 
 def _units(schema: Schema, name: str, keys: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
@@ -104,7 +121,9 @@ def _units(schema: Schema, name: str, keys: Sequence[str], columns: Sequence[str
         f", MAX(-({_finite(column)})) AS l{place}, MAX({_finite(column)}) AS h{place}"
         for place, column in enumerate(columns)
     )
-    named = ", ".join([f"{owner} AS owner", *(f"{key} AS k{place}" for place, key in enumerate(made[1:]))])
+    named = ", ".join(
+        [f"{owner} AS owner", *(f"{key} AS k{place}" for place, key in enumerate(made[1:]))]
+    )
     yield f"SELECT {named}, COUNT(*) AS n{inner} FROM {source} GROUP BY {', '.join(made)}"
     yield ") AS groups GROUP BY owner"
 
@@ -203,26 +222,42 @@ class Tuner:
     def before(self) -> list[tuple[int, str]]:
         """The lines of the ledger of earlier tunings: the number and the day of each."""
         entries = self._accountant.ledger.history()
-        return [(each.seq, str(each.at)[:10]) for each in entries if each.statement.startswith(STATEMENT)]
+        return [
+            (each.seq, str(each.at)[:10])
+            for each in entries
+            if each.statement.startswith(STATEMENT)
+        ]
 
 
 def planned(
-    compiler: Compiler, privacy: Privacy, text: str, asked: Sequence[TableQuestions], price: Fraction
+    compiler: Compiler,
+    privacy: Privacy,
+    text: str,
+    asked: Sequence[TableQuestions],
+    price: Fraction,
 ) -> TuningPlan:
     """The plan of a find at an ε; ``text`` is what the ledger says of it."""
     settings = StatementSettings(privacy.query_epsilon, empty_groups="show")
-    drafts = [(compiler.plan(each.statement, (), settings).cores[0], each.questions) for each in asked]
-    return tuning_plan(text, drafts, norm=norm_of(privacy), neighbours=privacy.neighbours, price=price)
+    drafts = [
+        (compiler.plan(each.statement, (), settings).cores[0], each.questions) for each in asked
+    ]
+    return tuning_plan(
+        text, drafts, norm=norm_of(privacy), neighbours=privacy.neighbours, price=price
+    )
 
 
 def described(missing: MissingLimits) -> str:
     """What the ledger says of a tuning: the limits and the columns that are looked for."""
     limits = [f"{limit} of {name}" for name in missing.tables for limit in missing.limits[name]]
-    bounds = [f"bounds of {name}.{column}" for name in missing.tables for column in missing.bounds[name]]
+    bounds = [
+        f"bounds of {name}.{column}" for name in missing.tables for column in missing.bounds[name]
+    ]
     return f"{STATEMENT}: {', '.join([*limits, *bounds])}"
 
 
-def price_of(budget: Budget, privacy: Privacy, share: Fraction, parts: Sequence[Fraction]) -> Fraction:
+def price_of(
+    budget: Budget, privacy: Privacy, share: Fraction, parts: Sequence[Fraction]
+) -> Fraction:
     """The largest ε of which counts with these parts take no more than a share of the whole budget, which admits them.
 
     Of a budget in which Gaussian noise is added up in ρ it is a share of that, and of any other one of what its rule

@@ -15,7 +15,16 @@ from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.functions.interval_rules import floor_interval, length_interval, round_interval, span
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
+from dpsql.sql.ir.expression import (
+    INTEGER,
+    Call,
+    Case,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    Subquery,
+)
 from dpsql.sql.ir.interval import EVERYTHING, UNIT_INTERVAL, Interval, as_number
 
 #: Where expressions lie at one place of a statement, beyond what their columns declare.
@@ -43,21 +52,31 @@ def narrowed(known: Known, condition: Expression, holds: bool) -> Known:
         case ("in", (compared, *options)) if holds:
             points = [_point(option) for option in options]
             found = [point for point in points if point is not None]
-            return _with(known, compared, Interval(min(found), max(found))) if len(found) == len(points) else known
+            return (
+                _with(known, compared, Interval(min(found), max(found)))
+                if len(found) == len(points)
+                else known
+            )
         case "<" | "<=" | ">" | ">=" | "=", (left, right):
             return _compared(known, condition.function, left, right, holds)
         case _:
             return known
 
 
-def _compared(known: Known, operator: str, left: Expression, right: Expression, holds: bool) -> Known:
+def _compared(
+    known: Known, operator: str, left: Expression, right: Expression, holds: bool
+) -> Known:
     if isinstance(left, Literal):
         left, right, operator = right, left, _TURNED[operator]
     point = _point(right)
     if point is None or (operator == "=" and not holds):
         return known
     operator = operator if holds else _NEGATED[operator]
-    return _with(known, left, Interval(None if "<" in operator else point, None if ">" in operator else point))
+    return _with(
+        known,
+        left,
+        Interval(None if "<" in operator else point, None if ">" in operator else point),
+    )
 
 
 def _with(known: Known, expression: Expression, interval: Interval) -> Known:
@@ -67,7 +86,9 @@ def _with(known: Known, expression: Expression, interval: Interval) -> Known:
 
 def _point(expression: Expression) -> Fraction | None:
     """Where a constant number or moment lies; None for anything else."""
-    if not isinstance(expression, Literal) or not (expression.type.is_numeric or expression.type.is_temporal):
+    if not isinstance(expression, Literal) or not (
+        expression.type.is_numeric or expression.type.is_temporal
+    ):
         return None
     value = expression.value
     return as_number(value) if isinstance(value, date) else literal.exact(expression)
@@ -100,13 +121,19 @@ def _derived(expression: Expression, known: Known) -> Interval:
                 return Interval(as_number(declared[0]), as_number(declared[1]))
             return _unknown(expression) if domain is None else _hull(domain)
         case Subquery(bounds=ends):
-            return _unknown(expression) if ends is None else Interval(as_number(ends[0]), as_number(ends[1]))
+            return (
+                _unknown(expression)
+                if ends is None
+                else Interval(as_number(ends[0]), as_number(ends[1]))
+            )
         case Literal():
             return _hull((expression.value,))
         case Call(function="greatest" | "least" as function, arguments=arguments):
             return _extreme(function, arguments, known)
         case Call(function=function, arguments=arguments):
-            whole = FUNCTIONS[function].interval(*(bounds(argument, known) for argument in arguments))
+            whole = FUNCTIONS[function].interval(
+                *(bounds(argument, known) for argument in arguments)
+            )
             return _declared_difference(function, arguments, whole)
         case Case():
             return _of_branches(expression, known)
@@ -116,15 +143,22 @@ def _derived(expression: Expression, known: Known) -> Interval:
             assert_never(expression)
 
 
-def _declared_difference(function: str, arguments: tuple[Expression, ...], whole: Interval) -> Interval:
+def _declared_difference(
+    function: str, arguments: tuple[Expression, ...], whole: Interval
+) -> Interval:
     """The interval of the time between two columns of a row, within what the owner declares of it."""
     if function.partition(" ")[0] not in ("date_diff", "date_sub"):
         return whole
     match arguments:
-        case (ColumnRef(relation=here, name=start), ColumnRef(relation=there, differences=declared)) if here == there:
+        case (
+            ColumnRef(relation=here, name=start),
+            ColumnRef(relation=there, differences=declared),
+        ) if here == there:
             for column, low, high in declared:
                 if column == start:
-                    reached = FUNCTIONS[function].interval(Interval(Fraction(0), Fraction(0)), Interval(low, high))
+                    reached = FUNCTIONS[function].interval(
+                        Interval(Fraction(0), Fraction(0)), Interval(low, high)
+                    )
                     inside = whole.within(Fraction(0) if low >= 0 else reached.low, reached.high)
                     whole = whole if inside.is_empty else inside
     return whole
@@ -138,7 +172,11 @@ def _extreme(function: str, arguments: tuple[Expression, ...], known: Known) -> 
     """GREATEST is no less than any argument that is never NULL, LEAST no greater; both skip NULL."""
     intervals = [bounds(argument, known) for argument in arguments]
     whole = FUNCTIONS[function].interval(*intervals)
-    sure = [interval for argument, interval in zip(arguments, intervals, strict=True) if _is_present(argument)]
+    sure = [
+        interval
+        for argument, interval in zip(arguments, intervals, strict=True)
+        if _is_present(argument)
+    ]
     if function == "greatest":
         lows = [interval.low for interval in sure if interval.low is not None]
         return Interval(max(lows), whole.high) if lows else whole
@@ -220,7 +258,9 @@ def is_nullable(expression: Expression) -> bool:
             return default is None or any(map(is_nullable, [*results, default]))
         case Cast(argument=argument, type=sql_type):
             total = sql_type.kind in ("text", "double") and argument.type.kind != "text"
-            return not (total or _fits(bounds(argument), argument.type, sql_type)) or is_nullable(argument)
+            return not (total or _fits(bounds(argument), argument.type, sql_type)) or is_nullable(
+                argument
+            )
         case _:
             assert_never(expression)
 

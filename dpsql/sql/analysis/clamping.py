@@ -59,19 +59,27 @@ class _Rows:
         for condition in conditions_of(relation):
             self._known = {**narrowed(self._known, self._undeclared(condition), True)}
 
-    def clamp(self, argument: Expression, condition: Expression | None, released: bool = False) -> None:
+    def clamp(
+        self, argument: Expression, condition: Expression | None, released: bool = False
+    ) -> None:
         """Note the ends of an argument beyond which its rows may have values."""
         declared, possible = bounds(argument), self.reach(argument, condition)
         low = declared.low if _is_beyond(declared.low, possible.low, -1) else None
         high = declared.high if _is_beyond(declared.high, possible.high, +1) else None
         if low is not None or high is not None:
-            low_end, high_end = (None if end is None else argument.type.facts.at(end) for end in (low, high))
+            low_end, high_end = (
+                None if end is None else argument.type.facts.at(end) for end in (low, high)
+            )
             self._found[Clamped(self._name(argument), low_end, high_end, released)] = None
 
     def reach(self, expression: Expression, condition: Expression | None = None) -> Interval:
         """Where the expression lies in the rows for which the condition holds, whatever the schema declares."""
         undeclared = self._undeclared(expression)
-        known = self._known if condition is None else narrowed(self._known, self._undeclared(condition), True)
+        known = (
+            self._known
+            if condition is None
+            else narrowed(self._known, self._undeclared(condition), True)
+        )
         return bounds(undeclared, known)
 
     def _undeclared(self, expression: Expression) -> Expression:
@@ -139,9 +147,14 @@ class _Rows:
     def _column_name(self, source: Leaf | None, name: str) -> str:
         match source:
             case Compound(branches=branches) if name[1:].isdigit():
-                names = (_Rows(each.relation, {})._name(each.columns[int(name[1:])]) for each in branches)
+                names = (
+                    _Rows(each.relation, {})._name(each.columns[int(name[1:])]) for each in branches
+                )
                 return " or ".join(dict.fromkeys(names))
-            case PerUnit(child=child, keys=keys, aggregates=made) | Groups(child=child, keys=keys, aggregates=made):
+            case (
+                PerUnit(child=child, keys=keys, aggregates=made)
+                | Groups(child=child, keys=keys, aggregates=made)
+            ):
                 inside = _Rows(child, {})
                 if name in dict(keys):
                     return inside._name(dict(keys)[name])

@@ -16,7 +16,14 @@ from typing import Literal as OneOf
 from typing import assert_never
 
 from dpsql.schema import Privacy
-from dpsql.sql.analysis.quantisation import Bins, ProductQuantum, Quantum, bins, product_quantum, quantum
+from dpsql.sql.analysis.quantisation import (
+    Bins,
+    ProductQuantum,
+    Quantum,
+    bins,
+    product_quantum,
+    quantum,
+)
 from dpsql.sql.analysis.stability import groups_by, is_multiplied, limits, rows_per_group
 from dpsql.sql.ir.core import (
     Cell,
@@ -46,7 +53,9 @@ Norm = OneOf["l1", "l2"]
 
 def norm_of(privacy: Privacy) -> Norm:
     """The norm by which units are held to their limits: that of the noise which the promise asks for."""
-    return "l1" if privacy.delta == 0 or privacy.adds_pure or privacy.mechanism == "laplace" else "l2"
+    return (
+        "l1" if privacy.delta == 0 or privacy.adds_pure or privacy.mechanism == "laplace" else "l2"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +91,9 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
             largest = max(_largest(grid, centred, is_of_groups), 1)
             return _made(cell, grid, largest, rows(averaged), norm)
         case _ if is_of_groups and not isinstance(cell, RowCount):
-            raise AssertionError("of groups of several units' rows nothing is measured but counts and sums")
+            raise AssertionError(
+                "of groups of several units' rows nothing is measured but counts and sums"
+            )
         case ProductSum(left=left, right=right, averaged=averaged):
             products = product_quantum(left, right)
             return _made(cell, products, max(products.reach, 1), rows(averaged), norm)
@@ -91,14 +102,18 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
         case Frequencies():
             return _made(cell, None, 1, rows(), norm)
         case NormClippedSum():
-            return Contribution(cell, None, PARTS if norm == "l1" else PARTS**2, 1, Fraction(1, PARTS))
+            return Contribution(
+                cell, None, PARTS if norm == "l1" else PARTS**2, 1, Fraction(1, PARTS)
+            )
         case UnitNorms():
             return Contribution(cell, None, 1, 1, Fraction(1))
         case UnitCount():
             return _made(cell, None, 1, _known(groups, declared.rows), norm)
         case DistinctCount(argument=argument):
             pairs = _known(groups_by(core.relation, [*core.keys, argument]), declared.rows)
-            return Contribution(cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs=pairs)
+            return Contribution(
+                cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs=pairs
+            )
         case _:
             assert_never(cell)
 
@@ -111,7 +126,9 @@ def _largest(grid: Quantum, centred: bool, is_of_groups: bool) -> int:
 
 def averages_differ(core: Core, norm: Norm) -> bool:
     """Whether averages of the core have another limit than sums and counts, so that each has cells of its own."""
-    return held_rows(core, norm) is not None and _rows(core, norm, averaged=True) != _rows(core, norm)
+    return held_rows(core, norm) is not None and _rows(core, norm, averaged=True) != _rows(
+        core, norm
+    )
 
 
 def counted_once(norm: Norm) -> Contribution:
@@ -140,7 +157,9 @@ def kept_groups(core: Core) -> int:
     return _known(groups_by(core.relation, list(core.keys)), limits(core.relation).rows)
 
 
-def _made(cell: Cell, grid: Quantum | ProductQuantum | None, largest: int, rows: int, norm: Norm) -> Contribution:
+def _made(
+    cell: Cell, grid: Quantum | ProductQuantum | None, largest: int, rows: int, norm: Norm
+) -> Contribution:
     """The contribution of a cell; ``rows`` is the norm of a unit whose rows are all 1, ``largest`` the size of one row.
 
     Under L2, ``rows`` is the square of that norm.
@@ -148,8 +167,11 @@ def _made(cell: Cell, grid: Quantum | ProductQuantum | None, largest: int, rows:
     most = MOST_NORM if norm == "l1" else MOST_NORM**2
     power = 1 if norm == "l1" else 2
     if largest**power * rows >= most:
-        refuse("E_LIMITS", "the limits of the joined tables multiply to more than can be measured; aggregate one of "
-               "them per unit first")  # fmt: skip
+        refuse(
+            "E_LIMITS",
+            "the limits of the joined tables multiply to more than can be measured; aggregate one of "
+            "them per unit first",
+        )
     fine = 2 ** max(0, FINE_BITS + 1 - largest.bit_length())
     while (largest * fine) ** power * rows >= most:
         fine //= 2
@@ -164,7 +186,12 @@ def _rows(core: Core, norm: Norm, averaged: bool = False) -> int:
     per_group = rows_per_group(core.relation, list(core.keys), averaged)
     declared = limits(core.relation).rows
     rows = _row_limit(declared, groups, per_group, norm)
-    if norm == "l2" and declared is not None and per_group is not None and is_multiplied(core.relation):
+    if (
+        norm == "l2"
+        and declared is not None
+        and per_group is not None
+        and is_multiplied(core.relation)
+    ):
         return min(rows, declared * per_group)
     return rows
 
@@ -174,12 +201,16 @@ def _row_limit(rows: int | None, groups: int | None, per_group: int | None, norm
     if norm == "l1":
         return _known(rows, None if groups is None or per_group is None else groups * per_group)
     return _known(
-        None if rows is None else rows**2, None if groups is None or per_group is None else groups * per_group**2
+        None if rows is None else rows**2,
+        None if groups is None or per_group is None else groups * per_group**2,
     )
 
 
 def _known(*numbers: int | None) -> int:
     known = [number for number in numbers if number is not None]
     if not known:
-        refuse("E_BOUNDS", "the schema limits neither the rows nor the groups of one unit in these tables")
+        refuse(
+            "E_BOUNDS",
+            "the schema limits neither the rows nor the groups of one unit in these tables",
+        )
     return min(known)

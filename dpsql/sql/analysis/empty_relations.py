@@ -12,7 +12,14 @@ from typing import Any, assert_never
 from dpsql.sql.ir.expression import Call, Case, Expression, Literal, Subquery, subqueries
 from dpsql.sql.ir.relation import Compound, Constants, Filter, Groups, Join, PerUnit, Relation, Scan
 
-_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {"=": eq, "<>": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": eq,
+    "<>": ne,
+    "<": lt,
+    "<=": le,
+    ">": gt,
+    ">=": ge,
+}
 #: Numbers of these kinds compare as Python's do, also with each other.
 _EXACT = frozenset({"integer", "decimal"})
 #: What no value is to itself; NaN equals NaN.
@@ -87,7 +94,9 @@ def _is_never_false(condition: Expression) -> bool:
             return any(map(_is_never_false, arguments))
         case Call(function="not", arguments=(inner,)):
             return is_never_true(inner)
-        case Call(function=function, arguments=(Literal() as left, Literal() as right)) if function in _COMPARISONS:
+        case Call(function=function, arguments=(Literal() as left, Literal() as right)) if (
+            function in _COMPARISONS
+        ):
             return None in (left.value, right.value) or _holds(function, left, right) is True
         case _:
             return False
@@ -95,7 +104,9 @@ def _is_never_false(condition: Expression) -> bool:
 
 def _is_never(function: str, left: Expression, right: Expression) -> bool:
     """Whether a comparison is never true: of constants, with NULL, or of one value with itself."""
-    if function in _COMPARISONS and any(isinstance(each, Literal) and each.value is None for each in (left, right)):
+    if function in _COMPARISONS and any(
+        isinstance(each, Literal) and each.value is None for each in (left, right)
+    ):
         return True
     if isinstance(left, Literal) and isinstance(right, Literal):
         return _holds(function, left, right) is False

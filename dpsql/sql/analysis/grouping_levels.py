@@ -55,7 +55,9 @@ def with_cores(cube: Cube, before: Sequence[Core], after: Sequence[Core]) -> Cub
     for level in cube.levels:
         if level.core is not None:
             keys |= zip(before[level.core].keys, after[level.core].keys, strict=True)
-            aggregates |= zip(before[level.core].aggregates, after[level.core].aggregates, strict=True)
+            aggregates |= zip(
+                before[level.core].aggregates, after[level.core].aggregates, strict=True
+            )
     cube = replace(
         cube,
         keys=tuple(keys.get(each, each) for each in cube.keys),

@@ -14,16 +14,28 @@ from sqlglot import exp
 from dpsql.sql.analysis.stability import conditions_of, sources, sources_of_every_row
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression
 from dpsql.sql.ir.refusal import refuse
-from dpsql.sql.ir.relation import Compound, Constants, Groups, Leaf, PerUnit, Relation, Scan, unit_of
+from dpsql.sql.ir.relation import (
+    Compound,
+    Constants,
+    Groups,
+    Leaf,
+    PerUnit,
+    Relation,
+    Scan,
+    unit_of,
+)
 
 #: The row around a subquery, as a source among the others.
 _OUTSIDE = ""
 
 
 def require_one_unit(
-    parts: list[Leaf], conditions: list[Expression], node: exp.Expr, outside: frozenset[str] = frozenset(),
+    parts: list[Leaf],
+    conditions: list[Expression],
+    node: exp.Expr,
+    outside: frozenset[str] = frozenset(),
     partners: Mapping[str, str] = MappingProxyType({}),
-) -> None:  # fmt: skip
+) -> None:
     """Refuse the joined sources unless the conditions tie all private ones to one unit, with the paths printed.
 
     ``outside`` are relations of rows around a subquery, each of one unit. ``partners`` are sources that rows may lack,
@@ -46,8 +58,11 @@ def require_one_unit(
             home[root(left.relation)] = root(right.relation)
     if len({root(part.alias) for part in private}) > 1:
         paths = "; ".join(sorted({_path(part) for part in private}))
-        refuse("E_JOIN", f"these private tables are not joined on their unit, so a row could have two ({paths})",
-               node)  # fmt: skip
+        refuse(
+            "E_JOIN",
+            f"these private tables are not joined on their unit, so a row could have two ({paths})",
+            node,
+        )
 
 
 def tied_source(lacking: Relation, kept: list[Leaf], conditions: list[Expression]) -> str | None:
@@ -56,7 +71,9 @@ def tied_source(lacking: Relation, kept: list[Leaf], conditions: list[Expression
     The other side is one source. A row that has it fulfils the condition, so it has the unit of that kept source.
     """
     own = {alias for part in sources(lacking) for alias in _aliases(part)}
-    others = {alias: part.alias for part in kept if unit_of(part) is not None for alias in _aliases(part)}
+    others = {
+        alias: part.alias for part in kept if unit_of(part) is not None for alias in _aliases(part)
+    }
     for left, right in _ties(conditions):
         for mine, other in ((left, right), (right, left)):
             if mine.relation in own and other.relation in others:
@@ -69,7 +86,9 @@ def _ties(conditions: list[Expression]) -> Iterator[tuple[ColumnRef, ColumnRef]]
     for condition in conditions:
         match condition:
             case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if (
-                left.identifies is not None and left.identifies == right.identifies and left.type == right.type
+                left.identifies is not None
+                and left.identifies == right.identifies
+                and left.type == right.type
             ):  # columns of one type are compared exactly, others as doubles
                 yield left, right
 
@@ -79,7 +98,9 @@ def is_tied(relation: Relation, outside: frozenset[str]) -> bool:
     there = sources_of_every_row(relation)
     own = {alias for part in there for alias in _aliases(part)}
     for left, right in _ties(conditions_of(relation)):
-        if (left.relation in own and right.relation in outside) or (right.relation in own and left.relation in outside):
+        if (left.relation in own and right.relation in outside) or (
+            right.relation in own and left.relation in outside
+        ):
             return True
     return any(_is_tied_inside(part, outside) for part in there)
 
@@ -98,7 +119,9 @@ def _is_tied_inside(part: Leaf, outside: frozenset[str]) -> bool:
 
 def _aliases(part: Leaf) -> list[str]:
     """The names under which the columns of the source and of its parents are known."""
-    return [part.alias, *(hop.alias for hop in part.hops)] if isinstance(part, Scan) else [part.alias]
+    return (
+        [part.alias, *(hop.alias for hop in part.hops)] if isinstance(part, Scan) else [part.alias]
+    )
 
 
 def _path(part: Relation) -> str:

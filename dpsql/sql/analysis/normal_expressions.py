@@ -37,7 +37,9 @@ def normal(expression: Expression) -> Expression:
             return negated(Call("<", (left, right), BOOLEAN))
         case "<=", (left, right):
             return negated(Call("<", (right, left), BOOLEAN))
-        case "is not distinct from", (left, right) if not is_nullable(left) and not is_nullable(right):
+        case "is not distinct from", (left, right) if not is_nullable(left) and not is_nullable(
+            right
+        ):
             return _equal(left, right)
         case "is distinct from", (left, right) if not is_nullable(left) and not is_nullable(right):
             return negated(_equal(left, right))
@@ -60,10 +62,20 @@ def implied(conditions: frozenset[Expression]) -> frozenset[Expression]:
     """What holds wherever the conditions do, and is none of them: that the columns they compare have values."""
     found: set[Expression] = set()
     for condition in conditions:
-        inner = condition.arguments[0] if isinstance(condition, Call) and condition.function == "not" else condition
-        compared = inner.arguments if isinstance(inner, Call) and inner.function in _STRICT else (inner,)
+        inner = (
+            condition.arguments[0]
+            if isinstance(condition, Call) and condition.function == "not"
+            else condition
+        )
+        compared = (
+            inner.arguments if isinstance(inner, Call) and inner.function in _STRICT else (inner,)
+        )
         first = compared[:1] if isinstance(inner, Call) and inner.function == "in" else compared
-        found |= {negated(Call("is null", (each,), BOOLEAN)) for each in first if isinstance(each, ColumnRef)}
+        found |= {
+            negated(Call("is null", (each,), BOOLEAN))
+            for each in first
+            if isinstance(each, ColumnRef)
+        }
     return frozenset(found)
 
 
@@ -90,7 +102,11 @@ def _equal(left: Expression, right: Expression) -> Expression:
 
 def _in(asked: Expression, options: list[Expression]) -> Expression:
     different = sorted(set(options), key=repr)
-    return _equal(asked, different[0]) if len(different) == 1 else Call("in", (asked, *different), BOOLEAN)
+    return (
+        _equal(asked, different[0])
+        if len(different) == 1
+        else Call("in", (asked, *different), BOOLEAN)
+    )
 
 
 def _operands(function: str, expression: Expression) -> Iterator[Expression]:
@@ -133,7 +149,9 @@ def _listed(operands: set[Expression]) -> Iterator[Expression]:
 def _options(condition: Expression) -> tuple[Expression | None, list[Expression]]:
     """The value and the constants it may equal; None where the condition says no such thing."""
     match condition:
-        case Call(function="in", arguments=(asked, *options)) if all(isinstance(each, Literal) for each in options):
+        case Call(function="in", arguments=(asked, *options)) if all(
+            isinstance(each, Literal) for each in options
+        ):
             return asked, options
         case Call(function="=", arguments=(left, right)):
             for one, other in ((left, right), (right, left)):

@@ -80,10 +80,17 @@ def normal_core(core: Core) -> NormalCore:
     tables, conditions = _joined(core.relation)
     ordered = sorted(tables, key=_unnamed)
     names = {
-        leaf.alias: f"\0{place}" for place, leaf in enumerate(each for table in ordered for each in sources(table))
+        leaf.alias: f"\0{place}"
+        for place, leaf in enumerate(each for table in ordered for each in sources(table))
     }
-    cut = [(table.alias, table.cut) for table in ordered if isinstance(table, Scan) and table.cut is not None]
-    spelling = Spelling(names, {(alias, name): read for alias, cut in cut for name, read in cut.characters})
+    cut = [
+        (table.alias, table.cut)
+        for table in ordered
+        if isinstance(table, Scan) and table.cut is not None
+    ]
+    spelling = Spelling(
+        names, {(alias, name): read for alias, cut in cut for name, read in cut.characters}
+    )
     return NormalCore(
         tuple(renamed(_whole(table), spelling) for table in ordered),
         normal_conditions(conditions, spelling),
@@ -124,16 +131,24 @@ def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
 
 def counted(argument: Expression | None, conditions: frozenset[Expression]) -> NormalCell:
     """The count of the rows that fulfil normal conditions and where the normal argument has a value."""
-    known = frozenset() if argument is None or not is_nullable(argument) else frozenset({_not_null_condition(argument)})
+    known = (
+        frozenset()
+        if argument is None or not is_nullable(argument)
+        else frozenset({_not_null_condition(argument)})
+    )
     return NormalCell("rows", (), conditions | known)
 
 
 def _counted(core: NormalCore, argument: Expression | None, found: list[Expression]) -> NormalCell:
     conditions = core.conditions | normal_conditions(found, core.spelling)
-    return counted(None if argument is None else normal(renamed(argument, core.spelling)), conditions)
+    return counted(
+        None if argument is None else normal(renamed(argument, core.spelling)), conditions
+    )
 
 
-def _made(core: NormalCore, kind: str, arguments: tuple[Expression, ...], found: list[Expression]) -> NormalCell:
+def _made(
+    core: NormalCore, kind: str, arguments: tuple[Expression, ...], found: list[Expression]
+) -> NormalCell:
     own = tuple(normal(renamed(each, core.spelling)) for each in arguments)
     return NormalCell(kind, own, core.conditions | normal_conditions(found, core.spelling))
 
@@ -148,7 +163,10 @@ def _chooses_one(chosen: Case) -> bool:
     return (
         [each.value for each in values if isinstance(each, Literal)] == [1]
         and len(values) == 1
-        and (chosen.default is None or (isinstance(chosen.default, Literal) and chosen.default.value in (0, None)))
+        and (
+            chosen.default is None
+            or (isinstance(chosen.default, Literal) and chosen.default.value in (0, None))
+        )
     )
 
 
@@ -175,7 +193,9 @@ def _whole(relation: Relation) -> Relation:
 
 def _unnamed(relation: Relation) -> str:
     """The relation without the names of what it joins, to be ordered by."""
-    return repr(renamed(_whole(relation), Spelling({leaf.alias: "" for leaf in sources(relation)}, {})))
+    return repr(
+        renamed(_whole(relation), Spelling({leaf.alias: "" for leaf in sources(relation)}, {}))
+    )
 
 
 def renamed(value: ValueT, spelling: Spelling) -> ValueT:
@@ -207,6 +227,8 @@ def _renamed(value: Any, spelling: Spelling) -> object:
 
 def normal_conditions(conditions: list[Expression], spelling: Spelling) -> frozenset[Expression]:
     """Conditions that all must hold, each once and in its normal form, without those that cannot fail."""
-    found = {normal(renamed(each, spelling)) for condition in conditions for each in conjuncts(condition)}
+    found = {
+        normal(renamed(each, spelling)) for condition in conditions for each in conjuncts(condition)
+    }
     split = {part for each in found for part in conjuncts(each)}
     return frozenset(split - {TRUE})

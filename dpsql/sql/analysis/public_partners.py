@@ -14,7 +14,14 @@ from typing import TypeAlias, TypeVar, assert_never
 
 from dpsql.errors import Refused
 from dpsql.sql.analysis.work.fanout import Fanout
-from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
+from dpsql.sql.analysis.work.join_order import (
+    JoinOrder,
+    JoinStep,
+    aliases,
+    equalities,
+    equated,
+    join_order,
+)
 from dpsql.sql.analysis.work.row_cost import has_pattern_of_data, matches
 from dpsql.sql.analysis.work.rows import UnitWork
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression, Literal, columns, subqueries
@@ -44,7 +51,9 @@ _ORDERED = frozenset({"date", "timestamp", "integer", "decimal"})
 _Value = TypeVar("_Value", Relation, Leaf)
 
 
-def with_partners(relation: Relation, keys: Iterable[Iterable[Expression]], fanout: Fanout) -> Relation:
+def with_partners(
+    relation: Relation, keys: Iterable[Iterable[Expression]], fanout: Fanout
+) -> Relation:
     """The relation with the numbers of partners of its public sources, for groups by each of the lists of ``keys``.
 
     A join in which private rows meet one public row at most stays as it is, and so does one whose public rows nobody
@@ -58,7 +67,9 @@ def with_partners(relation: Relation, keys: Iterable[Iterable[Expression]], fano
                 by_source.setdefault(key.relation, {})[key.name] = key
         for alias, read in by_source.items():
             found.setdefault(alias, set()).add(tuple(read[name] for name in sorted(read)))
-    return _with_partners(relation, {alias: frozenset(sets) for alias, sets in found.items()}, fanout)
+    return _with_partners(
+        relation, {alias: frozenset(sets) for alias, sets in found.items()}, fanout
+    )
 
 
 def _with_partners(relation: Relation, keys: _KeyColumns, fanout: Fanout) -> Relation:
@@ -72,7 +83,9 @@ def _with_partners(relation: Relation, keys: _KeyColumns, fanout: Fanout) -> Rel
     return _replaced(relation, partners, keys, fanout)
 
 
-def _replaced(relation: _Value, partners: Mapping[str, Partners], keys: _KeyColumns, fanout: Fanout) -> _Value:
+def _replaced(
+    relation: _Value, partners: Mapping[str, Partners], keys: _KeyColumns, fanout: Fanout
+) -> _Value:
     match relation:
         case Join(left=left, right=right):
             left = _replaced(left, partners, keys, fanout)
@@ -89,15 +102,19 @@ def _replaced(relation: _Value, partners: Mapping[str, Partners], keys: _KeyColu
             return replace(relation, child=with_partners(child, [[key for _, key in own]], fanout))
         case Compound(alias=alias, branches=branches):
             asked = keys.get(alias, frozenset())
-            return replace(relation, branches=tuple(_branch(branch, asked, fanout) for branch in branches))
+            return replace(
+                relation, branches=tuple(_branch(branch, asked, fanout) for branch in branches)
+            )
         case _:
             assert_never(relation)
 
 
 def _branch(branch: Branch, asked: frozenset[tuple[ColumnRef, ...]], fanout: Fanout) -> Branch:
     """A branch whose columns are the keys that are read of the compound by number."""
-    keys = [[branch.columns[int(column.name[1:])] for column in listed if column.name[1:].isdigit()]
-            for listed in asked]  # fmt: skip
+    keys = [
+        [branch.columns[int(column.name[1:])] for column in listed if column.name[1:].isdigit()]
+        for listed in asked
+    ]
     return replace(branch, relation=with_partners(branch.relation, keys, fanout))
 
 
@@ -108,12 +125,18 @@ def _partners(relation: Relation, keys: _KeyColumns, fanout: Fanout) -> dict[str
     found: dict[str, Partners] = {}
     for place, step in enumerate(order.steps):
         if unit_of(step.source) is None:
-            found[step.source.alias] = _of_step(order, place, public, keys.get(step.source.alias, ()), fanout)
+            found[step.source.alias] = _of_step(
+                order, place, public, keys.get(step.source.alias, ()), fanout
+            )
     return found
 
 
 def _of_step(
-    order: JoinOrder, place: int, public: list[str], keys: Iterable[tuple[ColumnRef, ...]], fanout: Fanout
+    order: JoinOrder,
+    place: int,
+    public: list[str],
+    keys: Iterable[tuple[ColumnRef, ...]],
+    fanout: Fanout,
 ) -> Partners:
     step, work = order.steps[place], UnitWork(fanout)
     source = step.source
@@ -133,7 +156,9 @@ def _of_step(
         names = {column.name for column in listed}
         most = _at_least_one(counting.most(given | names), step)
         different = prod(_number_of_values(source, column, rows, fanout) for column in listed)
-        groups.append(GroupPartners(tuple(sorted(names)), most, _with_padding(min(rows, different), step)))
+        groups.append(
+            GroupPartners(tuple(sorted(names)), most, _with_padding(min(rows, different), step))
+        )
     most = _at_least_one(counting.most(given), step)
     return Partners(most, _with_padding(rows, step), tuple(sorted(through)), tuple(groups))
 
@@ -144,11 +169,15 @@ class _Counting:
     Conditions that match patterns do not narrow them: whether a pattern is allowed is not known yet.
     """
 
-    def __init__(self, source: Leaf, work: UnitWork, fanout: Fanout, conditions: Sequence[Expression]) -> None:
+    def __init__(
+        self, source: Leaf, work: UnitWork, fanout: Fanout, conditions: Sequence[Expression]
+    ) -> None:
         self._source = source
         self._work = work
         self._fanout = fanout
-        self._conditions = tuple(each for each in conditions if _is_of(source, each) and not _has_pattern(each))
+        self._conditions = tuple(
+            each for each in conditions if _is_of(source, each) and not _has_pattern(each)
+        )
         self._ranges = list(_ranges(source, conditions))
 
     def most(self, equal: set[str], ranges: bool = True) -> int:
@@ -156,19 +185,25 @@ class _Counting:
         ``ranges``."""
         numbers = [self._work.public_source(self._source, equal).rows]
         source = self._source
-        if numbers[0] > 1 and (isinstance(source, Constants) or (isinstance(source, Scan) and not source.derived)):
+        if numbers[0] > 1 and (
+            isinstance(source, Constants) or (isinstance(source, Scan) and not source.derived)
+        ):
             asked: list[PublicRange | None] = [*self._ranges] if ranges else []
             if self._conditions and not asked:
                 asked = [None]
             for between in asked:
-                number = self._fanout.partners(source, tuple(sorted(equal)), self._conditions, between)
+                number = self._fanout.partners(
+                    source, tuple(sorted(equal)), self._conditions, between
+                )
                 numbers += [] if number is None else [number]
         return min(numbers)
 
 
 def _is_of(source: Leaf, condition: Expression) -> bool:
     """Whether the condition reads the source alone."""
-    return {column.relation for column in columns(condition)} == {source.alias} and not any(subqueries(condition))
+    return {column.relation for column in columns(condition)} == {source.alias} and not any(
+        subqueries(condition)
+    )
 
 
 def _has_pattern(condition: Expression) -> bool:
@@ -213,7 +248,9 @@ def _constant(source: Leaf, conditions: Iterable[Expression]) -> Iterator[Column
                 Call(function="=", arguments=(ColumnRef() as column, Literal() as other))
                 | Call(function="=", arguments=(Literal() as other, ColumnRef() as column))
             ):
-                alike = column.type == other.type or column.type.facts.distinct_as_double(column.type)
+                alike = column.type == other.type or column.type.facts.distinct_as_double(
+                    column.type
+                )
                 if column.relation == source.alias and alike:
                     yield column
             case _:

@@ -58,7 +58,9 @@ class Quantum:
         return max(self.high - self.middle, self.middle - self.low)
 
 
-def quantum(expression: Expression, most_bits: int = MOST_BITS, double_bits: int = DOUBLE_BITS) -> Quantum:
+def quantum(
+    expression: Expression, most_bits: int = MOST_BITS, double_bits: int = DOUBLE_BITS
+) -> Quantum:
     """The grid of an expression with finite bounds: 1 for integers, a power of ten for decimals, of two for doubles.
 
     Whole numbers and decimals have at most 2 to the ``most_bits`` steps on either side of 0, doubles ``double_bits``.
@@ -69,7 +71,9 @@ def quantum(expression: Expression, most_bits: int = MOST_BITS, double_bits: int
     factor = float(1 / size)
     if size == 1 and expression.type.kind == "integer":
         return Quantum(size, 1.0, round(interval.low), round(interval.high))
-    return Quantum(size, factor, round(float(interval.low) * factor), round(float(interval.high) * factor))
+    return Quantum(
+        size, factor, round(float(interval.low) * factor), round(float(interval.high) * factor)
+    )
 
 
 def sizes(step: Fraction, largest: int) -> tuple[int | float, ...]:
@@ -125,7 +129,9 @@ def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
         middle = high // 2
         return ProductQuantum(first, second, divisor, half, middle, middle, high - middle)
     reach = -(-most // divisor)
-    lifted = reach if divisor > 1 else 0  # division rounds towards 0: what is divided is lifted above it
+    lifted = (
+        reach if divisor > 1 else 0
+    )  # division rounds towards 0: what is divided is lifted above it
     return ProductQuantum(first, second, divisor, lifted * divisor + half, lifted, 0, reach)
 
 
@@ -134,7 +140,9 @@ def bin_grid(expression: Expression) -> Quantum:
     return quantum(expression, double_bits=BIN_BITS)
 
 
-def _size(expression: Expression, magnitude: Fraction, most_bits: int, double_bits: int) -> Fraction:
+def _size(
+    expression: Expression, magnitude: Fraction, most_bits: int, double_bits: int
+) -> Fraction:
     size = expression.type.step
     if size is None:
         return _power_of_two(magnitude, double_bits)
@@ -203,7 +211,9 @@ class Bins:
     def position(self, place: int, part: Fraction) -> Fraction:
         """The point that lies ``part`` of the way through a bin, kept within the bounds."""
         start = self.low + place * self.width - Fraction(1, 2)
-        return min(max(start + part * self.width, Fraction(self.low)), Fraction(self.high)) * self.size
+        return (
+            min(max(start + part * self.width, Fraction(self.low)), Fraction(self.high)) * self.size
+        )
 
 
 def bins(expression: Expression) -> Bins:
@@ -214,11 +224,19 @@ def bins(expression: Expression) -> Bins:
     match axis:
         case "day":
             return _bins(
-                "day", _clamp_to_calendar(floor(interval.low)), _clamp_to_calendar(ceil(interval.high)), Fraction(1)
+                "day",
+                _clamp_to_calendar(floor(interval.low)),
+                _clamp_to_calendar(ceil(interval.high)),
+                Fraction(1),
             )
         case "second":
             low, high = floor(interval.low * SECONDS), ceil(interval.high * SECONDS)
-            return _bins("second", _clamp_to_calendar(low, SECONDS), _clamp_to_calendar(high, SECONDS), Fraction(1))
+            return _bins(
+                "second",
+                _clamp_to_calendar(low, SECONDS),
+                _clamp_to_calendar(high, SECONDS),
+                Fraction(1),
+            )
         case "number":
             grid = bin_grid(expression)
             return _bins("number", grid.low, grid.high, grid.size)

@@ -36,7 +36,9 @@ def _reads_noise(core: Core) -> bool:
 def _shows_chosen_groups_alone(core: Core) -> bool:
     """Whether no group is shown that released rows may have left out: its keys pass a threshold or are released."""
     domain = core.domain
-    return bool(core.keys) and (domain is None or any(isinstance(each, Scan) and each.noisy for each in domain.tables))
+    return bool(core.keys) and (
+        domain is None or any(isinstance(each, Scan) and each.noisy for each in domain.tables)
+    )
 
 
 def _without_choice_of_groups(core: Core) -> Core:
@@ -59,10 +61,19 @@ def _without_choice_of_groups(core: Core) -> Core:
             names = {column.name for column in same if column.relation == scan.alias}
             if scan.size is not None and scan.size.key is not None and scan.size.key <= names:
                 dropped.add(scan.alias)
-                same |= {each for condition in conditions for each in columns(condition) if each.relation == scan.alias}
+                same |= {
+                    each
+                    for condition in conditions
+                    for each in columns(condition)
+                    if each.relation == scan.alias
+                }
     found = replace(core, relation=_rest(core.relation, same, dropped))
     _, expressions = everything_in(replace(found, keys=()))
-    return core if any(each.relation in dropped for part in expressions for each in columns(part)) else found
+    return (
+        core
+        if any(each.relation in dropped for part in expressions for each in columns(part))
+        else found
+    )
 
 
 def _equal_columns(condition: Expression) -> set[ColumnRef]:
@@ -85,7 +96,11 @@ def _rest(relation: Relation, same: set[ColumnRef], dropped: set[str]) -> Relati
             child, more = _rest(child, same, dropped), rest(condition)
             return child if more is None else Filter(child, more)
         case Join(left=left, right=right, kind="inner", condition=condition):
-            left, right, more = _rest(left, same, dropped), _rest(right, same, dropped), rest(condition)
+            left, right, more = (
+                _rest(left, same, dropped),
+                _rest(right, same, dropped),
+                rest(condition),
+            )
             for side, other in ((left, right), (right, left)):
                 if isinstance(side, Scan) and side.alias in dropped:
                     return other if more is None else Filter(other, more)

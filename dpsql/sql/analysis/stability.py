@@ -44,7 +44,11 @@ def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
     """
     partners = most_partners(relation)
     whole = _private_limits(relation, averaged)
-    return whole if partners == 1 else product_of(whole, ContributionLimits(partners, partners, partners))
+    return (
+        whole
+        if partners == 1
+        else product_of(whole, ContributionLimits(partners, partners, partners))
+    )
 
 
 def most_partners(relation: Relation) -> int:
@@ -54,7 +58,9 @@ def most_partners(relation: Relation) -> int:
 
 def joined_partners(relation: Relation) -> list[tuple[Leaf, Partners]]:
     """The public sources of the relation's own joins, where a private row meets several of their rows."""
-    return [(source, source.partners) for source in sources(relation) if source.partners is not None]
+    return [
+        (source, source.partners) for source in sources(relation) if source.partners is not None
+    ]
 
 
 def is_multiplied(relation: Relation) -> bool:
@@ -92,7 +98,9 @@ def _private_limits(relation: Relation, averaged: bool) -> ContributionLimits:
             return ContributionLimits(groups_by(child, [key for _, key in relation.further_keys]))
         case Groups(touched=touched):
             return ContributionLimits(2 * touched, 2, touched)
-        case Compound(operator="intersect" | "intersect all" | "except" | "except all", branches=(first, *_)):
+        case Compound(
+            operator="intersect" | "intersect all" | "except" | "except all", branches=(first, *_)
+        ):
             return limits(first.relation, averaged)
         case Compound(branches=(first, *others)):
             whole = limits(first.relation, averaged)
@@ -127,7 +135,9 @@ def groups_by(relation: Relation, keys: list[Expression]) -> int | None:
     if not named:
         return private
     multiplied = {source.alias: partners for source, partners in joined_partners(relation)}
-    whole = times(most_groups(_private_limits(relation, averaged=False)), _partners_read(multiplied, named))
+    whole = times(
+        most_groups(_private_limits(relation, averaged=False)), _partners_read(multiplied, named)
+    )
     if any(alias not in multiplied for alias in named):
         return whole
     values = prod(_values(multiplied[source.alias], _read_of(source, keys)) for source in public)
@@ -143,13 +153,21 @@ def _groups_of_source(source: Leaf, keys: list[Expression]) -> int | None:
     return most_groups(limits(source))
 
 
-def _listed_keys(compound: Compound, keys: list[Expression]) -> list[tuple[Relation, list[Expression]]] | None:
+def _listed_keys(
+    compound: Compound, keys: list[Expression]
+) -> list[tuple[Relation, list[Expression]]] | None:
     """For each branch whose rows are there, its relation and what the keys stand for in it; None if these compute."""
-    read = [key for key in keys if any(column.relation == compound.alias for column in columns(key))]
-    places = [int(key.name[1:]) for key in read if isinstance(key, ColumnRef) and key.name[1:].isdigit()]
+    read = [
+        key for key in keys if any(column.relation == compound.alias for column in columns(key))
+    ]
+    places = [
+        int(key.name[1:]) for key in read if isinstance(key, ColumnRef) and key.name[1:].isdigit()
+    ]
     if len(places) < len(read):
         return None
-    branches = compound.branches if compound.operator in ("union all", "union") else compound.branches[:1]
+    branches = (
+        compound.branches if compound.operator in ("union all", "union") else compound.branches[:1]
+    )
     return [(branch.relation, [branch.columns[place] for place in places]) for branch in branches]
 
 
@@ -165,15 +183,21 @@ def _partners_read(multiplied: Mapping[str, Partners], named: Iterable[str]) -> 
 
 
 def _read_of(source: Leaf, keys: list[Expression]) -> set[str]:
-    return {column.name for key in keys for column in columns(key) if column.relation == source.alias}
+    return {
+        column.name for key in keys for column in columns(key) if column.relation == source.alias
+    }
 
 
 def _values(partners: Partners, read: set[str]) -> int:
     """How many different values these columns of a public source have together at most."""
-    return min([partners.rows, *(each.values for each in partners.groups if read <= set(each.columns))])
+    return min(
+        [partners.rows, *(each.values for each in partners.groups if read <= set(each.columns))]
+    )
 
 
-def rows_per_group(relation: Relation, keys: list[Expression], averaged: bool = False) -> int | None:
+def rows_per_group(
+    relation: Relation, keys: list[Expression], averaged: bool = False
+) -> int | None:
     """How many rows one unit may have in one group, when the relation is grouped by ``keys``.
 
     A subquery per unit and further keys has one row in a group of these keys, and any number in a coarser one. A row
@@ -183,7 +207,9 @@ def rows_per_group(relation: Relation, keys: list[Expression], averaged: bool = 
         case Filter(child=child):
             return rows_per_group(child, keys, averaged)
         case PerUnit(alias=alias):
-            shown = {key.name for key in keys if isinstance(key, ColumnRef) and key.relation == alias}
+            shown = {
+                key.name for key in keys if isinstance(key, ColumnRef) and key.relation == alias
+            }
             return 1 if {name for name, _ in relation.further_keys} <= shown else None
         case Compound() if is_multiplied(relation):
             listed = _listed_keys(relation, keys)
@@ -201,17 +227,29 @@ def partners_in_group(relation: Relation, keys: list[Expression]) -> int:
     """The most combinations of public rows that one private row meets in one group."""
     fixed = {(key.relation, key.name) for key in keys if isinstance(key, ColumnRef)}
     return prod(
-        min([partners.most, *(each.most for each in partners.groups
-                              if all((source.alias, name) in fixed for name in each.columns))])
+        min(
+            [
+                partners.most,
+                *(
+                    each.most
+                    for each in partners.groups
+                    if all((source.alias, name) in fixed for name in each.columns)
+                ),
+            ]
+        )
         for source, partners in joined_partners(relation)
-    )  # fmt: skip
+    )
 
 
 def _partner_is_one(join: Join) -> bool:
     """Whether a left row has one partner at most: a grouped subquery on the right, all of whose keys are equated."""
     match join.right:
         case PerUnit(alias=alias, keys=keys):
-            equal = {own.name for own, other in _equal(join.condition) if own.relation == alias != other.relation}
+            equal = {
+                own.name
+                for own, other in _equal(join.condition)
+                if own.relation == alias != other.relation
+            }
             return bool(keys) and {name for name, _ in keys} <= equal
         case _:
             return False
@@ -221,11 +259,13 @@ def _is_partner_once(join: Join) -> bool:
     """Whether a row of the right side is the partner of one left row at most: the one whose key it references."""
     scans = {source.alias: source for source in sources(join.left) if isinstance(source, Scan)}
     return any(
-        key.relation in scans and own.relation not in scans
-        and own.identifies == f"{scans[key.relation].table}.{key.name}" and own.type == key.type
+        key.relation in scans
+        and own.relation not in scans
+        and own.identifies == f"{scans[key.relation].table}.{key.name}"
+        and own.type == key.type
         and _stands_once(join.left, key.relation)
         for key, own in _equal(join.condition)
-    )  # fmt: skip
+    )
 
 
 def _stands_once(relation: Relation, alias: str) -> bool:
@@ -256,7 +296,10 @@ def _equal(condition: Expression | None) -> Iterator[tuple[ColumnRef, ColumnRef]
 
 def _multiplies(relation: Relation) -> bool:
     """Whether one row of the rest of a join may meet several of this relation's rows of its own unit."""
-    return any(unit_of(source) is not None and getattr(source, "multiplies", True) for source in sources(relation))
+    return any(
+        unit_of(source) is not None and getattr(source, "multiplies", True)
+        for source in sources(relation)
+    )
 
 
 def sources(relation: Relation) -> list[Leaf]:

@@ -21,7 +21,9 @@ def as_number(argument: Expression, name: str, node: exp.Expr) -> Expression:
     """The expression, as 1 and 0 where it is a truth value; refused unless it is a number."""
     if argument.type == BOOLEAN:
         one, zero = Literal(1, SqlType("integer")), Literal(0, SqlType("integer"))
-        argument = Case(((argument, one), (Call("not", (argument,), BOOLEAN), zero)), None, SqlType("integer"))
+        argument = Case(
+            ((argument, one), (Call("not", (argument,), BOOLEAN), zero)), None, SqlType("integer")
+        )
     if not argument.type.is_numeric:
         refuse("E_TYPE", f"{name} needs a number, and this is {argument.type}", node)
     return argument
@@ -44,9 +46,10 @@ def without_bounds(argument: Expression, node: exp.Expr) -> str:
     """The columns for which the schema needs bounds; none that is named inside dpsql alone."""
     written = {column.name for column in node.find_all(exp.Column)}
     return ", ".join(
-        column.name for column in _unbounded_columns(argument)
+        column.name
+        for column in _unbounded_columns(argument)
         if not column.released and (column.name in written or not _GENERATED.fullmatch(column.name))
-    )  # fmt: skip
+    )
 
 
 def _unbounded_columns(expression: Expression) -> list[ColumnRef]:

@@ -103,14 +103,33 @@ def bind(
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
     found = push_key_conditions(postprocessing, cut.cores, cut.cubes, derived, cut.schema, fanout)
     joined = map(without_unread_joins, found)
-    counted = (replace(core, relation=with_partners(core.relation, [core.keys], fanout)) for core in joined)
+    counted = (
+        replace(core, relation=with_partners(core.relation, [core.keys], fanout)) for core in joined
+    )
     cores = with_bounded_work(counted, fanout)
     cubes = tuple(with_cores(cube, cut.cores, cores) for cube in cut.cubes)
     require_public_keys(cores, schema)
-    notices = tuple(dict.fromkeys((*reports.notices, *cut.notices, *shown_notices(cores), *many_keys_notices(cores))))
+    notices = tuple(
+        dict.fromkeys(
+            (*reports.notices, *cut.notices, *shown_notices(cores), *many_keys_notices(cores))
+        )
+    )
     plain = passed_on(postprocessing, frozenset(cut.derivations.read))
     needed = evident(cores, cubes, plain, empty_groups)
     elsewhere = {level.core for cube in cubes for level in cube.levels if level.core is not None}
-    elsewhere |= {int(name.removeprefix("core")) for name in cut.derivations.read if name.startswith("core")}
+    elsewhere |= {
+        int(name.removeprefix("core")) for name in cut.derivations.read if name.startswith("core")
+    }
     postprocessing, needed = with_hidden_groups(postprocessing, cores, needed, plain, elsewhere)
-    return Query(cores, derived, postprocessing, public, cubes, probe, options, notices, needed, reports.rewritten)
+    return Query(
+        cores,
+        derived,
+        postprocessing,
+        public,
+        cubes,
+        probe,
+        options,
+        notices,
+        needed,
+        reports.rewritten,
+    )

@@ -136,7 +136,12 @@ class Binding(ABC):
 
     def attempt(self, action: Callable[[], T | None]) -> T | None:
         """What the action gives; if it gives nothing or refuses, all that it has found is forgotten."""
-        aliases, cores, cubes, notices = self._aliases, list(self.cores), list(self.cubes), list(self.notices)
+        aliases, cores, cubes, notices = (
+            self._aliases,
+            list(self.cores),
+            list(self.cubes),
+            list(self.notices),
+        )
         public, result = set(self.public), None
         with suppress(DatabaseError):
             result = action()

@@ -11,7 +11,12 @@ from sqlglot import exp
 from dpsql.schema import fold
 from dpsql.sql.ir.refusal import refuse
 
-_TYPES = {"analyst": "text", "answers_left": "bigint", "answers_total": "bigint", "renewed_on": "date"}
+_TYPES = {
+    "analyst": "text",
+    "answers_left": "bigint",
+    "answers_total": "bigint",
+    "renewed_on": "date",
+}
 _NAMED = re.compile(r'dpsql"?\s*\.\s*"?budget', re.IGNORECASE)
 
 
@@ -50,11 +55,19 @@ def with_budget(tree: exp.Expr, row: BudgetRow) -> exp.Expr:
     "SELECT share_left FROM (VALUES (CAST('ada' AS TEXT), CAST('2"
     """
     tables = list(tree.find_all(exp.Table))
-    wanted = [each for each in tables if fold(each.db) == "dpsql" and fold(each.name) == "budget" and not each.catalog]
+    wanted = [
+        each
+        for each in tables
+        if fold(each.db) == "dpsql" and fold(each.name) == "budget" and not each.catalog
+    ]
     if not wanted:
         return tree
     if len(wanted) < len(tables):
-        refuse("E_TABLE", "dpsql.budget is read alone; ask for other tables in a statement of their own", tables[0])
+        refuse(
+            "E_TABLE",
+            "dpsql.budget is read alone; ask for other tables in a statement of their own",
+            tables[0],
+        )
     copy = tree.copy()
     for table in list(copy.find_all(exp.Table)):
         table.replace(_values(row, table.alias or "budget"))
@@ -70,5 +83,7 @@ def _values(row: BudgetRow, alias: str) -> exp.Values:
         for field, value in zip(fields(row), astuple(row), strict=True)
     ]
     names = [exp.to_identifier(field.name, quoted=True) for field in fields(row)]
-    return exp.Values(expressions=[exp.Tuple(expressions=cells)],
-                      alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True), columns=names))  # fmt: skip
+    return exp.Values(
+        expressions=[exp.Tuple(expressions=cells)],
+        alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True), columns=names),
+    )

@@ -14,9 +14,18 @@ from dpsql.sql.parser.parameter import WRITTEN
 _CALL = re.compile(r"([A-Za-z_]\w*)\(")
 #: Types under the names by which PostgreSQL knows them.
 _POSTGRES = {
-    "int": "int4", "integer": "int4", "bigint": "int8", "smallint": "int2", "tinyint": "int2", "double": "float8",
-    "float": "float4", "decimal": "numeric", "boolean": "bool", "char": "bpchar", "timestampntz": "timestamp",
-}  # fmt: skip
+    "int": "int4",
+    "integer": "int4",
+    "bigint": "int8",
+    "smallint": "int2",
+    "tinyint": "int2",
+    "double": "float8",
+    "float": "float4",
+    "decimal": "numeric",
+    "boolean": "bool",
+    "char": "bpchar",
+    "timestampntz": "timestamp",
+}
 _FUNCTIONS = {"trim": "btrim", "len": "length"}
 
 

@@ -39,7 +39,15 @@ def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
     named = _by_alias(select)
     if all(_is_own(column, scope) or id(column) in named for column in _columns(select)):
         return None
-    only(select, "expressions", "from_", "joins", "where", code="E_SUBQ", what="this form of a subquery for each row")
+    only(
+        select,
+        "expressions",
+        "from_",
+        "joins",
+        "where",
+        code="E_SUBQ",
+        what="this form of a subquery for each row",
+    )
     where = select.args.get("where")
     pairs: list[tuple[exp.Expr, exp.Expr]] = []
     rest: list[exp.Expr] = []
@@ -53,9 +61,14 @@ def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
     if not pairs or not plain or not all(_is_own(column, scope) for column in _columns(item)):
         _refuse_other_ties(item)
     grouped = select.copy()
-    keys = [exp.alias_(inner.copy(), f"{TIED}{place}", quoted=True) for place, (inner, _) in enumerate(pairs)]
+    keys = [
+        exp.alias_(inner.copy(), f"{TIED}{place}", quoted=True)
+        for place, (inner, _) in enumerate(pairs)
+    ]
     grouped.set("expressions", [*keys, exp.alias_(item.unalias().copy(), VALUE, quoted=True)])
-    grouped.set("where", exp.Where(this=exp.and_(*(each.copy() for each in rest))) if rest else None)
+    grouped.set(
+        "where", exp.Where(this=exp.and_(*(each.copy() for each in rest))) if rest else None
+    )
     grouped.set("group", exp.Group(expressions=[inner.copy() for inner, _ in pairs]))
     return Correlated(grouped, tuple(outer for _, outer in pairs), _on_no_rows(item.unalias()))
 
@@ -64,7 +77,11 @@ def _columns(node: exp.Expr) -> list[exp.Column]:
     """The columns that the node itself names, outside of subqueries that have names of their own."""
     if isinstance(node, exp.Column):
         return [] if isinstance(node.this, exp.Star) else [node]
-    inside = [part for part in node.iter_expressions() if not isinstance(part, exp.Query | exp.From | exp.Join)]
+    inside = [
+        part
+        for part in node.iter_expressions()
+        if not isinstance(part, exp.Query | exp.From | exp.Join)
+    ]
     return [column for part in inside for column in _columns(part)]
 
 
@@ -77,7 +94,9 @@ def _by_alias(select: exp.Select) -> set[int]:
 
 
 def _is_own(column: exp.Column, scope: Scope) -> bool:
-    sources = [source for source in scope.sources if not column.table or source.name == fold(column.table)]
+    sources = [
+        source for source in scope.sources if not column.table or source.name == fold(column.table)
+    ]
     return any(fold(column.name) in source.columns for source in sources)
 
 
@@ -99,19 +118,29 @@ def _sides(condition: exp.Expr, scope: Scope) -> tuple[exp.Expr, exp.Expr]:
             (condition.expression, condition.this),
         ):
             own, other = _columns(inner), _columns(outer)
-            if own and all(_is_own(each, scope) for each in own) and not any(_is_own(each, scope) for each in other):
+            if (
+                own
+                and all(_is_own(each, scope) for each in own)
+                and not any(_is_own(each, scope) for each in other)
+            ):
                 return inner, outer
     _refuse_other_ties(condition)
 
 
 def _refuse_other_ties(node: exp.Expr) -> NoReturn:
-    refuse("E_SUBQ", "an aggregate of other rows is tied to the rows around it by equalities in its WHERE alone, such "
-           "as inner.country = outer.country", node)  # fmt: skip
+    refuse(
+        "E_SUBQ",
+        "an aggregate of other rows is tied to the rows around it by equalities in its WHERE alone, such "
+        "as inner.country = outer.country",
+        node,
+    )
 
 
 def _on_no_rows(item: exp.Expr) -> exp.Expr | None:
     """The value of the item over no rows: counts are 0 and all other aggregates NULL."""
-    if item.find(exp.Coalesce, exp.Case, exp.If, exp.Is) is None and not any(map(_counts, item.find_all(exp.Func))):
+    if item.find(exp.Coalesce, exp.Case, exp.If, exp.Is) is None and not any(
+        map(_counts, item.find_all(exp.Func))
+    ):
         return None
 
     def emptied(node: exp.Expr) -> exp.Expr:

@@ -13,7 +13,13 @@ from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.binder.binding_state import Binding, FrontendOptions
 from dpsql.sql.binder.correlated_subqueries import correlated
 from dpsql.sql.binder.empty_groups import EmptyGroups
-from dpsql.sql.binder.free_answers import declared_ends, is_probe, is_raw_probe, never_holds, no_rows
+from dpsql.sql.binder.free_answers import (
+    declared_ends,
+    is_probe,
+    is_raw_probe,
+    never_holds,
+    no_rows,
+)
 from dpsql.sql.binder.group_by import groups_by_unit, is_plain_distinct
 from dpsql.sql.binder.private_select import released_select
 from dpsql.sql.binder.scope import Ctes, Outside, Scope, without_ctes
@@ -34,9 +40,14 @@ class Cut(Binding):
     """Cuts the queries of one statement: cores measure what is private, post-processing reads what they release."""
 
     def __init__(
-        self, schema: Schema, parameters: tuple[object, ...], describe: Describe, frontend_options: FrontendOptions,
-        empty_groups: EmptyGroups, sizes: Fanout,
-    ) -> None:  # fmt: skip
+        self,
+        schema: Schema,
+        parameters: tuple[object, ...],
+        describe: Describe,
+        frontend_options: FrontendOptions,
+        empty_groups: EmptyGroups,
+        sizes: Fanout,
+    ) -> None:
         super().__init__(schema, parameters, frontend_options, empty_groups, sizes)
         self.derivations = DerivedTables(self, describe)
         self._private = PrivateRows(self)
@@ -74,8 +85,15 @@ class Cut(Binding):
                 only(query, "this", "alias")
                 return self.released(query.this, ctes, outside)
             case exp.Select() | exp.SetOperation() | exp.Values():
-                aliases, self._aliases = self._aliases, 0  # equal cores get equal names, wherever they stand
-                private = query if isinstance(query, exp.Select) and self._reads_private(query, ctes) else None
+                aliases, self._aliases = (
+                    self._aliases,
+                    0,
+                )  # equal cores get equal names, wherever they stand
+                private = (
+                    query
+                    if isinstance(query, exp.Select) and self._reads_private(query, ctes)
+                    else None
+                )
                 self._aliases = 0
                 grouped = over_groups(query, self, ctes) if isinstance(query, exp.Select) else None
                 if grouped is not None:
@@ -92,11 +110,19 @@ class Cut(Binding):
     def _cut(self, select: exp.Select, ctes: Ctes, outside: Outside | None) -> exp.Select:
         with self.without_rows(never_holds(select.args.get("where"))):
             source_from = self.source_from(select, ctes)
-        tied = correlated(select, source_from.scope) if outside is not None and is_grouped(select) else None
+        tied = (
+            correlated(select, source_from.scope)
+            if outside is not None and is_grouped(select)
+            else None
+        )
         if tied is not None and outside is not None:
             empty = None if tied.empty is None else released_sql.clause(tied.empty, self, ctes)
             return released_sql.value_of(tied, self.released(tied.grouped, ctes), empty, outside)
-        ends = declared_ends(select, source_from, self) if self.frontend_options.declared_ranges else None
+        ends = (
+            declared_ends(select, source_from, self)
+            if self.frontend_options.declared_ranges
+            else None
+        )
         if ends is not None:
             self.notices.append("the ends of a column are those that the schema declares")
             return ends
@@ -126,19 +152,28 @@ class Cut(Binding):
                 if not node.db and name in ctes:
                     self._opened += 1
                     if self._opened > MAX_OPENED:
-                        refuse("E_LIMITS", "common table expressions that are used twice double the statement each "
-                               "time, and this one grows too large", node)  # fmt: skip
+                        refuse(
+                            "E_LIMITS",
+                            "common table expressions that are used twice double the statement each "
+                            "time, and this one grows too large",
+                            node,
+                        )
                     return self.gives_private_rows(ctes[name].query, ctes[name].ctes)
                 table = self.schema.table(name)
                 return table is not None and not table.public
-            case exp.Subquery(this=exp.Table() | exp.Subquery() | exp.Paren() as first) | exp.Paren(this=first):
+            case (
+                exp.Subquery(this=exp.Table() | exp.Subquery() | exp.Paren() as first)
+                | exp.Paren(this=first)
+            ):
                 joined = [join.this for join in first.args.get("joins") or ()]
                 return any(self.gives_private_rows(each, ctes) for each in [first, *joined])
             case exp.Subquery():
                 return self.gives_private_rows(node.this, ctes)
             case exp.SetOperation():
                 inner, ctes = without_ctes(node, ctes)
-                return any(self.gives_private_rows(side, ctes) for side in (inner.this, inner.expression))
+                return any(
+                    self.gives_private_rows(side, ctes) for side in (inner.this, inner.expression)
+                )
             case exp.Select():
                 inner, ctes = without_ctes(node, ctes)
                 assert isinstance(inner, exp.Select)

@@ -52,7 +52,9 @@ class Evident:
 NOTHING_EVIDENT = Evident()
 
 
-def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str], choice: EmptyGroups) -> Evident:
+def evident(
+    cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str], choice: EmptyGroups
+) -> Evident:
     """The groups that need evidence; the tables that are ``plain`` are only read row by row (`passed_on`)."""
     if choice == "show":
         return Evident(levels=((),) * len(cubes))
@@ -64,7 +66,11 @@ def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str],
 
     def nulls_of(domain: KeyDomain | None) -> tuple[int, ...]:
         """The places of keys whose NULL needs evidence by itself."""
-        return () if domain is None else tuple(place for place, unlisted in enumerate(domain.nulls) if unlisted)
+        return (
+            ()
+            if domain is None
+            else tuple(place for place, unlisted in enumerate(domain.nulls) if unlisted)
+        )
 
     in_cubes = {level.core for cube in cubes for level in cube.levels if level.core is not None}
     own = {
@@ -76,7 +82,9 @@ def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str],
     nulls = {
         place: nulls_of(core.domain)
         for place, core in enumerate(cores)
-        if (place not in in_cubes or f"core{place}" in plain) and place not in own and nulls_of(core.domain)
+        if (place not in in_cubes or f"core{place}" in plain)
+        and place not in own
+        and nulls_of(core.domain)
     }
     levels, counted, asked = [], own | nulls.keys(), own | nulls.keys()
     for number, cube in enumerate(cubes):
@@ -92,13 +100,18 @@ def evident(cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str],
             counted.add(cube.finest)
             asked |= {level.core for level in cube.levels if level.core is not None and level.keys}
         elif found:
-            measured = {level.core for level in cube.levels if level.keys in found and level.core is not None}
+            measured = {
+                level.core
+                for level in cube.levels
+                if level.keys in found and level.core is not None
+            }
             counted |= measured
             asked |= measured
     always = {
         place
         for place in own - in_cubes
-        if choice == "hide" or ((domain := cores[place].domain) is not None and not all(domain.declared))
+        if choice == "hide"
+        or ((domain := cores[place].domain) is not None and not all(domain.declared))
     }
     return Evident(
         frozenset(own | nulls.keys()),
@@ -161,4 +174,6 @@ def _keeps_rows(select: exp.Select) -> bool:
     """Whether each row of the SELECT is made of exactly one row of its FROM clause."""
     if is_grouped(select) or select.args.get("joins") or select.args.get("qualify") is not None:
         return False
-    return not any(window.find_ancestor(exp.Query) is select for window in select.find_all(exp.Window))
+    return not any(
+        window.find_ancestor(exp.Query) is select for window in select.find_all(exp.Window)
+    )

@@ -25,7 +25,16 @@ from dpsql.sql.binder.sources.tables import BoundRelation, without_known_parents
 from dpsql.sql.functions.call import alike, call
 from dpsql.sql.functions.signature import common_type
 from dpsql.sql.ir.aggregate_properties import UnitFunction
-from dpsql.sql.ir.expression import BOOLEAN, Call, Case, ColumnRef, Expression, Literal, Subquery, conjunction
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    Call,
+    Case,
+    ColumnRef,
+    Expression,
+    Literal,
+    Subquery,
+    conjunction,
+)
 from dpsql.sql.ir.interval import Interval
 from dpsql.sql.ir.references import is_of_outside, outer_columns
 from dpsql.sql.ir.refusal import only, refuse
@@ -33,9 +42,13 @@ from dpsql.sql.ir.relation import Filter, Relation, UnitAggregate, unit_of
 from dpsql.sql.parser.parameter import PLACE
 
 _COMPARISONS: dict[type[exp.Expr], tuple[str, str]] = {
-    exp.EQ: ("=", "<>"), exp.NEQ: ("<>", "="), exp.LT: ("<", ">="), exp.LTE: ("<=", ">"), exp.GT: (">", "<="),
+    exp.EQ: ("=", "<>"),
+    exp.NEQ: ("<>", "="),
+    exp.LT: ("<", ">="),
+    exp.LTE: ("<=", ">"),
+    exp.GT: (">", "<="),
     exp.GTE: (">=", "<"),
-}  # fmt: skip
+}
 _TRUE, _FALSE, _UNKNOWN = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, BOOLEAN)
 
 
@@ -85,30 +98,54 @@ class Subqueries:
         options = list(source.columns.values())
         for option in options:
             if isinstance(option, ColumnRef) and option.relation in self._outside:
-                refuse("E_SUBQ", f"{option.name} is not a column of the subquery's tables, so that it means the row's "
-                       "own; write the column that is to be compared", query)  # fmt: skip
+                refuse(
+                    "E_SUBQ",
+                    f"{option.name} is not a column of the subquery's tables, so that it means the row's "
+                    "own; write the column that is to be compared",
+                    query,
+                )
         if len(options) != len(values) or (len(values) > 1 and function != "="):
-            refuse("E_SUBQ", f"this subquery must have {len(values)} columns, and the comparison = if more than one",
-                   query)  # fmt: skip
-        pairs = [call(function, [value, option], query) for value, option in zip(values, options, strict=True)]
+            refuse(
+                "E_SUBQ",
+                f"this subquery must have {len(values)} columns, and the comparison = if more than one",
+                query,
+            )
+        pairs = [
+            call(function, [value, option], query)
+            for value, option in zip(values, options, strict=True)
+        ]
         found = self._has_rows(source.relation, pairs, query)
         if not any(map(is_nullable, [*values, *options])):
             return found
-        return Case(((found, _TRUE), *self._unknown(source.relation, values, options, pairs)), _FALSE, BOOLEAN)
+        return Case(
+            ((found, _TRUE), *self._unknown(source.relation, values, options, pairs)),
+            _FALSE,
+            BOOLEAN,
+        )
 
     def _unknown(
-        self, relation: Relation, values: list[Expression], options: list[Expression], pairs: list[Expression]
+        self,
+        relation: Relation,
+        values: list[Expression],
+        options: list[Expression],
+        pairs: list[Expression],
     ) -> list[tuple[Expression, Expression]]:
         """The conditions under which a comparison that holds for no row is unknown, and not false."""
         conditions: list[Expression] = []
-        if not self._is_admitted(relation):  # only its rows of the value's unit are read, whose tie is never NULL
+        if not self._is_admitted(
+            relation
+        ):  # only its rows of the value's unit are read, whose tie is never NULL
             tied = [self._is_admitted(_filtered(relation, [pair])) for pair in pairs]
             conditions = [
-                _is_null(value) for value, tie in zip(values, tied, strict=True) if tie and is_nullable(value)
+                _is_null(value)
+                for value, tie in zip(values, tied, strict=True)
+                if tie and is_nullable(value)
             ]
             others = conjunction([pair for pair, tie in zip(pairs, tied, strict=True) if not tie])
             if others is not None:
-                own = _filtered(relation, [pair for pair, tie in zip(pairs, tied, strict=True) if tie])
+                own = _filtered(
+                    relation, [pair for pair, tie in zip(pairs, tied, strict=True) if tie]
+                )
                 own = without_known_parents(own, self._outside)
                 conditions.append(_subquery(own, [_is_null(others)], None))
         elif len(values) > 1:
@@ -123,13 +160,19 @@ class Subqueries:
                 conditions.append(Call("and", missing, BOOLEAN))
         return [(condition, _UNKNOWN) for condition in conditions]
 
-    def _has_rows(self, relation: Relation, conditions: list[Expression], query: exp.Expr) -> Expression:
+    def _has_rows(
+        self, relation: Relation, conditions: list[Expression], query: exp.Expr
+    ) -> Expression:
         whole = _filtered(relation, conditions)
         if has_no_rows(whole):
             return _FALSE
         if not self._is_admitted(whole):
-            refuse("E_SUBQ", "the rows of this subquery may be other units'; tie them to the row's own unit in its "
-                   "WHERE, or compare the unit's column with IN", query)  # fmt: skip
+            refuse(
+                "E_SUBQ",
+                "the rows of this subquery may be other units'; tie them to the row's own unit in its "
+                "WHERE, or compare the unit's column with IN",
+                query,
+            )
         return _subquery(without_known_parents(whole, self._outside), [], None)
 
     def _is_admitted(self, relation: Relation) -> bool:
@@ -153,7 +196,9 @@ class Subqueries:
         if not is_grouped(select) or select.args.get("group") is not None:
             outer = self._from.scope if select.args.get("where") else None
             if self._binding.is_released(select, ctes, outer):  # the sandbox refuses several rows
-                whole = exp.Select(expressions=[exp.alias_(exp.Subquery(this=select.copy()), "value")])
+                whole = exp.Select(
+                    expressions=[exp.alias_(exp.Subquery(this=select.copy()), "value")]
+                )
                 source = self._binding.derived(whole, ctes)
             else:
                 source = self._source(query)
@@ -161,13 +206,25 @@ class Subqueries:
             self._require_admitted(source.relation, query)
             largest = UnitAggregate(UnitFunction.MAX, value, None)
             if is_of_outside(source.relation, largest):
-                has_rows = _subquery(without_known_parents(source.relation, self._outside), [], None)
+                has_rows = _subquery(
+                    without_known_parents(source.relation, self._outside), [], None
+                )
                 return Case(((has_rows, value),), None, value.type)
             return self._aggregated(source.relation, largest)
-        only(select, "expressions", "from_", "joins", "where", code="E_SUBQ", what="a single value with GROUP BY")
+        only(
+            select,
+            "expressions",
+            "from_",
+            "joins",
+            "where",
+            code="E_SUBQ",
+            what="a single value with GROUP BY",
+        )
         inner = self._binding.source_from(select, ctes, self._from.scope)
         where = select.args.get("where")
-        relation = inner.finish(None if where is None else inner.reader().condition(where.this), select)
+        relation = inner.finish(
+            None if where is None else inner.reader().condition(where.this), select
+        )
         if not self._is_admitted(relation):
             return self._earlier(select, ctes, inner)
 
@@ -202,25 +259,39 @@ class Subqueries:
 
     def _require_admitted(self, relation: Relation, query: exp.Expr) -> None:
         if not self._is_admitted(relation):
-            refuse("E_SUBQ", "the value of this subquery would be one person's; take an aggregate of it, such as "
-                   "(SELECT AVG(…) FROM …)", query)  # fmt: skip
+            refuse(
+                "E_SUBQ",
+                "the value of this subquery would be one person's; take an aggregate of it, such as "
+                "(SELECT AVG(…) FROM …)",
+                query,
+            )
 
     def _aggregated(self, relation: Relation, aggregate: UnitAggregate) -> Expression:
         public = unit_of(relation) is None
         sizes = self._binding.sizes
-        rows = public_rows(relation, sizes) if public else limits(with_partners(relation, (), sizes)).rows
+        rows = (
+            public_rows(relation, sizes)
+            if public
+            else limits(with_partners(relation, (), sizes)).rows
+        )
         sql_type, interval, nullable = meaning(aggregate, rows)
         relation = without_known_parents(relation, self._outside)
         return _subquery(relation, [], aggregate, sql_type, interval, nullable)
 
 
 def _subquery(
-    relation: Relation, conditions: list[Expression], aggregate: UnitAggregate | None, sql_type: SqlType = BOOLEAN,
-    interval: Interval | None = None, nullable: bool = False,
-) -> Subquery:  # fmt: skip
+    relation: Relation,
+    conditions: list[Expression],
+    aggregate: UnitAggregate | None,
+    sql_type: SqlType = BOOLEAN,
+    interval: Interval | None = None,
+    nullable: bool = False,
+) -> Subquery:
     relation = _filtered(relation, conditions)
     ends = None if interval is None else as_ends(sql_type, interval)
-    return Subquery(relation, aggregate, outer_columns(relation, aggregate), sql_type, nullable, ends)
+    return Subquery(
+        relation, aggregate, outer_columns(relation, aggregate), sql_type, nullable, ends
+    )
 
 
 def _filtered(relation: Relation, conditions: list[Expression]) -> Relation:
@@ -242,7 +313,9 @@ def _query_of(node: exp.Expr) -> exp.Expr | None:
             return _unwrapped(node.args["query"])
         case exp.In(expressions=[exp.Values() as values]) if not node.args.get("negate"):
             return values
-        case exp.Binary(expression=exp.Any() | exp.All() as quantified) if type(node) in _COMPARISONS:
+        case exp.Binary(expression=exp.Any() | exp.All() as quantified) if (
+            type(node) in _COMPARISONS
+        ):
             inner = _unwrapped(quantified.this)
             return inner if isinstance(inner, exp.Query) else None
         case exp.Subquery() | exp.Select():
@@ -267,7 +340,9 @@ def _without(query: exp.Expr, *parts: str) -> exp.Expr:
     """The query without the clauses that do not change which rows it gives."""
     query = query.copy()
     for part in parts:
-        if isinstance(query, exp.Select) and not (part == "order" and query.args.get("limit") is not None):
+        if isinstance(query, exp.Select) and not (
+            part == "order" and query.args.get("limit") is not None
+        ):
             query.set(part, None)
     return query
 
@@ -278,9 +353,15 @@ def _rows_that_matter(query: exp.Expr) -> exp.Expr:
     if not isinstance(query, exp.Select) or is_grouped(query):
         return query
     limit = query.args.get("limit")
-    if isinstance(limit, exp.Limit) and limit.expression.name.isdigit() and int(limit.expression.name) > 0:
+    if (
+        isinstance(limit, exp.Limit)
+        and limit.expression.name.isdigit()
+        and int(limit.expression.name) > 0
+    ):
         query.set("limit", None)
         query.set("order", None)
-    if any(isinstance(item, exp.Star) or isinstance(item.this, exp.Star) for item in query.expressions):
+    if any(
+        isinstance(item, exp.Star) or isinstance(item.this, exp.Star) for item in query.expressions
+    ):
         query.set("expressions", [exp.Literal.number(1)])
     return query

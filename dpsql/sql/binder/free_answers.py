@@ -35,9 +35,7 @@ from dpsql.sql.ir.expression import ColumnRef, Literal, Scalar
 from dpsql.sql.ir.refusal import only
 
 #: Said of a list of keys.
-NULL_LEFT_OUT = (
-    "this list is free, and NULL is left out of it: whether rows have none of the values is shown beside a COUNT(*)"
-)
+NULL_LEFT_OUT = "this list is free, and NULL is left out of it: whether rows have none of the values is shown beside a COUNT(*)"
 
 
 def is_probe(select: exp.Select | exp.SetOperation) -> bool:
@@ -49,7 +47,11 @@ def is_probe(select: exp.Select | exp.SetOperation) -> bool:
     [True, True, False, False]
     """
     limit, where = select.args.get("limit"), select.args.get("where")
-    if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "0":
+    if (
+        isinstance(limit, exp.Limit)
+        and isinstance(limit.expression, exp.Literal)
+        and limit.expression.name == "0"
+    ):
         return not limit.args.get("limit_options")
     if where is None or not isinstance(select, exp.Select) or is_grouped(select):
         return False
@@ -71,13 +73,21 @@ def is_raw_probe(select: exp.Select, frontend_options: FrontendOptions) -> bool:
     if select.find_ancestor(exp.Select, exp.SetOperation) is not None:
         return False
     limit = select.args.get("limit")
-    few = isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.name == "1"
+    few = (
+        isinstance(limit, exp.Limit)
+        and isinstance(limit.expression, exp.Literal)
+        and limit.expression.name == "1"
+    )
     return few or frontend_options.raw_select == "empty"
 
 
 def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
     node = node.unnest()
-    return [*_conjuncts(node.this), *_conjuncts(node.expression)] if isinstance(node, exp.And) else [node]
+    return (
+        [*_conjuncts(node.this), *_conjuncts(node.expression)]
+        if isinstance(node, exp.And)
+        else [node]
+    )
 
 
 def never_holds(clause: exp.Where | exp.Having | None) -> bool:
@@ -102,7 +112,18 @@ def _is_never_true(node: exp.Expr) -> bool:
 
 def no_rows(select: exp.Select, source_from: From, binding: Binding) -> exp.Select:
     """A SELECT of no rows whose columns have the names and the types of the probe's."""
-    only(select, "expressions", "from_", "joins", "where", "order", "limit", "offset", "distinct", code="E_RAW")
+    only(
+        select,
+        "expressions",
+        "from_",
+        "joins",
+        "where",
+        "order",
+        "limit",
+        "offset",
+        "distinct",
+        code="E_RAW",
+    )
     columns: list[exp.Expr] = []
     for place, item in enumerate(select.expressions):
         for name, expression in select_item(item, place, source_from):
@@ -122,9 +143,13 @@ def released_of_no_rows(
     ``types`` are the columns of the core's released table.
     """
     names = dict(types)
-    columns = [_typed(exp.null(), names[f"k{place}"], f"k{place}") for place, _ in enumerate(core.keys)]
+    columns = [
+        _typed(exp.null(), names[f"k{place}"], f"k{place}") for place, _ in enumerate(core.keys)
+    ]
     if sets is not None:
-        columns += [_typed(node.integer(1), "BIGINT", f"g{place}") for place, _ in enumerate(core.keys)]
+        columns += [
+            _typed(node.integer(1), "BIGINT", f"g{place}") for place, _ in enumerate(core.keys)
+        ]
     for place, aggregate in enumerate(core.aggregates):
         counts = aggregate.function.result is ResultRule.WHOLE_NUMBER
         value = node.integer(0) if counts else exp.null()
@@ -152,7 +177,9 @@ def listed_keys(core: Core, binding: Binding) -> exp.Subquery | None:
     """
     if core.domain is None or not core.keys:
         return None
-    if binding.empty_groups != "show" and (binding.empty_groups == "hide" or not all(core.domain.declared)):
+    if binding.empty_groups != "show" and (
+        binding.empty_groups == "hide" or not all(core.domain.declared)
+    ):
         return None
     select = domain_select(SANDBOX, core)
     tables = list(select.find_all(exp.Table))
@@ -169,7 +196,10 @@ def listed_keys(core: Core, binding: Binding) -> exp.Subquery | None:
         if known is not None:
             select = node.select(columns, node.subquery(select, "listed"), where=known)
             binding.notices.append(NULL_LEFT_OUT)
-    order = [exp.Ordered(this=node.name(f"k{place}"), nulls_first=False) for place, _ in enumerate(core.keys)]
+    order = [
+        exp.Ordered(this=node.name(f"k{place}"), nulls_first=False)
+        for place, _ in enumerate(core.keys)
+    ]
     select.set("order", exp.Order(expressions=order))
     return node.subquery(select, "keys")
 
@@ -177,7 +207,10 @@ def listed_keys(core: Core, binding: Binding) -> exp.Subquery | None:
 def declared_ends(select: exp.Select, source_from: From, binding: Binding) -> exp.Select | None:
     """MIN and MAX of whole columns as the schema declares their ends; None where anything else is asked."""
     plain = ("expressions", "from_", "limit")
-    if any(value for name, value in select.args.items() if name not in plain) or not select.expressions:
+    if (
+        any(value for name, value in select.args.items() if name not in plain)
+        or not select.expressions
+    ):
         return None
     if not source_from.is_whole:
         return None
@@ -192,7 +225,11 @@ def declared_ends(select: exp.Select, source_from: From, binding: Binding) -> ex
 def _end(item: exp.Expr, source_from: From) -> exp.Expr | None:
     """A declared end of a column, in the column's type."""
     extreme = item.unalias()
-    if not isinstance(extreme, exp.Min | exp.Max) or not isinstance(extreme.this, exp.Column) or extreme.expressions:
+    if (
+        not isinstance(extreme, exp.Min | exp.Max)
+        or not isinstance(extreme.this, exp.Column)
+        or extreme.expressions
+    ):
         return None
     column = source_from.scope.resolve(extreme.this)
     if not isinstance(column, ColumnRef) or column.public:
@@ -230,7 +267,11 @@ def previewed(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, str | None]:
     if table is None or name not in schema.tables or schema.tables[name].public:
         return tree, None
     asked = {fold(column.name) for column in tree.find_all(exp.Column)}
-    made = [each for each, its in schema.tables.items() if its.source == name and asked <= its.columns.keys()]
+    made = [
+        each
+        for each, its in schema.tables.items()
+        if its.source == name and asked <= its.columns.keys()
+    ]
     if not made:
         return tree, None
     changed = tree.copy()
@@ -243,7 +284,12 @@ def previewed(tree: exp.Expr, schema: Schema) -> tuple[exp.Expr, str | None]:
 
 def _single_rows_of(tree: exp.Expr) -> exp.Table | None:
     """The one table of which a SELECT asks for single rows; None of any other statement."""
-    if not isinstance(tree, exp.Select) or is_grouped(tree) or is_probe(tree) or tree.args.get("with_"):
+    if (
+        not isinstance(tree, exp.Select)
+        or is_grouped(tree)
+        or is_probe(tree)
+        or tree.args.get("with_")
+    ):
         return None
     if len(list(tree.find_all(exp.Select))) > 1:
         return None

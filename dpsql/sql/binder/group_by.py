@@ -12,7 +12,13 @@ from sqlglot import exp
 
 from dpsql.schema import fold
 from dpsql.sql.analysis.contribution import norm_of
-from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces, finest_takes_whole_price, is_additive
+from dpsql.sql.analysis.grouping_levels import (
+    Cube,
+    GroupingSet,
+    KeyPlaces,
+    finest_takes_whole_price,
+    is_additive,
+)
 from dpsql.sql.analysis.key_domain.domain import key_domain, projected, with_kept_rows
 from dpsql.sql.analysis.key_domain.restriction import within_domain
 from dpsql.sql.analysis.work.fanout import Fanout
@@ -40,8 +46,12 @@ def group_keys(select: exp.Select, source_from: From) -> Keys:
     group = select.args.get("group")
     sets = grouping_sets(select, source_from)
     if len(sets) != 1 or (group is not None and _sets_of(group)):
-        refuse("E_GROUPING", "ROLLUP, CUBE and GROUPING SETS are not answered in a subquery per unit; write one GROUP "
-               "BY there", group)  # fmt: skip
+        refuse(
+            "E_GROUPING",
+            "ROLLUP, CUBE and GROUPING SETS are not answered in a subquery per unit; write one GROUP "
+            "BY there",
+            group,
+        )
     return sets[0]
 
 
@@ -76,7 +86,9 @@ def grouping_sets(select: exp.Select, source_from: From) -> list[Keys]:
         if count > MAX_SETS:
             refuse("E_LIMITS", f"the statement has more than {MAX_SETS} grouping sets", group)
     meant = _SelectItems(select, source_from)
-    return [[meant.of(key) for key in chain.from_iterable(combined)] for combined in product(*parts)]
+    return [
+        [meant.of(key) for key in chain.from_iterable(combined)] for combined in product(*parts)
+    ]
 
 
 def _sets_of(group: exp.Group) -> Keys:
@@ -91,17 +103,29 @@ def _expanded(part: exp.Expr) -> list[Keys]:
     members = [_members(each) for each in part.expressions]
     match part:
         case exp.GroupingSets():
-            nested = [_expanded(each) if isinstance(each, _SETS) else [_members(each)] for each in part.expressions]
+            nested = [
+                _expanded(each) if isinstance(each, _SETS) else [_members(each)]
+                for each in part.expressions
+            ]
             return [keys for sets in nested for keys in sets]
         case exp.Rollup() if members:
-            return [[key for member in members[:end] for key in member] for end in range(len(members), -1, -1)]
+            return [
+                [key for member in members[:end] for key in member]
+                for end in range(len(members), -1, -1)
+            ]
         case exp.Cube() if members:
             if 2 ** len(members) > MAX_SETS:
                 refuse("E_LIMITS", f"the statement has more than {MAX_SETS} grouping sets", part)
-            chosen = chain.from_iterable(combinations(members, size) for size in range(len(members), -1, -1))
+            chosen = chain.from_iterable(
+                combinations(members, size) for size in range(len(members), -1, -1)
+            )
             return [[key for member in kept for key in member] for kept in chosen]
         case _:
-            refuse("E_GROUPING", "WITH ROLLUP and WITH CUBE are not answered; write GROUP BY ROLLUP (…)", part)
+            refuse(
+                "E_GROUPING",
+                "WITH ROLLUP and WITH CUBE are not answered; write GROUP BY ROLLUP (…)",
+                part,
+            )
 
 
 def _members(node: exp.Expr) -> Keys:
@@ -166,18 +190,24 @@ def cube(
         for places, domain in _domains(relation, keys, different, binding.sizes).items()
     }
     finest = max(different, key=len)
-    together = domains[finest] is not None and all(set(places) <= set(finest) for places in different)
+    together = domains[finest] is not None and all(
+        set(places) <= set(finest) for places in different
+    )
     alone = together and finest_takes_whole_price(
         _sizes(relation, keys, different, binding.sizes), norm_of(binding.schema.privacy)
     )
     wanted = {
-        places: tuple(each for each in asked if places == finest or not alone or not is_additive(each))
+        places: tuple(
+            each for each in asked if places == finest or not alone or not is_additive(each)
+        )
         for places in different
     }
     if sum(map(bool, wanted.values())) > 1:
         relation = within_domain(relation, keys, binding.sizes)
     cores = {
-        places: _core(relation, keys, places, measured, domains[places], binding) if measured else None
+        places: _core(relation, keys, places, measured, domains[places], binding)
+        if measured
+        else None
         for places, measured in wanted.items()
     }
     levels = tuple(GroupingSet(places, cores[places]) for places in sets)
@@ -194,7 +224,9 @@ def _core(
 ) -> int:
     unit = unit_of(relation)
     assert unit is not None
-    return binding.core(Core(relation, unit, tuple(keys[place] for place in places), aggregates, domain))
+    return binding.core(
+        Core(relation, unit, tuple(keys[place] for place in places), aggregates, domain)
+    )
 
 
 def _domains(
@@ -219,7 +251,9 @@ def _domains(
     return found
 
 
-def _domain(relation: Relation, keys: tuple[Expression, ...], places: KeyPlaces, public: Fanout) -> KeyDomain | None:
+def _domain(
+    relation: Relation, keys: tuple[Expression, ...], places: KeyPlaces, public: Fanout
+) -> KeyDomain | None:
     own = tuple(keys[place] for place in places)
     return key_domain(relation, own, public, by_output=True) if places else None
 
@@ -229,12 +263,19 @@ def _sizes(
 ) -> dict[KeyPlaces, int | None]:
     """At most how many groups each set has, from the schema; None where public tables say."""
     domains = {places: _domain(relation, keys, places, public) for places in sets}
-    return {places: 1 if not places else None if domain is None else domain.count for places, domain in domains.items()}
+    return {
+        places: 1 if not places else None if domain is None else domain.count
+        for places, domain in domains.items()
+    }
 
 
 def groups_by_unit(select: exp.Select, source_from: From) -> bool:
     """Whether each group of the SELECT has rows of one unit: some key identifies it."""
     if select.args.get("group") is None:
         return False
-    keys = (source_from.scope.resolve(key) for key in all_keys(select, source_from) if isinstance(key, exp.Column))
+    keys = (
+        source_from.scope.resolve(key)
+        for key in all_keys(select, source_from)
+        if isinstance(key, exp.Column)
+    )
     return any(isinstance(key, ColumnRef) and key.identifies is not None for key in keys)

@@ -24,9 +24,23 @@ from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.binder.sources.tables import BoundRelation
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, function_named
-from dpsql.sql.ir.aggregate_properties import Dispersion, UnitForm, UnitFunction, unit_ignores_repeated_rows
+from dpsql.sql.ir.aggregate_properties import (
+    Dispersion,
+    UnitForm,
+    UnitFunction,
+    unit_ignores_repeated_rows,
+)
 from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, ColumnRef, Expression, columns, conjunction
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    DOUBLE,
+    INTEGER,
+    Call,
+    ColumnRef,
+    Expression,
+    columns,
+    conjunction,
+)
 from dpsql.sql.ir.interval import UNIT_INTERVAL, Interval
 from dpsql.sql.ir.references import is_of_outside
 from dpsql.sql.ir.refusal import only, refuse
@@ -39,9 +53,13 @@ NULLS_LEFT_OUT = (
 )
 
 
-def per_unit(select: exp.Select, keys: list[exp.Expr], source_from: From, binding: Binding) -> BoundRelation:
+def per_unit(
+    select: exp.Select, keys: list[exp.Expr], source_from: From, binding: Binding
+) -> BoundRelation:
     """The grouped subquery as a relation in which each row has one unit, and what its output columns mean."""
-    only(select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT")
+    only(
+        select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT"
+    )
     where = select.args.get("where")
     reader = source_from.reader()
     child = source_from.finish(None if where is None else reader.condition(where.this), select)
@@ -54,7 +72,12 @@ class Grouping:
     _of_one_unit: ClassVar[bool] = True
 
     def __init__(
-        self, select: exp.Select, keys: list[exp.Expr], child: Relation, reader: Reader, binding: Binding
+        self,
+        select: exp.Select,
+        keys: list[exp.Expr],
+        child: Relation,
+        reader: Reader,
+        binding: Binding,
     ) -> None:
         self._select, self._reader, self._alias = select, reader, binding.alias()
         self._keys = [reader.read(key) for key in keys]
@@ -75,13 +98,17 @@ class Grouping:
                 refuse("E_COLUMN", "list the columns of a grouped subquery", item)
             name = fold(item.alias_or_name) or f"column{place}"
             if name in columns:
-                refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
+                refuse(
+                    "E_COLUMN", f"two columns are called {name}; give one of them an alias", item
+                )
             columns[name] = self._outer.read(item.unalias())
         having = self._select.args.get("having")
         condition = None if having is None else self._outer.condition(having.this)
         keys = [key for key in self._keys if not self._is_unit(key)]
         relation = self._relation(keys)
-        return BoundRelation(relation if condition is None else Filter(relation, condition), columns)
+        return BoundRelation(
+            relation if condition is None else Filter(relation, condition), columns
+        )
 
     def _relation(self, keys: list[Expression]) -> Relation:
         return PerUnit(
@@ -128,9 +155,17 @@ class Grouping:
             return None
         name = f"k{rest.index(expression)}"
         if isinstance(expression, ColumnRef):
-            return ColumnRef(self._alias, name, expression.type, expression.nullable, expression.bounds,
-                          expression.domain, expression.identifies, False,
-                          null_group=expression.null_group)  # fmt: skip
+            return ColumnRef(
+                self._alias,
+                name,
+                expression.type,
+                expression.nullable,
+                expression.bounds,
+                expression.domain,
+                expression.identifies,
+                False,
+                null_group=expression.null_group,
+            )
         return self._column(name, expression.type, bounds(expression), is_nullable(expression))
 
     def _repeated(self, node: exp.Expr) -> Expression | None:
@@ -141,7 +176,11 @@ class Grouping:
         if repeated.beside is not None and is_nullable(self._reader.read(repeated.beside)):
             return None
         try:
-            return self._outer.read(repeated.argument) if repeated.argument.find(exp.Column) is not None else None
+            return (
+                self._outer.read(repeated.argument)
+                if repeated.argument.find(exp.Column) is not None
+                else None
+            )
         except DatabaseError:
             return None  # not a function of the keys alone
 
@@ -153,7 +192,9 @@ class Grouping:
         sql_type, interval, nullable = meaning(aggregate, self._most_rows(aggregate))
         return self._column(f"a{self._aggregates.index(aggregate)}", sql_type, interval, nullable)
 
-    def _column(self, name: str, sql_type: SqlType, interval: Interval, nullable: bool) -> ColumnRef:
+    def _column(
+        self, name: str, sql_type: SqlType, interval: Interval, nullable: bool
+    ) -> ColumnRef:
         return ColumnRef(self._alias, name, sql_type, nullable, as_ends(sql_type, interval))
 
 
@@ -189,7 +230,11 @@ def _rows_in_group(relation: Relation, keys: list[Expression], sizes: Fanout) ->
     if unit_of(relation) is None:
         return None
     private = limits(relation).rows
-    return None if private is None else private * partners_in_group(with_partners(relation, [keys], sizes), keys)
+    return (
+        None
+        if private is None
+        else private * partners_in_group(with_partners(relation, [keys], sizes), keys)
+    )
 
 
 def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
@@ -198,7 +243,12 @@ def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
     if found is not None:
         return _of_one_unit(found, node)
     function, distinct, argument, condition = split(node, reader)
-    if isinstance(function, exp.CountIf) and argument is not None and argument.type == BOOLEAN and not distinct:
+    if (
+        isinstance(function, exp.CountIf)
+        and argument is not None
+        and argument.type == BOOLEAN
+        and not distinct
+    ):
         held = conjunction([part for part in (condition, argument) if part is not None])
         return UnitAggregate(UnitFunction.COUNT, None, held)
     form = _form(function, distinct, node)
@@ -212,7 +262,11 @@ def _of_one_unit(found: Aggregate, node: exp.Expr) -> UnitAggregate:
     """A statistic of one unit's rows; refused where it is not computed there."""
     form = found.function.per_unit
     if form is None:
-        asked = "statistics of pairs are" if found.other is not None else f"{found.function.name.upper()} is"
+        asked = (
+            "statistics of pairs are"
+            if found.other is not None
+            else f"{found.function.name.upper()} is"
+        )
         them = "them" if found.other is not None else "it"
         refuse("E_AGG", f"{asked} not answered per unit; ask for {them} over all rows", node)
     return UnitAggregate(form, found.argument, found.condition)
@@ -221,8 +275,12 @@ def _of_one_unit(found: Aggregate, node: exp.Expr) -> UnitAggregate:
 def require_own_columns(relation: Relation, aggregate: UnitAggregate, node: exp.Expr) -> None:
     """Refuse an aggregate that the engine would take for one of the query outside."""
     if is_of_outside(relation, aggregate):
-        refuse("E_SUBQ", "an aggregate of columns outside its subquery alone is one of the query outside in SQL; name "
-               "a column of the subquery in it", node)  # fmt: skip
+        refuse(
+            "E_SUBQ",
+            "an aggregate of columns outside its subquery alone is one of the query outside in SQL; name "
+            "a column of the subquery in it",
+            node,
+        )
 
 
 def _sum_type(argument: SqlType) -> SqlType:

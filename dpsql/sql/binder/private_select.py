@@ -14,7 +14,12 @@ from dpsql.schema import UNIT, fold
 from dpsql.sql.analysis.empty_relations import has_no_rows
 from dpsql.sql.analysis.key_domain.domain import key_domain, with_kept_rows
 from dpsql.sql.analysis.key_domain.values import public_values
-from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_aggregate, released_aggregate, split
+from dpsql.sql.binder.aggregates.aggregate import (
+    has_aggregate,
+    is_aggregate,
+    released_aggregate,
+    split,
+)
 from dpsql.sql.binder.aggregates.norm_clip import NormClipped, norm_clipped, with_norm
 from dpsql.sql.binder.aggregates.repeated_values import repeated_value
 from dpsql.sql.binder.binding_state import Binding
@@ -25,17 +30,40 @@ from dpsql.sql.binder.scope import Ctes
 from dpsql.sql.binder.sources.joins import From
 from dpsql.sql.ir.aggregate import COUNT, UNITS
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, Expression, Literal, Scalar, conjunction, subqueries
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    Call,
+    ColumnRef,
+    Expression,
+    Literal,
+    Scalar,
+    conjunction,
+    subqueries,
+)
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import unit_of
 from dpsql.sql.postprocess import released_sql
 from dpsql.sql.postprocess.functions import interval_end, with_argument
 
-_ALLOWED = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
-            "qualify", "windows")  # fmt: skip
+_ALLOWED = (
+    "expressions",
+    "from_",
+    "joins",
+    "where",
+    "group",
+    "having",
+    "order",
+    "limit",
+    "offset",
+    "distinct",
+    "qualify",
+    "windows",
+)
 
 
-def released_select(select: exp.Select, source_from: From, binding: Binding, ctes: Ctes) -> exp.Select:
+def released_select(
+    select: exp.Select, source_from: From, binding: Binding, ctes: Ctes
+) -> exp.Select:
     """The SELECT over the core's released table that gives what the analyst asked for."""
     only(select, *_ALLOWED, code="E_STMT")
     return _Cut(select, source_from, binding, ctes).over_released()
@@ -53,7 +81,9 @@ class _Cut:
         self._relation = source_from.finish(condition, select, shows_preserved=True)
         self._preserved = source_from.preserved
         is_unread = binding.unread or never_holds(select.args.get("having"))
-        self._is_measured = not is_unread and (bool(self._preserved) or not has_no_rows(self._relation))
+        self._is_measured = not is_unread and (
+            bool(self._preserved) or not has_no_rows(self._relation)
+        )
         self._scope = source_from.scope
         sets = [self._read_keys(keys) for keys in grouping_sets(select, source_from)]
         self._keys = tuple(dict.fromkeys(key for keys in sets for key in keys))
@@ -63,17 +93,29 @@ class _Cut:
         self._sets = places if has_sets(select) else None
         self._aggregates: list[Aggregate] = []
         self._earlier: dict[str, exp.Expr] = {}
-        self._aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+        self._aliases = {
+            fold(item.alias): item.this
+            for item in select.expressions
+            if isinstance(item, exp.Alias)
+        }
 
     def _read_keys(self, nodes: list[exp.Expr]) -> tuple[Expression, ...]:
         keys = []
         for node in nodes:
             key = self._reader.read(node)
             if isinstance(key, ColumnRef) and key.identifies == UNIT:
-                refuse("E_KEY", "one group for each unit would list the people; aggregate once more around it", node)
+                refuse(
+                    "E_KEY",
+                    "one group for each unit would list the people; aggregate once more around it",
+                    node,
+                )
             if isinstance(key, ColumnRef) and key.identifies is not None:
-                refuse("E_KEY", f"each {key.name} belongs to one unit, so that no group would be shown; group by what "
-                       "many share", node)  # fmt: skip
+                refuse(
+                    "E_KEY",
+                    f"each {key.name} belongs to one unit, so that no group would be shown; group by what "
+                    "many share",
+                    node,
+                )
             if key not in keys and not (isinstance(key, Literal) and node.find(exp.Column) is None):
                 keys.append(key)
         return tuple(keys)
@@ -131,7 +173,9 @@ class _Cut:
         return empty.alias, empty
 
     def _item(self, item: exp.Expr) -> exp.Expr:
-        if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
+        if isinstance(item, exp.Star) or (
+            isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+        ):
             refuse("E_RAW", "* would show private rows; name the keys and aggregates", item)
         name = item.alias or self._own_name(item) or output_name(item)
         released = self._released(item.unalias())
@@ -144,7 +188,11 @@ class _Cut:
         if not isinstance(item, exp.Column) or not self._scope.has_column(item.name):
             return None
         column = self._scope.resolve(item)
-        return column.name if isinstance(column, ColumnRef) and column.name == fold(item.name) else None
+        return (
+            column.name
+            if isinstance(column, ColumnRef) and column.name == fold(item.name)
+            else None
+        )
 
     def _without_aliases(self, node: exp.Expr) -> exp.Expr:
         """The condition with every alias of the SELECT list replaced by what it stands for."""
@@ -170,7 +218,9 @@ class _Cut:
                 return self._alias_or_refusal(node)
             case exp.Grouping() | exp.GroupingId():
                 return self._grouping(node)
-            case exp.IgnoreNulls(this=exp.AnyValue() as inner) if not isinstance(node.parent, exp.Window):
+            case exp.IgnoreNulls(this=exp.AnyValue() as inner) if not isinstance(
+                node.parent, exp.Window
+            ):
                 return self._released(inner)
             case exp.Star() if not isinstance(node.parent, exp.AggFunc):
                 refuse("E_RAW", "* would show private rows; name the keys and aggregates", node)
@@ -180,7 +230,9 @@ class _Cut:
             case exp.Placeholder():
                 return released_sql.parameter_node(node, self._binding)
             case exp.Subquery():
-                return exp.Subquery(this=self._binding.released(node.this, self._ctes, self._released))
+                return exp.Subquery(
+                    this=self._binding.released(node.this, self._ctes, self._released)
+                )
             case exp.Query():
                 return self._binding.released(node, self._ctes, self._released)
         released_sql.check_node(node)
@@ -197,7 +249,9 @@ class _Cut:
             return clipped.of_no_rows
         if clipped is not None:
             norm = self._norm(clipped, node)
-            return clipped.whole(_column(f"k{self._keys.index(norm)}"), self._aggregate(clipped.parts(norm)))
+            return clipped.whole(
+                _column(f"k{self._keys.index(norm)}"), self._aggregate(clipped.parts(norm))
+            )
         aggregate = released_aggregate(node, self._reader, self._listed)
         if aggregate.function is UNITS and self._binding.schema.privacy.orphans == "each":
             return self._aggregate(self._of_named_units(aggregate, node))
@@ -208,7 +262,9 @@ class _Cut:
         _, _, unit, condition = split(node, self._reader)
         assert unit is not None
         named = Call("not", (Call("is null", (unit,), BOOLEAN),), BOOLEAN)
-        return replace(aggregate, condition=conjunction([named] if condition is None else [condition, named]))
+        return replace(
+            aggregate, condition=conjunction([named] if condition is None else [condition, named])
+        )
 
     def _aggregate(self, aggregate: Aggregate) -> exp.Expr:
         if aggregate not in self._aggregates:
@@ -219,11 +275,21 @@ class _Cut:
         """The key that has the norm to which units are clipped; it is found once."""
         if clipped not in self._norms:
             if self._sets is not None:
-                refuse("E_GROUPING", "a norm is that of one set of groups, and sums that are clipped to it do not add "
-                       "up to totals; write one GROUP BY, or declare bounds", node)  # fmt: skip
+                refuse(
+                    "E_GROUPING",
+                    "a norm is that of one set of groups, and sums that are clipped to it do not add "
+                    "up to totals; write one GROUP BY, or declare bounds",
+                    node,
+                )
             if self._preserved:
-                refuse("E_JOIN", "no norm is found where an outer join keeps public rows; use an inner join", node)
-            self._relation, norm = with_norm(clipped, self._rows, self._groups, self._relation, self._binding, node)
+                refuse(
+                    "E_JOIN",
+                    "no norm is found where an outer join keeps public rows; use an inner join",
+                    node,
+                )
+            self._relation, norm = with_norm(
+                clipped, self._rows, self._groups, self._relation, self._binding, node
+            )
             self._norms[clipped] = norm
             self._keys = (*self._keys, norm)
         return self._norms[clipped]
@@ -250,7 +316,9 @@ class _Cut:
         key = self._key(node)
         if key is not None:
             return self._sets is None or all(int(key.name[1:]) in places for places in self._sets)
-        if isinstance(node, exp.Column | exp.Query | exp.Window | exp.Star | exp.Placeholder) or is_aggregate(node):
+        if isinstance(
+            node, exp.Column | exp.Query | exp.Window | exp.Star | exp.Placeholder
+        ) or is_aggregate(node):
             return False
         return all(map(self._is_of_keys, node.iter_expressions()))
 
@@ -261,11 +329,14 @@ class _Cut:
             key = self._key(self._without_aliases(part))
             if key is None:
                 refuse("E_GROUPING", "GROUPING names keys of the GROUP BY", node)
-            digits.append(_column(f"g{key.name[1:]}") if self._sets is not None else exp.Literal.number(0))
+            digits.append(
+                _column(f"g{key.name[1:]}") if self._sets is not None else exp.Literal.number(0)
+            )
         whole = digits[0]
         for digit in digits[1:]:
             whole = exp.Add(
-                this=exp.Mul(this=exp.Paren(this=whole), expression=exp.Literal.number(2)), expression=digit
+                this=exp.Mul(this=exp.Paren(this=whole), expression=exp.Literal.number(2)),
+                expression=digit,
             )
         return exp.Paren(this=whole) if len(digits) > 1 else whole
 
@@ -273,7 +344,11 @@ class _Cut:
         in_order = node.find_ancestor(exp.Order, exp.Qualify) is not None
         if in_order and not node.table and fold(node.name) in self._aliases:
             return exp.Column(this=exp.to_identifier(node.name, quoted=True))
-        earlier = None if node.table or self._scope.has_column(node.name) else self._earlier.get(fold(node.name))
+        earlier = (
+            None
+            if node.table or self._scope.has_column(node.name)
+            else self._earlier.get(fold(node.name))
+        )
         if earlier is not None:
             return exp.Paren(this=earlier.copy())
         self._scope.resolve(node)  # an unknown name is told as such
@@ -285,7 +360,9 @@ _CORE = "core"
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(_CORE, quoted=True))
+    return exp.column(
+        exp.to_identifier(name, quoted=True), table=exp.to_identifier(_CORE, quoted=True)
+    )
 
 
 def _is_window_function(node: exp.Expr) -> bool:

@@ -24,8 +24,20 @@ from dpsql.sql.ir.relation import Filter
 
 #: What a condition that is moved may be made of: comparisons of keys with constants, which fail on no value, and are
 #: not true of NULL.
-_CONDITIONS = (exp.And, exp.Or, exp.Paren, exp.Not, exp.Between, exp.In, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT,
-               exp.GTE)  # fmt: skip
+_CONDITIONS = (
+    exp.And,
+    exp.Or,
+    exp.Paren,
+    exp.Not,
+    exp.Between,
+    exp.In,
+    exp.EQ,
+    exp.NEQ,
+    exp.LT,
+    exp.LTE,
+    exp.GT,
+    exp.GTE,
+)
 #: The types that constants are cast to beside such keys.
 _MOMENTS = frozenset({exp.DType.DATE, exp.DType.TIMESTAMP})
 
@@ -46,11 +58,21 @@ def push_key_conditions(
     found = []
     for place, core in enumerate(cores):
         name = f"core{place}"
-        uses = [table for table in postprocessing.find_all(exp.Table) if table.db == "released" and table.name == name]
+        uses = [
+            table
+            for table in postprocessing.find_all(exp.Table)
+            if table.db == "released" and table.name == name
+        ]
         elsewhere = place in of_cubes or any(f'"{name}"' in table.sql for table in derived)
-        conditions = [] if elsewhere or not core.keys else [_read(core, demanded(use, schema)) for use in uses]
+        conditions = (
+            []
+            if elsewhere or not core.keys
+            else [_read(core, demanded(use, schema)) for use in uses]
+        )
         known = [each for each in conditions if each is not None]
-        found.append(_with_condition(core, known, sizes) if known and len(known) == len(uses) else core)
+        found.append(
+            _with_condition(core, known, sizes) if known and len(known) == len(uses) else core
+        )
     return tuple(found)
 
 
@@ -141,7 +163,9 @@ def _conditions(select: exp.Select, place: int, schema: Schema) -> list[exp.Expr
         found = _conjuncts(own.args.get("on"))
     else:
         inner = [join for join in joins if not join.side]
-        found = _conjuncts(select.args["where"].this) if select.args.get("where") is not None else []
+        found = (
+            _conjuncts(select.args["where"].this) if select.args.get("where") is not None else []
+        )
         found += [each for join in inner for each in _conjuncts(join.args.get("on"))]
         found += _from_outside(select, schema)
     return [each for each in found if _names_only(each, select, place, schema)]
@@ -149,9 +173,12 @@ def _conditions(select: exp.Select, place: int, schema: Schema) -> list[exp.Expr
 
 def _is_plain(join: exp.Join) -> bool:
     """Whether the join is an inner, a cross or a LEFT one, by a condition or by none."""
-    return not join.method and join.side in ("", "LEFT") and join.kind in ("", "INNER", "CROSS", "OUTER") and (
-        not join.args.get("using")
-    )  # fmt: skip
+    return (
+        not join.method
+        and join.side in ("", "LEFT")
+        and join.kind in ("", "INNER", "CROSS", "OUTER")
+        and (not join.args.get("using"))
+    )
 
 
 def _conjuncts(condition: exp.Expr | None) -> list[exp.Expr]:
@@ -175,7 +202,11 @@ def _names_only(condition: exp.Expr, select: exp.Select, place: int, schema: Sch
 def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
     """The conditions of the outer query on rows of the SELECT, written over the sources of the SELECT."""
     around = select.parent
-    outer = None if not isinstance(around, exp.Subquery) or around.args.get("pivots") else select_of(around)
+    outer = (
+        None
+        if not isinstance(around, exp.Subquery) or around.args.get("pivots")
+        else select_of(around)
+    )
     if outer is None or not isinstance(around, exp.Subquery) or not _passes_conditions(select):
         return []
     outputs = renamed(around, output_columns(select, schema))
@@ -200,20 +231,31 @@ def _passes_conditions(select: exp.Select) -> bool:
         return False
     if select.find(exp.Window) is not None:
         return False
-    plain = group is None or not any(value for name, value in group.args.items() if name != "expressions")
+    plain = group is None or not any(
+        value for name, value in group.args.items() if name != "expressions"
+    )
     return plain and not (group is None and _aggregates(select))
 
 
 def _aggregates(select: exp.Select) -> bool:
     """Whether the SELECT makes one row of all its rows."""
-    parts = [*select.expressions, *(select.args[name] for name in ("having",) if select.args.get(name) is not None)]
-    return any(part.find(exp.AggFunc, exp.Anonymous, exp.AnonymousAggFunc) is not None for part in parts)
+    parts = [
+        *select.expressions,
+        *(select.args[name] for name in ("having",) if select.args.get(name) is not None),
+    ]
+    return any(
+        part.find(exp.AggFunc, exp.Anonymous, exp.AnonymousAggFunc) is not None for part in parts
+    )
 
 
 def _grouping(select: exp.Select) -> list[exp.Expr] | None:
     """The expressions that the SELECT groups by, None where it does not group; ordinals stand for no expression."""
     group = select.args.get("group")
-    return None if group is None else [each for each in group.expressions if not isinstance(each, exp.Literal)]
+    return (
+        None
+        if group is None
+        else [each for each in group.expressions if not isinstance(each, exp.Literal)]
+    )
 
 
 def _may_stand_for(output: exp.Expr, grouped: Sequence[exp.Expr] | None) -> bool:

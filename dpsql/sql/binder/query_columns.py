@@ -25,21 +25,31 @@ def select_of(source: exp.Expr) -> exp.Select | None:
 def sources(select: exp.Select) -> list[exp.Expr]:
     """What stands in FROM and behind each JOIN, in their order."""
     clause = select.args.get("from_")
-    return [] if clause is None else [clause.this, *(join.this for join in select.args.get("joins") or ())]
+    return (
+        []
+        if clause is None
+        else [clause.this, *(join.this for join in select.args.get("joins") or ())]
+    )
 
 
 def source_of(column: exp.Column, select: exp.Select, schema: Schema) -> int | None:
     """The place of the source that the column is of; None where that is not certain."""
     found = sources(select)
     if column.table:
-        places = [place for place, each in enumerate(found) if fold(each.alias_or_name) == fold(column.table)]
+        places = [
+            place
+            for place, each in enumerate(found)
+            if fold(each.alias_or_name) == fold(column.table)
+        ]
         return places[0] if len(places) == 1 else None
     if len(found) == 1:
         return 0
     names = [column_names_of(source, schema) for source in found]
     if any(each is None for each in names):
         return None
-    places = [place for place, each in enumerate(names) if each is not None and fold(column.name) in each]
+    places = [
+        place for place, each in enumerate(names) if each is not None and fold(column.name) in each
+    ]
     return places[0] if len(places) == 1 else None
 
 
@@ -68,18 +78,33 @@ def _item(item: exp.Expr, select: exp.Select, schema: Schema) -> list[tuple[str,
         if names is None or not alias:
             return None
         if not isinstance(item, exp.Column) or fold(item.table) == fold(alias):
-            pairs += [(name, exp.column(exp.to_identifier(name, quoted=True), exp.to_identifier(alias, quoted=True)))
-                      for name in names]  # fmt: skip
+            pairs += [
+                (
+                    name,
+                    exp.column(
+                        exp.to_identifier(name, quoted=True), exp.to_identifier(alias, quoted=True)
+                    ),
+                )
+                for name in names
+            ]
     return pairs
 
 
 def column_names_of(source: exp.Expr, schema: Schema) -> list[str] | None:
     """The names of the columns of a source in their order; None where they are not known."""
-    if isinstance(source, exp.Subquery) and not source.args.get("pivots") and isinstance(source.this, exp.Select):
+    if (
+        isinstance(source, exp.Subquery)
+        and not source.args.get("pivots")
+        and isinstance(source.this, exp.Select)
+    ):
         outputs = renamed(source, output_columns(source.this, schema))
         return None if outputs is None or None in outputs.values() else list(outputs)
     if isinstance(source, exp.Table) and source.db == "public" and not source.args.get("pivots"):
-        listed = source.args["alias"].args.get("columns") if source.args.get("alias") is not None else None
+        listed = (
+            source.args["alias"].args.get("columns")
+            if source.args.get("alias") is not None
+            else None
+        )
         return None if listed else [fold(name) for name in schema.tables[source.name].columns]
     return None
 

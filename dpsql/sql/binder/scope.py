@@ -40,7 +40,9 @@ def _is_of(node: exp.Expr, database: str) -> bool:
 
 def require_known_schema(node: exp.Column | exp.Table) -> None:
     """Refuse a name of another database, or with a schema that is none of the two that clients know."""
-    if node.args.get("catalog") or (node.args.get("db") and fold(node.args["db"].name) not in SCHEMAS):
+    if node.args.get("catalog") or (
+        node.args.get("db") and fold(node.args["db"].name) not in SCHEMAS
+    ):
         code = "E_COLUMN" if isinstance(node, exp.Column) else "E_TABLE"
         if node.args.get("db") and fold(node.args["db"].name) in CATALOGUES:
             reason = "information_schema and pg_catalog are answered by `dpsql serve`, and not beside other tables"
@@ -108,7 +110,11 @@ class Scope:
         if table and not own:
             refuse("E_TABLE", f'missing FROM-clause entry for table "{table}"', node)
         if not found:
-            refuse("E_COLUMN", f"column {f'{table}.{name}' if table else _quoted(name)} does not exist", node)
+            refuse(
+                "E_COLUMN",
+                f"column {f'{table}.{name}' if table else _quoted(name)} does not exist",
+                node,
+            )
         if table or len(found) == 1:
             return found[0]
         return self.shared(name, node)
@@ -116,14 +122,23 @@ class Scope:
     def shared(self, name: str, node: exp.Expr) -> Expression:
         """The column of that name that USING has made one; refused where some source has another."""
         expression, names = self.merged.get(name, (None, frozenset()))
-        if expression is None or any(name in each.columns and each.name not in names for each in self.sources):
-            refuse("E_COLUMN", f"column reference {_quoted(name)} is ambiguous; write table.{name}", node)
+        if expression is None or any(
+            name in each.columns and each.name not in names for each in self.sources
+        ):
+            refuse(
+                "E_COLUMN",
+                f"column reference {_quoted(name)} is ambiguous; write table.{name}",
+                node,
+            )
         return expression
 
     def relations(self) -> frozenset[str]:
         """The relations whose columns can be seen."""
         own = {
-            column.relation for source in self.sources for each in source.columns.values() for column in columns(each)
+            column.relation
+            for source in self.sources
+            for each in source.columns.values()
+            for column in columns(each)
         }
         return frozenset(own) | (frozenset() if self.outer is None else self.outer.relations())
 
@@ -136,7 +151,11 @@ class Scope:
         for source in chosen:
             for name, expression in source.columns.items():
                 if name in result and name not in self.merged:
-                    refuse("E_COLUMN", f"column reference {_quoted(name)} is ambiguous; list the columns", node)
+                    refuse(
+                        "E_COLUMN",
+                        f"column reference {_quoted(name)} is ambiguous; list the columns",
+                        node,
+                    )
                 is_shared = table is None and name in self.merged
                 result.setdefault(name, self.shared(name, node) if is_shared else expression)
         return list(result.items())
@@ -178,9 +197,10 @@ def without_ctes(query: exp.Expr, ctes: Ctes) -> tuple[exp.Expr, Ctes]:
 
 
 def _names_itself(cte: exp.CTE) -> bool:
-    return any(fold(table.name) == fold(cte.alias) and not table.db for table in cte.this.find_all(exp.Table)) and (
-        isinstance(cte.this, exp.SetOperation)
-    )
+    return any(
+        fold(table.name) == fold(cte.alias) and not table.db
+        for table in cte.this.find_all(exp.Table)
+    ) and (isinstance(cte.this, exp.SetOperation))
 
 
 def alias_columns(node: exp.Expr) -> tuple[str, ...]:

@@ -144,7 +144,9 @@ class Dialect(Syntax, ABC):
         """The day so many days after another."""
 
     @abstractmethod
-    def values(self, rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]) -> exp.Expr:
+    def values(
+        self, rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]
+    ) -> exp.Expr:
         """A table of these rows and column names, as it stands in FROM."""
 
     @abstractmethod
@@ -211,7 +213,9 @@ class Dialect(Syntax, ABC):
     def equal(self, left: str, right: str, name: str) -> exp.Expr:
         """Equality of the same column of two relations; keys may be NULL and then equal each other, units never are."""
         columns = node.column(left, name), node.column(right, name)
-        return exp.EQ(this=columns[0], expression=columns[1]) if name == "u" else self.same(*columns)
+        return (
+            exp.EQ(this=columns[0], expression=columns[1]) if name == "u" else self.same(*columns)
+        )
 
     def total_form(self, function: str, *arguments: exp.Expr) -> exp.Expr:
         """The total form of a function applied to emitted arguments; StatementError (E_FUNC) where there is none."""
@@ -228,4 +232,6 @@ class Dialect(Syntax, ABC):
 
     def lacks(self, what: str) -> NoReturn:
         """Refuse what the dialect has no form of."""
-        raise StatementError("E_FUNC", f"{self.title} has no form of {what} that gives a value or NULL on every row")
+        raise StatementError(
+            "E_FUNC", f"{self.title} has no form of {what} that gives a value or NULL on every row"
+        )

@@ -48,7 +48,11 @@ def _with_places(
     unit = node.column(alias, UNIT)
     hashed = dialect.hashed(HASH_KEY, [unit.copy(), *(each.copy() for each in keys)])
     order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *keys)]
-    place = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), partition_by=[unit], order=exp.Order(expressions=order))
+    place = exp.Window(
+        this=exp.Anonymous(this="DENSE_RANK"),
+        partition_by=[unit],
+        order=exp.Order(expressions=order),
+    )
     columns: list[exp.Expr] = [
         node.column(alias, f"c{number}") for number in range(len(groups.child.branches[0].columns))
     ]

@@ -34,11 +34,15 @@ def integer(value: int) -> exp.Expr:
 
 def number(value: int | float) -> exp.Expr:
     """A DOUBLE literal; the cast keeps the engine from reading it as a DECIMAL."""
-    size = exp.Cast(this=exp.Literal.number(repr(abs(value))), to=exp.DataType(this=exp.DType.DOUBLE))
+    size = exp.Cast(
+        this=exp.Literal.number(repr(abs(value))), to=exp.DataType(this=exp.DType.DOUBLE)
+    )
     return exp.Neg(this=size) if value < 0 else size
 
 
-def function(text: Literal["ABS", "FLOOR", "MAX", "MIN", "SQRT"], *arguments: exp.Expr) -> exp.Anonymous:
+def function(
+    text: Literal["ABS", "FLOOR", "MAX", "MIN", "SQRT"], *arguments: exp.Expr
+) -> exp.Anonymous:
     """A call of a function that every engine has under this name."""
     return exp.Anonymous(this=text, expressions=list(arguments))
 
@@ -49,8 +53,21 @@ def paren(node: exp.Expr) -> exp.Paren:
 
 
 #: What is written as a name, a number or a call, and so stands beside an operator as it is.
-_CLOSED = (exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren, exp.Cast, exp.Case, exp.Anonymous, exp.Coalesce,
-           exp.Count, exp.Sum, exp.Exists, exp.Subquery)  # fmt: skip
+_CLOSED = (
+    exp.Column,
+    exp.Literal,
+    exp.Boolean,
+    exp.Null,
+    exp.Paren,
+    exp.Cast,
+    exp.Case,
+    exp.Anonymous,
+    exp.Coalesce,
+    exp.Count,
+    exp.Sum,
+    exp.Exists,
+    exp.Subquery,
+)
 
 
 def operand(node: exp.Expr) -> exp.Expr:
@@ -75,7 +92,9 @@ def compare(kind: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Expr
 
 def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) -> exp.Case:
     """CASE WHEN … THEN … END."""
-    return exp.Case(ifs=[exp.If(this=condition, true=value) for condition, value in branches], default=default)
+    return exp.Case(
+        ifs=[exp.If(this=condition, true=value) for condition, value in branches], default=default
+    )
 
 
 def not_null(node: exp.Expr) -> exp.Expr:
@@ -93,7 +112,9 @@ def conjoined(conditions: list[exp.Expr]) -> exp.Expr | None:
         return balanced(conditions, exp.And)
     whole: exp.Expr | None = None
     for condition in conditions:
-        whole = condition if whole is None else exp.And(this=paren(whole), expression=paren(condition))
+        whole = (
+            condition if whole is None else exp.And(this=paren(whole), expression=paren(condition))
+        )
     return whole
 
 
@@ -106,7 +127,9 @@ def balanced(parts: Sequence[exp.Expr], kind: type[exp.Binary]) -> exp.Expr:
     left = list(parts)
     while len(left) > 1:
         pairs = zip(left[::2], left[1::2], strict=False)
-        left = [kind(this=operand(one), expression=operand(two)) for one, two in pairs] + left[len(left) // 2 * 2 :]
+        left = [kind(this=operand(one), expression=operand(two)) for one, two in pairs] + left[
+            len(left) // 2 * 2 :
+        ]
     return left[0]
 
 
@@ -148,7 +171,9 @@ def join(source: exp.Expr, on: exp.Expr | None = None, side: str | None = None) 
 
 def subquery(query: exp.Query, alias: str, columns: list[str] | None = None) -> exp.Subquery:
     """A query that stands in FROM."""
-    return exp.Subquery(this=query, alias=exp.TableAlias(this=name(alias), columns=[name(c) for c in columns or ()]))
+    return exp.Subquery(
+        this=query, alias=exp.TableAlias(this=name(alias), columns=[name(c) for c in columns or ()])
+    )
 
 
 def or_zero(value: exp.Expr) -> exp.Expr:

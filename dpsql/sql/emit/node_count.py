@@ -27,8 +27,11 @@ def limited(tree: exp.Expr) -> exp.Expr:
 def require(nodes: int) -> None:
     """StatementError (E_LIMITS) where so many are more than an engine plans in seconds."""
     if nodes > MOST_NODES:
-        raise StatementError("E_LIMITS", f"it becomes more than {MOST_NODES:,} parts of engine SQL; nest fewer "
-                                         "functions, ask for fewer columns, or use shorter texts")  # fmt: skip
+        raise StatementError(
+            "E_LIMITS",
+            f"it becomes more than {MOST_NODES:,} parts of engine SQL; nest fewer "
+            "functions, ask for fewer columns, or use shorter texts",
+        )
 
 
 def _nodes(tree: exp.Expr) -> int:
@@ -48,6 +51,9 @@ def _nodes(tree: exp.Expr) -> int:
             continue
         for name, value in each.args.items():
             twice = 2 * times if name == "this" and isinstance(each, exp.Nullif) else times
-            pending += [(part, twice) for part in (value if isinstance(value, list) else [value])
-                        if isinstance(part, exp.Expr)]  # fmt: skip
+            pending += [
+                (part, twice)
+                for part in (value if isinstance(value, list) else [value])
+                if isinstance(part, exp.Expr)
+            ]
     return total

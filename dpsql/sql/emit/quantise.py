@@ -14,7 +14,13 @@ from sqlglot import exp
 
 from dpsql.sql.analysis.bounds import is_nullable
 from dpsql.sql.analysis.contribution import MOST_PARTS, PARTS
-from dpsql.sql.analysis.quantisation import MOST_BITS_OF_UNIT, MOST_STEPS, ProductQuantum, Quantum, quantum
+from dpsql.sql.analysis.quantisation import (
+    MOST_BITS_OF_UNIT,
+    MOST_STEPS,
+    ProductQuantum,
+    Quantum,
+    quantum,
+)
 from dpsql.sql.emit import node
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.node import number
@@ -44,7 +50,10 @@ def quantised(dialect: Dialect, argument: Expression, grid: Quantum, offset: int
     scaled = clamped if grid.size == 1 else node.times(clamped, number(grid.factor))
     steps: exp.Expr = dialect.try_cast(scaled, INTEGER)
     if offset:
-        steps = exp.Sub(this=steps, expression=node.integer(offset) if offset > 0 else node.paren(node.integer(offset)))
+        steps = exp.Sub(
+            this=steps,
+            expression=node.integer(offset) if offset > 0 else node.paren(node.integer(offset)),
+        )
     return node.case((node.not_null(value), steps))
 
 
@@ -58,7 +67,9 @@ def in_parts(dialect: Dialect, argument: Expression, whole: Expression) -> exp.E
 
     ``whole`` is a released number above 0.
     """
-    parts = exp.Div(this=number(float(PARTS)), expression=double(dialect, whole), typed=False, safe=False)
+    parts = exp.Div(
+        this=number(float(PARTS)), expression=double(dialect, whole), typed=False, safe=False
+    )
     return dialect.try_cast(_clamped(dialect, argument, node.paren(parts), MOST_PARTS), INTEGER)
 
 
@@ -80,7 +91,9 @@ def at_least(dialect: Dialect, argument: Expression, grid: Quantum) -> exp.Expr 
     if grid.low <= 0 <= grid.high:
         return node.plus(node.function("ABS", double(dialect, argument)), half)
     if grid.low > 0 and not is_nullable(argument):
-        return node.plus(dialect.greatest(double(dialect, argument), number(float(grid.low * grid.size))), half)
+        return node.plus(
+            dialect.greatest(double(dialect, argument), number(float(grid.low * grid.size))), half
+        )
     return None
 
 
@@ -89,12 +102,21 @@ def in_units(steps: exp.Expr, size: Fraction) -> exp.Expr:
     if Fraction(float(size)) == size:
         return node.times(steps, number(float(size)))
     if size < SMALLEST_STEP:
-        steps = exp.Div(this=node.operand(steps), expression=number(float(1 / SMALLEST_STEP)), typed=False, safe=False)
+        steps = exp.Div(
+            this=node.operand(steps),
+            expression=number(float(1 / SMALLEST_STEP)),
+            typed=False,
+            safe=False,
+        )
         size /= SMALLEST_STEP
-    return exp.Div(this=node.operand(steps), expression=number(float(1 / size)), typed=False, safe=False)
+    return exp.Div(
+        this=node.operand(steps), expression=number(float(1 / size)), typed=False, safe=False
+    )
 
 
-def product(dialect: Dialect, left: Expression, right: Expression, grid: ProductQuantum) -> exp.Expr:
+def product(
+    dialect: Dialect, left: Expression, right: Expression, grid: ProductQuantum
+) -> exp.Expr:
     """The product of two arguments, each from its middle, as a BIGINT of at most ``grid.reach`` in size; NULL where
     either is NULL."""
     first = quantised(dialect, left, grid.left, grid.left.middle)
@@ -102,14 +124,21 @@ def product(dialect: Dialect, left: Expression, right: Expression, grid: Product
         first = dialect.cast(first, "wide")
     value = node.times(first, quantised(dialect, right, grid.right, grid.right.middle))
     if grid.divisor > 1:
-        value = dialect.quotient(node.paren(node.plus(value, node.integer(grid.added))), node.integer(grid.divisor))
+        value = dialect.quotient(
+            node.paren(node.plus(value, node.integer(grid.added))), node.integer(grid.divisor)
+        )
     if grid.taken:
         value = exp.Sub(this=node.operand(value), expression=node.integer(grid.taken))
-    return dialect.cast(value, INTEGER) if grid.left.reach * grid.right.reach >= MOST_BIGINT else value
+    return (
+        dialect.cast(value, INTEGER) if grid.left.reach * grid.right.reach >= MOST_BIGINT else value
+    )
 
 
 def dispersion_of(
-    dialect: Dialect, dispersion: Dispersion, argument: Expression, when: Callable[[exp.Expr], exp.Expr]
+    dialect: Dialect,
+    dispersion: Dispersion,
+    argument: Expression,
+    when: Callable[[exp.Expr], exp.Expr],
 ) -> exp.Expr:
     """The variance or deviation of a group's values, NULL where it has too few; ``when`` keeps what a FILTER keeps.
 
@@ -144,18 +173,25 @@ def unit_aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:
     argument = aggregate.argument
 
     def when(value: exp.Expr) -> exp.Expr:
-        return value if aggregate.condition is None else node.case((native(dialect, aggregate.condition), value))
+        return (
+            value
+            if aggregate.condition is None
+            else node.case((native(dialect, aggregate.condition), value))
+        )
 
     match aggregate.function:
         case UnitFunction.COUNT:
-            return exp.Count(this=when(node.integer(1) if argument is None else native(dialect, argument)))
+            return exp.Count(
+                this=when(node.integer(1) if argument is None else native(dialect, argument))
+            )
         case UnitFunction.COUNT_DISTINCT:
             assert argument is not None
             return exp.Count(this=exp.Distinct(expressions=[when(key(dialect, argument))]))
         case UnitFunction.EVERY | UnitFunction.SOME:
             assert argument is not None
             return node.function(
-                "MIN" if aggregate.function is UnitFunction.EVERY else "MAX", when(native(dialect, argument))
+                "MIN" if aggregate.function is UnitFunction.EVERY else "MAX",
+                when(native(dialect, argument)),
             )
         case Dispersion() as dispersion:
             assert argument is not None
@@ -163,13 +199,16 @@ def unit_aggregate(dialect: Dialect, aggregate: UnitAggregate) -> exp.Expr:
         case UnitFunction.MIN | UnitFunction.MAX:
             assert argument is not None
             return node.function(
-                "MIN" if aggregate.function is UnitFunction.MIN else "MAX", when(key(dialect, argument))
+                "MIN" if aggregate.function is UnitFunction.MIN else "MAX",
+                when(key(dialect, argument)),
             )
         case UnitFunction.SUM | UnitFunction.AVG:
             assert argument is not None
             grid = quantum(argument, MOST_BITS_OF_UNIT)
             steps = quantised(dialect, argument, grid)
-            if grid != quantum(argument):  # steps as fine as these may add up to more than a BIGINT holds
+            if grid != quantum(
+                argument
+            ):  # steps as fine as these may add up to more than a BIGINT holds
                 steps = dialect.cast(steps, "wide")
             scaled = in_units(dialect.cast(dialect.sum(when(steps)), DOUBLE), grid.size)
             if aggregate.function is UnitFunction.SUM:

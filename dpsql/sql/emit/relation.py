@@ -53,7 +53,9 @@ def _set(variable: ContextVar[T], value: T) -> Iterator[None]:
         variable.reset(before)
 
 
-def from_clause(dialect: Dialect, relation: Relation) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
+def from_clause(
+    dialect: Dialect, relation: Relation
+) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
     """The first source, the joins in order, and the conditions of WHERE.
 
     An inner join of private rows is written as a LEFT JOIN whose rows without a partner are left out behind it: an
@@ -63,7 +65,9 @@ def from_clause(dialect: Dialect, relation: Relation) -> tuple[exp.Expr, list[ex
     order = join_order(relation)
     source, joins = _leaf(dialect, order.steps[0].source)
     conditions = [
-        _keep_left_join(dialect, native(dialect, each), order) if _is_of_later(each, order) else _read(dialect, each)
+        _keep_left_join(dialect, native(dialect, each), order)
+        if _is_of_later(each, order)
+        else _read(dialect, each)
         for each in order.where
     ]
     for step in order.steps[1:]:
@@ -76,10 +80,16 @@ def from_clause(dialect: Dialect, relation: Relation) -> tuple[exp.Expr, list[ex
         elif not ties:
             joins += [node.join(right, on), *hops]
         else:
-            joins += [node.join(right, on, "LEFT"), *(node.join(each.this, each.args["on"], "LEFT") for each in hops)]
+            joins += [
+                node.join(right, on, "LEFT"),
+                *(node.join(each.this, each.args["on"], "LEFT") for each in hops),
+            ]
             for each in joins[-1 - len(hops) :]:
                 each.meta[INNER] = True
-            equal = [node.compare(exp.EQ, native(dialect, own), native(dialect, other)) for own, other in ties]
+            equal = [
+                node.compare(exp.EQ, native(dialect, own), native(dialect, other))
+                for own, other in ties
+            ]
             conditions += [_keep_left_join(dialect, each, order) for each in equal]
     return source, joins, conditions
 
@@ -99,7 +109,11 @@ def _ties(step: JoinStep, order: JoinOrder) -> list[tuple[ColumnRef, ColumnRef]]
     """
     if unit_of(step.source) is None or order.outside or outer_columns(step.source):
         return []
-    found = [(own, other) for own, other in equalities(step.on) if own.relation == step.source.alias != other.relation]
+    found = [
+        (own, other)
+        for own, other in equalities(step.on)
+        if own.relation == step.source.alias != other.relation
+    ]
     hops = step.source.hops if isinstance(step.source, Scan) and step.source.keep is None else ()
     return [found[0], *((hop.parent, hop.child) for hop in hops)] if found else []
 
@@ -109,7 +123,9 @@ def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
     if order.outside or unit_of(order.steps[0].source) is None:
         return False
     later = [step.source for step in order.steps[1:] if unit_of(step.source) is not None]
-    return any(column.relation in aliases(source) for column in columns(expression) for source in later)
+    return any(
+        column.relation in aliases(source) for column in columns(expression) for source in later
+    )
 
 
 def _read(dialect: Dialect, condition: Expression) -> exp.Expr:
@@ -146,7 +162,12 @@ def _of_the_first(source: Leaf) -> ColumnRef:
     """A column of the source itself: its unit may be that of a parent which the statement joins later."""
     unit = unit_of(source)
     assert unit is not None
-    if unit.relation != source.alias and isinstance(source, Scan) and source.path is not None and source.path.hops:
+    if (
+        unit.relation != source.alias
+        and isinstance(source, Scan)
+        and source.path is not None
+        and source.path.hops
+    ):
         return source.path.hops[0].child
     return unit
 
@@ -183,7 +204,9 @@ def _derived(dialect: Dialect, leaf: PerUnit | Groups | Compound) -> exp.Query:
             keys = [key(dialect, each) for _, each in leaf.keys]
             aggregates = [unit_aggregate(dialect, each) for _, each in leaf.aggregates]
             has_unit = owned(dialect, child, unit)
-            return groups_select(dialect, leaf, leaf_source(dialect, child), has_unit, keys, aggregates)
+            return groups_select(
+                dialect, leaf, leaf_source(dialect, child), has_unit, keys, aggregates
+            )
         case Compound():
             return _compound(dialect, leaf)
         case _:
@@ -205,7 +228,10 @@ def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
     outputs: list[exp.Expr] = [] if unit is None else [node.aliased(native(dialect, unit), UNIT)]
     outputs += [node.aliased(key(dialect, expression), name) for name, expression in relation.keys]
     groups: list[exp.Expr] = [node.integer(place + 1) for place in range(len(outputs))]
-    outputs += [node.aliased(unit_aggregate(dialect, aggregate), name) for name, aggregate in relation.aggregates]
+    outputs += [
+        node.aliased(unit_aggregate(dialect, aggregate), name)
+        for name, aggregate in relation.aggregates
+    ]
     known = [] if unit is None else [owned(dialect, relation.child, unit)]
     return node.select(outputs, source, joins, node.conjoined([*conditions, *known]), groups)
 
@@ -220,11 +246,15 @@ def _compound(dialect: Dialect, compound: Compound) -> exp.Query:
     for select in selects[1:]:
         match compound.operator:
             case "union all" | "union":
-                whole = exp.Union(this=whole, expression=select, distinct=compound.operator == "union")
+                whole = exp.Union(
+                    this=whole, expression=select, distinct=compound.operator == "union"
+                )
             case "intersect all":
                 whole = exp.Intersect(this=whole, expression=select, distinct=False)
             case "except" | "except all":
-                whole = exp.Except(this=whole, expression=select, distinct=compound.operator == "except")
+                whole = exp.Except(
+                    this=whole, expression=select, distinct=compound.operator == "except"
+                )
             case _:
                 assert_never(compound.operator)
     return whole
@@ -234,7 +264,10 @@ def _branch(dialect: Dialect, branch: Branch, several: bool) -> exp.Select:
     source, joins, conditions = from_clause(dialect, branch.relation)
     outputs = [] if branch.unit is None else [node.aliased(_exactly(dialect, branch.unit), UNIT)]
     outputs += [
-        node.aliased(_exactly(dialect, each) if _keeps_its_form(each, several) else key(dialect, each), f"c{place}")
+        node.aliased(
+            _exactly(dialect, each) if _keeps_its_form(each, several) else key(dialect, each),
+            f"c{place}",
+        )
         for place, each in enumerate(branch.columns)
     ]
     if several and branch.unit is not None:
@@ -253,7 +286,10 @@ def _is_either(expression: Expression) -> bool:
     """Whether the expression is COALESCE of two columns of one type, as a full join has it."""
     if not (isinstance(expression, Call) and expression.function == "coalesce"):
         return False
-    return all(isinstance(each, ColumnRef) and each.type == expression.type for each in expression.arguments)
+    return all(
+        isinstance(each, ColumnRef) and each.type == expression.type
+        for each in expression.arguments
+    )
 
 
 def _exactly(dialect: Dialect, expression: Expression) -> exp.Expr:
@@ -267,9 +303,17 @@ def _exactly(dialect: Dialect, expression: Expression) -> exp.Expr:
 def subquery(dialect: Dialect, expression: Subquery) -> exp.Expr:
     """EXISTS, or a subquery of one aggregate without groups, which always gives one row."""
     outside = next(iter(outer_columns(expression.relation)), None)
-    with _set(_BESIDE, True), _set(_OUTSIDE, outside), _set(OUTER, _outer(expression.relation, expression.aggregate)):
+    with (
+        _set(_BESIDE, True),
+        _set(_OUTSIDE, outside),
+        _set(OUTER, _outer(expression.relation, expression.aggregate)),
+    ):
         source, joins, conditions = from_clause(dialect, expression.relation)
-        output = node.integer(1) if expression.aggregate is None else unit_aggregate(dialect, expression.aggregate)
+        output = (
+            node.integer(1)
+            if expression.aggregate is None
+            else unit_aggregate(dialect, expression.aggregate)
+        )
     inner = node.select([output], source, joins, node.conjoined(conditions))
     if expression.aggregate is not None:
         return exp.Subquery(this=inner)

@@ -48,7 +48,9 @@ _INTEGER_DIGITS: Final = 18
 #: Where a column is found when it is not under its relation's own alias.
 Places: TypeAlias = Mapping[ColumnRef, tuple[str, str]]
 
-_CONDITIONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "is not distinct from", "is distinct from"})
+_CONDITIONS = frozenset(
+    {"=", "<>", "<", "<=", ">", ">=", "in", "is not distinct from", "is distinct from"}
+)
 #: Characters of ASCII that follow each other, or one beyond it.
 _RUNS = re.compile(r"([\x00-\x7f]+)|(.)", re.DOTALL)
 _CHOICES = frozenset({"coalesce", "nullif", "greatest", "least"})
@@ -99,7 +101,11 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
     match expression:
         case ColumnRef(relation=relation, name=name, type=sql_type):
             column = node.column(*(places or {}).get(expression, (relation, name)))
-            return without_sign(column) if sql_type.kind == "double" and relation in OUTER.get() else column
+            return (
+                without_sign(column)
+                if sql_type.kind == "double" and relation in OUTER.get()
+                else column
+            )
         case Literal():
             return literal_node(dialect, expression)
         case Call() | Case() if is_whole(expression):
@@ -111,7 +117,9 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
                 return _nullif(dialect, expression, places)
             parts = _alike(dialect, arguments, places)
             if function != "coalesce" and dialect.reads_flat(function):
-                parts = [dialect.flat(each, part) for each, part in zip(parts, arguments, strict=True)]
+                parts = [
+                    dialect.flat(each, part) for each, part in zip(parts, arguments, strict=True)
+                ]
             return dialect.total_form(function, *parts)
         case Call():
             return _call(dialect, expression, places)
@@ -119,11 +127,16 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
             conditions = [native(dialect, condition, places) for condition, _ in branches]
             results = [value for _, value in branches] + ([] if default is None else [default])
             values = _alike(dialect, tuple(results), places)
-            return node.case(*zip(conditions, values, strict=False), default=None if default is None else values[-1])
+            return node.case(
+                *zip(conditions, values, strict=False),
+                default=None if default is None else values[-1],
+            )
         case Cast():
             return _cast(dialect, expression, places)
         case Subquery():
-            from dpsql.sql.emit.relation import subquery  # relations hold expressions, and these hold relations
+            from dpsql.sql.emit.relation import (
+                subquery,
+            )  # relations hold expressions, and these hold relations
 
             return subquery(dialect, expression)
         case _:
@@ -133,7 +146,9 @@ def _native(dialect: Dialect, expression: Expression, places: Places | None) -> 
 def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """A function applied to arguments of the engine types that its total form wants."""
     match call:
-        case Call(function="left", arguments=(ColumnRef() as column, Literal(value=int(most)))) if most >= LONG:
+        case Call(function="left", arguments=(ColumnRef() as column, Literal(value=int(most)))) if (
+            most >= LONG
+        ):
             return first_characters(dialect, native(dialect, column, places), most)
         case _:
             entry = FUNCTIONS[call.function]
@@ -144,7 +159,10 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
         for argument, kind in zip(call.arguments, entry.kinds(len(call.arguments)), strict=True)
     ]
     if dialect.reads_flat(call.function):
-        emitted = [dialect.flat(each, argument) for each, argument in zip(emitted, call.arguments, strict=True)]
+        emitted = [
+            dialect.flat(each, argument)
+            for each, argument in zip(emitted, call.arguments, strict=True)
+        ]
     whole = dialect.total_form(call.function, *emitted)
     keeps_date = call.type.kind == "date" and call.function.startswith(("date_", "time_bucket "))
     return dialect.try_cast(whole, DATE) if keeps_date else whole
@@ -159,14 +177,20 @@ def _bigint(dialect: Dialect, expression: Expression, places: Places | None) -> 
     if is_whole(expression):
         return narrow(dialect, _whole(dialect, expression, places)).tree
     emitted = native(dialect, expression, places)
-    return dialect.try_cast(emitted, INTEGER) if is_double(expression) else dialect.cast(emitted, INTEGER)
+    return (
+        dialect.try_cast(emitted, INTEGER)
+        if is_double(expression)
+        else dialect.cast(emitted, INTEGER)
+    )
 
 
 def _nullif(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     """The first argument in its own type, NULL where it equals the second."""
     first, second = call.arguments
     if first.type.is_numeric:
-        return dialect.total_form("nullif", nearest(dialect, first, places), nearest(dialect, second, places))
+        return dialect.total_form(
+            "nullif", nearest(dialect, first, places), nearest(dialect, second, places)
+        )
     values = _alike(dialect, call.arguments, places)
     parts = [dialect.flat(each, part) for each, part in zip(values, call.arguments, strict=True)]
     whole = dialect.total_form("nullif", *parts)
@@ -178,10 +202,14 @@ def _carried(dialect: Dialect, argument: Expression, places: Places | None) -> e
     return limited(_native(dialect, argument, places))
 
 
-def _argument(dialect: Dialect, argument: Expression, kind: str, jumps: bool, places: Places | None) -> exp.Expr:
+def _argument(
+    dialect: Dialect, argument: Expression, kind: str, jumps: bool, places: Places | None
+) -> exp.Expr:
     match kind:
         case "number":
-            return nearest(dialect, argument, places) if jumps else double(dialect, argument, places)
+            return (
+                nearest(dialect, argument, places) if jumps else double(dialect, argument, places)
+            )
         case "integer":
             return _bigint(dialect, argument, places)
         case _:
@@ -208,7 +236,9 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
         scale, digits = argument.type.scale or 0, target.scale or 0
         value = double(dialect, argument, places)
         if digits < scale:
-            rounded = dialect.total_form("round decimal", value, node.integer(scale), node.integer(digits))
+            rounded = dialect.total_form(
+                "round decimal", value, node.integer(scale), node.integer(digits)
+            )
         else:
             rounded = nearest(dialect, argument, places)
         return dialect.try_cast(rounded if computed else native(dialect, argument, places), target)
@@ -224,7 +254,9 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
     ):
         return dialect.try_cast(value, target)
     ends = ((exp.GT, -(10**whole)), (exp.LT, 10**whole))
-    fits = node.balanced([node.compare(kind, value.copy(), node.integer(end)) for kind, end in ends], exp.And)
+    fits = node.balanced(
+        [node.compare(kind, value.copy(), node.integer(end)) for kind, end in ends], exp.And
+    )
     return node.case((fits, dialect.try_cast(value, target)))
 
 
@@ -238,7 +270,11 @@ def nearest(dialect: Dialect, expression: Expression, places: Places | None = No
 
 def double(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
     """A number as DOUBLE, on which arithmetic never fails."""
-    if isinstance(expression, Literal) and isinstance(expression.value, int) and not isinstance(expression.value, bool):
+    if (
+        isinstance(expression, Literal)
+        and isinstance(expression.value, int)
+        and not isinstance(expression.value, bool)
+    ):
         amount = number(float(abs(expression.value)))
         return exp.Neg(this=amount) if expression.value < 0 else amount
     emitted = native(dialect, expression, places)
@@ -252,27 +288,44 @@ def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     integers = all(part.type.kind == "integer" for part in call.arguments)
     whole = integers and not any(map(is_double, call.arguments))
     if integers and not whole and any(map(is_large, call.arguments)):
-        return dialect.total_form(call.function, *(_whole(dialect, part, places).tree for part in call.arguments))
-    decimals = None if whole else compared_as_decimals(dialect, call, lambda part: native(dialect, part, places))
+        return dialect.total_form(
+            call.function, *(_whole(dialect, part, places).tree for part in call.arguments)
+        )
+    decimals = (
+        None
+        if whole
+        else compared_as_decimals(dialect, call, lambda part: native(dialect, part, places))
+    )
     if decimals is not None:
         return decimals
-    exact = whole or all(isinstance(part, ColumnRef) and part.type == call.arguments[0].type for part in call.arguments)
+    exact = whole or all(
+        isinstance(part, ColumnRef) and part.type == call.arguments[0].type
+        for part in call.arguments
+    )
     if exact:
         parts = [native(dialect, part, places) for part in call.arguments]
     elif call.arguments[0].type.is_numeric:
         parts = [nearest(dialect, part, places) for part in call.arguments]
     else:
         parts = _alike(dialect, call.arguments, places)
-    if not exact and (dialect.reads_flat(call.function) or any(part.type.kind == "text" for part in call.arguments)):
+    if not exact and (
+        dialect.reads_flat(call.function)
+        or any(part.type.kind == "text" for part in call.arguments)
+    ):
         parts = [dialect.flat(each, part) for each, part in zip(parts, call.arguments, strict=True)]
     return dialect.total_form(call.function, *parts)
 
 
-def _alike(dialect: Dialect, expressions: tuple[Expression, ...], places: Places | None) -> list[exp.Expr]:
+def _alike(
+    dialect: Dialect, expressions: tuple[Expression, ...], places: Places | None
+) -> list[exp.Expr]:
     if any(expression.type.is_numeric for expression in expressions):
         return [double(dialect, expression, places) for expression in expressions]
     if len({expression.type.kind for expression in expressions}) > 1:
-        return [dialect.try_cast(native(dialect, expression, places), TIMESTAMP) for expression in expressions]
+        return [
+            dialect.try_cast(native(dialect, expression, places), TIMESTAMP)
+            for expression in expressions
+        ]
     return [native(dialect, expression, places) for expression in expressions]
 
 
@@ -286,7 +339,8 @@ def key(dialect: Dialect, expression: Expression, places: Places | None = None) 
     if ends is not None:
         first, last = (literal_node(dialect, Literal(end, expression.type)) for end in ends)
         inside = exp.And(
-            this=node.compare(exp.GTE, emitted, first), expression=node.compare(exp.LTE, emitted.copy(), last)
+            this=node.compare(exp.GTE, emitted, first),
+            expression=node.compare(exp.LTE, emitted.copy(), last),
         )
         return node.case((inside, emitted.copy()), default=None)
     if expression.type.kind == "double":

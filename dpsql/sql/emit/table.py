@@ -53,7 +53,9 @@ def first_characters(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
     It is made flat afterwards, so that the whole of a long text is not copied for each row that has it.
     """
     is_long = node.compare(exp.GT, dialect.total_form("strlen", text), node.integer(most))
-    return node.case((is_long, dialect.total_form("left", text.copy(), node.integer(most))), default=text.copy())
+    return node.case(
+        (is_long, dialect.total_form("left", text.copy(), node.integer(most))), default=text.copy()
+    )
 
 
 def without_sign(column: exp.Expr) -> exp.Expr:
@@ -82,7 +84,9 @@ def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
     assert scan.path is not None
     alias, unit = scan.alias, _value(scan.path.unit)
 
-    def rows(outputs: Sequence[exp.Expr], joins: Sequence[exp.Join] = (), where: exp.Expr | None = None) -> exp.Select:
+    def rows(
+        outputs: Sequence[exp.Expr], joins: Sequence[exp.Join] = (), where: exp.Expr | None = None
+    ) -> exp.Select:
         assert scan.path is not None
         hops = parents(dialect, scan.path.hops)
         return node.select(outputs, stored_table(dialect, scan), [*hops, *joins], where)
@@ -97,17 +101,27 @@ def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
 
     names = [*keep.columns, *([ITS_UNIT] if keep.owned else [])]
     columns: list[exp.Expr] = [node.column(alias, name) for name in keep.columns]
-    read = [node.aliased(without_sign(each.copy()), name) if name in keep.doubles else each
-            for name, each in zip(keep.columns, columns, strict=True)]  # fmt: skip
+    read = [
+        node.aliased(without_sign(each.copy()), name) if name in keep.doubles else each
+        for name, each in zip(keep.columns, columns, strict=True)
+    ]
     outputs = [*read, *([node.aliased(unit.copy(), ITS_UNIT)] if keep.owned else [])]
     outside = exp.Is(this=node.column("crowded", "u"), expression=exp.null())
     free = rows([each.copy() for each in outputs], [look_up_crowded()], outside)
     hashed = dialect.hashed(HASH_KEY, [each.copy() for each in columns])
-    order = [exp.Ordered(this=each, nulls_first=True) for each in (hashed, *(each.copy() for each in columns))]
-    place = exp.Window(this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order))
+    order = [
+        exp.Ordered(this=each, nulls_first=True)
+        for each in (hashed, *(each.copy() for each in columns))
+    ]
+    place = exp.Window(
+        this=exp.RowNumber(), partition_by=[unit.copy()], order=exp.Order(expressions=order)
+    )
     several = dialect.is_listed(node.column("crowded", "u"), unit.copy())
     ranked = rows([*outputs, node.aliased(place, _PLACE)], [look_up_crowded()], several)
     first = node.compare(exp.LTE, node.column("ranked", _PLACE), node.integer(keep.rows))
-    cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"),
-                      where=first)  # fmt: skip
+    cut = node.select(
+        [node.column("ranked", name) for name in names],
+        node.subquery(ranked, "ranked"),
+        where=first,
+    )
     return exp.Union(this=free, expression=cut, distinct=False)

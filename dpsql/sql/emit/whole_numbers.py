@@ -27,8 +27,17 @@ from dpsql.sql.functions.whole_numbers import (
     leaf_reach,
     operands,
     result_reach,
-)  # fmt: skip
-from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
+)
+from dpsql.sql.ir.expression import (
+    INTEGER,
+    Call,
+    Case,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    Subquery,
+)
 from dpsql.sql.ir.interval import Interval
 
 #: Emits an expression in the engine's own type.
@@ -129,7 +138,9 @@ def _read(dialect: Dialect, call: Call, values: list[Whole]) -> list[exp.Expr]:
     trees = [value.tree for value in values]
     if call.function == "coalesce" or not dialect.reads_flat(call.function):
         return trees
-    return [dialect.flat(tree, operand) for tree, operand in zip(trees, operands(call), strict=True)]
+    return [
+        dialect.flat(tree, operand) for tree, operand in zip(trees, operands(call), strict=True)
+    ]
 
 
 def _alike(dialect: Dialect, reach: Interval, values: list[Whole]) -> list[exp.Expr]:
@@ -139,7 +150,9 @@ def _alike(dialect: Dialect, reach: Interval, values: list[Whole]) -> list[exp.E
     return [value.tree if value.is_wide else dialect.cast(value.tree, "wide") for value in values]
 
 
-def _shortened(dialect: Dialect, result: exp.Expr, reach: Interval, values: list[Whole]) -> exp.Expr:
+def _shortened(
+    dialect: Dialect, result: exp.Expr, reach: Interval, values: list[Whole]
+) -> exp.Expr:
     """The result of operands of 128 bits as a number of 64 bits, if it always is one: -(-x), say."""
     if _within(reach, BIGINT) and any(value.is_wide for value in values):
         return dialect.cast(result, INTEGER)
@@ -152,10 +165,14 @@ def _divided(dialect: Dialect, call: Call, dividend: exp.Expr, divisor: exp.Expr
     if not isinstance(call.arguments[1], Literal) or call.arguments[1].value == -1:
         usual = node.compare(exp.NEQ, divisor.copy(), node.integer(-1))
         copies = [node.operand(dividend.copy()) for _ in range(2)]
-        if call.function == "%":  # 0, or NULL: DuckDB 1 fails on the remainder of the least number, too
+        if (
+            call.function == "%"
+        ):  # 0, or NULL: DuckDB 1 fails on the remainder of the least number, too
             instead: exp.Expr = exp.Sub(this=copies[0], expression=copies[1])
         else:
-            instead = exp.Nullif(this=dividend.copy(), expression=dialect.cast(node.integer(LEAST), INTEGER))
+            instead = exp.Nullif(
+                this=dividend.copy(), expression=dialect.cast(node.integer(LEAST), INTEGER)
+            )
         dividend = node.case((usual, dividend), default=instead)
     if call.function == "%":
         return exp.Mod(this=node.operand(dividend), expression=known)
@@ -167,13 +184,17 @@ def _rounded(dialect: Dialect, call: Call, value: Whole, reach: Interval) -> exp
     digits = call.arguments[2]
     assert isinstance(digits, Literal) and isinstance(digits.value, int)
     power, half = 10**-digits.value, 10**-digits.value // 2
-    rest = exp.Mod(this=node.operand(value.tree), expression=dialect.cast(node.integer(power), INTEGER))
+    rest = exp.Mod(
+        this=node.operand(value.tree), expression=dialect.cast(node.integer(power), INTEGER)
+    )
     cut: exp.Expr = exp.Sub(this=node.operand(value.tree.copy()), expression=node.paren(rest))
     if call.function == "trunc decimal" or power == 1:
         return cut
     up = node.compare(exp.GTE, rest.copy(), node.integer(half))
     down = node.compare(exp.LTE, rest.copy(), node.integer(-half))
-    step = node.case((up, node.integer(power)), (down, node.integer(-power)), default=node.integer(0))
+    step = node.case(
+        (up, node.integer(power)), (down, node.integer(-power)), default=node.integer(0)
+    )
     if _within(reach, BIGINT):
         return node.plus(cut, dialect.cast(step, INTEGER))
     return node.plus(dialect.cast(cut, "wide"), dialect.cast(step, "wide"))

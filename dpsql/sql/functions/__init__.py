@@ -23,4 +23,6 @@ FAMILIES: dict[str, dict[str, Function]] = {
     "Texts": TEXTS,
     "Dates and timestamps": DATES,
 }
-FUNCTIONS: dict[str, Function] = {name: entry for family in FAMILIES.values() for name, entry in family.items()}
+FUNCTIONS: dict[str, Function] = {
+    name: entry for family in FAMILIES.values() for name, entry in family.items()
+}

@@ -60,7 +60,9 @@ def resolved(expression: Expression, target: SqlType) -> Expression:
         _refuse_text(expression, target)
     if value is None:
         _refuse_range(expression, target)
-    return literal.typed_number(value, None) if isinstance(value, Decimal) else Literal(value, target)
+    return (
+        literal.typed_number(value, None) if isinstance(value, Decimal) else Literal(value, target)
+    )
 
 
 def beside(arguments: list[Expression]) -> list[Expression]:
@@ -79,8 +81,14 @@ def _as_kinds(kinds: tuple[str, ...], arguments: list[Expression]) -> list[Expre
         alone = _ALONE.get(kind)
         if alone is not None and is_quoted(argument):
             family = alone.facts.family
-            types = [each.type for each in arguments if not is_quoted(each) and each.type.facts.family == family]
-            argument = resolved(argument, common_type(*types) if types and kind != "integer" else alone)
+            types = [
+                each.type
+                for each in arguments
+                if not is_quoted(each) and each.type.facts.family == family
+            ]
+            argument = resolved(
+                argument, common_type(*types) if types and kind != "integer" else alone
+            )
         found.append(argument)
     return found
 
@@ -90,27 +98,42 @@ def _refuse_text(constant: Literal, target: SqlType) -> NoReturn:
     if target.kind == "integer" and _DIGITS.fullmatch(written):
         _refuse_range(constant, target)
     if target.kind == "timestamp" and _ZONED.search(written):
-        refuse("E_TYPE", "this timestamp has another zone than UTC, in which timestamps stand here", constant.quoted_at)
+        refuse(
+            "E_TYPE",
+            "this timestamp has another zone than UTC, in which timestamps stand here",
+            constant.quoted_at,
+        )
     if target.is_temporal and _CALENDAR.match(written):
-        refuse("E_TYPE", f'date/time field value out of range: "{written}"', constant.quoted_at, sqlstate="22008")
+        refuse(
+            "E_TYPE",
+            f'date/time field value out of range: "{written}"',
+            constant.quoted_at,
+            sqlstate="22008",
+        )
     refuse(
-        "E_TYPE", f'invalid input syntax for type {target.facts.postgresql}: "{written}"', constant.quoted_at,
+        "E_TYPE",
+        f'invalid input syntax for type {target.facts.postgresql}: "{written}"',
+        constant.quoted_at,
         sqlstate="22007" if target.is_temporal else "22P02",
-    )  # fmt: skip
+    )
 
 
 def _refuse_range(constant: Literal, target: SqlType) -> NoReturn:
     refuse(
-        "E_TYPE", f'value "{constant.value}" is out of range for type {target.facts.postgresql}', constant.quoted_at,
+        "E_TYPE",
+        f'value "{constant.value}" is out of range for type {target.facts.postgresql}',
+        constant.quoted_at,
         sqlstate="22003",
-    )  # fmt: skip
+    )
 
 
 #: The longest text that a text may be padded to.
 LONGEST = 1_000
 
 
-def call(function: str, arguments: list[Expression], node: exp.Expr, result: SqlType | None = None) -> Expression:
+def call(
+    function: str, arguments: list[Expression], node: exp.Expr, result: SqlType | None = None
+) -> Expression:
     """The function applied to typed arguments; refused where a type does not fit.
 
     ``result`` is the type where it follows from more than those of the arguments.
@@ -141,15 +164,29 @@ def _said(function: str) -> str:
 
 #: What each kind of argument is, as a refusal says it.
 _KINDS = {
-    "number": "a number", "integer": "a whole number", "text": "a text", "temporal": "a date or timestamp",
-    "boolean": "a condition", "any": "a value", "constant": "a constant whole number",
-    "amount": "a constant whole number", "words": "a constant text",
-    "size": f"a constant from 0 to {LONGEST}", "filling": "a constant text of one character or more",
-}  # fmt: skip
+    "number": "a number",
+    "integer": "a whole number",
+    "text": "a text",
+    "temporal": "a date or timestamp",
+    "boolean": "a condition",
+    "any": "a value",
+    "constant": "a constant whole number",
+    "amount": "a constant whole number",
+    "words": "a constant text",
+    "size": f"a constant from 0 to {LONGEST}",
+    "filling": "a constant text of one character or more",
+}
 
 
 def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) -> None:
-    if argument == literal.NULL and kind in ("number", "integer", "text", "temporal", "boolean", "any"):
+    if argument == literal.NULL and kind in (
+        "number",
+        "integer",
+        "text",
+        "temporal",
+        "boolean",
+        "any",
+    ):
         return
     constant = isinstance(argument, Literal)
     value = argument.value if isinstance(argument, Literal) else None
@@ -177,17 +214,27 @@ def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) 
         case _:
             raise LookupError(kind)
     if not fits:
-        found = f"{argument.type}" if not constant or argument.type.kind not in ("integer", "text") else f"{value!r}"
+        found = (
+            f"{argument.type}"
+            if not constant or argument.type.kind not in ("integer", "text")
+            else f"{value!r}"
+        )
         refuse("E_TYPE", f"{_said(function)} needs {_KINDS[kind]}, and this is {found}", node)
 
 
-def _require_no_growth(function: str, pattern: Expression, replacement: Expression, node: exp.Expr) -> None:
+def _require_no_growth(
+    function: str, pattern: Expression, replacement: Expression, node: exp.Expr
+) -> None:
     """Refuse what makes texts longer: nested ones would fill the memory, or not, by what a row holds."""
     texts = [part.value for part in (pattern, replacement) if isinstance(part, Literal)]
     sizes = [len(text.encode()) for text in texts if isinstance(text, str)]
     if len(sizes) < 2 or sizes[1] > sizes[0]:
         name = function.upper()
-        refuse("E_FUNC", f"{name} takes two constants here, of which the second is no longer than the first", node)
+        refuse(
+            "E_FUNC",
+            f"{name} takes two constants here, of which the second is no longer than the first",
+            node,
+        )
 
 
 def _family(sql_type: SqlType) -> str:
@@ -202,13 +249,21 @@ def alike(arguments: list[Expression], node: exp.Expr) -> list[Expression]:
     """
     arguments = beside(arguments)
     typed = [argument for argument in arguments if argument != literal.NULL]
-    leaders = [argument for argument in typed if not (isinstance(argument, Literal) and argument.type.kind == "text")]
+    leaders = [
+        argument
+        for argument in typed
+        if not (isinstance(argument, Literal) and argument.type.kind == "text")
+    ]
     lead = (leaders or typed or arguments)[0].type
     result: list[Expression] = []
     for argument in arguments:
         if argument == literal.NULL:
             argument = Literal(None, lead)
-        elif isinstance(argument, Literal) and lead.facts.reads_texts and argument.type.kind in ("text", "date"):
+        elif (
+            isinstance(argument, Literal)
+            and lead.facts.reads_texts
+            and argument.type.kind in ("text", "date")
+        ):
             argument = literal.as_type(argument, lead, node) if argument.type != lead else argument
         if _family(argument.type) != _family(lead):
             refuse("E_TYPE", f"{lead} and {argument.type} do not compare; CAST one of them", node)
@@ -254,6 +309,8 @@ def read_condition(read: ReadNode, node: exp.Expr) -> Expression:
     return expression
 
 
-def read_call(read: ReadNode, function: str, arguments: Sequence[exp.Expr], node: exp.Expr) -> Expression:
+def read_call(
+    read: ReadNode, function: str, arguments: Sequence[exp.Expr], node: exp.Expr
+) -> Expression:
     """The function of the allow-list applied to arguments that are still to be read."""
     return call(function, [read(argument) for argument in arguments], node)

@@ -8,13 +8,18 @@ from dpsql.sql.ir.expression import BOOLEAN
 
 
 def _comparison(*examples: str) -> Function:
-    return Function(("any", "any"), always(BOOLEAN), jumps=True, examples=examples, cost=CallCost.QUICK)
+    return Function(
+        ("any", "any"), always(BOOLEAN), jumps=True, examples=examples, cost=CallCost.QUICK
+    )
 
 
 def _escaped(name: str) -> Function:
     """LIKE with an escape character; the pattern and the character were looked at when the statement was read."""
     return Function(
-        ("text", "words", "words"), always(BOOLEAN), examples=(f"s {name} '!a%' ESCAPE '!'",), cost=CallCost.LIKE
+        ("text", "words", "words"),
+        always(BOOLEAN),
+        examples=(f"s {name} '!a%' ESCAPE '!'",),
+        cost=CallCost.LIKE,
     )
 
 
@@ -39,10 +44,17 @@ CONDITIONS: dict[str, Function] = {
     ),
     "is distinct from": _comparison("i IS DISTINCT FROM 3"),
     "is null": Function(
-        ("any",), always(BOOLEAN), examples=("i IS NULL", "i IS NOT NULL", "b IS UNKNOWN"), cost=CallCost.QUICK
+        ("any",),
+        always(BOOLEAN),
+        examples=("i IS NULL", "i IS NOT NULL", "b IS UNKNOWN"),
+        cost=CallCost.QUICK,
     ),
-    "and": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b AND i > 3",), cost=CallCost.QUICK),
-    "or": Function(("boolean", "boolean"), always(BOOLEAN), examples=("b OR i > 3",), cost=CallCost.QUICK),
+    "and": Function(
+        ("boolean", "boolean"), always(BOOLEAN), examples=("b AND i > 3",), cost=CallCost.QUICK
+    ),
+    "or": Function(
+        ("boolean", "boolean"), always(BOOLEAN), examples=("b OR i > 3",), cost=CallCost.QUICK
+    ),
     "not": Function(("boolean",), always(BOOLEAN), examples=("NOT b",), cost=CallCost.QUICK),
     "in": Function(
         ("any", "any*"),
@@ -74,7 +86,9 @@ CONDITIONS: dict[str, Function] = {
     "ilike escape": _escaped("ILIKE"),
     "isnan": Function(("number",), always(BOOLEAN), examples=("ISNAN(x)",), cost=CallCost.ONE_LOOK),
     "isinf": Function(("number",), always(BOOLEAN), examples=("ISINF(x)",), cost=CallCost.ONE_LOOK),
-    "isfinite": Function(("number",), always(BOOLEAN), examples=("ISFINITE(x)",), cost=CallCost.ONE_LOOK),
+    "isfinite": Function(
+        ("number",), always(BOOLEAN), examples=("ISFINITE(x)",), cost=CallCost.ONE_LOOK
+    ),
 }
 
 
@@ -95,6 +109,10 @@ CHOICES: dict[str, Function] = {
         examples=("NULLIF(i, 3)",),
         cost=CallCost.ONE_LOOK,
     ),
-    "greatest": Function(("any", "any*"), common_type, union, examples=("GREATEST(x, 1)",), cost=CallCost.ONE_LOOK),
-    "least": Function(("any", "any*"), common_type, union, examples=("LEAST(i, 4, m)",), cost=CallCost.ONE_LOOK),
+    "greatest": Function(
+        ("any", "any*"), common_type, union, examples=("GREATEST(x, 1)",), cost=CallCost.ONE_LOOK
+    ),
+    "least": Function(
+        ("any", "any*"), common_type, union, examples=("LEAST(i, 4, m)",), cost=CallCost.ONE_LOOK
+    ),
 }

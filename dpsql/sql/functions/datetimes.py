@@ -36,19 +36,38 @@ UNITS: dict[str, tuple[Fraction, Fraction]] = {
 }
 #: How many microseconds the units of a day have.
 MICROSECONDS = {
-    "microsecond": 1, "millisecond": 1_000, "second": 10**6, "minute": 60 * 10**6, "hour": 3_600 * 10**6
-}  # fmt: skip
+    "microsecond": 1,
+    "millisecond": 1_000,
+    "second": 10**6,
+    "minute": 60 * 10**6,
+    "hour": 3_600 * 10**6,
+}
 SHIFTS = ("year", "month", "day", "hour", "minute", "second", "microsecond")
 #: The parts that EXTRACT takes of an AGE.
 AGES = ("year", "month", "day")
 BUCKETS = ("month", "day", "hour", "minute", "second")
 #: The parts of a moment and the least and the greatest that each can be.
 PARTS = {
-    "year": (1, 9999), "quarter": (1, 4), "month": (1, 12), "week": (1, 53), "day": (1, 31), "dayofyear": (1, 366),
-    "dayofweek": (0, 6), "isodow": (1, 7), "hour": (0, 23), "minute": (0, 59), "second": (0, 59),
-    "millisecond": (0, 59_999), "microsecond": (0, 59_999_999), "isoyear": (0, 10_000), "decade": (0, 999),
-    "century": (1, 100), "millennium": (1, 10), "yearweek": (-52, 1_000_053), "era": (1, 1),
-}  # fmt: skip
+    "year": (1, 9999),
+    "quarter": (1, 4),
+    "month": (1, 12),
+    "week": (1, 53),
+    "day": (1, 31),
+    "dayofyear": (1, 366),
+    "dayofweek": (0, 6),
+    "isodow": (1, 7),
+    "hour": (0, 23),
+    "minute": (0, 59),
+    "second": (0, 59),
+    "millisecond": (0, 59_999),
+    "microsecond": (0, 59_999_999),
+    "isoyear": (0, 10_000),
+    "decade": (0, 999),
+    "century": (1, 100),
+    "millennium": (1, 10),
+    "yearweek": (-52, 1_000_053),
+    "era": (1, 1),
+}
 #: Parts that only grow with the moment.
 _GROWING: dict[str, Callable[[date], int]] = {
     "year": lambda day: day.year,
@@ -70,7 +89,12 @@ _EPOCH = date(1970, 1, 1).toordinal()
 
 def is_ordinary(moment: Interval) -> bool:
     """Whether all of the moments are ordinary ones."""
-    return moment.low is not None and moment.high is not None and moment.low >= _FIRST and moment.high < _LAST
+    return (
+        moment.low is not None
+        and moment.high is not None
+        and moment.low >= _FIRST
+        and moment.high < _LAST
+    )
 
 
 def _extraordinary(*moments: Interval) -> bool:
@@ -138,10 +162,17 @@ def _difference(name: str, unit: str) -> Function:
 
     spelling = "DATE_DIFF" if name == "DATE_DIFF" else "DATESUB"
     return Function(
-        ("temporal", "temporal"), always(INTEGER), interval, fallible=_extraordinary, whole=True,
-        examples=(f"{spelling}('{unit}', TIMESTAMP '2020-01-01 12:00:00', ts)", f"{spelling}('{unit}', d, ts)"),
+        ("temporal", "temporal"),
+        always(INTEGER),
+        interval,
+        fallible=_extraordinary,
+        whole=True,
+        examples=(
+            f"{spelling}('{unit}', TIMESTAMP '2020-01-01 12:00:00', ts)",
+            f"{spelling}('{unit}', d, ts)",
+        ),
         cost=CallCost.ONE_LOOK,
-    )  # fmt: skip
+    )
 
 
 def _age(part: str) -> Function:
@@ -152,9 +183,14 @@ def _age(part: str) -> Function:
         return years.monotone(int)
 
     return Function(
-        ("temporal", "temporal"), always(INTEGER), interval, fallible=_extraordinary, whole=True,
-        examples=(f"EXTRACT({part.upper()} FROM AGE(ts, TIMESTAMP '1990-05-31'))",), cost=CallCost.ONE_LOOK,
-    )  # fmt: skip
+        ("temporal", "temporal"),
+        always(INTEGER),
+        interval,
+        fallible=_extraordinary,
+        whole=True,
+        examples=(f"EXTRACT({part.upper()} FROM AGE(ts, TIMESTAMP '1990-05-31'))",),
+        cost=CallCost.ONE_LOOK,
+    )
 
 
 #: The average month, from which no number of months is six days away.
@@ -177,11 +213,13 @@ def _shift(unit: str) -> Function:
     """A moment and a constant number of units, NULL where that is beyond all moments."""
 
     return Function(
-        ("temporal", "amount"), shifted_type(unit),
+        ("temporal", "amount"),
+        shifted_type(unit),
         lambda moment, amount: moment + moved(unit, amount),
         fallible=lambda moment, amount: _extraordinary(moment, moment + moved(unit, amount)),
-        examples=(f"ts + INTERVAL 3 {unit.upper()}", f"ts - INTERVAL '3' {unit.upper()}"), cost=CallCost.ONE_LOOK,
-    )  # fmt: skip
+        examples=(f"ts + INTERVAL 3 {unit.upper()}", f"ts - INTERVAL '3' {unit.upper()}"),
+        cost=CallCost.ONE_LOOK,
+    )
 
 
 def shifted_type(unit: str) -> Callable[..., SqlType]:
@@ -211,34 +249,53 @@ def _shift_by(unit: str) -> Function:
         return not near or _extraordinary(moment, interval(moment, amount))
 
     return Function(
-        ("temporal", "integer"), shifted_type(unit), interval, fallible=may_fail,
-        examples=(f"ts + i * INTERVAL '1' {unit.upper()}", f"ts + INTERVAL (i) {unit.upper()}"), cost=CallCost.ONE_LOOK,
-    )  # fmt: skip
+        ("temporal", "integer"),
+        shifted_type(unit),
+        interval,
+        fallible=may_fail,
+        examples=(f"ts + i * INTERVAL '1' {unit.upper()}", f"ts + INTERVAL (i) {unit.upper()}"),
+        cost=CallCost.ONE_LOOK,
+    )
 
 
 def _bucket(unit: str) -> Function:
     return Function(
-        ("temporal", "constant"), same,
-        lambda moment, width: moment - span(0, 1) * moved(unit, width), fallible=True,
+        ("temporal", "constant"),
+        same,
+        lambda moment, width: moment - span(0, 1) * moved(unit, width),
+        fallible=True,
         examples=(
             f"TIME_BUCKET(INTERVAL '3' {unit.upper()}, ts)",
-            *(() if unit == "month" else (f"DATE_BIN('3 {unit}s', ts, TIMESTAMP '2020-01-05 10:20:30.5')",)),
-        ), cost=CallCost.ONE_LOOK,
-    )  # fmt: skip
+            *(
+                ()
+                if unit == "month"
+                else (f"DATE_BIN('3 {unit}s', ts, TIMESTAMP '2020-01-05 10:20:30.5')",)
+            ),
+        ),
+        cost=CallCost.ONE_LOOK,
+    )
 
 
 def _named(name: str, short: int, long: int) -> Function:
     return Function(
-        ("temporal",), always(TEXT), constant(short, long),
-        fallible=_extraordinary, examples=(f"{name}(d)",), cost=CallCost.ONE_LOOK,
-    )  # fmt: skip
+        ("temporal",),
+        always(TEXT),
+        constant(short, long),
+        fallible=_extraordinary,
+        examples=(f"{name}(d)",),
+        cost=CallCost.ONE_LOOK,
+    )
 
 
 _LISTED: dict[str, Function] = {
     **{name: _part(name) for name in PARTS},
     "epoch": Function(
-        ("temporal",), always(DOUBLE), _epoch_interval, fallible=_extraordinary,
-        examples=("EPOCH(ts)", "EXTRACT(EPOCH FROM d)"), cost=CallCost.ONE_LOOK,
+        ("temporal",),
+        always(DOUBLE),
+        _epoch_interval,
+        fallible=_extraordinary,
+        examples=("EPOCH(ts)", "EXTRACT(EPOCH FROM d)"),
+        cost=CallCost.ONE_LOOK,
     ),
     **{f"date_trunc {unit}": _trunc(unit) for unit in UNITS},
     **{f"date_diff {unit}": _difference("DATE_DIFF", unit) for unit in UNITS},
@@ -248,29 +305,47 @@ _LISTED: dict[str, Function] = {
     **{f"date_add {unit} by": _shift_by(unit) for unit in SHIFTS},
     **{f"time_bucket {unit}": _bucket(unit) for unit in BUCKETS},
     "last_day": Function(
-        ("temporal",), always(DATE),
-        lambda moment: moment + span(-1, 31), fallible=_extraordinary, examples=("LAST_DAY(d)",),
+        ("temporal",),
+        always(DATE),
+        lambda moment: moment + span(-1, 31),
+        fallible=_extraordinary,
+        examples=("LAST_DAY(d)",),
         cost=CallCost.ONE_LOOK,
     ),
     "dayname": _named("DAYNAME", 6, 9),
     "monthname": _named("MONTHNAME", 3, 9),
     "strftime": Function(
-        ("temporal", "words"), always(TEXT), lambda _, pattern: Interval(Fraction(0), EVERYTHING.high),
-        fallible=_extraordinary, examples=("STRFTIME(d, '%Y-%m')", "TO_CHAR(ts, 'YYYY-MM-DD HH24:MI')"),
+        ("temporal", "words"),
+        always(TEXT),
+        lambda _, pattern: Interval(Fraction(0), EVERYTHING.high),
+        fallible=_extraordinary,
+        examples=("STRFTIME(d, '%Y-%m')", "TO_CHAR(ts, 'YYYY-MM-DD HH24:MI')"),
         cost=CallCost.BY_CHARACTER,
     ),
     "strptime": Function(
-        ("text", "words"), always(TIMESTAMP), fallible=True, examples=("TRY_STRPTIME(s, '%Y-%m-%d')",),
-        note="NULL where the text is no such moment", cost=CallCost.BY_CHARACTER,
+        ("text", "words"),
+        always(TIMESTAMP),
+        fallible=True,
+        examples=("TRY_STRPTIME(s, '%Y-%m-%d')",),
+        note="NULL where the text is no such moment",
+        cost=CallCost.BY_CHARACTER,
     ),
     "make_date": Function(
-        ("integer", "integer", "integer"), always(DATE), fallible=True, examples=("MAKE_DATE(2020, i, 28)",),
-        note="NULL where there is no such day", cost=CallCost.ONE_LOOK,
+        ("integer", "integer", "integer"),
+        always(DATE),
+        fallible=True,
+        examples=("MAKE_DATE(2020, i, 28)",),
+        note="NULL where there is no such day",
+        cost=CallCost.ONE_LOOK,
     ),
-    "isfinite moment": Function(("temporal",), always(BOOLEAN), examples=("ISFINITE(d)",), cost=CallCost.ONE_LOOK),
-}  # fmt: skip
+    "isfinite moment": Function(
+        ("temporal",), always(BOOLEAN), examples=("ISFINITE(d)",), cost=CallCost.ONE_LOOK
+    ),
+}
 #: Every function of dates, under its name and unit.
 DATES = {
-    name: replace(entry, note=entry.note or "NULL outside the years 1 to 9999") if entry.fallible else entry
+    name: replace(entry, note=entry.note or "NULL outside the years 1 to 9999")
+    if entry.fallible
+    else entry
     for name, entry in _LISTED.items()
 }

@@ -55,7 +55,9 @@ def ceil_interval(argument: Interval) -> Interval:
 
 def sign_interval(argument: Interval) -> Interval:
     """−1, 0 or 1, as far as the argument can have that sign."""
-    low, high = (None if end is None else (end > 0) - (end < 0) for end in (argument.low, argument.high))
+    low, high = (
+        None if end is None else (end > 0) - (end < 0) for end in (argument.low, argument.high)
+    )
     return span(-1 if low is None else low, 1 if high is None else high)
 
 
@@ -86,7 +88,9 @@ def power_interval(base: Interval, power: Interval) -> Interval:
     if base.low is None or base.high is None or power.low is None or power.high is None:
         return EVERYTHING
     if base.low > 0 or (base.low == 0 and power.low > 0):
-        return hull([_power(x, y) for x, y in product((base.low, base.high), (power.low, power.high))])
+        return hull(
+            [_power(x, y) for x, y in product((base.low, base.high), (power.low, power.high))]
+        )
     exponent = power.low if power.low == power.high else None
     if exponent is None or exponent.denominator != 1 or not 0 <= exponent <= _LARGEST_POWER:
         return EVERYTHING
@@ -123,7 +127,9 @@ def trunc_interval(argument: Interval, digits: Interval | None = None) -> Interv
 
 
 def _unit(digits: Interval | None) -> Fraction:
-    return Fraction(10) ** -(int(digits.low) if digits is not None and digits.low is not None else 0)
+    return Fraction(10) ** -(
+        int(digits.low) if digits is not None and digits.low is not None else 0
+    )
 
 
 def even_interval(argument: Interval) -> Interval:
@@ -133,7 +139,12 @@ def even_interval(argument: Interval) -> Interval:
 
 def tan_interval(argument: Interval) -> Interval:
     """TAN(x), which increases between its poles."""
-    inside = argument.low is not None and argument.high is not None and argument.low > -1.57 and argument.high < 1.57
+    inside = (
+        argument.low is not None
+        and argument.high is not None
+        and argument.low > -1.57
+        and argument.high < 1.57
+    )
     return argument.monotone(math.tan) if inside else EVERYTHING
 
 
@@ -147,13 +158,23 @@ def cosh_interval(argument: Interval) -> Interval:
 
 def and_interval(left: Interval, right: Interval) -> Interval:
     """The bits that both have: no more than either, where one is not negative."""
-    highs = [part.high for part in (left, right) if part.low is not None and part.low >= 0 and part.high is not None]
+    highs = [
+        part.high
+        for part in (left, right)
+        if part.low is not None and part.low >= 0 and part.high is not None
+    ]
     return span(0, min(highs)) if highs else EVERYTHING
 
 
 def or_interval(left: Interval, right: Interval) -> Interval:
     """Bits of either: below the next power of two, where neither is negative."""
-    if left.low is None or right.low is None or left.high is None or right.high is None or min(left.low, right.low) < 0:
+    if (
+        left.low is None
+        or right.low is None
+        or left.high is None
+        or right.high is None
+        or min(left.low, right.low) < 0
+    ):
         return EVERYTHING
     return span(0, 2 ** math.floor(max(left.high, right.high)).bit_length() - 1)
 

@@ -20,8 +20,12 @@ CARRIERS: Final = frozenset({"+", "-", "*", "/", "//", "%", "fdiv", "fmod", "neg
 def may_be_nan(expression: Expression) -> bool:
     """Whether the value may be NaN before it is made NULL."""
     match expression:
-        case Call(function=function, arguments=arguments, type=sql_type) if sql_type.kind == "double":
-            return _makes_nan(function, arguments) or (function in CARRIERS and any(map(may_be_nan, arguments)))
+        case Call(function=function, arguments=arguments, type=sql_type) if (
+            sql_type.kind == "double"
+        ):
+            return _makes_nan(function, arguments) or (
+                function in CARRIERS and any(map(may_be_nan, arguments))
+            )
         case Cast(argument=argument, type=sql_type):
             return sql_type.kind == "double" and argument.type.kind == "text"
         case Call() | Case() | ColumnRef() | Literal() | Subquery():

@@ -31,8 +31,17 @@ from dpsql.sql.functions.interval_rules import (
     span,
     tan_interval,
     trunc_interval,
-)  # fmt: skip
-from dpsql.sql.functions.signature import CallCost, Function, always, floating, product_type, same, sum_type, whole
+)
+from dpsql.sql.functions.signature import (
+    CallCost,
+    Function,
+    always,
+    floating,
+    product_type,
+    same,
+    sum_type,
+    whole,
+)
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
 from dpsql.sql.ir.interval import EVERYTHING, Interval
 
@@ -75,9 +84,15 @@ def _shift(direction: int, *examples: str) -> Function:
 
 
 ARITHMETIC: dict[str, Function] = {
-    "+": Function(_TWO, sum_type, lambda x, y: x + y, examples=("i + 1", "m + x"), cost=CallCost.QUICK),
-    "-": Function(_TWO, sum_type, lambda x, y: x - y, examples=("i - 1", "m - 0.5"), cost=CallCost.QUICK),
-    "*": Function(_TWO, product_type, lambda x, y: x * y, examples=("m * 1.1", "i * x"), cost=CallCost.QUICK),
+    "+": Function(
+        _TWO, sum_type, lambda x, y: x + y, examples=("i + 1", "m + x"), cost=CallCost.QUICK
+    ),
+    "-": Function(
+        _TWO, sum_type, lambda x, y: x - y, examples=("i - 1", "m - 0.5"), cost=CallCost.QUICK
+    ),
+    "*": Function(
+        _TWO, product_type, lambda x, y: x * y, examples=("m * 1.1", "i * x"), cost=CallCost.QUICK
+    ),
     "/": Function(
         _TWO,
         always(DOUBLE),
@@ -128,7 +143,9 @@ ARITHMETIC: dict[str, Function] = {
         cost=CallCost.ONE_LOOK,
     ),
     "negate": Function(("number",), same, lambda x: -x, examples=("-i", "-m"), cost=CallCost.QUICK),
-    "abs": Function(("number",), same, abs_interval, examples=("ABS(i)", "ABS(m - 20)"), cost=CallCost.QUICK),
+    "abs": Function(
+        ("number",), same, abs_interval, examples=("ABS(i)", "ABS(m - 20)"), cost=CallCost.QUICK
+    ),
     "sign": Function(
         ("number",),
         always(INTEGER),
@@ -173,21 +190,46 @@ ARITHMETIC: dict[str, Function] = {
         cost=CallCost.ONE_LOOK,
     ),
     "round decimal": _decimal(
-        round_interval, "ROUND(m)", "ROUND(m, 1)", "ROUND(m * 1.1, 2)", "ROUND(m, -1)", "ROUND(i, -1)"
+        round_interval,
+        "ROUND(m)",
+        "ROUND(m, 1)",
+        "ROUND(m * 1.1, 2)",
+        "ROUND(m, -1)",
+        "ROUND(i, -1)",
     ),
     "trunc decimal": _decimal(trunc_interval, "TRUNC(m)", "TRUNC(m, 1)"),
     "even": Function(
-        ("number",), floating, even_interval, jumps=True, examples=("EVEN(x)", "EVEN(i)"), cost=CallCost.ONE_LOOK
+        ("number",),
+        floating,
+        even_interval,
+        jumps=True,
+        examples=("EVEN(x)", "EVEN(i)"),
+        cost=CallCost.ONE_LOOK,
     ),
     # the bits of whole numbers
     "&": Function(
-        ("integer", "integer"), always(INTEGER), and_interval, whole=True, examples=("i & 3",), cost=CallCost.QUICK
+        ("integer", "integer"),
+        always(INTEGER),
+        and_interval,
+        whole=True,
+        examples=("i & 3",),
+        cost=CallCost.QUICK,
     ),
     "|": Function(
-        ("integer", "integer"), always(INTEGER), or_interval, whole=True, examples=("i | 4",), cost=CallCost.QUICK
+        ("integer", "integer"),
+        always(INTEGER),
+        or_interval,
+        whole=True,
+        examples=("i | 4",),
+        cost=CallCost.QUICK,
     ),
     "xor": Function(
-        ("integer", "integer"), always(INTEGER), or_interval, whole=True, examples=("XOR(i, 6)",), cost=CallCost.QUICK
+        ("integer", "integer"),
+        always(INTEGER),
+        or_interval,
+        whole=True,
+        examples=("XOR(i, 6)",),
+        cost=CallCost.QUICK,
     ),
     "~": Function(
         ("integer",),
@@ -220,7 +262,9 @@ def _outside(low: float | None, high: float | None) -> Callable[..., bool]:
     return may
 
 
-def _increasing(function: Callable[[float], float], low: float | None = None, high: float | None = None) -> Rule:
+def _increasing(
+    function: Callable[[float], float], low: float | None = None, high: float | None = None
+) -> Rule:
     """The image of the part of the argument that lies in the domain."""
     first, last = (None if end is None else Fraction(end) for end in (low, high))
 
@@ -232,9 +276,17 @@ def _increasing(function: Callable[[float], float], low: float | None = None, hi
     return rule
 
 
-def _unary_function(rule: Rule, example: str, fallible: bool | Callable[..., bool] = False, note: str = "") -> Function:
+def _unary_function(
+    rule: Rule, example: str, fallible: bool | Callable[..., bool] = False, note: str = ""
+) -> Function:
     return Function(
-        ("number",), always(DOUBLE), rule, fallible=fallible, examples=(example,), note=note, cost=CallCost.ONE_LOOK
+        ("number",),
+        always(DOUBLE),
+        rule,
+        fallible=fallible,
+        examples=(example,),
+        note=note,
+        cost=CallCost.ONE_LOOK,
     )
 
 
@@ -244,16 +296,22 @@ def _angle(rule: Rule, example: str) -> Function:
 
 
 MATHEMATICS: dict[str, Function] = {
-    "sqrt": _unary_function(_increasing(math.sqrt, 0), "SQRT(ABS(x))", _outside(0, None), "NULL below 0"),
+    "sqrt": _unary_function(
+        _increasing(math.sqrt, 0), "SQRT(ABS(x))", _outside(0, None), "NULL below 0"
+    ),
     "cbrt": _unary_function(_increasing(math.cbrt), "CBRT(x)"),
-    "ln": _unary_function(_increasing(math.log), "LN(m + 1)", _outside(5e-324, None), "NULL from 0 down"),
+    "ln": _unary_function(
+        _increasing(math.log), "LN(m + 1)", _outside(5e-324, None), "NULL from 0 down"
+    ),
     "log10": _unary_function(
         _increasing(math.log10),
         "LOG10(m + 1)",
         _outside(5e-324, None),
         "NULL from 0 down",
     ),
-    "log2": _unary_function(_increasing(math.log2), "LOG2(m + 1)", _outside(5e-324, None), "NULL from 0 down"),
+    "log2": _unary_function(
+        _increasing(math.log2), "LOG2(m + 1)", _outside(5e-324, None), "NULL from 0 down"
+    ),
     "exp": _unary_function(_increasing(math.exp), "EXP(x)", _outside(None, _LARGEST_EXPONENT)),
     "power": Function(
         ("number", "number"),
@@ -269,14 +327,26 @@ MATHEMATICS: dict[str, Function] = {
     "cos": _angle(constant(-1, 1), "COS(x)"),
     "tan": _angle(tan_interval, "TAN(x)"),
     "cot": _unary_function(lambda _: EVERYTHING, "COT(x)", True, "NULL for 0, ±inf and NaN"),
-    "asin": _unary_function(_increasing(math.asin, -1, 1), "ASIN(x / 10)", _outside(-1, 1), "NULL outside ±1"),
-    "acos": _unary_function(constant(0, _PI), "ACOS(x / 10)", _outside(-1, 1), "NULL outside ±1"),
-    "atan": _unary_function(lambda x: _increasing(math.atan)(x).within(-_PI / 2, _PI / 2), "ATAN(x)"),
-    "atan2": Function(
-        ("number", "number"), always(DOUBLE), constant(-_PI, _PI), examples=("ATAN2(x, i)",), cost=CallCost.ONE_LOOK
+    "asin": _unary_function(
+        _increasing(math.asin, -1, 1), "ASIN(x / 10)", _outside(-1, 1), "NULL outside ±1"
     ),
-    "sinh": _unary_function(_increasing(math.sinh), "SINH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
-    "cosh": _unary_function(cosh_interval, "COSH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)),
+    "acos": _unary_function(constant(0, _PI), "ACOS(x / 10)", _outside(-1, 1), "NULL outside ±1"),
+    "atan": _unary_function(
+        lambda x: _increasing(math.atan)(x).within(-_PI / 2, _PI / 2), "ATAN(x)"
+    ),
+    "atan2": Function(
+        ("number", "number"),
+        always(DOUBLE),
+        constant(-_PI, _PI),
+        examples=("ATAN2(x, i)",),
+        cost=CallCost.ONE_LOOK,
+    ),
+    "sinh": _unary_function(
+        _increasing(math.sinh), "SINH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)
+    ),
+    "cosh": _unary_function(
+        cosh_interval, "COSH(x)", _outside(-_LARGEST_EXPONENT, _LARGEST_EXPONENT)
+    ),
     "tanh": _unary_function(constant(-1, 1), "TANH(x)"),
     "asinh": _unary_function(_increasing(math.asinh), "ASINH(x)"),
     "acosh": _unary_function(

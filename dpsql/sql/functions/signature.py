@@ -26,7 +26,9 @@ class CallCost(Enum):
     BY_CHARACTER = auto()  #: a text is gone through by characters, which may have several bytes
     SPLIT = auto()  #: the same, and a list of the text's pieces is made, which may be as many as it has characters
     REVERSED = auto()  #: the same, and put together from the end
-    LIKE = auto()  #: each character is looked at several times, once for each of a pattern that the data hold
+    LIKE = (
+        auto()
+    )  #: each character is looked at several times, once for each of a pattern that the data hold
     REGULAR_EXPRESSION = auto()  #: as many looks as the automaton of the pattern needs
 
 

@@ -98,12 +98,37 @@ NODES: dict[type[exp.Expr], tuple[str, tuple[str, ...]]] = {
     exp.Second: ("second", ("this",)),
 }
 #: Settings of a node that say how a dialect spells it, not what it means.
-SPELLING = ("typed", "safe", "big_int", "date_part_boundary", "coalesce", "input_type_date", "zone_is_dialect_default",
-             "ignore_nulls", "null_if_pos_overflow")  # fmt: skip
-PART_NAMES = {"doy": "dayofyear", "dow": "dayofweek", "weekday": "dayofweek", "dayofmonth": "day", "weekofyear": "week"}
+SPELLING = (
+    "typed",
+    "safe",
+    "big_int",
+    "date_part_boundary",
+    "coalesce",
+    "input_type_date",
+    "zone_is_dialect_default",
+    "ignore_nulls",
+    "null_if_pos_overflow",
+)
+PART_NAMES = {
+    "doy": "dayofyear",
+    "dow": "dayofweek",
+    "weekday": "dayofweek",
+    "dayofmonth": "day",
+    "weekofyear": "week",
+}
 #: Functions that sqlglot leaves unnamed, under the name that the allow-list has for them.
 NAMED = {
-    "prefix": "starts_with", "suffix": "ends_with", "instr": "strpos", "len": "length", "pow": "power", "strip": "trim",
-    "btrim": "trim", "octet_length": "strlen", "ord": "unicode", "weekday": "dayofweek", "weekofyear": "week",
-    "divide": "//", "div": "//",
-}  # fmt: skip
+    "prefix": "starts_with",
+    "suffix": "ends_with",
+    "instr": "strpos",
+    "len": "length",
+    "pow": "power",
+    "strip": "trim",
+    "btrim": "trim",
+    "octet_length": "strlen",
+    "ord": "unicode",
+    "weekday": "dayofweek",
+    "weekofyear": "week",
+    "divide": "//",
+    "div": "//",
+}

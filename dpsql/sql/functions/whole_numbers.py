@@ -15,8 +15,23 @@ from typing import Final
 
 from dpsql.schema import SqlType
 from dpsql.sql.functions import FUNCTIONS
-from dpsql.sql.functions.interval_rules import abs_interval, round_interval, span, trunc_interval, union
-from dpsql.sql.ir.expression import INTEGER, Call, Case, Cast, ColumnRef, Expression, Literal, Subquery
+from dpsql.sql.functions.interval_rules import (
+    abs_interval,
+    round_interval,
+    span,
+    trunc_interval,
+    union,
+)
+from dpsql.sql.ir.expression import (
+    INTEGER,
+    Call,
+    Case,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    Subquery,
+)
 from dpsql.sql.ir.interval import UNIT_INTERVAL, ZERO, Interval
 
 #: The whole numbers of the engine's own columns.
@@ -45,7 +60,9 @@ def is_arithmetic(expression: Expression) -> bool:
     match expression:
         case Case():
             return all(value.type.kind == "integer" for value in results(expression))
-        case Call(function=function, arguments=(value, _, Literal(value=int(digits)))) if function in _DIGITS:
+        case Call(function=function, arguments=(value, _, Literal(value=int(digits)))) if (
+            function in _DIGITS
+        ):
             return value.type.kind == "integer" and -MOST_DIGITS <= digits <= 0
         case Call(function=function, arguments=arguments) if function in _ARITHMETIC | _CHOICES:
             return all(argument.type.kind == "integer" for argument in arguments)
@@ -84,7 +101,11 @@ def whole_comparison(call: Call) -> Call:
         return call
     places = (0, 1) if isinstance(call.arguments[1], Literal) else (1, 0)
     number, constant = (call.arguments[place] for place in places)
-    if not isinstance(constant, Literal) or not isinstance(constant.value, Decimal) or not is_large(number):
+    if (
+        not isinstance(constant, Literal)
+        or not isinstance(constant.value, Decimal)
+        or not is_large(number)
+    ):
         return call
     function = call.function if places == (0, 1) else _TURNED.get(call.function, call.function)
     if constant.value % 1 and function not in _ROUNDED:
@@ -105,7 +126,9 @@ def common_decimal(comparison: Call) -> SqlType | None:
     """
     digits = [_digits_of(part) for part in comparison.arguments]
     known = [each for each in digits if each is not None]
-    if len(known) < len(digits) or all(part.type.kind == "integer" for part in comparison.arguments):
+    if len(known) < len(digits) or all(
+        part.type.kind == "integer" for part in comparison.arguments
+    ):
         return None
     before, after = (max(each) for each in zip(*known, strict=True))
     if max(map(sum, known)) <= _DOUBLE_DIGITS or before + after > _MOST_DIGITS:
@@ -124,7 +147,9 @@ def _digits_of(part: Expression) -> tuple[int, int] | None:
             return max(len(number.digits) + number.exponent, 1), max(-number.exponent, 0)
         case ColumnRef(type=SqlType(kind="integer")):
             return len(str(MOST)), 0
-        case ColumnRef(type=SqlType(kind="decimal", precision=int(precision), scale=scale)) if precision < _MOST_DIGITS:
+        case ColumnRef(type=SqlType(kind="decimal", precision=int(precision), scale=scale)) if (
+            precision < _MOST_DIGITS
+        ):
             return precision - (scale or 0), scale or 0
         case _:
             return None
@@ -177,9 +202,17 @@ def _in_bigint(interval: Interval) -> Interval:
 
 def _quotient(dividend: Interval, divisor: Interval) -> Interval:
     """x // y is no larger than x, and as many times smaller as a constant y says."""
-    least = abs(divisor.low) if divisor.low is not None and divisor.low == divisor.high and divisor.low else 1
+    least = (
+        abs(divisor.low)
+        if divisor.low is not None and divisor.low == divisor.high and divisor.low
+        else 1
+    )
     size = Fraction((dividend.magnitude or 0) // least)
-    low = -size if dividend.low is None or dividend.low < 0 or (divisor.low or -1) < 0 else Fraction(0)
+    low = (
+        -size
+        if dividend.low is None or dividend.low < 0 or (divisor.low or -1) < 0
+        else Fraction(0)
+    )
     return Interval(low, size)
 
 

@@ -27,36 +27,87 @@ from dpsql.sql.ir.aggregate_properties import (
 from dpsql.sql.ir.interval import EVERYTHING, FROM_ZERO, UNIT_INTERVAL, Interval
 
 COUNT = AggregateFunction(
-    name="count", spellings=("count", "count_if", "countif"), examples=("COUNT(*)", "COUNT_IF(c)"),
-    arguments=Arguments.ROWS, measure=Measure.ROWS, result=ResultRule.WHOLE_NUMBER, possible=FROM_ZERO,
-    is_within_bounds=False, is_additive=True, bounds_its_parts=True, clamps=False, ignores_repeated_rows=False,
-    known_noise=KnownNoise.FORM, per_unit=UnitFunction.COUNT,
-)  # fmt: skip
+    name="count",
+    spellings=("count", "count_if", "countif"),
+    examples=("COUNT(*)", "COUNT_IF(c)"),
+    arguments=Arguments.ROWS,
+    measure=Measure.ROWS,
+    result=ResultRule.WHOLE_NUMBER,
+    possible=FROM_ZERO,
+    is_within_bounds=False,
+    is_additive=True,
+    bounds_its_parts=True,
+    clamps=False,
+    ignores_repeated_rows=False,
+    known_noise=KnownNoise.FORM,
+    per_unit=UnitFunction.COUNT,
+)
 #: COUNT(DISTINCT x) where x is the unit.
 UNITS = AggregateFunction(
-    name="units", spellings=(), examples=(), arguments=Arguments.ROWS, measure=Measure.UNITS,
-    result=ResultRule.WHOLE_NUMBER, possible=FROM_ZERO, is_within_bounds=False, is_additive=False,
-    bounds_its_parts=True, clamps=False, ignores_repeated_rows=True, known_noise=KnownNoise.FORM, per_unit=None,
-)  # fmt: skip
+    name="units",
+    spellings=(),
+    examples=(),
+    arguments=Arguments.ROWS,
+    measure=Measure.UNITS,
+    result=ResultRule.WHOLE_NUMBER,
+    possible=FROM_ZERO,
+    is_within_bounds=False,
+    is_additive=False,
+    bounds_its_parts=True,
+    clamps=False,
+    ignores_repeated_rows=True,
+    known_noise=KnownNoise.FORM,
+    per_unit=None,
+)
 #: COUNT(DISTINCT x) of anything else.
 COUNT_DISTINCT = AggregateFunction(
-    name="count distinct", spellings=(), examples=(), arguments=Arguments.ROWS, measure=Measure.DISTINCT,
-    result=ResultRule.WHOLE_NUMBER, possible=Range.OF_DIFFERENT_VALUES, is_within_bounds=False, is_additive=False,
-    bounds_its_parts=False, clamps=False, ignores_repeated_rows=True, known_noise=KnownNoise.FORM,
+    name="count distinct",
+    spellings=(),
+    examples=(),
+    arguments=Arguments.ROWS,
+    measure=Measure.DISTINCT,
+    result=ResultRule.WHOLE_NUMBER,
+    possible=Range.OF_DIFFERENT_VALUES,
+    is_within_bounds=False,
+    is_additive=False,
+    bounds_its_parts=False,
+    clamps=False,
+    ignores_repeated_rows=True,
+    known_noise=KnownNoise.FORM,
     per_unit=UnitFunction.COUNT_DISTINCT,
-)  # fmt: skip
+)
 SUM = AggregateFunction(
-    name="sum", spellings=("sum", "fsum", "sumkahan", "kahan_sum"), examples=("SUM(x)",),
-    arguments=Arguments.NUMBER, measure=Measure.SUM, result=ResultRule.SUM, possible=Range.OF_SUM,
-    is_within_bounds=False, is_additive=True, bounds_its_parts=True, clamps=True, ignores_repeated_rows=False,
-    known_noise=KnownNoise.FORM, per_unit=UnitFunction.SUM,
-)  # fmt: skip
+    name="sum",
+    spellings=("sum", "fsum", "sumkahan", "kahan_sum"),
+    examples=("SUM(x)",),
+    arguments=Arguments.NUMBER,
+    measure=Measure.SUM,
+    result=ResultRule.SUM,
+    possible=Range.OF_SUM,
+    is_within_bounds=False,
+    is_additive=True,
+    bounds_its_parts=True,
+    clamps=True,
+    ignores_repeated_rows=False,
+    known_noise=KnownNoise.FORM,
+    per_unit=UnitFunction.SUM,
+)
 AVG = AggregateFunction(
-    name="avg", spellings=("avg", "mean", "favg"), examples=("AVG(x)",), arguments=Arguments.NUMBER,
-    measure=Measure.MEAN, result=ResultRule.DOUBLE, possible=Range.OF_ARGUMENT, is_within_bounds=True,
-    is_additive=True, bounds_its_parts=False, clamps=True, ignores_repeated_rows=False, known_noise=KnownNoise.DRAWS,
+    name="avg",
+    spellings=("avg", "mean", "favg"),
+    examples=("AVG(x)",),
+    arguments=Arguments.NUMBER,
+    measure=Measure.MEAN,
+    result=ResultRule.DOUBLE,
+    possible=Range.OF_ARGUMENT,
+    is_within_bounds=True,
+    is_additive=True,
+    bounds_its_parts=False,
+    clamps=True,
+    ignores_repeated_rows=False,
+    known_noise=KnownNoise.DRAWS,
     per_unit=UnitFunction.AVG,
-)  # fmt: skip
+)
 
 
 def _ranked(
@@ -64,26 +115,44 @@ def _ranked(
 ) -> AggregateFunction:
     """Values at ranks."""
     return AggregateFunction(
-        name=name, spellings=spellings, examples=examples, arguments=Arguments.RANKED, measure=Measure.QUANTILES,
-        result=ResultRule.QUANTILES, possible=Range.OF_ARGUMENT, is_within_bounds=True, is_additive=False,
-        bounds_its_parts=False, clamps=True, ignores_repeated_rows=False, known_noise=KnownNoise.DRAWS,
+        name=name,
+        spellings=spellings,
+        examples=examples,
+        arguments=Arguments.RANKED,
+        measure=Measure.QUANTILES,
+        result=ResultRule.QUANTILES,
+        possible=Range.OF_ARGUMENT,
+        is_within_bounds=True,
+        is_additive=False,
+        bounds_its_parts=False,
+        clamps=True,
+        ignores_repeated_rows=False,
+        known_noise=KnownNoise.DRAWS,
         per_unit=per_unit,
-    )  # fmt: skip
+    )
 
 
 MIN = _ranked("min", ("min",), ("MIN(x)",), UnitFunction.MIN)
 MAX = _ranked("max", ("max",), ("MAX(x)",), UnitFunction.MAX)
 #: Quantiles that lie between two values.
 QUANTILE_CONT = _ranked(
-    "quantile_cont", ("median", "quantile_cont", "percentile_cont"),
-    ("MEDIAN(x)", "QUANTILE_CONT(x, 0.9)", "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)"), None,
-)  # fmt: skip
+    "quantile_cont",
+    ("median", "quantile_cont", "percentile_cont"),
+    ("MEDIAN(x)", "QUANTILE_CONT(x, 0.9)", "PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)"),
+    None,
+)
 #: Quantiles that are values.
 QUANTILE_DISC = _ranked(
-    "quantile_disc", ("quantile", "quantile_disc", "percentile_disc", "approx_quantile"),
-    ("QUANTILE(x, 0.9)", "QUANTILE_DISC(x, 0.9)", "APPROX_QUANTILE(x, 0.9)",
-     "PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY x)"), None,
-)  # fmt: skip
+    "quantile_disc",
+    ("quantile", "quantile_disc", "percentile_disc", "approx_quantile"),
+    (
+        "QUANTILE(x, 0.9)",
+        "QUANTILE_DISC(x, 0.9)",
+        "APPROX_QUANTILE(x, 0.9)",
+        "PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY x)",
+    ),
+    None,
+)
 
 
 def _frequent(
@@ -91,27 +160,58 @@ def _frequent(
 ) -> AggregateFunction:
     """What is read off how often each of the public values occurs."""
     return AggregateFunction(
-        name=name, spellings=(spelling,), examples=(example,), arguments=Arguments.LISTED, measure=measure,
-        result=result, possible=possible, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
-        clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING, per_unit=None,
-    )  # fmt: skip
+        name=name,
+        spellings=(spelling,),
+        examples=(example,),
+        arguments=Arguments.LISTED,
+        measure=measure,
+        result=result,
+        possible=possible,
+        is_within_bounds=False,
+        is_additive=False,
+        bounds_its_parts=False,
+        clamps=False,
+        ignores_repeated_rows=False,
+        known_noise=KnownNoise.NOTHING,
+        per_unit=None,
+    )
 
 
 MODE = _frequent("mode", "mode", "MODE(x)", Measure.MOST_FREQUENT, ResultRule.VALUE, EVERYTHING)
 HISTOGRAM = _frequent(
-    "histogram", "histogram", "HISTOGRAM(x)", Measure.FREQUENCIES, ResultRule.COUNT_BY_VALUE, FROM_ZERO
+    "histogram",
+    "histogram",
+    "HISTOGRAM(x)",
+    Measure.FREQUENCIES,
+    ResultRule.COUNT_BY_VALUE,
+    FROM_ZERO,
 )
 TOP_K = _frequent(
-    "top k", "approx_top_k", "APPROX_TOP_K(x, 3)", Measure.MOST_FREQUENT, ResultRule.LIST_OF_VALUES, EVERYTHING
+    "top k",
+    "approx_top_k",
+    "APPROX_TOP_K(x, 3)",
+    Measure.MOST_FREQUENT,
+    ResultRule.LIST_OF_VALUES,
+    EVERYTHING,
 )
 
 #: The values that occur, of those that are public.
 STRING_AGG = AggregateFunction(
-    name="string_agg", spellings=("string_agg", "group_concat", "listagg"),
-    examples=("STRING_AGG(DISTINCT x, ', ')",), arguments=Arguments.LISTED, measure=Measure.PRESENT_VALUES,
-    result=ResultRule.TEXT, possible=EVERYTHING, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
-    clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING, per_unit=None,
-)  # fmt: skip
+    name="string_agg",
+    spellings=("string_agg", "group_concat", "listagg"),
+    examples=("STRING_AGG(DISTINCT x, ', ')",),
+    arguments=Arguments.LISTED,
+    measure=Measure.PRESENT_VALUES,
+    result=ResultRule.TEXT,
+    possible=EVERYTHING,
+    is_within_bounds=False,
+    is_additive=False,
+    bounds_its_parts=False,
+    clamps=False,
+    ignores_repeated_rows=False,
+    known_noise=KnownNoise.NOTHING,
+    per_unit=None,
+)
 
 
 def _dispersion(
@@ -119,41 +219,80 @@ def _dispersion(
 ) -> AggregateFunction:
     """How far the values of one number spread."""
     return AggregateFunction(
-        name=statistic.value, spellings=spellings, examples=examples, arguments=Arguments.NUMBER,
-        measure=MomentSums(statistic, x=2, y=0, products=False), result=ResultRule.DOUBLE, possible=form,
-        is_within_bounds=False, is_additive=True, bounds_its_parts=False, clamps=True, ignores_repeated_rows=False,
-        known_noise=KnownNoise.ENDS, per_unit=form,
-    )  # fmt: skip
+        name=statistic.value,
+        spellings=spellings,
+        examples=examples,
+        arguments=Arguments.NUMBER,
+        measure=MomentSums(statistic, x=2, y=0, products=False),
+        result=ResultRule.DOUBLE,
+        possible=form,
+        is_within_bounds=False,
+        is_additive=True,
+        bounds_its_parts=False,
+        clamps=True,
+        ignores_repeated_rows=False,
+        known_noise=KnownNoise.ENDS,
+        per_unit=form,
+    )
 
 
 STDDEV_SAMP = _dispersion(
-    Statistic.STDDEV_SAMP, ("stddev", "stddev_samp"), ("STDDEV(x)", "STDDEV_SAMP(x)"),
+    Statistic.STDDEV_SAMP,
+    ("stddev", "stddev_samp"),
+    ("STDDEV(x)", "STDDEV_SAMP(x)"),
     Dispersion(is_deviation=True, of_sample=True),
-)  # fmt: skip
+)
 STDDEV_POP = _dispersion(
-    Statistic.STDDEV_POP, ("stddev_pop",), ("STDDEV_POP(x)",), Dispersion(is_deviation=True, of_sample=False)
+    Statistic.STDDEV_POP,
+    ("stddev_pop",),
+    ("STDDEV_POP(x)",),
+    Dispersion(is_deviation=True, of_sample=False),
 )
 VAR_SAMP = _dispersion(
-    Statistic.VAR_SAMP, ("variance", "var_samp", "variance_samp"), ("VARIANCE(x)", "VAR_SAMP(x)"),
+    Statistic.VAR_SAMP,
+    ("variance", "var_samp", "variance_samp"),
+    ("VARIANCE(x)", "VAR_SAMP(x)"),
     Dispersion(is_deviation=False, of_sample=True),
-)  # fmt: skip
+)
 VAR_POP = _dispersion(
-    Statistic.VAR_POP, ("var_pop", "variance_pop"), ("VAR_POP(x)",), Dispersion(is_deviation=False, of_sample=False)
+    Statistic.VAR_POP,
+    ("var_pop", "variance_pop"),
+    ("VAR_POP(x)",),
+    Dispersion(is_deviation=False, of_sample=False),
 )
 
 
 def _paired(
-    name: str, measure: Measure | MomentSums, result: ResultRule, possible: Interval, known: KnownNoise, *, clamps: bool
+    name: str,
+    measure: Measure | MomentSums,
+    result: ResultRule,
+    possible: Interval,
+    known: KnownNoise,
+    *,
+    clamps: bool,
 ) -> AggregateFunction:
     """A statistic of the rows in which two numbers, y and x, both have a value."""
     return AggregateFunction(
-        name=name, spellings=(name,), examples=(f"{name.upper()}(y, x)",), arguments=Arguments.PAIR, measure=measure,
-        result=result, possible=possible, is_within_bounds=False, is_additive=True, bounds_its_parts=False,
-        clamps=clamps, ignores_repeated_rows=False, known_noise=known, per_unit=None,
-    )  # fmt: skip
+        name=name,
+        spellings=(name,),
+        examples=(f"{name.upper()}(y, x)",),
+        arguments=Arguments.PAIR,
+        measure=measure,
+        result=result,
+        possible=possible,
+        is_within_bounds=False,
+        is_additive=True,
+        bounds_its_parts=False,
+        clamps=clamps,
+        ignores_repeated_rows=False,
+        known_noise=known,
+        per_unit=None,
+    )
 
 
-def _joint(statistic: Statistic, possible: Interval, x: Power, y: Power, products: bool) -> AggregateFunction:
+def _joint(
+    statistic: Statistic, possible: Interval, x: Power, y: Power, products: bool
+) -> AggregateFunction:
     """How two numbers vary together."""
     sums = MomentSums(statistic, x, y, products)
     return _paired(statistic.value, sums, ResultRule.DOUBLE, possible, KnownNoise.ENDS, clamps=True)
@@ -165,54 +304,143 @@ COVAR_POP = _joint(Statistic.COVAR_POP, EVERYTHING, x=1, y=1, products=True)
 REGR_SLOPE = _joint(Statistic.REGR_SLOPE, EVERYTHING, x=2, y=1, products=True)
 REGR_INTERCEPT = _joint(Statistic.REGR_INTERCEPT, EVERYTHING, x=2, y=1, products=True)
 REGR_R2 = _joint(Statistic.REGR_R2, UNIT_INTERVAL, x=2, y=2, products=True)
-REGR_COUNT = _paired("regr_count", Measure.PAIRS, ResultRule.WHOLE_NUMBER, FROM_ZERO, KnownNoise.FORM, clamps=False)
-REGR_AVGX = _paired("regr_avgx", Measure.MEAN_OF_X, ResultRule.DOUBLE, EVERYTHING, KnownNoise.DRAWS, clamps=True)
-REGR_AVGY = _paired("regr_avgy", Measure.MEAN_OF_Y, ResultRule.DOUBLE, EVERYTHING, KnownNoise.DRAWS, clamps=True)
+REGR_COUNT = _paired(
+    "regr_count", Measure.PAIRS, ResultRule.WHOLE_NUMBER, FROM_ZERO, KnownNoise.FORM, clamps=False
+)
+REGR_AVGX = _paired(
+    "regr_avgx", Measure.MEAN_OF_X, ResultRule.DOUBLE, EVERYTHING, KnownNoise.DRAWS, clamps=True
+)
+REGR_AVGY = _paired(
+    "regr_avgy", Measure.MEAN_OF_Y, ResultRule.DOUBLE, EVERYTHING, KnownNoise.DRAWS, clamps=True
+)
 REGR_SXX = _joint(Statistic.REGR_SXX, FROM_ZERO, x=2, y=1, products=False)
 REGR_SYY = _joint(Statistic.REGR_SYY, FROM_ZERO, x=1, y=2, products=False)
 REGR_SXY = _joint(Statistic.REGR_SXY, EVERYTHING, x=1, y=1, products=True)
 
 
 def _boolean_aggregate(
-    name: str, spellings: tuple[str, ...], examples: tuple[str, ...], measure: Measure, per_unit: UnitFunction
+    name: str,
+    spellings: tuple[str, ...],
+    examples: tuple[str, ...],
+    measure: Measure,
+    per_unit: UnitFunction,
 ) -> AggregateFunction:
     """Whether a condition holds for all rows, or for one."""
     return AggregateFunction(
-        name=name, spellings=spellings, examples=examples, arguments=Arguments.CONDITION, measure=measure,
-        result=ResultRule.TRUTH, possible=EVERYTHING, is_within_bounds=False, is_additive=True,
-        bounds_its_parts=False, clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING,
+        name=name,
+        spellings=spellings,
+        examples=examples,
+        arguments=Arguments.CONDITION,
+        measure=measure,
+        result=ResultRule.TRUTH,
+        possible=EVERYTHING,
+        is_within_bounds=False,
+        is_additive=True,
+        bounds_its_parts=False,
+        clamps=False,
+        ignores_repeated_rows=False,
+        known_noise=KnownNoise.NOTHING,
         per_unit=per_unit,
-    )  # fmt: skip
+    )
 
 
 EVERY = _boolean_aggregate(
-    "every", ("bool_and", "logical_and", "every"), ("BOOL_AND(c)", "EVERY(c)"), Measure.EVIDENCE_AGAINST,
+    "every",
+    ("bool_and", "logical_and", "every"),
+    ("BOOL_AND(c)", "EVERY(c)"),
+    Measure.EVIDENCE_AGAINST,
     UnitFunction.EVERY,
-)  # fmt: skip
-SOME = _boolean_aggregate("some", ("bool_or", "logical_or"), ("BOOL_OR(c)",), Measure.EVIDENCE_FOR, UnitFunction.SOME)
+)
+SOME = _boolean_aggregate(
+    "some", ("bool_or", "logical_or"), ("BOOL_OR(c)",), Measure.EVIDENCE_FOR, UnitFunction.SOME
+)
 CLIP = AggregateFunction(
-    name="clip", spellings=("dp_clip",), examples=("DP_CLIP(x)",), arguments=Arguments.SIZE, measure=Measure.SIZE,
-    result=ResultRule.SIZE, possible=EVERYTHING, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
-    clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING, per_unit=None,
-)  # fmt: skip
+    name="clip",
+    spellings=("dp_clip",),
+    examples=("DP_CLIP(x)",),
+    arguments=Arguments.SIZE,
+    measure=Measure.SIZE,
+    result=ResultRule.SIZE,
+    possible=EVERYTHING,
+    is_within_bounds=False,
+    is_additive=False,
+    bounds_its_parts=False,
+    clamps=False,
+    ignores_repeated_rows=False,
+    known_noise=KnownNoise.NOTHING,
+    per_unit=None,
+)
 #: DP_CLIP around an aggregate is made of the next two, which no statement names.
 NORM = AggregateFunction(
-    name="norm", spellings=(), examples=(), arguments=Arguments.SIZE, measure=Measure.NORM, result=ResultRule.SIZE,
-    possible=FROM_ZERO, is_within_bounds=False, is_additive=False, bounds_its_parts=False, clamps=False,
-    ignores_repeated_rows=False, known_noise=KnownNoise.NOTHING, per_unit=None,
-)  # fmt: skip
+    name="norm",
+    spellings=(),
+    examples=(),
+    arguments=Arguments.SIZE,
+    measure=Measure.NORM,
+    result=ResultRule.SIZE,
+    possible=FROM_ZERO,
+    is_within_bounds=False,
+    is_additive=False,
+    bounds_its_parts=False,
+    clamps=False,
+    ignores_repeated_rows=False,
+    known_noise=KnownNoise.NOTHING,
+    per_unit=None,
+)
 NORM_CLIPPED_SUM = AggregateFunction(
-    name="norm clipped sum", spellings=(), examples=(), arguments=Arguments.NUMBER, measure=Measure.NORM_CLIPPED_SUM,
-    result=ResultRule.DOUBLE, possible=Range.OF_SUM, is_within_bounds=False, is_additive=False, bounds_its_parts=False,
-    clamps=False, ignores_repeated_rows=False, known_noise=KnownNoise.FORM, per_unit=None,
-)  # fmt: skip
+    name="norm clipped sum",
+    spellings=(),
+    examples=(),
+    arguments=Arguments.NUMBER,
+    measure=Measure.NORM_CLIPPED_SUM,
+    result=ResultRule.DOUBLE,
+    possible=Range.OF_SUM,
+    is_within_bounds=False,
+    is_additive=False,
+    bounds_its_parts=False,
+    clamps=False,
+    ignores_repeated_rows=False,
+    known_noise=KnownNoise.FORM,
+    per_unit=None,
+)
 
 AGGREGATE_FUNCTIONS = (
-    COUNT, UNITS, COUNT_DISTINCT, SUM, AVG, MIN, MAX, QUANTILE_CONT, QUANTILE_DISC, MODE, HISTOGRAM, TOP_K, STRING_AGG,
-    STDDEV_SAMP, STDDEV_POP, VAR_SAMP, VAR_POP, CORR, COVAR_SAMP, COVAR_POP, REGR_SLOPE, REGR_INTERCEPT, REGR_R2,
-    REGR_COUNT, REGR_AVGX, REGR_AVGY, REGR_SXX, REGR_SYY, REGR_SXY, EVERY, SOME, CLIP,
-)  # fmt: skip
-_BY_SPELLING = {spelling: function for function in AGGREGATE_FUNCTIONS for spelling in function.spellings}
+    COUNT,
+    UNITS,
+    COUNT_DISTINCT,
+    SUM,
+    AVG,
+    MIN,
+    MAX,
+    QUANTILE_CONT,
+    QUANTILE_DISC,
+    MODE,
+    HISTOGRAM,
+    TOP_K,
+    STRING_AGG,
+    STDDEV_SAMP,
+    STDDEV_POP,
+    VAR_SAMP,
+    VAR_POP,
+    CORR,
+    COVAR_SAMP,
+    COVAR_POP,
+    REGR_SLOPE,
+    REGR_INTERCEPT,
+    REGR_R2,
+    REGR_COUNT,
+    REGR_AVGX,
+    REGR_AVGY,
+    REGR_SXX,
+    REGR_SYY,
+    REGR_SXY,
+    EVERY,
+    SOME,
+    CLIP,
+)
+_BY_SPELLING = {
+    spelling: function for function in AGGREGATE_FUNCTIONS for spelling in function.spellings
+}
 
 
 def function_named(call: exp.Expr) -> AggregateFunction | None:
@@ -229,7 +457,9 @@ def function_named(call: exp.Expr) -> AggregateFunction | None:
         names = [call.name]
     else:
         names = list(call.sql_names()) if isinstance(call, exp.Func) else []
-    return next((found for name in names if (found := _BY_SPELLING.get(name.lower())) is not None), None)
+    return next(
+        (found for name in names if (found := _BY_SPELLING.get(name.lower())) is not None), None
+    )
 
 
 def is_named(spelling: str) -> bool:

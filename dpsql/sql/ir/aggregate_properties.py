@@ -185,7 +185,13 @@ UnitForm: TypeAlias = UnitFunction | Dispersion
 def unit_ignores_repeated_rows(form: UnitForm) -> bool:
     """Whether the aggregate is the same however often each row stands there."""
     match form:
-        case UnitFunction.COUNT_DISTINCT | UnitFunction.MIN | UnitFunction.MAX | UnitFunction.EVERY | UnitFunction.SOME:
+        case (
+            UnitFunction.COUNT_DISTINCT
+            | UnitFunction.MIN
+            | UnitFunction.MAX
+            | UnitFunction.EVERY
+            | UnitFunction.SOME
+        ):
             return True
         case UnitFunction.COUNT | UnitFunction.SUM | UnitFunction.AVG | Dispersion():
             return False
@@ -199,9 +205,14 @@ def unit_counts(form: UnitForm) -> bool:
         case UnitFunction.COUNT | UnitFunction.COUNT_DISTINCT:
             return True
         case (
-            UnitFunction.SUM | UnitFunction.AVG | UnitFunction.MIN | UnitFunction.MAX | UnitFunction.EVERY
-            | UnitFunction.SOME | Dispersion()
-        ):  # fmt: skip
+            UnitFunction.SUM
+            | UnitFunction.AVG
+            | UnitFunction.MIN
+            | UnitFunction.MAX
+            | UnitFunction.EVERY
+            | UnitFunction.SOME
+            | Dispersion()
+        ):
             return False
         case _:
             assert_never(form)

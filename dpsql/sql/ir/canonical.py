@@ -40,7 +40,11 @@ def canonical(value: object) -> object:
         case AggregateFunction():
             return value.name
         case _ if is_dataclass(value):
-            parts = [[field.name, canonical(getattr(value, field.name))] for field in fields(value) if field.compare]
+            parts = [
+                [field.name, canonical(getattr(value, field.name))]
+                for field in fields(value)
+                if field.compare
+            ]
             return [type(value).__name__, *parts]
     raise InternalError(f"a plan may not hold a {type(value).__name__}")
 

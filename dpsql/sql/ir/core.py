@@ -58,7 +58,10 @@ class Aggregate:
     @property
     def reads(self) -> tuple[Expression, ...]:
         """All expressions that it is made of."""
-        return (*(each for each in (self.argument, self.other, self.condition) if each is not None), *self.groups)
+        return (
+            *(each for each in (self.argument, self.other, self.condition) if each is not None),
+            *self.groups,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,11 @@ class Enumerated:
     @property
     def count(self) -> int:
         """How many values there are."""
-        return self.values.count + self.values.nullable if isinstance(self.values, Days) else len(self.values)
+        return (
+            self.values.count + self.values.nullable
+            if isinstance(self.values, Days)
+            else len(self.values)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,4 +229,6 @@ def is_averaged(cell: Cell) -> bool:
 #: What is measured as a list of counts.
 CountList: TypeAlias = Histogram | Frequencies | UnitNorms
 #: What is measured: each cell is one integer a group, each of which gets noise of its own; the lists are many.
-Cell: TypeAlias = RowCount | UnitCount | DistinctCount | ClampedSum | ProductSum | NormClippedSum | CountList
+Cell: TypeAlias = (
+    RowCount | UnitCount | DistinctCount | ClampedSum | ProductSum | NormClippedSum | CountList
+)

@@ -145,7 +145,9 @@ def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) 
             return replace(expression, arguments=tuple(map(change, arguments)))
         case Case(branches=branches, default=default):
             pairs = tuple((change(condition), change(value)) for condition, value in branches)
-            return replace(expression, branches=pairs, default=None if default is None else change(default))
+            return replace(
+                expression, branches=pairs, default=None if default is None else change(default)
+            )
         case Cast(argument=argument):
             return replace(expression, argument=change(argument))
         case _:

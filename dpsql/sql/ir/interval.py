@@ -53,7 +53,9 @@ class Interval:
         )
 
     def __neg__(self) -> Interval:
-        return Interval(None if self.high is None else -self.high, None if self.low is None else -self.low)
+        return Interval(
+            None if self.high is None else -self.high, None if self.low is None else -self.low
+        )
 
     def __sub__(self, other: Interval) -> Interval:
         return self + -other
@@ -96,7 +98,9 @@ def _half_bounded_product(left: Interval, right: Interval) -> Interval:
     return Interval(Fraction(0), None) if nonnegative else EVERYTHING
 
 
-def _outward(function: Callable[[float], float], end: Fraction | None, direction: int) -> Fraction | None:
+def _outward(
+    function: Callable[[float], float], end: Fraction | None, direction: int
+) -> Fraction | None:
     if end is None:
         return None
     try:

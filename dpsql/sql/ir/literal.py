@@ -34,7 +34,10 @@ def moment_of(text: str, pattern: str) -> datetime | None:
     """
     try:
         return datetime.strptime(text, pattern)
-    except (ValueError, re.error):  # Python makes a pattern of the format, in which no part may stand twice
+    except (
+        ValueError,
+        re.error,
+    ):  # Python makes a pattern of the format, in which no part may stand twice
         return None
 
 
@@ -43,10 +46,20 @@ def starts(moment: datetime, unit: str) -> Iterator[datetime]:
     midnight = datetime(moment.year, moment.month, moment.day)
     months = {"month": 1, "quarter": 3, "year": 12}.get(unit)
     if months is None:
-        start = midnight - timedelta(days=midnight.weekday()) if unit == "week" and midnight.year > 1 else midnight
+        start = (
+            midnight - timedelta(days=midnight.weekday())
+            if unit == "week" and midnight.year > 1
+            else midnight
+        )
         if unit in ("hour", "minute"):
-            start = moment.replace(minute=0 if unit == "hour" else moment.minute, second=0, microsecond=0)
-        span = {"week": timedelta(days=7), "hour": timedelta(hours=1), "minute": timedelta(minutes=1)}
+            start = moment.replace(
+                minute=0 if unit == "hour" else moment.minute, second=0, microsecond=0
+            )
+        span = {
+            "week": timedelta(days=7),
+            "hour": timedelta(hours=1),
+            "minute": timedelta(minutes=1),
+        }
         while True:
             yield start
             if datetime.max - start < timedelta(days=8):
@@ -101,7 +114,11 @@ def parameter(value: object, node: exp.Expr) -> Literal:
                 return typed_number(found, node)
             case _:
                 return Literal(found, SqlType(kind))
-    refuse("E_PARAM", f"a parameter of type {type(value).__name__} with this value has no SQL form", node)
+    refuse(
+        "E_PARAM",
+        f"a parameter of type {type(value).__name__} with this value has no SQL form",
+        node,
+    )
 
 
 def quoted(value: str, node: exp.Expr) -> Literal:
@@ -111,7 +128,10 @@ def quoted(value: str, node: exp.Expr) -> Literal:
 
 def text(value: str, node: exp.Expr) -> Literal:
     """A string constant; refused where it holds characters that engines read in different ways."""
-    if any(ord(character) < 32 or 0xD800 <= ord(character) < 0xE000 for character in value) or "\x7f" in value:
+    if (
+        any(ord(character) < 32 or 0xD800 <= ord(character) < 0xE000 for character in value)
+        or "\x7f" in value
+    ):
         refuse("E_CHARSET", "a string may not hold control characters", node)
     return Literal(value, TEXT)
 
@@ -140,7 +160,9 @@ def folded(call: Call) -> Expression:
     ``0.06 + 0.01`` is 0.07 here, as it is for the reader, and not the double beside it.
     """
     values = [part.value for part in call.arguments if isinstance(part, Literal)]
-    if len(values) < len(call.arguments) or not all(type(value) in (int, Decimal) for value in values):
+    if len(values) < len(call.arguments) or not all(
+        type(value) in (int, Decimal) for value in values
+    ):
         return call
     numbers = [Decimal(value) for value in values]  # type: ignore[arg-type]
     with localcontext(prec=60):
@@ -163,7 +185,9 @@ def shifted(moment: Literal, unit: str, amount: int, node: exp.Expr) -> Literal:
             day = min(value.day, monthrange(year, month + 1)[1])
             return Literal(value.replace(year=year, month=month + 1, day=day), moment.type)
         if unit in ("day", "week"):
-            return Literal(value + timedelta(days=amount * (7 if unit == "week" else 1)), moment.type)
+            return Literal(
+                value + timedelta(days=amount * (7 if unit == "week" else 1)), moment.type
+            )
         start = as_type(moment, TIMESTAMP, node).value
         assert isinstance(start, datetime)
         return Literal(start + timedelta(**{f"{unit}s": amount}), TIMESTAMP)

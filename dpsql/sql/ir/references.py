@@ -114,7 +114,9 @@ def tables_in(*expressions: Expression | None) -> frozenset[TableRead]:
 
 def reads_private(relation: Relation) -> bool:
     """Whether a row of the relation belongs to a unit, or a condition of it looks at rows that do."""
-    inside = [subquery.relation for each in expressions_of(relation) for subquery in subqueries(each)]
+    inside = [
+        subquery.relation for each in expressions_of(relation) for subquery in subqueries(each)
+    ]
     if unit_of(relation) is not None or any(map(reads_private, inside)):
         return True
     match relation:
@@ -157,7 +159,9 @@ def _arguments(aggregate: UnitAggregate | None) -> list[Expression]:
     return [part for part in parts if part is not None]
 
 
-def outer_columns(relation: Relation, aggregate: UnitAggregate | None = None) -> tuple[ColumnRef, ...]:
+def outer_columns(
+    relation: Relation, aggregate: UnitAggregate | None = None
+) -> tuple[ColumnRef, ...]:
     """The columns that the relation, or an aggregate of its rows, reads and that belong to no relation in it."""
     known, read = _named(relation)
     read += [column for part in _arguments(aggregate) for column in columns(part)]
@@ -187,7 +191,10 @@ def _named(relation: Relation) -> tuple[set[str], list[ColumnRef]]:
             return {alias, *inside}, [*inner, *read]
         case Compound(alias=alias, branches=branches):
             parts = [_named(branch.relation) for branch in branches]
-            return {alias}.union(*(names for names, _ in parts)), [*read, *(each for _, more in parts for each in more)]
+            return {alias}.union(*(names for names, _ in parts)), [
+                *read,
+                *(each for _, more in parts for each in more),
+            ]
         case Constants(alias=alias):
             return {alias}, read
         case _:

@@ -10,11 +10,23 @@ from dpsql.errors import Position, Refused, StatementError
 
 #: Codes of statements that are not well formed; every other code is a refusal of a well-formed statement.
 _MALFORMED = frozenset(
-    {"E_PARSE", "E_CHARSET", "E_MULTI", "E_LIMITS", "E_PARAM", "E_TABLE", "E_COLUMN", "E_TYPE", "E_FUNC"}
+    {
+        "E_PARSE",
+        "E_CHARSET",
+        "E_MULTI",
+        "E_LIMITS",
+        "E_PARAM",
+        "E_TABLE",
+        "E_COLUMN",
+        "E_TYPE",
+        "E_FUNC",
+    }
 )
 
 
-def refuse(code: str, reason: str, at: exp.Expr | Position | None = None, *, sqlstate: str | None = None) -> NoReturn:
+def refuse(
+    code: str, reason: str, at: exp.Expr | Position | None = None, *, sqlstate: str | None = None
+) -> NoReturn:
     """Raise the refusal of that code at a place, or at the place of a node; ``sqlstate`` replaces that of the code.
 
     Raises:
@@ -61,7 +73,15 @@ def only(node: exp.Expr, *names: str, code: str = "E_STMT", what: str | None = N
     for name, value in node.args.items():
         if value and name not in names:
             if name == "pivots":
-                refuse("E_PIVOT", "PIVOT over private rows is not answered; aggregate in a subquery and pivot that, or "
-                       "write COUNT(*) FILTER (WHERE …) for each column", node)  # fmt: skip
+                refuse(
+                    "E_PIVOT",
+                    "PIVOT over private rows is not answered; aggregate in a subquery and pivot that, or "
+                    "write COUNT(*) FILTER (WHERE …) for each column",
+                    node,
+                )
             said = what or f"{node.key.upper()} with {name.strip('_').replace('_', ' ').upper()}"
-            refuse(_PARTS.get(name, code), f"{said} is not supported", value if isinstance(value, exp.Expr) else node)
+            refuse(
+                _PARTS.get(name, code),
+                f"{said} is not supported",
+                value if isinstance(value, exp.Expr) else node,
+            )

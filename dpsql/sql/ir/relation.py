@@ -206,7 +206,11 @@ class PerUnit:
     @property
     def further_keys(self) -> tuple[tuple[str, Expression], ...]:
         """The keys by which a unit may have several rows: all but those that hold the unit."""
-        return tuple(pair for pair in self.keys if not (isinstance(pair[1], ColumnRef) and pair[1].identifies == UNIT))
+        return tuple(
+            pair
+            for pair in self.keys
+            if not (isinstance(pair[1], ColumnRef) and pair[1].identifies == UNIT)
+        )
 
 
 @dataclass(frozen=True, slots=True)

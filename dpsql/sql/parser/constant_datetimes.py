@@ -16,10 +16,21 @@ from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.ir.literal import moment_of
 from dpsql.sql.ir.refusal import refuse
 
-_NODES: dict[type[exp.Expr], str] = {exp.CurrentDate: "current_date", exp.CurrentTimestamp: "current_timestamp",
-                                     exp.Localtimestamp: "localtimestamp"}  # fmt: skip
-_NAMES = {*_NODES.values(), "now", "get_current_timestamp", "transaction_timestamp", "statement_timestamp"}
-_NAMED = re.compile(rf"\b(?:{'|'.join(sorted(_NAMES))}|current_localtimestamp|today)\b", re.IGNORECASE)
+_NODES: dict[type[exp.Expr], str] = {
+    exp.CurrentDate: "current_date",
+    exp.CurrentTimestamp: "current_timestamp",
+    exp.Localtimestamp: "localtimestamp",
+}
+_NAMES = {
+    *_NODES.values(),
+    "now",
+    "get_current_timestamp",
+    "transaction_timestamp",
+    "statement_timestamp",
+}
+_NAMED = re.compile(
+    rf"\b(?:{'|'.join(sorted(_NAMES))}|current_localtimestamp|today)\b", re.IGNORECASE
+)
 
 
 def clock() -> datetime:
@@ -49,12 +60,23 @@ def with_time(tree: exp.Expr, moment: datetime) -> exp.Expr:
         kind = STATEMENT.data_type("date" if day else "timestamp")
         constant = exp.Cast(this=exp.Literal.string(str(moment.date() if day else moment)), to=kind)
         constant.this.meta.update(node.meta)
-        node.replace(exp.alias_(constant, name) if isinstance(node.parent, exp.Select) else constant)
+        node.replace(
+            exp.alias_(constant, name) if isinstance(node.parent, exp.Select) else constant
+        )
     return copy
 
 
 #: PostgreSQL's parts of a format, and Python's.
-_PARTS = {"YYYY": "%Y", "MM": "%m", "DD": "%d", "HH24": "%H", "MI": "%M", "SS": "%S", "US": "%f", "MS": "%f"}
+_PARTS = {
+    "YYYY": "%Y",
+    "MM": "%m",
+    "DD": "%d",
+    "HH24": "%H",
+    "MI": "%M",
+    "SS": "%S",
+    "US": "%f",
+    "MS": "%f",
+}
 _PART = re.compile("|".join(_PARTS), re.IGNORECASE)
 
 
@@ -80,10 +102,14 @@ def _constant(node: exp.Expr) -> exp.Expr | None:
         kind, arguments = node.name.lower().removeprefix("to_"), node.expressions
     else:
         return None
-    if len(arguments) != 2 or not all(isinstance(each, exp.Literal) and each.is_string for each in arguments):
+    if len(arguments) != 2 or not all(
+        isinstance(each, exp.Literal) and each.is_string for each in arguments
+    ):
         return None
     text, pattern = (str(each.name) for each in arguments if each is not None)
-    moment = moment_of(text, _PART.sub(lambda part: _PARTS[part[0].upper()], pattern.replace("%", "%%")))
+    moment = moment_of(
+        text, _PART.sub(lambda part: _PARTS[part[0].upper()], pattern.replace("%", "%%"))
+    )
     if moment is None:
         refuse("E_TYPE", f"'{text}' is not a moment in the format '{pattern}'", node)
     written = str(moment.date()) if kind == "date" else str(moment)

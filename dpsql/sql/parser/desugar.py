@@ -13,13 +13,29 @@ from dpsql.schema import fold
 from dpsql.sql.ir.refusal import only, refuse
 
 #: Arguments that the parser adds for itself; the engine is not told of them.
-_OWN = ("columns", "default_on_null", "identify_pivot_strings", "prefixed_pivot_columns", "pivot_column_naming",
-        "value_columns_first")  # fmt: skip
+_OWN = (
+    "columns",
+    "default_on_null",
+    "identify_pivot_strings",
+    "prefixed_pivot_columns",
+    "pivot_column_naming",
+    "value_columns_first",
+)
 
 
 def pivoted(pivot: exp.Pivot, change: Callable[[exp.Expr], exp.Expr]) -> exp.Pivot:
     """The PIVOT or UNPIVOT of a source in FROM, its parts changed."""
-    only(pivot, "expressions", "fields", "unpivot", "group", "alias", "include_nulls", *_OWN, code="E_PIVOT")
+    only(
+        pivot,
+        "expressions",
+        "fields",
+        "unpivot",
+        "group",
+        "alias",
+        "include_nulls",
+        *_OWN,
+        code="E_PIVOT",
+    )
     parts: dict[str, object] = {
         "expressions": [_kept_or(change, each) for each in pivot.expressions],
         "fields": [_field(each, change) for each in pivot.args.get("fields") or ()],
@@ -36,7 +52,17 @@ def pivoted(pivot: exp.Pivot, change: Callable[[exp.Expr], exp.Expr]) -> exp.Piv
 
 def as_select(pivot: exp.Pivot) -> exp.Select:
     """The statement ``PIVOT t ON k IN (…) USING SUM(x) GROUP BY g`` as ``SELECT * FROM t PIVOT (…)``."""
-    only(pivot, "this", "expressions", "using", "group", "with_", *_OWN, code="E_PIVOT", what="this form of PIVOT")
+    only(
+        pivot,
+        "this",
+        "expressions",
+        "using",
+        "group",
+        "with_",
+        *_OWN,
+        code="E_PIVOT",
+        what="this form of PIVOT",
+    )
     fields = pivot.expressions
     if not fields or not all(isinstance(each, exp.In) and each.expressions for each in fields):
         refuse("E_PIVOT", "PIVOT shows the keys that the data hold; list them with IN (…)", pivot)
@@ -45,7 +71,10 @@ def as_select(pivot: exp.Pivot) -> exp.Select:
     source, group = pivot.this.copy(), pivot.args.get("group")
     parts = {"expressions": pivot.args["using"], "fields": fields}
     copies = {name: [each.copy() for each in nodes] for name, nodes in parts.items()}
-    source.set("pivots", [exp.Pivot(**copies, unpivot=False, group=None if group is None else group.copy())])
+    source.set(
+        "pivots",
+        [exp.Pivot(**copies, unpivot=False, group=None if group is None else group.copy())],
+    )
     select = exp.select("*").from_(source, copy=False)
     if pivot.args.get("with_") is not None:
         select.set("with_", pivot.args["with_"].copy())
@@ -56,7 +85,10 @@ def _field(field: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     if not isinstance(field, exp.In) or not field.expressions or field.find(exp.Query) is not None:
         refuse("E_PIVOT", "PIVOT shows the keys that the data hold; list them with IN (…)", field)
     only(field, "this", "expressions", code="E_PIVOT", what="this form of PIVOT")
-    return exp.In(this=_kept_or(change, field.this), expressions=[_kept_or(change, each) for each in field.expressions])
+    return exp.In(
+        this=_kept_or(change, field.this),
+        expressions=[_kept_or(change, each) for each in field.expressions],
+    )
 
 
 def _kept_or(change: Callable[[exp.Expr], exp.Expr], node: exp.Expr) -> exp.Expr:
@@ -92,12 +124,34 @@ def _is_semi_or_anti(join: exp.Join) -> bool:
 def _condition(select: exp.Select, join: exp.Join, later: list[exp.Join]) -> exp.Expr:
     """The condition that replaces the SEMI or ANTI join: EXISTS or NOT EXISTS."""
     kind = join.kind.upper()
-    only(join, "this", "on", "using", "kind", "side", code="E_JOIN", what=f"this form of a {kind} JOIN")
-    if join.side.upper() not in ("", "LEFT") or any(each.side.upper() in ("RIGHT", "FULL") for each in later):
-        refuse("E_JOIN", f"beside a RIGHT or FULL JOIN, put the {kind} JOIN into a subquery of its own", join)
-    outer = [select.args["from_"].this, *(each.this for each in select.args["joins"] if each is not join)]
+    only(
+        join,
+        "this",
+        "on",
+        "using",
+        "kind",
+        "side",
+        code="E_JOIN",
+        what=f"this form of a {kind} JOIN",
+    )
+    if join.side.upper() not in ("", "LEFT") or any(
+        each.side.upper() in ("RIGHT", "FULL") for each in later
+    ):
+        refuse(
+            "E_JOIN",
+            f"beside a RIGHT or FULL JOIN, put the {kind} JOIN into a subquery of its own",
+            join,
+        )
+    outer = [
+        select.args["from_"].this,
+        *(each.this for each in select.args["joins"] if each is not join),
+    ]
     if fold(join.this.alias_or_name) in {fold(each.alias_or_name) for each in outer}:
-        refuse("E_JOIN", f"give the table of the {kind} JOIN a name of its own: inside it would hide the other", join)
+        refuse(
+            "E_JOIN",
+            f"give the table of the {kind} JOIN a name of its own: inside it would hide the other",
+            join,
+        )
     found = exp.Select(expressions=[exp.Literal.number(1)], from_=exp.From(this=join.this.copy()))
     found.where(*_ties(select, join), copy=False)
     exists = exp.Exists(this=found)
@@ -117,4 +171,7 @@ def _ties(select: exp.Select, join: exp.Join) -> list[exp.Expr]:
     if not using or others:
         refuse("E_JOIN", f"a {kind} JOIN needs ON, with the table of each column", join)
     outer = select.args["from_"].this.alias_or_name
-    return [exp.EQ(this=exp.column(name.copy(), inner), expression=exp.column(name.copy(), outer)) for name in using]
+    return [
+        exp.EQ(this=exp.column(name.copy(), inner), expression=exp.column(name.copy(), outer))
+        for name in using
+    ]

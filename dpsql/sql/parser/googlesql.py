@@ -79,8 +79,14 @@ def _with_bounds(tokens: list[Token]) -> list[Token]:
         end = _end_of_parentheses(tokens, place + 2)
         start, stop = _first_argument(found)
         argument = found[start:stop]
-        wrapped = [_like(comma, TokenType.VAR, name), _like(comma, TokenType.L_PAREN, "("), *argument, comma,
-                   *tokens[place + 2 : end], _like(comma, TokenType.R_PAREN, ")")]  # fmt: skip
+        wrapped = [
+            _like(comma, TokenType.VAR, name),
+            _like(comma, TokenType.L_PAREN, "("),
+            *argument,
+            comma,
+            *tokens[place + 2 : end],
+            _like(comma, TokenType.R_PAREN, ")"),
+        ]
         found[start:stop] = wrapped
         place = end
     return found
@@ -123,7 +129,9 @@ def bounded(mark: exp.Anonymous) -> tuple[exp.Expr, exp.Expr]:
     """The argument and its bounds; refused where the analyst left one out, or wrote the mark without them."""
     if len(mark.expressions) != 2:
         refuse(
-            "E_PARSE", "contribution bounds follow one argument: SUM(x, contribution_bounds_per_group => (0, 9))", mark
+            "E_PARSE",
+            "contribution bounds follow one argument: SUM(x, contribution_bounds_per_group => (0, 9))",
+            mark,
         )
     argument, bounds = mark.expressions
     return argument, bounds

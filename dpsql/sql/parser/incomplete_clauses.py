@@ -15,10 +15,20 @@ _WHERE = frozenset({TokenType.WHERE, TokenType.HAVING, TokenType.QUALIFY})
 _SETS = frozenset({TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT})
 
 
-_CLAUSES = _WHERE | _SETS | {
-    TokenType.SELECT, TokenType.FROM, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.LIMIT, TokenType.OFFSET,
-    TokenType.FETCH, TokenType.WINDOW,
-}  # fmt: skip
+_CLAUSES = (
+    _WHERE
+    | _SETS
+    | {
+        TokenType.SELECT,
+        TokenType.FROM,
+        TokenType.GROUP_BY,
+        TokenType.ORDER_BY,
+        TokenType.LIMIT,
+        TokenType.OFFSET,
+        TokenType.FETCH,
+        TokenType.WINDOW,
+    }
+)
 
 
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET})
@@ -67,7 +77,12 @@ def require_clauses(tokens: list[Token]) -> None:
                 _require_something(tokens, number)
             if kind == TokenType.WINDOW and following(tokens, number + 1) != "AS":
                 missing("AS stands between the name of a window and its brackets", token)
-        elif kind in _VALUES and level.clause is None and number and tokens[number - 1].token_type in _VALUES:
+        elif (
+            kind in _VALUES
+            and level.clause is None
+            and number
+            and tokens[number - 1].token_type in _VALUES
+        ):
             missing("two values stand side by side; put a comma between them", token)
         elif kind == TokenType.COMMA:
             _comma(level, token)
@@ -79,7 +94,9 @@ def require_clauses(tokens: list[Token]) -> None:
                 missing("USING takes the names of columns in parentheses", token)
             _require_something(tokens, number)
             level.joins.pop()
-        elif kind == TokenType.WITH and (number == 0 or tokens[number - 1].token_type in _BEFORE_WITH):
+        elif kind == TokenType.WITH and (
+            number == 0 or tokens[number - 1].token_type in _BEFORE_WITH
+        ):
             _require_as(tokens, number)
         else:
             _case(level, tokens, number)
@@ -88,13 +105,18 @@ def require_clauses(tokens: list[Token]) -> None:
 
 def _has_no_condition(tokens: list[Token], number: int) -> bool:
     """Whether a word of the JOIN that stands there says that it takes none."""
-    words = takewhile(lambda word: word in _KINDS, (each.text.upper() for each in reversed(tokens[:number])))
+    words = takewhile(
+        lambda word: word in _KINDS, (each.text.upper() for each in reversed(tokens[:number]))
+    )
     return not _WITHOUT_CONDITION.isdisjoint(words)
 
 
 def _require_conditions(level: _BracketLevel) -> None:
     if level.joins:
-        missing("this JOIN has no condition; write ON … or USING (…), or CROSS JOIN for all pairs", level.joins[-1])
+        missing(
+            "this JOIN has no condition; write ON … or USING (…), or CROSS JOIN for all pairs",
+            level.joins[-1],
+        )
 
 
 def _require_something(tokens: list[Token], number: int) -> None:
@@ -123,7 +145,10 @@ def _require_as(tokens: list[Token], number: int) -> None:
         if behind < len(tokens) and tokens[behind].text.upper() == "USING":
             return  # a key of DuckDB's, which is refused elsewhere
         if behind >= len(tokens) or tokens[behind].token_type != TokenType.ALIAS:
-            missing("AS stands between the name of a WITH and its query", tokens[min(number + 1, len(tokens) - 1)])
+            missing(
+                "AS stands between the name of a WITH and its query",
+                tokens[min(number + 1, len(tokens) - 1)],
+            )
         behind += 1
         while behind < len(tokens) and tokens[behind].text.upper() in ("NOT", "MATERIALIZED"):
             behind += 1
@@ -137,12 +162,20 @@ def _case(level: _BracketLevel, tokens: list[Token], number: int) -> None:
     kind, before = tokens[number].token_type, tokens[number - 1] if number else None
     if kind == TokenType.CASE:
         level.cases.append(kind)
-    if not level.cases or kind not in (TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.END):
+    if not level.cases or kind not in (
+        TokenType.WHEN,
+        TokenType.THEN,
+        TokenType.ELSE,
+        TokenType.END,
+    ):
         return
     if before is not None and before.token_type in (TokenType.WHEN, TokenType.THEN, TokenType.ELSE):
         missing(f"nothing stands behind this {before.text.upper()}", before)
     if (kind == TokenType.THEN) != (level.cases[-1] == TokenType.WHEN):
-        missing("a WHEN has no THEN" if kind != TokenType.THEN else "this THEN has no WHEN", tokens[number])
+        missing(
+            "a WHEN has no THEN" if kind != TokenType.THEN else "this THEN has no WHEN",
+            tokens[number],
+        )
     if kind == TokenType.END:
         level.cases.pop()
     else:

@@ -26,7 +26,9 @@ _MARK = "\x00"
 _NUMBERED = (TokenType.PARAMETER, TokenType.PLACEHOLDER)
 #: A parameter and the next without a blank between them; and the $ of parameters beside all in which a $ may stand.
 _NEIGHBOURS = re.compile(r"\$\d++[^\s$]*+\$")
-_DOLLAR = re.compile(r"'[^']*+(?:''[^']*+)*'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?=\d)", re.DOTALL)
+_DOLLAR = re.compile(
+    r"'[^']*+(?:''[^']*+)*'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?=\d)", re.DOTALL
+)
 #: Names of the aggregate that joins texts, where they are called.
 _JOINS_TEXTS = re.compile(r"\b(string_agg|group_concat|listagg)\s*+\(", re.IGNORECASE)
 
@@ -82,7 +84,10 @@ def _apart(text: str) -> str:
 def _require_apart(before: Token, after: Token) -> None:
     """Refuse a parameter directly beside another or beside a string, which the parser would put together."""
     if before.token_type == after.token_type == TokenType.STRING:
-        refuse("E_PARSE", "two values stand side by side; put a comma between them, or join them with ||")
+        refuse(
+            "E_PARSE",
+            "two values stand side by side; put a comma between them, or join them with ||",
+        )
 
 
 def _mark(token: Token, place: int) -> Token:
@@ -100,7 +105,11 @@ def _parted(tokens: list[Token]) -> list[Token]:
     """
     found: list[Token] = []
     for token in tokens:
-        if token.token_type == TokenType.STRING and found and found[-1].token_type == TokenType.INTERVAL:
+        if (
+            token.token_type == TokenType.STRING
+            and found
+            and found[-1].token_type == TokenType.INTERVAL
+        ):
             units = _UNITS.findall(token.text)
             if len(units) == 1 and units[0] != token.text.strip():
                 text = f"0 days {token.text}"
@@ -108,14 +117,20 @@ def _parted(tokens: list[Token]) -> list[Token]:
         if token.text.upper() == "ROW" and found and found[-1].token_type == TokenType.NUMBER:
             token = Token(TokenType.ROWS, token.text, token.line, token.col, token.start, token.end)
         if token.token_type == TokenType.QDCOLON:
-            found.append(Token(TokenType.PLACEHOLDER, "?", token.line, token.col - 2, token.start, token.start))
+            found.append(
+                Token(
+                    TokenType.PLACEHOLDER, "?", token.line, token.col - 2, token.start, token.start
+                )
+            )
             token = Token(TokenType.DCOLON, "::", token.line, token.col, token.start + 1, token.end)
         found.append(token)
     return found
 
 
 #: Tokens after which DIV stands between two numbers.
-_OPERANDS = frozenset({TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN})
+_OPERANDS = frozenset(
+    {TokenType.VAR, TokenType.IDENTIFIER, TokenType.NUMBER, TokenType.STRING, TokenType.R_PAREN}
+)
 
 
 def _with_div_as_name(tokens: list[Token]) -> list[Token]:
@@ -139,8 +154,12 @@ def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
     for node in tree.find_all(exp.Func, exp.Binary):
         if "start" in node.meta:
             node.meta[WRITTEN] = text[node.meta["start"] : node.meta["end"] + 1]
-        elif isinstance(node, exp.GroupConcat):  # its place is not kept: the last such name before its argument
-            start = min((part.meta["start"] for part in node.this.walk() if "start" in part.meta), default=0)
+        elif isinstance(
+            node, exp.GroupConcat
+        ):  # its place is not kept: the last such name before its argument
+            start = min(
+                (part.meta["start"] for part in node.this.walk() if "start" in part.meta), default=0
+            )
             before = bisect_left(joining, (start, ""))
             node.meta[WRITTEN] = joining[before - 1][1] if before else "string_agg"
     return tree
@@ -162,10 +181,15 @@ def require_values(tree: exp.Expr, parameters: tuple[object, ...]) -> None:
     """Refuse the statement unless it has one ? for each value."""
     places = {mark.meta.get(PLACE) for mark in tree.find_all(exp.Placeholder)}
     if places != set(range(len(parameters))):
-        refuse("E_PARAM", f"the statement has {len(places)} parameters and {len(parameters)} values were given")
+        refuse(
+            "E_PARAM",
+            f"the statement has {len(places)} parameters and {len(parameters)} values were given",
+        )
 
 
-def with_lists(tree: exp.Expr, parameters: tuple[object, ...]) -> tuple[exp.Expr, tuple[object, ...]]:
+def with_lists(
+    tree: exp.Expr, parameters: tuple[object, ...]
+) -> tuple[exp.Expr, tuple[object, ...]]:
     """The tree in which a parameter whose value is a list is a list of parameters, and the values of these.
 
     >>> (tree,) = parse_numbered("SELECT a = ANY(?), ?")
@@ -183,7 +207,9 @@ def with_lists(tree: exp.Expr, parameters: tuple[object, ...]) -> tuple[exp.Expr
         members = flat[mark.meta[PLACE]]
         if isinstance(members, tuple):
             _as_quantified(mark)
-            mark.replace(exp.Array(expressions=[_placed(len(flat) + each) for each in range(len(members))]))
+            mark.replace(
+                exp.Array(expressions=[_placed(len(flat) + each) for each in range(len(members))])
+            )
             flat.extend(members)
     return copy, tuple(flat)
 
@@ -191,8 +217,12 @@ def with_lists(tree: exp.Expr, parameters: tuple[object, ...]) -> tuple[exp.Expr
 def _as_quantified(mark: exp.Expr) -> None:
     """Make ``x = ANY(list)`` of ``x IN list`` and of ``x IN (list)``, where the list is a parameter."""
     inside = mark.parent.parent if isinstance(mark.parent, exp.Paren) else mark.parent
-    if isinstance(inside, exp.In) and (inside.args.get("field") is not None or len(inside.expressions) == 1):
-        inside.replace(exp.EQ(this=inside.this, expression=exp.Any(this=exp.paren(mark, copy=False))))
+    if isinstance(inside, exp.In) and (
+        inside.args.get("field") is not None or len(inside.expressions) == 1
+    ):
+        inside.replace(
+            exp.EQ(this=inside.this, expression=exp.Any(this=exp.paren(mark, copy=False)))
+        )
 
 
 def _placed(place: int) -> exp.Placeholder:

@@ -25,13 +25,30 @@ from dpsql.sql.parser.parameter import PLACE
 TEXT, WHOLE, TRUTH, MOMENT = "VARCHAR", "BIGINT", "BOOLEAN", "TIMESTAMP"
 
 _TRANSPARENT = (exp.Paren, exp.Neg, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif)
-_TEXTUAL = (exp.Like, exp.ILike, exp.SimilarTo, exp.RegexpLike, exp.RegexpILike, exp.Escape, exp.DPipe, exp.Concat,
-            exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.StartsWith, exp.StrPosition, exp.Replace)  # fmt: skip
+_TEXTUAL = (
+    exp.Like,
+    exp.ILike,
+    exp.SimilarTo,
+    exp.RegexpLike,
+    exp.RegexpILike,
+    exp.Escape,
+    exp.DPipe,
+    exp.Concat,
+    exp.Lower,
+    exp.Upper,
+    exp.Length,
+    exp.Trim,
+    exp.StartsWith,
+    exp.StrPosition,
+    exp.Replace,
+)
 _QUANTIFIERS = ("any", "some", "all")
 _TRUTHS = (exp.And, exp.Or, exp.Not, exp.Where, exp.Having)
 
 
-def parameter_types(tree: exp.Expr, schema: Schema, declared: Sequence[str | None] = ()) -> tuple[str, ...]:
+def parameter_types(
+    tree: exp.Expr, schema: Schema, declared: Sequence[str | None] = ()
+) -> tuple[str, ...]:
     """DuckDB's name of each parameter's type; VARCHAR where nothing tells, and refused where two uses do not agree.
 
     ``declared`` are the types that the client has given, None where it leaves one open.
@@ -57,10 +74,22 @@ def _annotated(tree: exp.Expr, schema: Schema) -> exp.Expr:
     }
     copy = _without_schemas(tree.copy())
     try:
-        copy = qualify(copy, dialect=STATEMENT.name, schema=tables, validate_qualify_columns=False,
-                       quote_identifiers=False, identify=False)  # fmt: skip
+        copy = qualify(
+            copy,
+            dialect=STATEMENT.name,
+            schema=tables,
+            validate_qualify_columns=False,
+            quote_identifiers=False,
+            identify=False,
+        )
         return annotate_types(copy, schema=tables, dialect=STATEMENT.name)
-    except (SqlglotError, ValueError, AttributeError, TypeError, KeyError):  # what it does not follow stays untyped
+    except (
+        SqlglotError,
+        ValueError,
+        AttributeError,
+        TypeError,
+        KeyError,
+    ):  # what it does not follow stays untyped
         return tree.copy()
 
 
@@ -87,12 +116,18 @@ def _kind(mark: exp.Expr) -> str | None:
             return _named(parent.to)
         case exp.Limit() | exp.Offset() | exp.Fetch():
             return WHOLE
-        case exp.Substring() | exp.Left() | exp.Right() | exp.Pad() | exp.SplitPart() if parent.this is not node:
+        case exp.Substring() | exp.Left() | exp.Right() | exp.Pad() | exp.SplitPart() if (
+            parent.this is not node
+        ):
             return None if node.arg_key in ("fill_pattern", "delimiter") else WHOLE
         case exp.Round() | exp.Trunc() if parent.this is not node:
             return WHOLE
         case exp.DateTrunc() | exp.TimestampTrunc() | exp.Extract():
-            return MOMENT if node is (parent.expression if isinstance(parent, exp.Extract) else parent.this) else TEXT
+            return (
+                MOMENT
+                if node is (parent.expression if isinstance(parent, exp.Extract) else parent.this)
+                else TEXT
+            )
         case exp.Add() | exp.Sub():
             return _amount(_first(parent, node), parent, node)
         case exp.If() if isinstance(parent.parent, exp.Case):
@@ -176,7 +211,9 @@ def _agreed(place: int, kinds: Sequence[str]) -> str:
     if not kinds:
         return TEXT
     if len({_family(kind) for kind in kinds}) == 1 and _family(kinds[0]) is not None:
-        ranks = [list(TYPES).index(kind) for each in kinds if (kind := engine_kind(each)) is not None]
+        ranks = [
+            list(TYPES).index(kind) for each in kinds if (kind := engine_kind(each)) is not None
+        ]
         return kinds[ranks.index(max(ranks))]
     if len(set(kinds)) > 1:
         _refuse(place, kinds)
@@ -185,7 +222,10 @@ def _agreed(place: int, kinds: Sequence[str]) -> str:
 
 def _refuse(place: int, kinds: Sequence[str]) -> NoReturn:
     names = " and as ".join(sorted(set(kinds)))
-    refuse("E_PARAM", f"parameter {place + 1} is used as {names}; CAST it where it stands, or use two parameters")
+    refuse(
+        "E_PARAM",
+        f"parameter {place + 1} is used as {names}; CAST it where it stands, or use two parameters",
+    )
 
 
 def stand_ins(parameters: Sequence[str], text: str) -> tuple[object, ...]:

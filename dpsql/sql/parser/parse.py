@@ -96,9 +96,16 @@ def parse(text: str) -> Statement:
     if isinstance(tree, exp.Pivot):
         tree = as_select(tree)
     if isinstance(tree, exp.Condition | exp.Alias):  # such as for SELEC x
-        refuse("E_PARSE", "the statement is not SQL that dpsql can read; it begins with SELECT, FROM, WITH or VALUES")
+        refuse(
+            "E_PARSE",
+            "the statement is not SQL that dpsql can read; it begins with SELECT, FROM, WITH or VALUES",
+        )
     if not isinstance(tree, exp.Select | exp.SetOperation | exp.Subquery | exp.Values):
-        refuse("E_STMT", "only SELECT is answered; dpsql never changes data, settings or catalogues", tree)
+        refuse(
+            "E_STMT",
+            "only SELECT is answered; dpsql never changes data, settings or catalogues",
+            tree,
+        )
     _check_size(tree)
     tree, options = read_clause(_without_idle_limits(tree))
     require_names(tree, blanked(plain, "line", "block"))
@@ -116,7 +123,11 @@ def _without_idle_limits(tree: exp.Expr) -> exp.Expr:
     for fetch in tree.find_all(exp.Fetch):
         options = fetch.args.get("limit_options")
         if options is not None and (options.args.get("with_ties") or options.args.get("percent")):
-            refuse("E_STMT", "FETCH with TIES or PERCENT is not answered; write LIMIT and a number", fetch)
+            refuse(
+                "E_STMT",
+                "FETCH with TIES or PERCENT is not answered; write LIMIT and a number",
+                fetch,
+            )
     return tree
 
 
@@ -128,7 +139,10 @@ def _check_size(tree: exp.Expr) -> None:
         if nodes > MAX_NODES:
             refuse("E_LIMITS", f"the statement has more than {MAX_NODES} parts")
         if depth > MAX_TREE_DEPTH:
-            refuse("E_LIMITS", f"the statement is more than {MAX_TREE_DEPTH} levels deep; write IN (…) for long ORs")
+            refuse(
+                "E_LIMITS",
+                f"the statement is more than {MAX_TREE_DEPTH} levels deep; write IN (…) for long ORs",
+            )
         level = [part for node in level for part in node.iter_expressions()]
 
 
@@ -158,7 +172,8 @@ def blanked(text: str, *kinds: str) -> str:
     'SELECT               '
     """
     return "".join(
-        " " * len(token.group()) if token.lastgroup in kinds else token.group() for token in _TOKEN.finditer(text)
+        " " * len(token.group()) if token.lastgroup in kinds else token.group()
+        for token in _TOKEN.finditer(text)
     )
 
 
@@ -170,20 +185,32 @@ def scan(text: str) -> None:
     for token in _TOKEN.finditer(text):
         kind, piece = token.lastgroup, token.group()
         if kind == "text":
-            _check_characters(piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN)
+            _check_characters(
+                piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN
+            )
             bare.append("'" + " " * (len(piece) - 1))
         elif kind == "name":
             if len(piece) == 2 or '"' in piece[1:-1] or piece[1:-1].isspace():
-                refuse("E_CHARSET", "a quoted name may not be empty or hold quotes", place(text, token.start()))
-            _check_characters(piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN)
+                refuse(
+                    "E_CHARSET",
+                    "a quoted name may not be empty or hold quotes",
+                    place(text, token.start()),
+                )
+            _check_characters(
+                piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN
+            )
             bare.append('"' + " " * (len(piece) - 2) + '"')
         elif kind in ("line", "block"):
             _check_characters(piece, text, token.start(), seen=_ALLOWED.__contains__)
             if piece.startswith("/*+") or "/*" in piece[2:]:
-                refuse("E_PARSE", "hints and nested comments are not read", place(text, token.start()))
+                refuse(
+                    "E_PARSE", "hints and nested comments are not read", place(text, token.start())
+                )
             bare.append(" " * len(piece))
         else:
-            _check_characters(piece, text, token.start(), seen=lambda c: c in _ALLOWED and c not in _FORBIDDEN)
+            _check_characters(
+                piece, text, token.start(), seen=lambda c: c in _ALLOWED and c not in _FORBIDDEN
+            )
             if piece in "'\"":
                 refuse("E_PARSE", "a quote is not closed", place(text, token.start()))
             bare.append(piece)
@@ -191,7 +218,11 @@ def scan(text: str) -> None:
 
 
 _SPELLINGS = (
-    (_PREFIXED, "E_CHARSET", "strings with a prefix (E'', X'', U&'' …) are not read; write a plain '…' string"),
+    (
+        _PREFIXED,
+        "E_CHARSET",
+        "strings with a prefix (E'', X'', U&'' …) are not read; write a plain '…' string",
+    ),
     (_JUXTAPOSED, "E_PARSE", "two strings stand side by side; join them with ||"),
     (_DOLLAR, "E_CHARSET", "a $ stands before the number of a parameter only, as in $1"),
     (_GLUED_NUMBER, "E_PARSE", "a name stands directly after a number; put a blank between them"),
@@ -213,7 +244,11 @@ def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], b
         return
     for offset, character in enumerate(piece):
         if not seen(character):
-            advice = "; write names with it in double quotes, and comments without it" if character.isalpha() else ""
+            advice = (
+                "; write names with it in double quotes, and comments without it"
+                if character.isalpha()
+                else ""
+            )
             reason = f"character U+{ord(character):04X} is not read here{advice}"
             refuse("E_CHARSET", reason, place(text, start + offset))
 

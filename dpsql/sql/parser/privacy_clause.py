@@ -24,8 +24,21 @@ def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Sel
     ``SELECT g0, SUM(clamped v0) FROM (SELECT unit, k AS g0, SUM(x) AS v0 FROM t GROUP BY unit, k) GROUP BY g0``.
     """
     if unit is None:
-        refuse("E_PARAM", "contribution_bounds_per_group needs the option privacy_unit_column", select)
-    only(select, "expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset")
+        refuse(
+            "E_PARAM", "contribution_bounds_per_group needs the option privacy_unit_column", select
+        )
+    only(
+        select,
+        "expressions",
+        "from_",
+        "joins",
+        "where",
+        "group",
+        "having",
+        "order",
+        "limit",
+        "offset",
+    )
     keys = _keys(select)
     inner = exp.select(
         exp.alias_(unit.copy(), "u", quoted=True),
@@ -34,7 +47,9 @@ def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Sel
     for part in ("from_", "joins", "where"):
         value = select.args.get(part)
         if value:
-            inner.set(part, [each.copy() for each in value] if isinstance(value, list) else value.copy())
+            inner.set(
+                part, [each.copy() for each in value] if isinstance(value, list) else value.copy()
+            )
     inner.set("group", exp.Group(expressions=[unit.copy(), *(key.copy() for key in keys)]))
     values: list[exp.Expr] = []
     folded = [_folded(key) for key in keys]
@@ -53,7 +68,9 @@ def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Sel
     for place, value in enumerate(values):
         inner.append("expressions", exp.alias_(value, f"v{place}", quoted=True))
     if keys:
-        whole.set("group", exp.Group(expressions=[_column(f"g{place}") for place in range(len(keys))]))
+        whole.set(
+            "group", exp.Group(expressions=[_column(f"g{place}") for place in range(len(keys))])
+        )
     alias = exp.TableAlias(this=exp.to_identifier("each", quoted=True))
     return whole.from_(exp.Subquery(this=inner, alias=alias), copy=False)
 
@@ -77,10 +94,18 @@ def _outer_aggregate(node: exp.AggFunc, values: list[exp.Expr], unit: exp.Column
     """The aggregate over units; the value of each unit that it needs becomes one more column of the subquery."""
     mark = node.this
     if not isinstance(mark, exp.Anonymous) or mark.name != PER_GROUP:
-        if isinstance(node, exp.Count) and isinstance(mark, exp.Distinct) and mark.expressions == [unit]:
+        if (
+            isinstance(node, exp.Count)
+            and isinstance(mark, exp.Distinct)
+            and mark.expressions == [unit]
+        ):
             return exp.Count(this=exp.Distinct(expressions=[_column("u")]))
-        refuse("E_AGG", "an aggregate without contribution_bounds_per_group stands beside one that has them; give it "
-               "bounds, or ask for it in a statement of its own", node)  # fmt: skip
+        refuse(
+            "E_AGG",
+            "an aggregate without contribution_bounds_per_group stands beside one that has them; give it "
+            "bounds, or ask for it in a statement of its own",
+            node,
+        )
     argument, bounds = bounded(mark)
     if not isinstance(node, exp.Count | exp.Sum | exp.Avg):
         refuse("E_AGG", "contribution_bounds_per_group goes with COUNT, SUM and AVG", node)
@@ -95,10 +120,16 @@ def _keys(select: exp.Select) -> list[exp.Expr]:
     if group is None:
         return []
     only(group, "expressions", code="E_GROUPING")
-    aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+    aliases = {
+        fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)
+    }
     keys: list[exp.Expr] = []
     for key in group.expressions:
-        if isinstance(key, exp.Literal) and key.is_int and 1 <= int(key.name) <= len(select.expressions):
+        if (
+            isinstance(key, exp.Literal)
+            and key.is_int
+            and 1 <= int(key.name) <= len(select.expressions)
+        ):
             key = select.expressions[int(key.name) - 1].unalias()
         elif isinstance(key, exp.Column) and not key.table:
             key = aliases.get(fold(key.name), key)
@@ -109,7 +140,11 @@ def _keys(select: exp.Select) -> list[exp.Expr]:
 def _folded(node: exp.Expr) -> exp.Expr:
     """The expression with its names as the schema has them, whatever their case."""
     return node.transform(
-        lambda part: exp.Identifier(this=fold(part.name), quoted=True) if isinstance(part, exp.Identifier) else part
+        lambda part: (
+            exp.Identifier(this=fold(part.name), quoted=True)
+            if isinstance(part, exp.Identifier)
+            else part
+        )
     )
 
 
@@ -122,7 +157,9 @@ def _named(item: exp.Expr) -> exp.Expr:
 
 
 def _column(name: str) -> exp.Column:
-    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier("each", quoted=True))
+    return exp.column(
+        exp.to_identifier(name, quoted=True), table=exp.to_identifier("each", quoted=True)
+    )
 
 
 _STRATEGIES = ("laplace_threshold", "public_groups")
@@ -140,14 +177,19 @@ class Options:
 
     def tightened(self, schema: Schema) -> Schema:
         """The schema with its limits, or these where they are tighter."""
-        tables = {name: table if table.public else self._table(table) for name, table in schema.tables.items()}
+        tables = {
+            name: table if table.public else self._table(table)
+            for name, table in schema.tables.items()
+        }
         return schema.model_copy(update={"tables": tables})
 
     def _table(self, table: Table) -> Table:
-        return table.model_copy(update={
-            "max_rows_per_unit": _least(table.max_rows_per_unit, self.max_rows),
-            "max_groups_per_unit": _least(table.max_groups_per_unit, self.max_groups),
-        })  # fmt: skip
+        return table.model_copy(
+            update={
+                "max_rows_per_unit": _least(table.max_rows_per_unit, self.max_rows),
+                "max_groups_per_unit": _least(table.max_groups_per_unit, self.max_groups),
+            }
+        )
 
 
 def _least(own: int | None, asked: int | None) -> int | None:
@@ -162,7 +204,11 @@ def read_clause(tree: exp.Expr) -> tuple[exp.Expr, Options | None]:
     clause, select = clauses[0], clauses[0].parent
     if len(clauses) > 1:
         refuse("E_STMT", "WITH DIFFERENTIAL_PRIVACY stands once in a statement", clauses[1])
-    if not isinstance(select, exp.Select) or select.expressions[0] is not clause or len(select.expressions) == 1:
+    if (
+        not isinstance(select, exp.Select)
+        or select.expressions[0] is not clause
+        or len(select.expressions) == 1
+    ):
         refuse("E_PARSE", "WITH DIFFERENTIAL_PRIVACY stands after SELECT and before its list")
     clause.pop()
     options, unit = _read(clause)
@@ -181,7 +227,11 @@ def _read(clause: exp.Anonymous) -> tuple[Options, exp.Column | None]:
     found: dict[str, object] = {}
     unit: exp.Column | None = None
     for option in clause.expressions:
-        if not isinstance(option, exp.EQ) or not isinstance(option.this, exp.Column) or option.this.table:
+        if (
+            not isinstance(option, exp.EQ)
+            or not isinstance(option.this, exp.Column)
+            or option.this.table
+        ):
             refuse("E_PARAM", "OPTIONS holds name = value", option)
         name, value = option.this.name.lower(), option.expression
         if name in found or (name == "privacy_unit_column" and unit is not None):
@@ -195,13 +245,20 @@ def _read(clause: exp.Anonymous) -> tuple[Options, exp.Column | None]:
             found[field] = read(name, value)
         else:
             refuse(
-                "E_PARAM", f"the options are {', '.join([*_READERS, 'privacy_unit_column'])}; {name} is none", option
+                "E_PARAM",
+                f"the options are {', '.join([*_READERS, 'privacy_unit_column'])}; {name} is none",
+                option,
             )
     return Options(**found), unit  # type: ignore[arg-type]
 
 
 def _positive(name: str, value: exp.Expr) -> Fraction:
-    if not isinstance(value, exp.Literal) or value.is_string or len(value.name) > 40 or not Fraction(value.name) > 0:
+    if (
+        not isinstance(value, exp.Literal)
+        or value.is_string
+        or len(value.name) > 40
+        or not Fraction(value.name) > 0
+    ):
         refuse("E_PARAM", f"{name} is a number above 0", value)
     return Fraction(value.name)
 

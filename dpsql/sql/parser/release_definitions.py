@@ -65,12 +65,17 @@ def synopsis_definition(body: str) -> SynopsisDefinition:
     keys = [each for each in items if each not in measures]
     if len(keys) > MOST_KEYS or len(workload) > MOST_STATEMENTS:
         refuse(
-            "E_LIMITS", f"a synopsis has at most {MOST_KEYS} keys, and at most {MOST_STATEMENTS} statements behind FOR"
+            "E_LIMITS",
+            f"a synopsis has at most {MOST_KEYS} keys, and at most {MOST_STATEMENTS} statements behind FOR",
         )
     source = select.args.get("from_") or select.args.get("from")
     if source is None:
         refuse("E_STMT", _WRITE, select)
-    rows = [source, *(select.args.get("joins") or []), *([select.args["where"]] if select.args.get("where") else [])]
+    rows = [
+        source,
+        *(select.args.get("joins") or []),
+        *([select.args["where"]] if select.args.get("where") else []),
+    ]
     return SynopsisDefinition(
         tuple(map(_text, keys)),
         tuple(map(_text, measures)) or ("COUNT(*)",),
@@ -93,7 +98,10 @@ def _split(body: str) -> tuple[str, tuple[str, ...]]:
         if min(_depths(plain[inside]), default=0) >= 0:
             statements = tuple(_statements(body[inside], plain[inside]))
             if not statements:
-                refuse("E_STMT", "FOR names the statements that the synopsis is bought for: FOR (statement; statement)")
+                refuse(
+                    "E_STMT",
+                    "FOR names the statements that the synopsis is bought for: FOR (statement; statement)",
+                )
             return body[: found.start()], statements
     return body, ()
 
@@ -152,13 +160,25 @@ def synthetic_definition(text: str) -> SyntheticDefinition:
     statement = parse(text)
     select = statement.tree
     if statement.options is not None or not isinstance(select, exp.Select):
-        refuse("E_STMT", "a synthetic table is made by SELECT columns FROM table [WHERE condition]", select)
+        refuse(
+            "E_STMT",
+            "a synthetic table is made by SELECT columns FROM table [WHERE condition]",
+            select,
+        )
     for name, value in select.args.items():
         if value and name not in _SYNTHETIC_CLAUSES:
-            refuse("E_STMT", "a synthetic table is made of columns of one table; leave all but WHERE out", select)
+            refuse(
+                "E_STMT",
+                "a synthetic table is made of columns of one table; leave all but WHERE out",
+                select,
+            )
     source = select.args.get("from_") or select.args.get("from")
     table = None if source is None else source.this
-    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier) or table.args.get("joins"):
+    if (
+        not isinstance(table, exp.Table)
+        or not isinstance(table.this, exp.Identifier)
+        or table.args.get("joins")
+    ):
         refuse("E_STMT", "a synthetic table is made of the rows of one table", select)
     where = select.args.get("where")
     condition = "" if where is None else f" WHERE {STATEMENT.write(where.this)}"
@@ -175,7 +195,11 @@ def _column(item: exp.Expr, alias: str) -> tuple[str, str]:
     """The name in the synthetic table, and the column of the table."""
     column = item.this if isinstance(item, exp.Alias) else item
     if not isinstance(column, exp.Column) or not isinstance(column.this, exp.Identifier):
-        refuse("E_STMT", "a synthetic table has plain columns; compute others of it when you read it", item)
+        refuse(
+            "E_STMT",
+            "a synthetic table has plain columns; compute others of it when you read it",
+            item,
+        )
     if column.table and fold(column.table) != alias:
         refuse("E_COLUMN", f"there is no table `{column.table}` here", item)
     return fold(item.alias_or_name), fold(column.name)

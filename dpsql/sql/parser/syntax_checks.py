@@ -13,14 +13,26 @@ from dpsql.sql.ir.refusal import place, refuse
 MAX_DEPTH = 60
 
 #: Tokens after which a list begins: a comma behind them, or behind another comma, has nothing before it.
-_BEGINNINGS = frozenset({
-    TokenType.COMMA, TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.SELECT, TokenType.DISTINCT,
-    TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY,
-})  # fmt: skip
+_BEGINNINGS = frozenset(
+    {
+        TokenType.COMMA,
+        TokenType.L_PAREN,
+        TokenType.L_BRACKET,
+        TokenType.L_BRACE,
+        TokenType.SELECT,
+        TokenType.DISTINCT,
+        TokenType.GROUP_BY,
+        TokenType.ORDER_BY,
+        TokenType.PARTITION_BY,
+    }
+)
 #: Tokens after which nothing but a name may stand: a dot behind them lacks the name before it.
 _BEFORE_NAMES = _BEGINNINGS - {TokenType.SELECT} | {TokenType.FROM, TokenType.JOIN}
 #: What is in quotes, and what stands between AS and the brackets of a WITH, which is no name.
-_QUOTED, _BEHIND_AS = frozenset({TokenType.IDENTIFIER, TokenType.STRING}), frozenset({"NOT", "MATERIALIZED"})
+_QUOTED, _BEHIND_AS = (
+    frozenset({TokenType.IDENTIFIER, TokenType.STRING}),
+    frozenset({"NOT", "MATERIALIZED"}),
+)
 #: Operators of two signs, which the parser takes apart too.
 _SHIFTS = frozenset({TokenType.LT, TokenType.GT})
 
@@ -35,7 +47,9 @@ def require_brackets(bare: str, text: str) -> None:
             refuse("E_PARSE", "this bracket closes none", place(text, bracket.start()))
         if len(opened) > MAX_DEPTH:
             refuse(
-                "E_LIMITS", f"the statement is nested more than {MAX_DEPTH} levels deep", place(text, bracket.start())
+                "E_LIMITS",
+                f"the statement is nested more than {MAX_DEPTH} levels deep",
+                place(text, bracket.start()),
             )
     if opened:
         refuse("E_PARSE", "this bracket is not closed", place(text, opened[-1].start()))
@@ -50,7 +64,9 @@ def with_plain_names(tokens: list[Token]) -> list[Token]:
     for number, token in enumerate(tokens):
         last = found[-1].token_type if found else None
         word = token.text.isidentifier() and token.text.upper() not in _BEHIND_AS
-        called = last == TokenType.ALIAS and (number < 2 or tokens[number - 2].token_type != TokenType.SELECT)
+        called = last == TokenType.ALIAS and (
+            number < 2 or tokens[number - 2].token_type != TokenType.SELECT
+        )
         if token.token_type in _QUOTED or (word and (last == TokenType.DOT or called)):
             text = "x" * max(len(token.text), 1)
             token = Token(TokenType.VAR, text, token.line, token.col, token.start, token.end)
@@ -60,18 +76,29 @@ def with_plain_names(tokens: list[Token]) -> list[Token]:
 
 def require_operands(tokens: list[Token]) -> None:
     """Refuse tokens with nothing before a comma or a dot, no name behind an AS, ``USING ()``, ``SELECT AS x``, ``> >``,
-    ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, rows of VALUES without a comma between them."""  # fmt: skip
+    ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, rows of VALUES without a comma between them."""
     for number, token in enumerate(tokens):
-        kind, before = token.token_type, [each.token_type for each in tokens[max(number - 3, 0) : number]]
+        kind, before = (
+            token.token_type,
+            [each.token_type for each in tokens[max(number - 3, 0) : number]],
+        )
         last = before[-1] if before else None
         if kind == TokenType.COMMA:
             begins = last in _BEGINNINGS or before[-2:] == [TokenType.SELECT, TokenType.ALL]
             if begins or last == TokenType.ALIAS:
-                missing("nothing stands before this comma" if begins else "no name stands behind this AS", token)
+                missing(
+                    "nothing stands before this comma"
+                    if begins
+                    else "no name stands behind this AS",
+                    token,
+                )
         if kind == TokenType.R_PAREN and before[-2:] == [TokenType.USING, TokenType.L_PAREN]:
             missing("USING takes the names of columns", token)
         if kind == TokenType.ALIAS:
-            if last in (TokenType.SELECT, TokenType.L_PAREN) and following(tokens, number) not in ("STRUCT", "VALUE"):
+            if last in (TokenType.SELECT, TokenType.L_PAREN) and following(tokens, number) not in (
+                "STRUCT",
+                "VALUE",
+            ):
                 missing("nothing stands before this AS", token)
             if following(tokens, number) in ("", ")", ";"):
                 missing("no name stands behind this AS", token)
@@ -82,8 +109,15 @@ def require_operands(tokens: list[Token]) -> None:
         if kind == TokenType.IS and last == TokenType.NOT:
             missing("NOT stands before this IS; write NOT before the whole, or IS NOT", token)
         if kind in _SHIFTS and last == kind and tokens[number - 1].end + 1 != token.start:
-            missing(f"{token.text} {token.text} is no operator; write {token.text * 2} or one of them", token)
-        if kind == TokenType.DOT and last in _BEFORE_NAMES and not following(tokens, number)[:1].isdigit():
+            missing(
+                f"{token.text} {token.text} is no operator; write {token.text * 2} or one of them",
+                token,
+            )
+        if (
+            kind == TokenType.DOT
+            and last in _BEFORE_NAMES
+            and not following(tokens, number)[:1].isdigit()
+        ):
             missing("no name stands before this dot", token)
     _require_commas_between_rows(tokens)
 
@@ -145,16 +179,27 @@ def require_names(tree: exp.Expr, text: str) -> None:
         if isinstance(node, exp.Alias):
             words, name = _NAMES_BEHIND_AS, node.args.get("alias")
         elif isinstance(node, exp.Column | exp.Table):
-            name = next((node.args[part] for part in ("catalog", "db", "table") if node.args.get(part)), node.this)
+            name = next(
+                (node.args[part] for part in ("catalog", "db", "table") if node.args.get(part)),
+                node.this,
+            )
         if not isinstance(name, exp.Identifier) or name.quoted or name.name.lower() not in words:
             continue
-        if isinstance(node, exp.Column) and isinstance(node.parent, exp.Ordered | exp.Group | exp.Limit):
+        if isinstance(node, exp.Column) and isinstance(
+            node.parent, exp.Ordered | exp.Group | exp.Limit
+        ):
             continue  # ORDER BY ALL
         behind = text[: name.meta.get("start", 0)].rstrip().upper()
-        if isinstance(node, exp.TableAlias | exp.Alias) and ("start" not in name.meta or re.search(r"\bAS$", behind)):
+        if isinstance(node, exp.TableAlias | exp.Alias) and (
+            "start" not in name.meta or re.search(r"\bAS$", behind)
+        ):
             continue
         word = name.name.upper()
-        refuse("E_PARSE", f'{word} is a reserved word and no name; write "{name.name}" for one, in double quotes', name)
+        refuse(
+            "E_PARSE",
+            f'{word} is a reserved word and no name; write "{name.name}" for one, in double quotes',
+            name,
+        )
 
 
 def require_parts(trees: list[exp.Expr], tokens: list[Token]) -> None:
@@ -172,5 +217,9 @@ def require_parts(trees: list[exp.Expr], tokens: list[Token]) -> None:
     found = [token for token in tokens if token.token_type in (TokenType.AND, TokenType.BETWEEN)]
     given = sum(token.token_type == TokenType.AND for token in found)
     if found and given != needed:
-        reason = "a BETWEEN has no AND" if given < needed else "an AND has no BETWEEN before it, or no condition"
+        reason = (
+            "a BETWEEN has no AND"
+            if given < needed
+            else "an AND has no BETWEEN before it, or no condition"
+        )
         refuse("E_PARSE", reason, Position(found[0].line, found[0].col - len(found[0].text) + 1))

@@ -20,6 +20,9 @@ def carried(name: str, place: int, way: Sequence[tuple[exp.Select, str]]) -> exp
             for item in outer.expressions:
                 star = item.this if isinstance(item, exp.Column) else item
                 if isinstance(star, exp.Star) and fold(item.text("table")) in ("", fold(source)):
-                    star.set("except_", [*(star.args.get("except_") or ()), exp.to_identifier(hidden, quoted=True)])
+                    star.set(
+                        "except_",
+                        [*(star.args.get("except_") or ()), exp.to_identifier(hidden, quoted=True)],
+                    )
         column = exp.column(hidden, source, quoted=True)
     return column

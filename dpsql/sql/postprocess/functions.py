@@ -28,7 +28,11 @@ def interval_end(node: exp.Expr) -> int | None:
     """
     end = ENDS.get(node.name.lower()) if isinstance(node, exp.Anonymous) else None
     if end is not None and len(node.expressions) != 1:
-        refuse("E_FUNC", f"{node.name.upper()} takes one argument: an aggregate, or arithmetic over aggregates", node)
+        refuse(
+            "E_FUNC",
+            f"{node.name.upper()} takes one argument: an aggregate, or arithmetic over aggregates",
+            node,
+        )
     return end
 
 
@@ -114,7 +118,12 @@ def why_longer(node: exp.Expr) -> str | None:
     match node:
         case exp.Pad(expression=length):
             size = length.this if isinstance(length, exp.Neg) else length
-            if not isinstance(size, exp.Literal) or size.is_string or not size.is_int or _largest(size.name) > LONGEST:
+            if (
+                not isinstance(size, exp.Literal)
+                or size.is_string
+                or not size.is_int
+                or _largest(size.name) > LONGEST
+            ):
                 name = "LPAD" if node.args.get("is_left") else "RPAD"
                 return f"{name} takes a constant length of at most {LONGEST} here"
         case exp.Format(this=form):

@@ -39,7 +39,9 @@ class GroupRows:
             return True
         if node.find(exp.Query, exp.Window, exp.AggFunc, exp.Star) is not None:
             return False
-        return all(fold(each.name) in self.keys for each in node.find_all(exp.Column) if self.has(each))
+        return all(
+            fold(each.name) in self.keys for each in node.find_all(exp.Column) if self.has(each)
+        )
 
     def is_zero(self, node: exp.Expr | None) -> bool:
         """Whether an expression is 0 or NULL for a group without rows, and the sum of noises is that of its parts."""
@@ -64,7 +66,9 @@ class GroupRows:
             case exp.Case():
                 cases = node.args.get("ifs") or []
                 results = [*(case.args.get("true") for case in cases), node.args.get("default")]
-                return all(self.is_public(case.this) for case in [*cases, node]) and all(map(self.is_zero, results))
+                return all(self.is_public(case.this) for case in [*cases, node]) and all(
+                    map(self.is_zero, results)
+                )
         return False
 
     def keeps_by_keys(self, total: exp.AggFunc) -> bool:
@@ -75,4 +79,6 @@ class GroupRows:
 
 def own_aggregates(select: exp.Select) -> Iterator[exp.AggFunc]:
     """The aggregates of a SELECT, without those of its subqueries."""
-    yield from (each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.Query) is select)
+    yield from (
+        each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.Query) is select
+    )

@@ -37,7 +37,11 @@ class Reads(Enum):
 
 
 def with_hidden_groups(
-    query: exp.Query, cores: Sequence[Core], evident: Evident, plain: Collection[str], elsewhere: Collection[int]
+    query: exp.Query,
+    cores: Sequence[Core],
+    evident: Evident,
+    plain: Collection[str],
+    elsewhere: Collection[int],
 ) -> tuple[exp.Query, Evident]:
     """The query over tables with their hidden groups, if it may read them; it leaves these out wherever it may not.
 
@@ -53,16 +57,22 @@ def with_hidden_groups(
         if f"core{place}" in plain or place in dict(evident.nulls):
             continue
         alone = all(_is_alone(table) for table in scans[place])
-        reads = [_reads(table, cores[place]) if alone and place not in elsewhere else Reads.SHOWN
-                 for table in scans[place]]  # fmt: skip
+        reads = [
+            _reads(table, cores[place]) if alone and place not in elsewhere else Reads.SHOWN
+            for table in scans[place]
+        ]
         if any(read is not Reads.SHOWN for read in reads):
             complete.add(place)
             for table, read in zip(scans[place], reads, strict=True):
                 if read is Reads.SHOWN:
-                    _select_of(table).where(exp.column(PRESENT, table.alias_or_name, quoted=True), copy=False)
+                    _select_of(table).where(
+                        exp.column(PRESENT, table.alias_or_name, quoted=True), copy=False
+                    )
         if any(read is not Reads.ALL for read in reads):
             partial.add(place)
-    partial |= {place for place in scans if _is_thresholded(cores[place]) and f"core{place}" not in plain}
+    partial |= {
+        place for place in scans if _is_thresholded(cores[place]) and f"core{place}" not in plain
+    }
     totals = partial if _combines_many_rows(changed) else set[int]()
     combined = partial if totals or changed.find(exp.Window) is not None else set[int]()
     return changed, replace(
@@ -88,7 +98,11 @@ def _select_of(table: exp.Table) -> exp.Select:
 def _is_alone(table: exp.Table) -> bool:
     """Whether the table is all that its SELECT reads."""
     select = table.parent.parent if isinstance(table.parent, exp.From) else None
-    return isinstance(select, exp.Select) and not select.args.get("joins") and not table.args.get("pivots")
+    return (
+        isinstance(select, exp.Select)
+        and not select.args.get("joins")
+        and not table.args.get("pivots")
+    )
 
 
 def _combines_many_rows(query: exp.Query) -> bool:
@@ -102,10 +116,16 @@ def _combines_many_rows(query: exp.Query) -> bool:
         if not isinstance(window, exp.Window) or not _is_short(window):
             return True
     return any(join.args.get("side") for join in query.find_all(exp.Join)) or any(
-        (select.parent is not None and not isinstance(select.parent, exp.Subquery | exp.SetOperation))
-        or (isinstance(select.parent, exp.Subquery) and not isinstance(select.parent.parent, exp.From | exp.Join))
+        (
+            select.parent is not None
+            and not isinstance(select.parent, exp.Subquery | exp.SetOperation)
+        )
+        or (
+            isinstance(select.parent, exp.Subquery)
+            and not isinstance(select.parent.parent, exp.From | exp.Join)
+        )
         for select in query.find_all(exp.Select)
-    )  # fmt: skip
+    )
 
 
 def _is_short(window: exp.Window) -> bool:
@@ -114,7 +134,11 @@ def _is_short(window: exp.Window) -> bool:
         return False
     if isinstance(window.this, exp.Lag):
         return True
-    back = frame is not None and frame.args.get("end") in (None, "CURRENT ROW") and frame.args.get("kind") == "ROWS"
+    back = (
+        frame is not None
+        and frame.args.get("end") in (None, "CURRENT ROW")
+        and frame.args.get("kind") == "ROWS"
+    )
     return frame is not None and back and frame.args.get("start") not in (None, "UNBOUNDED")
 
 
@@ -122,10 +146,15 @@ def _reads(table: exp.Table, core: Core) -> Reads:
     """Which groups of the table may be read; filters for the shown ones are put where rows show."""
     select, name = _select_of(table), fold(table.alias_or_name)
     keys = {f"k{place}": place for place, _ in enumerate(core.keys)}
-    columns = {f"a{place}": each.function in _ZERO_WITHOUT_ROWS for place, each in enumerate(core.aggregates)}
+    columns = {
+        f"a{place}": each.function in _ZERO_WITHOUT_ROWS
+        for place, each in enumerate(core.aggregates)
+    }
     zeros = frozenset(column for column, is_zero in columns.items() if is_zero)
     others = frozenset(columns) - zeros
-    rows: GroupRows | None = GroupRows(name, keys, zeros, others, len(keys), ((select, table.alias_or_name),))
+    rows: GroupRows | None = GroupRows(
+        name, keys, zeros, others, len(keys), ((select, table.alias_or_name),)
+    )
     while rows is not None:
         select = rows.way[-1][0]
         if not _reads_shown_parts(select, rows):
@@ -148,7 +177,9 @@ def _reads(table: exp.Table, core: Core) -> Reads:
 
 def _reads_shown_parts(select: exp.Select, rows: GroupRows) -> bool:
     """Whether rows are chosen by keys alone and none are left out for their number or their likeness."""
-    if select.args.get("distinct") or any(select.args.get(part) is not None for part in ("having", "qualify")):
+    if select.args.get("distinct") or any(
+        select.args.get(part) is not None for part in ("having", "qualify")
+    ):
         return False
     where = select.args.get("where")
     return rows.is_public(None if where is None else where.this)
@@ -169,10 +200,16 @@ def _summed(select: exp.Select, rows: GroupRows) -> Reads:
     if not sums or not all(isinstance(each, _FILTERED) for each in others):
         return Reads.SHOWN
     if group is not None:
-        if not group.expressions or any(group.args.get(part) for part in ("rollup", "cube", "grouping_sets", "all")):
+        if not group.expressions or any(
+            group.args.get(part) for part in ("rollup", "cube", "grouping_sets", "all")
+        ):
             return Reads.SHOWN
-        by = [select.expressions[int(key.this) - 1].unalias() if isinstance(key, exp.Literal) and key.is_int else key
-              for key in group.expressions]  # fmt: skip
+        by = [
+            select.expressions[int(key.this) - 1].unalias()
+            if isinstance(key, exp.Literal) and key.is_int
+            else key
+            for key in group.expressions
+        ]
         if not all(map(rows.is_public, by)):
             return Reads.SHOWN
     shown = carried(PRESENT, 0, rows.way)
@@ -200,10 +237,16 @@ def _is_running(select: exp.Select, rows: GroupRows) -> bool:
         total, frame, order = window.this, window.args.get("spec"), window.args.get("order")
         total = total.this if isinstance(total, exp.Filter) else total
         whole = frame is None or (
-            frame.args.get("start") == "UNBOUNDED" and frame.args.get("end") in ("CURRENT ROW", "UNBOUNDED")
+            frame.args.get("start") == "UNBOUNDED"
+            and frame.args.get("end") in ("CURRENT ROW", "UNBOUNDED")
         )
-        by = [*(window.args.get("partition_by") or ()), *(each.this for each in (order.expressions if order else ()))]
-        added = isinstance(total, exp.Sum) and rows.is_zero(total.this) and rows.keeps_by_keys(total)
+        by = [
+            *(window.args.get("partition_by") or ()),
+            *(each.this for each in (order.expressions if order else ())),
+        ]
+        added = (
+            isinstance(total, exp.Sum) and rows.is_zero(total.this) and rows.keeps_by_keys(total)
+        )
         if not whole or not added or not all(map(rows.is_public, by)) or window.args.get("alias"):
             return False
     select.set("qualify", exp.Qualify(this=carried(PRESENT, 0, rows.way)))
@@ -213,11 +256,17 @@ def _is_running(select: exp.Select, rows: GroupRows) -> bool:
 def _passed(select: exp.Select, rows: GroupRows) -> GroupRows | None:
     """The rows as the SELECT around this one has them, which passes them on; None if it does something else."""
     source = select.parent
-    around = source.parent if isinstance(source, exp.Subquery) and not source.args.get("pivots") else None
+    around = (
+        source.parent
+        if isinstance(source, exp.Subquery) and not source.args.get("pivots")
+        else None
+    )
     if source is None or not isinstance(around, exp.From | exp.Join) or not source.alias_or_name:
         return None
     outer = around.parent
-    limited = any(part.args.get(name) is not None for part in (select, source) for name in ("limit", "offset"))
+    limited = any(
+        part.args.get(name) is not None for part in (select, source) for name in ("limit", "offset")
+    )
     if not isinstance(outer, exp.Select) or limited or source.alias_column_names:
         return None
     keys, zeros, others = dict[str, int | None](), set[str](), set[str]()
@@ -235,4 +284,6 @@ def _passed(select: exp.Select, rows: GroupRows) -> GroupRows | None:
         else:
             others.add(name)
     way = (*rows.way, (outer, source.alias_or_name))
-    return GroupRows(fold(source.alias_or_name), keys, frozenset(zeros), frozenset(others), rows.count, way)
+    return GroupRows(
+        fold(source.alias_or_name), keys, frozenset(zeros), frozenset(others), rows.count, way
+    )

@@ -14,14 +14,20 @@ from dpsql.sql.postprocess.group_rows import GroupRows, own_aggregates
 
 def is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
     """Whether a LEFT JOIN adds the rows to others by their keys, and what has no partner counts as 0."""
-    if str(join.args.get("side")).upper() != "LEFT" or join.args.get("method") or str(join.kind).upper() == "ASOF":
+    if (
+        str(join.args.get("side")).upper() != "LEFT"
+        or join.args.get("method")
+        or str(join.kind).upper() == "ASOF"
+    ):
         return False
     using = {fold(each.name) for each in join.args.get("using") or ()}
     condition = join.args.get("on")
     if not using <= rows.keys.keys() or not rows.is_public(condition):
         return False
     matched = {rows.keys[name] for name in using}
-    for part in condition.flatten() if isinstance(condition, exp.And) else [condition] if condition else []:
+    for part in (
+        condition.flatten() if isinstance(condition, exp.And) else [condition] if condition else []
+    ):
         equal = part.unnest()
         sides = [equal.this, equal.expression] if isinstance(equal, exp.EQ) else []
         own = [side for side in sides if isinstance(side, exp.Column) and rows.has(side)]
@@ -36,7 +42,11 @@ def is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
         return False
     within = condition or join
     for column in select.find_all(exp.Column):
-        inside = column.find_ancestor(exp.Query) is select and column is not within and not _is_in(column, within)
+        inside = (
+            column.find_ancestor(exp.Query) is select
+            and column is not within
+            and not _is_in(column, within)
+        )
         merged = not column.table and fold(column.name) in using
         if inside and rows.has(column) and not merged and not _counts_as_zero(column, rows, summed):
             return False
@@ -44,7 +54,9 @@ def is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
 
 
 def _is_bare_star(item: exp.Expr, rows: GroupRows) -> bool:
-    return isinstance(item, exp.Star) or (item.is_star and fold(getattr(item, "table", "")) == rows.name)
+    return isinstance(item, exp.Star) or (
+        item.is_star and fold(getattr(item, "table", "")) == rows.name
+    )
 
 
 def _is_in(node: exp.Expr, within: exp.Expr) -> bool:
@@ -57,7 +69,9 @@ def _is_in(node: exp.Expr, within: exp.Expr) -> bool:
 def joins_by_keys(select: exp.Select, rows: GroupRows) -> bool:
     """Whether a SELECT with aggregates joins the rows to others by their keys alone."""
     joins = select.args.get("joins") or []
-    if not is_grouped(select) or any(join.args.get("side") or join.args.get("method") for join in joins):
+    if not is_grouped(select) or any(
+        join.args.get("side") or join.args.get("method") for join in joins
+    ):
         return False
     names = {fold(each.name) for join in joins for each in join.args.get("using") or ()}
     return names <= rows.keys.keys() and all(rows.is_public(join.args.get("on")) for join in joins)
@@ -69,7 +83,9 @@ def _counts_as_zero(column: exp.Column, rows: GroupRows, summed: bool) -> bool:
     while node.parent is not None and not isinstance(node, exp.Select):
         node = node.parent
         if isinstance(node, exp.Coalesce):
-            return rows.is_zero(node) and any(isinstance(each, exp.Literal) for each in node.expressions)
+            return rows.is_zero(node) and any(
+                isinstance(each, exp.Literal) for each in node.expressions
+            )
         if isinstance(node, exp.Sum) and summed:
             return rows.is_zero(node.this) and rows.keeps_by_keys(node)
     return False

@@ -37,13 +37,35 @@ _NODES: frozenset[str] = frozenset(
 
 #: The parts that queries, their sources and their joins may have; the code, and what is refused, where one has another.
 _PARTS: tuple[tuple[type[exp.Expr], tuple[str, ...], str, str | None], ...] = (
-    (exp.Select, ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct",
-                  "qualify", "windows"), "E_STMT", None),
-    (exp.SetOperation, ("this", "expression", "distinct", "order", "limit", "offset", "by_name"), "E_SETOP", None),
+    (
+        exp.Select,
+        (
+            "expressions",
+            "from_",
+            "joins",
+            "where",
+            "group",
+            "having",
+            "order",
+            "limit",
+            "offset",
+            "distinct",
+            "qualify",
+            "windows",
+        ),
+        "E_STMT",
+        None,
+    ),
+    (
+        exp.SetOperation,
+        ("this", "expression", "distinct", "order", "limit", "offset", "by_name"),
+        "E_SETOP",
+        None,
+    ),
     (exp.Table, ("this", "alias", "db", "catalog", "pivots"), "E_TABLE", "this form of a table"),
     (exp.Subquery, ("this", "alias", "pivots"), "E_TABLE", None),
     (exp.Join, ("this", "on", "using", "kind", "side", "method"), "E_JOIN", None),
-)  # fmt: skip
+)
 #: What stands behind a query, or behind a whole set operation.
 _AFTER = ("order", "limit", "offset")
 
@@ -56,7 +78,11 @@ def check_node(node: exp.Expr) -> None:
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
         if name == IS_UNIT:
-            refuse("E_KEY", "these rows are public and have no privacy unit; leave WITH DIFFERENTIAL_PRIVACY out", node)
+            refuse(
+                "E_KEY",
+                "these rows are public and have no privacy unit; leave WITH DIFFERENTIAL_PRIVACY out",
+                node,
+            )
         if name not in RELEASED_FUNCTIONS:
             refuse("E_FUNC", f"{name.upper()} is not in the list of functions", node)
     elif isinstance(node, exp.Func) and node.key not in _NODES:
@@ -64,7 +90,9 @@ def check_node(node: exp.Expr) -> None:
         if not names & RELEASED_FUNCTIONS:
             refuse("E_FUNC", f"{called(node)} is not in the list of functions", node)
     elif node.key not in _NODES:
-        code = {"pivot": "E_PIVOT", "tablesample": "E_SAMPLE", "lateral": "E_JOIN"}.get(node.key, "E_FUNC")
+        code = {"pivot": "E_PIVOT", "tablesample": "E_SAMPLE", "lateral": "E_JOIN"}.get(
+            node.key, "E_FUNC"
+        )
         refuse(code, f"{node.key.upper()} is not answered here", node)
 
 
@@ -93,16 +121,25 @@ def parameter_node(node: exp.Placeholder, binding: Binding) -> exp.Expr:
 
 def refuse_raw(select: exp.Select) -> NoReturn:
     """Refuse a SELECT whose rows would be single rows of a private table."""
-    refuse("E_RAW", "these would be single people's rows; only aggregates over them are answered", select)
+    refuse(
+        "E_RAW",
+        "these would be single people's rows; only aggregates over them are answered",
+        select,
+    )
 
 
 def released_table(name: str) -> exp.Table:
     """The table of the sandbox that holds a core's released rows."""
-    return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("released", quoted=True),
-                     alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))  # fmt: skip
+    return exp.Table(
+        this=exp.to_identifier(name, quoted=True),
+        db=exp.to_identifier("released", quoted=True),
+        alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)),
+    )
 
 
-def public_query(query: exp.Select | exp.SetOperation | exp.Values, binding: Binding, ctes: Ctes) -> exp.Query:
+def public_query(
+    query: exp.Select | exp.SetOperation | exp.Values, binding: Binding, ctes: Ctes
+) -> exp.Query:
     """A SELECT, set operation or VALUES over public and released tables, as the sandbox runs it."""
     public = _Public(binding, ctes)
     _require_known_parts(query)
@@ -125,8 +162,13 @@ def _named_columns(values: exp.Values) -> exp.Values:
     """
     first = next(iter(values.expressions), None)
     if isinstance(first, exp.Tuple) and not values.args.get("alias"):
-        names = [exp.to_identifier(f"column{place}", quoted=True) for place in range(1, len(first.expressions) + 1)]
-        values.set("alias", exp.TableAlias(this=exp.to_identifier("values", quoted=True), columns=names))
+        names = [
+            exp.to_identifier(f"column{place}", quoted=True)
+            for place in range(1, len(first.expressions) + 1)
+        ]
+        values.set(
+            "alias", exp.TableAlias(this=exp.to_identifier("values", quoted=True), columns=names)
+        )
     return values
 
 
@@ -135,20 +177,29 @@ def clause(node: exp.Expr, binding: Binding, ctes: Ctes) -> exp.Expr:
     return _Public(binding, ctes).change(node)
 
 
-def value_of(tied: Correlated, groups: exp.Query, empty: exp.Expr | None, outside: Outside) -> exp.Select:
+def value_of(
+    tied: Correlated, groups: exp.Query, empty: exp.Expr | None, outside: Outside
+) -> exp.Select:
     """The value of a correlated subquery: that of the group which the outer row is tied to, always as one row."""
 
     def column(name: str) -> exp.Column:
-        return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier("tied", quoted=True))
+        return exp.column(
+            exp.to_identifier(name, quoted=True), table=exp.to_identifier("tied", quoted=True)
+        )
 
-    ties = [exp.EQ(this=column(f"{TIED}{place}"), expression=outside(node)) for place, node in enumerate(tied.outer)]
+    ties = [
+        exp.EQ(this=column(f"{TIED}{place}"), expression=outside(node))
+        for place, node in enumerate(tied.outer)
+    ]
     value: exp.Expr = exp.Max(this=column(VALUE))
     if empty is not None:
         none = exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
         value = exp.Case(ifs=[exp.If(this=none, true=empty)], default=value)
     alias = exp.TableAlias(this=exp.to_identifier("tied", quoted=True))
-    select = exp.Select(expressions=[exp.alias_(value, VALUE, quoted=True)],
-                        from_=exp.From(this=exp.Subquery(this=groups, alias=alias)))  # fmt: skip
+    select = exp.Select(
+        expressions=[exp.alias_(value, VALUE, quoted=True)],
+        from_=exp.From(this=exp.Subquery(this=groups, alias=alias)),
+    )
     return select.where(*ties, copy=False)
 
 
@@ -161,16 +212,25 @@ class _Public:
     def select(self, select: exp.Select) -> exp.Select:
         parts: dict[str, object] = {}
         for name, value in select.args.items():
-            with self._binding.without_rows(name in ("from_", "joins") and never_holds(select.args.get("where"))):
+            with self._binding.without_rows(
+                name in ("from_", "joins") and never_holds(select.args.get("where"))
+            ):
                 if isinstance(value, list):
-                    parts[name] = [self._named(each) if name == "expressions" else self.change(each) for each in value]
+                    parts[name] = [
+                        self._named(each) if name == "expressions" else self.change(each)
+                        for each in value
+                    ]
                 elif isinstance(value, exp.Expr):
                     parts[name] = self.change(value)
         return exp.Select(**parts)
 
     def set_operation(self, query: exp.SetOperation) -> exp.Query:
         left, right = self._operand(query.this), self._operand(query.expression)
-        parts = {name: self.change(query.args[name]) for name in _AFTER if query.args.get(name) is not None}
+        parts = {
+            name: self.change(query.args[name])
+            for name in _AFTER
+            if query.args.get(name) is not None
+        }
         kept = {name: query.args.get(name) for name in ("distinct", "by_name")}
         return type(query)(this=left, expression=right, **kept, **parts)
 
@@ -204,13 +264,19 @@ class _Public:
                 return self._table(node)
             case exp.Subquery():
                 inner = self._query(node.this, self._ctes, self.change)
-                return self._with_pivots(node, exp.Subquery(this=inner, alias=_copied(node.args.get("alias"))))
+                return self._with_pivots(
+                    node, exp.Subquery(this=inner, alias=_copied(node.args.get("alias")))
+                )
             case exp.Select() | exp.SetOperation():
                 return self._query(node, self._ctes, self.change)
             case exp.Placeholder():
                 return parameter_node(node, self._binding)
             case exp.Unnest():
-                refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema and VALUES", node)
+                refuse(
+                    "E_TABLE",
+                    "table functions are not answered; FROM reads tables of the schema and VALUES",
+                    node,
+                )
             case exp.Column() if node.args.get("db") or node.args.get("catalog"):
                 require_known_schema(node)
                 return exp.Column(this=self.change(node.this), table=node.args["table"].copy())
@@ -226,18 +292,27 @@ class _Public:
 
     def _table(self, node: exp.Table) -> exp.Expr:
         if not isinstance(node.this, exp.Identifier):
-            refuse("E_TABLE", "table functions are not answered; FROM reads tables of the schema and VALUES", node)
+            refuse(
+                "E_TABLE",
+                "table functions are not answered; FROM reads tables of the schema and VALUES",
+                node,
+            )
         alias = _copied(node.args.get("alias")) or exp.TableAlias(this=node.this.copy())
         cte = None if node.db else self._ctes.get(fold(node.name))
         if cte is not None:
             if cte.columns and not alias.args.get("columns"):
-                alias.set("columns", [exp.to_identifier(column, quoted=True) for column in cte.columns])
+                alias.set(
+                    "columns", [exp.to_identifier(column, quoted=True) for column in cte.columns]
+                )
             inner = self._query(cte.query, cte.ctes)
             return self._with_pivots(node, exp.Subquery(this=inner, alias=alias))
         name = known_table(self._binding.schema, node)
         self._binding.public.add(name)
-        table = exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier("public", quoted=True),
-                          alias=alias)  # fmt: skip
+        table = exp.Table(
+            this=exp.to_identifier(name, quoted=True),
+            db=exp.to_identifier("public", quoted=True),
+            alias=alias,
+        )
         return self._with_pivots(node, table)
 
 

@@ -25,7 +25,10 @@ def aggregate_at(tree: exp.Expr, position: Position | None) -> exp.Expr | None:
     for call in tree.walk(bfs=True):
         if not is_aggregate(call) or isinstance(call, exp.Filter):
             continue
-        if isinstance(call.parent, exp.Window | exp.WithinGroup) or call.find_ancestor(*_CONDITIONS) is not None:
+        if (
+            isinstance(call.parent, exp.Window | exp.WithinGroup)
+            or call.find_ancestor(*_CONDITIONS) is not None
+        ):
             continue
         if any(_own_position(part) == position for part in call.walk()):
             return call
@@ -48,7 +51,9 @@ def same_aggregate(call: exp.Expr) -> exp.Expr | None:
     >>> same_aggregate(parse_one("MAX(DISTINCT x)")).sql(), same_aggregate(parse_one("GEOMEAN(x)")).sql()
     ('MAX(x)', 'EXP(AVG(LN(x)))')
     """
-    argument = call.expressions[0] if isinstance(call, exp.Anonymous) and call.expressions else call.this
+    argument = (
+        call.expressions[0] if isinstance(call, exp.Anonymous) and call.expressions else call.this
+    )
     if not isinstance(argument, exp.Expr):
         return None
     if isinstance(argument, exp.Distinct):

@@ -57,6 +57,8 @@ def _written(node: exp.Expr) -> str:
     def called(part: exp.Expr) -> exp.Expr:
         if not isinstance(part, exp.GroupConcat) or isinstance(part.this, exp.Order):
             return part
-        return exp.Anonymous(this="STRING_AGG", expressions=[each for each in part.args.values() if each])
+        return exp.Anonymous(
+            this="STRING_AGG", expressions=[each for each in part.args.values() if each]
+        )
 
     return STATEMENT.write(node.copy().transform(called))

@@ -87,7 +87,9 @@ def with_hint(
 
 
 def _with(refusal: Diagnosed, hint: str | None, position: Position | None) -> Diagnosed:
-    return type(refusal)(refusal.code, refusal.reason, hint=hint, position=position, sqlstate=refusal.sqlstate)
+    return type(refusal)(
+        refusal.code, refusal.reason, hint=hint, position=position, sqlstate=refusal.sqlstate
+    )
 
 
 def _as_marked(tree: exp.Expr, text: str) -> exp.Expr:
@@ -99,7 +101,9 @@ def _as_marked(tree: exp.Expr, text: str) -> exp.Expr:
     return tree
 
 
-def _is_answered(hint: str, schema: Schema, values: tuple[object, ...], describe: Describe, fanout: Fanout) -> bool:
+def _is_answered(
+    hint: str, schema: Schema, values: tuple[object, ...], describe: Describe, fanout: Fanout
+) -> bool:
     try:
         statement = parse(hint)
         bind(statement, schema, values, describe, fanout=fanout)
@@ -140,9 +144,15 @@ class _Search:
             return None
         replaced(refused, same)
         after = self.tried(copy)
-        return None if after is not None and aggregate_at(copy, _position(after)) is same else (copy, after)
+        return (
+            None
+            if after is not None and aggregate_at(copy, _position(after)) is same
+            else (copy, after)
+        )
 
-    def _as_a_whole(self, tree: exp.Expr, refusal: Diagnosed, rewrites: tuple[Rewrite, ...]) -> Step | None:
+    def _as_a_whole(
+        self, tree: exp.Expr, refusal: Diagnosed, rewrites: tuple[Rewrite, ...]
+    ) -> Step | None:
         """The statement in other words, where these are refused for another reason or not at all."""
         for rewrite in rewrites:
             changed = None if rewrite in self.used else rewrite(tree.copy(), self.schema)

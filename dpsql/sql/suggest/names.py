@@ -20,15 +20,21 @@ def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Replace each name that the schema lacks by the one of the schema that is spelt most like it."""
     local = {fold(node.alias) for node in tree.find_all(exp.CTE, exp.Subquery, exp.Alias)}
     renamed: dict[str, str] = {}
-    for table in [node for node in tree.find_all(exp.Table) if isinstance(node.this, exp.Identifier)]:
+    for table in [
+        node for node in tree.find_all(exp.Table) if isinstance(node.this, exp.Identifier)
+    ]:
         name = _closest(fold(table.name), sorted(schema.tables), local)
         if name is not None:
             renamed[fold(table.name)] = name
             replaced(table.this, exp.to_identifier(name, quoted=table.this.quoted))
     declared = [schema.table(table.name) for table in tree.find_all(exp.Table)]
-    columns = sorted({column for table in declared if table is not None for column in table.columns})
+    columns = sorted(
+        {column for table in declared if table is not None for column in table.columns}
+    )
     changed = bool(renamed)
-    for column in [node for node in tree.find_all(exp.Column) if isinstance(node.this, exp.Identifier)]:
+    for column in [
+        node for node in tree.find_all(exp.Column) if isinstance(node.this, exp.Identifier)
+    ]:
         if fold(column.table) in renamed:
             column.set("table", exp.to_identifier(renamed[fold(column.table)]))
         name = _closest(fold(column.name), columns, local)
@@ -58,7 +64,9 @@ def first_named_position(refusal: StatementError, tree: exp.Expr) -> Position | 
     return next((position_of(column) for column in _named(refusal, tree)), None)
 
 
-def renamed(refusal: StatementError, tree: exp.Expr, schema: Schema) -> Iterator[tuple[exp.Expr, Position | None]]:
+def renamed(
+    refusal: StatementError, tree: exp.Expr, schema: Schema
+) -> Iterator[tuple[exp.Expr, Position | None]]:
     """Statements in which a name that exists replaces the one that does not, the most alike first.
 
     The name is replaced everywhere, then in one place only. With each statement comes the place of the refusal.
@@ -69,7 +77,9 @@ def renamed(refusal: StatementError, tree: exp.Expr, schema: Schema) -> Iterator
     part = "table" if refusal.sqlstate in _OF_TABLES else "this"
     known = _sources(tree) if part == "table" else _columns(tree, schema)
     known -= {fold(_name(refusal))}
-    for near in get_close_matches(fold(_name(refusal)), sorted(known), 3) or (known if len(known) == 1 else ()):
+    for near in get_close_matches(fold(_name(refusal)), sorted(known), 3) or (
+        known if len(known) == 1 else ()
+    ):
         for chosen in [range(places), *([place] for place in range(places) if places > 1)]:
             copy = tree.copy()
             columns = _named(refusal, copy)
@@ -111,13 +121,22 @@ def _order(position: Position | None) -> tuple[int, int]:
 
 def _sources(tree: exp.Expr) -> set[str]:
     """What may stand before the dot of a column."""
-    return {fold(node.alias_or_name) for node in tree.find_all(exp.Table, exp.Subquery) if node.alias_or_name}
+    return {
+        fold(node.alias_or_name)
+        for node in tree.find_all(exp.Table, exp.Subquery)
+        if node.alias_or_name
+    }
 
 
 def _columns(tree: exp.Expr, schema: Schema) -> set[str]:
     """The columns that queries of the statement give, and those of its tables."""
     tables = [schema.table(table.name) for table in tree.find_all(exp.Table)]
     declared = {column for table in tables if table is not None for column in table.columns}
-    given = {fold(name) for query in tree.find_all(exp.Select) for name in query.named_selects if name not in ("", "*")}
+    given = {
+        fold(name)
+        for query in tree.find_all(exp.Select)
+        for name in query.named_selects
+        if name not in ("", "*")
+    }
     listed = {fold(name.name) for alias in tree.find_all(exp.TableAlias) for name in alias.columns}
     return declared | given | listed

@@ -22,12 +22,18 @@ Rewrite: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
 def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Replace quoted names that no table has by texts: in WHERE status = "done" the text was meant."""
     known = {name for table in schema.tables.values() for name in table.columns}
-    aliases = {fold(node.alias) for node in tree.find_all(exp.Alias, exp.Subquery, exp.CTE, exp.Table)}
+    aliases = {
+        fold(node.alias) for node in tree.find_all(exp.Alias, exp.Subquery, exp.CTE, exp.Table)
+    }
     found = [
-        node for node in tree.find_all(exp.Column)
-        if isinstance(node.this, exp.Identifier) and node.this.quoted and not node.table
-        and fold(node.name) not in known | aliases and isinstance(node.parent, exp.Predicate | exp.In)
-    ]  # fmt: skip
+        node
+        for node in tree.find_all(exp.Column)
+        if isinstance(node.this, exp.Identifier)
+        and node.this.quoted
+        and not node.table
+        and fold(node.name) not in known | aliases
+        and isinstance(node.parent, exp.Predicate | exp.In)
+    ]
     for node in found:
         replaced(node, exp.Literal.string(node.name))
     return tree if found else None
@@ -50,7 +56,11 @@ def counts_for_exists(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 def filters_for_pivot(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Replace a PIVOT of rows by one aggregate with FILTER for each value that it lists."""
-    source = tree.args["from_"].this if isinstance(tree, exp.Select) and tree.args.get("from_") is not None else None
+    source = (
+        tree.args["from_"].this
+        if isinstance(tree, exp.Select) and tree.args.get("from_") is not None
+        else None
+    )
     pivots = [] if source is None else source.args.get("pivots") or []
     if source is None or len(pivots) != 1 or pivots[0].args.get("unpivot"):
         return None
@@ -64,7 +74,11 @@ def filters_for_pivot(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         for aggregate in pivot.expressions:
             equal = exp.EQ(this=_column(fields[0].this), expression=value.unalias().copy())
             filtered = exp.Filter(this=aggregate.unalias().copy(), expression=exp.Where(this=equal))
-            name = f"{value.alias_or_name}_{aggregate.alias}" if aggregate.alias else value.alias_or_name
+            name = (
+                f"{value.alias_or_name}_{aggregate.alias}"
+                if aggregate.alias
+                else value.alias_or_name
+            )
             items.append(exp.alias_(filtered, name, quoted=True))
     plain = source.copy()
     plain.set("pivots", None)
@@ -79,7 +93,9 @@ def _other_columns(source: exp.Expr, pivot: exp.Pivot) -> list[exp.Expr]:
     if not isinstance(inner, exp.Select):
         return []
     named = {fold(node.name) for node in pivot.find_all(exp.Column, exp.Identifier)}
-    return [exp.column(name) for name in inner.named_selects if fold(name) not in named and name != "*"]
+    return [
+        exp.column(name) for name in inner.named_selects if fold(name) not in named and name != "*"
+    ]
 
 
 def _column(node: exp.Expr) -> exp.Expr:
@@ -94,7 +110,12 @@ def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
         first = None if source is None else _unit_column(source.this, schema)
         for join in select.args.get("joins") or []:
             own = _unit_column(join.this, schema)
-            if own is not None and first is not None and not _is_tied(join, own) and not _differ(select, own, first):
+            if (
+                own is not None
+                and first is not None
+                and not _is_tied(join, own)
+                and not _differ(select, own, first)
+            ):
                 tie = exp.EQ(this=own.copy(), expression=first.copy())
                 _add(select, join, marked(tie, f"{STATEMENT.write(tie)} added"))
                 changed = True
@@ -104,7 +125,9 @@ def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 def _is_tied(join: exp.Join, own: exp.Column) -> bool:
     on = join.args.get("on")
-    return on is not None and any(own in (each.this, each.expression) for each in on.find_all(exp.EQ))
+    return on is not None and any(
+        own in (each.this, each.expression) for each in on.find_all(exp.EQ)
+    )
 
 
 def _differ(select: exp.Select, own: exp.Column, first: exp.Column) -> bool:
@@ -125,7 +148,11 @@ def _add(select: exp.Select, join: exp.Join, tie: exp.Expr) -> None:
 
 def _unit_column(node: exp.Expr, schema: Schema) -> exp.Column | None:
     """The column of a table of FROM that holds the unit, by the schema's foreign keys."""
-    table = schema.table(node.name) if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) else None
+    table = (
+        schema.table(node.name)
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)
+        else None
+    )
     if table is None or table.public:
         return None
     if fold(node.name) == schema.unit_table:
@@ -142,7 +169,11 @@ def _clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 def _without_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Leave out DP_CLIP around an aggregate, which takes bounds and limits instead."""
-    clips = [node for node in tree.find_all(exp.Anonymous) if is_clip(node) and len(node.expressions) == 1]
+    clips = [
+        node
+        for node in tree.find_all(exp.Anonymous)
+        if is_clip(node) and len(node.expressions) == 1
+    ]
     around = [node for node in clips if is_aggregate(node.expressions[0])]
     for node in around:
         node.replace(node.expressions[0].copy())
@@ -178,7 +209,11 @@ def _has_one_argument(call: exp.Expr) -> bool:
     call = call.this if isinstance(call, exp.Filter) else call
     if isinstance(call, exp.WithinGroup):
         return isinstance(call.expression, exp.Order) and len(call.expression.expressions) == 1
-    arguments = call.expressions if isinstance(call, exp.Anonymous) else [each for each in call.args.values() if each]
+    arguments = (
+        call.expressions
+        if isinstance(call, exp.Anonymous)
+        else [each for each in call.args.values() if each]
+    )
     return len(arguments) == 1 and not isinstance(arguments[0], exp.Distinct | exp.Order | list)
 
 
@@ -190,7 +225,9 @@ def _keys_for_star(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     keys = tree.args["group"].expressions
     if not stars or not keys:
         return None
-    items = [each.copy() for item in tree.expressions for each in (keys if item in stars else [item])]
+    items = [
+        each.copy() for item in tree.expressions for each in (keys if item in stars else [item])
+    ]
     tree.set("expressions", items)
     return marked(tree, "the keys for *")
 

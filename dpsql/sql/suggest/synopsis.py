@@ -40,7 +40,11 @@ def synopsis_parts(text: str) -> SynopsisParts | None:
     except DatabaseError:
         return None
     source = select.args.get("from_") or select.args.get("from")
-    if not isinstance(select, exp.Select) or source is None or select.find(exp.Subquery, exp.CTE, exp.Exists):
+    if (
+        not isinstance(select, exp.Select)
+        or source is None
+        or select.find(exp.Subquery, exp.CTE, exp.Exists)
+    ):
         return None
     joins = select.args.get("joins") or []
     tables = [source.this, *(join.this for join in joins)]
@@ -48,12 +52,16 @@ def synopsis_parts(text: str) -> SynopsisParts | None:
         return None
     where = select.args.get("where")
     rows = " ".join(STATEMENT.write(each).strip() for each in (source, *joins)).replace(" ,", ",")
-    aggregates = [each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.AggFunc) is None]
+    aggregates = [
+        each for each in select.find_all(exp.AggFunc) if each.find_ancestor(exp.AggFunc) is None
+    ]
     return SynopsisParts(
         tuple(sorted(fold(each.name) for each in tables)),
         rows,
         tuple(dict.fromkeys(map(_bare, _keys(select)))),
-        tuple(dict.fromkeys(_condition(each) for each in _conjuncts(where.this))) if where is not None else (),
+        tuple(dict.fromkeys(_condition(each) for each in _conjuncts(where.this)))
+        if where is not None
+        else (),
         tuple(dict.fromkeys(map(_bare, aggregates))),
     )
 
@@ -65,7 +73,11 @@ def _keys(select: exp.Select) -> list[exp.Expr]:
     if group is None:
         return []
     if group.args.get("all"):
-        return [each for each in plain if each.find(exp.AggFunc) is None and not isinstance(each, exp.Star)]
+        return [
+            each
+            for each in plain
+            if each.find(exp.AggFunc) is None and not isinstance(each, exp.Star)
+        ]
     named = {each.alias.lower(): each.this for each in items if isinstance(each, exp.Alias)}
     found: list[exp.Expr] = []
     for key in group.expressions:

@@ -18,7 +18,9 @@ def superset(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Superset]:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory, nafld_folder: Path, tls: Certificates) -> Iterator[Served]:
+def served(
+    tmp_path_factory: pytest.TempPathFactory, nafld_folder: Path, tls: Certificates
+) -> Iterator[Served]:
     with serving(tmp_path_factory.mktemp("superset-served"), nafld_folder, tls) as started:
         yield started
 

@@ -27,9 +27,17 @@ from superset_installation import ADMINISTRATOR
 _PATIENCE = 180
 #: Chromium stays on this machine: nothing is looked up or updated.
 _FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--hide-scrollbars",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
 _LOADING = "[data-test='loading-indicator'], .loading"
 
 
@@ -64,7 +72,9 @@ def log_in(page: WebDriver, superset: Superset) -> None:
         if "/login" in page.current_url:
             attempt.until(lambda page: page.find_elements(By.CSS_SELECTOR, "input[type=password]"))
             page.find_element(By.CSS_SELECTOR, "input[type=password]").send_keys(password)
-            page.find_element(By.CSS_SELECTOR, "input:not([type=password]):not([type=hidden])").send_keys(name)
+            page.find_element(
+                By.CSS_SELECTOR, "input:not([type=password]):not([type=hidden])"
+            ).send_keys(name)
             page.find_element(By.CSS_SELECTOR, "button[type=submit]").click()
             attempt.until(lambda page: "/login" not in page.current_url)
         return True
@@ -83,20 +93,32 @@ def open_dashboard(page: WebDriver, superset: Superset, number: int, charts: int
 def drawn(page: WebDriver) -> list[str]:
     """What the charts that show something say."""
     charts = page.find_elements(By.CSS_SELECTOR, "[data-test='chart-grid-component']")
-    return [chart.text for chart in charts if chart.find_elements(By.CSS_SELECTOR, "canvas, table, .header-line")]
+    return [
+        chart.text
+        for chart in charts
+        if chart.find_elements(By.CSS_SELECTOR, "canvas, table, .header-line")
+    ]
 
 
 def failed(page: WebDriver) -> list[str]:
     """What charts and filters say where they could not be drawn."""
-    return [alert.text for alert in page.find_elements(By.CSS_SELECTOR, "[role=alert]") if alert.is_displayed()]
+    return [
+        alert.text
+        for alert in page.find_elements(By.CSS_SELECTOR, "[role=alert]")
+        if alert.is_displayed()
+    ]
 
 
 def filter_values(page: WebDriver, name: str, values: list[str]) -> None:
     """Choose values of the dashboard's filter, and apply them."""
-    box = page.find_element(By.XPATH, f"//*[normalize-space()='{name}']/following::input[@role='combobox'][1]")
+    box = page.find_element(
+        By.XPATH, f"//*[normalize-space()='{name}']/following::input[@role='combobox'][1]"
+    )
     for value in values:
         box.send_keys(value)
-        _wait(page).until(lambda page: page.find_elements(By.CSS_SELECTOR, ".ant-select-item-option"))
+        _wait(page).until(
+            lambda page: page.find_elements(By.CSS_SELECTOR, ".ant-select-item-option")
+        )
         box.send_keys(Keys.ENTER)
     box.send_keys(Keys.ESCAPE)
     page.find_element(By.CSS_SELECTOR, "[data-test='filter-bar__apply-button']").click()
@@ -105,7 +127,9 @@ def filter_values(page: WebDriver, name: str, values: list[str]) -> None:
 
 def sql_lab(page: WebDriver, superset: Superset, database: int, sql: str) -> str:
     """Run a statement in SQL Lab; what stands below it afterwards."""
-    page.get(f"{superset.address}/sqllab/?{urlencode({'dbid': database, 'sql': sql, 'autorun': 'true'})}")
+    page.get(
+        f"{superset.address}/sqllab/?{urlencode({'dbid': database, 'sql': sql, 'autorun': 'true'})}"
+    )
     shown = ".SouthPane [role=alert], .SouthPane table, .SouthPane .virtual-table-cell"
     _wait(page).until(lambda page: page.find_elements(By.CSS_SELECTOR, shown))
     return str(page.find_element(By.CSS_SELECTOR, ".SouthPane").text)

@@ -24,46 +24,90 @@ class Chart:
 
 def with_band(measure: str, label: str) -> list[dict[str, Any]]:
     """The measure and both ends of its interval, named as Superset names a forecast, which it draws as a band."""
-    ends = {"": measure, "__yhat_lower": f"DP_INTERVAL_LOW({measure})", "__yhat_upper": f"DP_INTERVAL_HIGH({measure})"}
+    ends = {
+        "": measure,
+        "__yhat_lower": f"DP_INTERVAL_LOW({measure})",
+        "__yhat_upper": f"DP_INTERVAL_HIGH({measure})",
+    }
     return [
-        {"expressionType": "SQL", "sqlExpression": sql, "label": f"{label}{suffix}"} for suffix, sql in ends.items()
+        {"expressionType": "SQL", "sqlExpression": sql, "label": f"{label}{suffix}"}
+        for suffix, sql in ends.items()
     ]
 
 
 def charts(patients: int, diagnoses: int, labs_by_date: int) -> tuple[Chart, ...]:
     """The charts of the dashboard, as people fill their forms in."""
     mean = {"expressionType": "SQL", "sqlExpression": "AVG(bmi)", "label": "Mean BMI"}
-    died = {"expressionType": "SQL", "sqlExpression": "AVG(CASE WHEN died THEN 100 ELSE 0 END)", "label": "Died, %"}
+    died = {
+        "expressionType": "SQL",
+        "sqlExpression": "AVG(CASE WHEN died THEN 100 ELSE 0 END)",
+        "label": "Died, %",
+    }
     period = {
-        "clause": "WHERE", "expressionType": "SIMPLE", "subject": "measured", "operator": "TEMPORAL_RANGE",
+        "clause": "WHERE",
+        "expressionType": "SIMPLE",
+        "subject": "measured",
+        "operator": "TEMPORAL_RANGE",
         "comparator": "2000-01-01 : 2010-01-01",
-    }  # fmt: skip
+    }
     bars = {
-        "x_axis": "diagnosis", "metrics": ["count"], "groupby": [], "orientation": "horizontal", "row_limit": 100,
-        "x_axis_sort": "count", "x_axis_sort_asc": True, "show_legend": False, "order_desc": True, "show_value": True,
-    }  # fmt: skip
-    line = {
-        "x_axis": "measured", "time_grain_sqla": "P1Y", "metrics": with_band("COUNT(*)", "Measurements"),
-        "groupby": [], "row_limit": 1000, "adhoc_filters": [period], "rich_tooltip": True, "show_legend": True,
-        "markerEnabled": True,
-    }  # fmt: skip
-    table = {
-        "query_mode": "aggregate", "groupby": ["male"], "metrics": ["count", mean, died], "row_limit": 100,
+        "x_axis": "diagnosis",
+        "metrics": ["count"],
+        "groupby": [],
+        "orientation": "horizontal",
+        "row_limit": 100,
+        "x_axis_sort": "count",
+        "x_axis_sort_asc": True,
+        "show_legend": False,
         "order_desc": True,
-    }  # fmt: skip
+        "show_value": True,
+    }
+    line = {
+        "x_axis": "measured",
+        "time_grain_sqla": "P1Y",
+        "metrics": with_band("COUNT(*)", "Measurements"),
+        "groupby": [],
+        "row_limit": 1000,
+        "adhoc_filters": [period],
+        "rich_tooltip": True,
+        "show_legend": True,
+        "markerEnabled": True,
+    }
+    table = {
+        "query_mode": "aggregate",
+        "groupby": ["male"],
+        "metrics": ["count", mean, died],
+        "row_limit": 100,
+        "order_desc": True,
+    }
     return (
-        Chart("Patients", "big_number_total", patients, {"metric": "count", "y_axis_format": ",d"}, 4),
+        Chart(
+            "Patients", "big_number_total", patients, {"metric": "count", "y_axis_format": ",d"}, 4
+        ),
         Chart("Women and men", "table", patients, table, 8),
         Chart("Diagnoses", "echarts_timeseries_bar", diagnoses, bars, 6),
-        Chart("Measurements by year, with 95 % intervals", "echarts_timeseries_line", labs_by_date, line, 6),
+        Chart(
+            "Measurements by year, with 95 % intervals",
+            "echarts_timeseries_line",
+            labs_by_date,
+            line,
+            6,
+        ),
     )
 
 
-def add_dashboard(superset: Superset, layout: tuple[Chart, ...], filters: list[dict[str, Any]]) -> int:
+def add_dashboard(
+    superset: Superset, layout: tuple[Chart, ...], filters: list[dict[str, Any]]
+) -> int:
     """The number of a new dashboard with two charts in a row, and with filters in its bar."""
-    number = int(superset.post("/api/v1/dashboard/", {"dashboard_title": TITLE, "published": True}, 201)["id"])
+    number = int(
+        superset.post("/api/v1/dashboard/", {"dashboard_title": TITLE, "published": True}, 201)[
+            "id"
+        ]
+    )
     places = [
-        (chart, superset.add_chart(chart.name, chart.kind, chart.dataset, chart.form, number)) for chart in layout
+        (chart, superset.add_chart(chart.name, chart.kind, chart.dataset, chart.form, number))
+        for chart in layout
     ]
     settings = {
         "native_filter_configuration": filters,
@@ -77,7 +121,9 @@ def add_dashboard(superset: Superset, layout: tuple[Chart, ...], filters: list[d
 
 def select_filter(column: str, dataset: int, name: str) -> dict[str, Any]:
     """A filter whose values are those of a column."""
-    return _filter("filter_select", column, dataset, name, {"multiSelect": True, "enableEmptyFilter": False})
+    return _filter(
+        "filter_select", column, dataset, name, {"multiSelect": True, "enableEmptyFilter": False}
+    )
 
 
 def range_filter(column: str, dataset: int, name: str) -> dict[str, Any]:
@@ -85,13 +131,21 @@ def range_filter(column: str, dataset: int, name: str) -> dict[str, Any]:
     return _filter("filter_range", column, dataset, name, {})
 
 
-def _filter(kind: str, column: str, dataset: int, name: str, controls: dict[str, Any]) -> dict[str, Any]:
+def _filter(
+    kind: str, column: str, dataset: int, name: str, controls: dict[str, Any]
+) -> dict[str, Any]:
     return {
-        "id": f"NATIVE_FILTER-{column}", "name": name, "filterType": kind, "type": "NATIVE_FILTER",
-        "targets": [{"datasetId": dataset, "column": {"name": column}}], "controlValues": controls,
-        "defaultDataMask": {"extraFormData": {}, "filterState": {}, "ownState": {}}, "cascadeParentIds": [],
-        "scope": {"rootPath": ["ROOT_ID"], "excluded": []}, "description": "",
-    }  # fmt: skip
+        "id": f"NATIVE_FILTER-{column}",
+        "name": name,
+        "filterType": kind,
+        "type": "NATIVE_FILTER",
+        "targets": [{"datasetId": dataset, "column": {"name": column}}],
+        "controlValues": controls,
+        "defaultDataMask": {"extraFormData": {}, "filterState": {}, "ownState": {}},
+        "cascadeParentIds": [],
+        "scope": {"rootPath": ["ROOT_ID"], "excluded": []},
+        "description": "",
+    }
 
 
 def _positions(places: list[tuple[Chart, int]]) -> dict[str, Any]:
@@ -112,9 +166,26 @@ def _positions(places: list[tuple[Chart, int]]) -> dict[str, Any]:
         above = ["ROOT_ID", "GRID_ID"]
         inside = {f"CHART-{number}": (chart, number) for chart, number in row}
         plain = {"background": "BACKGROUND_TRANSPARENT"}
-        tree[name] = {"id": name, "type": "ROW", "children": list(inside), "parents": above, "meta": plain}
+        tree[name] = {
+            "id": name,
+            "type": "ROW",
+            "children": list(inside),
+            "parents": above,
+            "meta": plain,
+        }
         for place, (chart, number) in inside.items():
             height = 22 if chart.kind in ("big_number_total", "table") else 50
-            meta = {"chartId": number, "sliceName": chart.name, "width": chart.width, "height": height}
-            tree[place] = {"id": place, "type": "CHART", "children": [], "parents": [*above, name], "meta": meta}
+            meta = {
+                "chartId": number,
+                "sliceName": chart.name,
+                "width": chart.width,
+                "height": height,
+            }
+            tree[place] = {
+                "id": place,
+                "type": "CHART",
+                "children": [],
+                "parents": [*above, name],
+                "meta": meta,
+            }
     return tree

@@ -14,7 +14,13 @@ from pathlib import Path
 
 VERSION = "6.1.0"
 #: rich, cachetools and the older Flask-Caching are needed at the first run; Superset does not require them itself.
-REQUIREMENTS = (f"apache-superset=={VERSION}", "psycopg2-binary", "rich", "cachetools", "Flask-Caching<2.4")
+REQUIREMENTS = (
+    f"apache-superset=={VERSION}",
+    "psycopg2-binary",
+    "rich",
+    "cachetools",
+    "Flask-Caching<2.4",
+)
 ADMINISTRATOR = ("admin", "secret of the tests")
 
 _CONFIGURATION = """
@@ -37,7 +43,14 @@ def environment() -> Path:
     if not stamp.exists() or stamp.read_text() != wanted:
         shutil.rmtree(folder, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        pip = [
+            str(folder / "bin" / "python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ]
         subprocess.run([*pip, *REQUIREMENTS], check=True)
         stamp.write_text(wanted)
     return folder
@@ -47,7 +60,11 @@ def configured(folder: Path) -> dict[str, str]:
     """The process environment of a Superset whose settings and metadata lie in the folder."""
     configuration = folder / "superset_config.py"
     configuration.write_text(_CONFIGURATION.format(folder=folder))
-    return {**os.environ, "SUPERSET_CONFIG_PATH": str(configuration), "FLASK_APP": "superset.app:create_app()"}
+    return {
+        **os.environ,
+        "SUPERSET_CONFIG_PATH": str(configuration),
+        "FLASK_APP": "superset.app:create_app()",
+    }
 
 
 def initialised(folder: Path) -> dict[str, str]:
@@ -56,10 +73,28 @@ def initialised(folder: Path) -> dict[str, str]:
     made = venv / f"initialised-{VERSION}.db"
     if not made.exists():
         name, password = ADMINISTRATOR
-        person = ["--username", name, "--password", password, "--firstname", "A", "--lastname", "B", "--email", "a@b.c"]
+        person = [
+            "--username",
+            name,
+            "--password",
+            password,
+            "--firstname",
+            "A",
+            "--lastname",
+            "B",
+            "--email",
+            "a@b.c",
+        ]
         for step in (["db", "upgrade"], ["fab", "create-admin", *person], ["init"]):
-            run = subprocess.run([str(venv / "bin" / "superset"), *step], env=settings, capture_output=True, text=True)
-            assert run.returncode == 0, f"superset {step[0]} failed:\n{run.stdout[-2000:]}{run.stderr[-4000:]}"
+            run = subprocess.run(
+                [str(venv / "bin" / "superset"), *step],
+                env=settings,
+                capture_output=True,
+                text=True,
+            )
+            assert run.returncode == 0, (
+                f"superset {step[0]} failed:\n{run.stdout[-2000:]}{run.stderr[-4000:]}"
+            )
         shutil.copy(folder / "superset.db", made)
     shutil.copy(made, folder / "superset.db")
     return settings

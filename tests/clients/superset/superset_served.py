@@ -14,9 +14,7 @@ from superset_application import Superset
 _SCHEMA = Path(__file__).parents[3] / "schemas" / "nafld.toml"
 
 #: Dates are days after an index date in NAFLD; the dataset counts them from a day that everybody may know.
-LABS_BY_DATE = (
-    "SELECT test, value, patient_id, DATE '2000-01-01' + day AS measured FROM labs WHERE day BETWEEN 0 AND 3652"
-)
+LABS_BY_DATE = "SELECT test, value, patient_id, DATE '2000-01-01' + day AS measured FROM labs WHERE day BETWEEN 0 AND 3652"
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,11 @@ class Datasets:
 @contextlib.contextmanager
 def serving(folder: Path, data: Path, tls: Certificates) -> Iterator[Served]:
     """`Served` with the schema of the repository, whose budget it keeps, and an analyst who can pay for nothing."""
-    declared = re.sub(r"(?m)^source = .*$", f'source = "{data}"\nledger = "nafld.ledger"', _SCHEMA.read_text("utf-8"))
+    declared = re.sub(
+        r"(?m)^source = .*$",
+        f'source = "{data}"\nledger = "nafld.ledger"',
+        _SCHEMA.read_text("utf-8"),
+    )
     schema = folder / "nafld.toml"
     schema.write_text(f"{declared}\n[analysts.{POOR}]\nepsilon = 0.05\n", "utf-8")
     with dpsql_server(schema, tls) as server:

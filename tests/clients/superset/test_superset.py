@@ -19,38 +19,56 @@ def metric(sql: str, label: str | None = None) -> dict[str, str]:
 COUNT = metric("COUNT(*)")
 SERIES = {
     "columns": [
-        {"timeGrain": "P1Y", "columnType": "BASE_AXIS", "sqlExpression": "measured", "label": "measured",
-         "expressionType": "SQL"},
+        {
+            "timeGrain": "P1Y",
+            "columnType": "BASE_AXIS",
+            "sqlExpression": "measured",
+            "label": "measured",
+            "expressionType": "SQL",
+        },
         "test",
     ],
     "metrics": [COUNT],
     "filters": [{"col": "measured", "op": "TEMPORAL_RANGE", "val": "2000-01-01 : 2010-01-01"}],
     "extras": {"time_grain_sqla": "P1Y"},
     "row_limit": 1000,
-}  # fmt: skip
+}
 
 
 # -- browsing ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_database_is_browsed_for_nothing(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_the_database_is_browsed_for_nothing(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     database = f"/api/v1/database/{datasets.database}"
     with nafld.charges(0):
         assert nafld.database in superset.get(f"{database}/catalogs/")["result"]
         assert "public" in superset.get(f"{database}/schemas/")["result"]
         tables = superset.get(f"{database}/tables/?q=(schema_name:public)")["result"]
-        assert {table["value"] for table in tables} == {"patients", "labs", "diagnoses", "conditions"}
+        assert {table["value"] for table in tables} == {
+            "patients",
+            "labs",
+            "diagnoses",
+            "conditions",
+        }
         found = superset.get(f"{database}/table_metadata/?name=labs&schema=public")
     assert {column["name"]: column["type"] for column in found["columns"]} == {
-        "patient_id": "BIGINT", "day": "BIGINT", "test": "TEXT", "value": "DOUBLE_PRECISION",
-    }  # fmt: skip
+        "patient_id": "BIGINT",
+        "day": "BIGINT",
+        "test": "TEXT",
+        "value": "DOUBLE_PRECISION",
+    }
     assert found["comment"] == "A laboratory result or measurement"
     assert [key["referred_table"] for key in found["foreignKeys"]] == ["patients"]
 
 
 def test_datasets_have_the_columns_of_the_schema(superset: Superset, datasets: Datasets) -> None:
     patients = superset.columns(datasets.patients)
-    assert {name for name, column in patients.items() if column["type_generic"] == 3} == {"male", "died"}
+    assert {name for name, column in patients.items() if column["type_generic"] == 3} == {
+        "male",
+        "died",
+    }
     labs = superset.columns(datasets.labs_by_date)
     assert set(labs) == {"test", "value", "patient_id", "measured"}
     assert [name for name, column in labs.items() if column["is_dttm"]] == ["measured"]
@@ -67,7 +85,9 @@ def rows(superset: Superset, dataset: int, query: dict[str, Any]) -> list[dict[s
     return data
 
 
-def test_a_big_number_is_paid_for_once(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_a_big_number_is_paid_for_once(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     with nafld.charges(1):
         first = rows(superset, datasets.patients, {"metrics": [COUNT]})
     assert first[0]["COUNT(*)"] == pytest.approx(17549, abs=500)
@@ -85,12 +105,20 @@ def test_bars_their_pages_and_their_number_are_one_release(
     assert len(bars) == 10 and counts == sorted(counts, reverse=True)
     assert bars[0]["diagnosis"] == "dyslipidemia"
     with nafld.charges(0):
-        assert rows(superset, datasets.diagnoses, {**query, "row_limit": 5, "row_offset": 5}) == bars[5:]
-        ((counted,),) = [each.values() for each in rows(superset, datasets.diagnoses, {**query, "is_rowcount": True})]
+        assert (
+            rows(superset, datasets.diagnoses, {**query, "row_limit": 5, "row_offset": 5})
+            == bars[5:]
+        )
+        ((counted,),) = [
+            each.values()
+            for each in rows(superset, datasets.diagnoses, {**query, "is_rowcount": True})
+        ]
         assert 0 < counted <= 10  # groups that are counted are present
 
 
-def test_a_table_has_several_measures(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_a_table_has_several_measures(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     bmi = metric("AVG(bmi)", "mean BMI")
     with nafld.charges(1):
         table = rows(superset, datasets.patients, {"columns": ["male"], "metrics": [COUNT, bmi]})
@@ -110,17 +138,31 @@ def test_a_table_has_several_measures(superset: Superset, nafld: Server, dataset
     ],
 )
 def test_a_time_series_has_a_point_for_each_grain(
-    superset: Superset, nafld: Server, datasets: Datasets, grain: str | None, period: str, count: int
+    superset: Superset,
+    nafld: Server,
+    datasets: Datasets,
+    grain: str | None,
+    period: str,
+    count: int,
 ) -> None:
     axis = {**SERIES["columns"][0], "timeGrain": grain}  # type: ignore[dict-item]
     time_range = [{"col": "measured", "op": "TEMPORAL_RANGE", "val": period}]
-    query = {**SERIES, "columns": [axis], "filters": time_range, "extras": {"time_grain_sqla": grain}}
+    query = {
+        **SERIES,
+        "columns": [axis],
+        "filters": time_range,
+        "extras": {"time_grain_sqla": grain},
+    }
     with nafld.charges(1):
         points = rows(superset, datasets.labs_by_date, query)
-    assert len({point["measured"] for point in points}) == len(points) <= count  # of groups that are present
+    assert (
+        len({point["measured"] for point in points}) == len(points) <= count
+    )  # of groups that are present
 
 
-def test_a_series_for_each_of_the_largest_groups(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_a_series_for_each_of_the_largest_groups(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     query = {**SERIES, "series_columns": ["test"], "series_limit": 2, "series_limit_metric": COUNT}
     with nafld.charges(1):
         points = rows(superset, datasets.labs_by_date, query)
@@ -155,22 +197,39 @@ CHARTS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "a measure in SQL": (
         "patients",
-        {"columns": ["male"], "metrics": [metric("SUM(CASE WHEN died THEN 1 ELSE 0 END)::float / COUNT(*)", "died")]},
+        {
+            "columns": ["male"],
+            "metrics": [metric("SUM(CASE WHEN died THEN 1 ELSE 0 END)::float / COUNT(*)", "died")],
+        },
     ),
     "a dimension in SQL": (
         "patients",
         {
-            "columns": [{"expressionType": "SQL", "sqlExpression": "floor(age / 10) * 10", "label": "decade"}],
+            "columns": [
+                {
+                    "expressionType": "SQL",
+                    "sqlExpression": "floor(age / 10) * 10",
+                    "label": "decade",
+                }
+            ],
             "metrics": [COUNT],
         },
     ),
     "a median": (
         "labs_by_date",
-        {"columns": ["test"], "metrics": [metric("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY value)", "median")]},
+        {
+            "columns": ["test"],
+            "metrics": [metric("PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY value)", "median")],
+        },
     ),
     "a page of a table": (
         "diagnoses",
-        {"columns": ["diagnosis"], "metrics": [metric("AVG(day)")], "row_limit": 5, "row_offset": 5},
+        {
+            "columns": ["diagnosis"],
+            "metrics": [metric("AVG(day)")],
+            "row_limit": 5,
+            "row_offset": 5,
+        },
     ),
 }
 
@@ -183,16 +242,22 @@ def test_what_people_put_into_charts_is_answered(
     with nafld.charges(1):
         first = rows(superset, getattr(datasets, dataset), query)
     assert first and any(None not in row.values() for row in first)
-    assert name == "a median" or all(None not in row.values() for row in first), "of few rows it may be NULL"
+    assert name == "a median" or all(None not in row.values() for row in first), (
+        "of few rows it may be NULL"
+    )
     with nafld.charges(0):
         assert rows(superset, getattr(datasets, dataset), query) == first
 
 
-def test_a_period_is_compared_with_the_year_before(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_a_period_is_compared_with_the_year_before(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     time_range = [{"col": "measured", "op": "TEMPORAL_RANGE", "val": "2005-01-01 : 2006-01-01"}]
     with nafld.charges(2):
         points = rows(
-            superset, datasets.labs_by_date, {**SERIES, "filters": time_range, "time_offsets": ["1 year ago"]}
+            superset,
+            datasets.labs_by_date,
+            {**SERIES, "filters": time_range, "time_offsets": ["1 year ago"]},
         )
     assert {"COUNT(*)", "COUNT(*)__1 year ago"} <= set(points[0])
 
@@ -200,11 +265,19 @@ def test_a_period_is_compared_with_the_year_before(superset: Superset, nafld: Se
 # -- filters of dashboards ---------------------------------------------------------------------------------------------
 
 
-def test_lists_and_ranges_of_filters_cost_nothing(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_lists_and_ranges_of_filters_cost_nothing(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     with nafld.charges(0):
-        values = superset.get(f"/api/v1/datasource/table/{datasets.labs_by_date}/column/test/values/")["result"]
+        values = superset.get(
+            f"/api/v1/datasource/table/{datasets.labs_by_date}/column/test/values/"
+        )["result"]
         listed = rows(superset, datasets.diagnoses, {"columns": ["diagnosis"], "metrics": []})
-        (ends,) = rows(superset, datasets.patients, {"metrics": [metric("MIN(age)", "min"), metric("MAX(age)", "max")]})
+        (ends,) = rows(
+            superset,
+            datasets.patients,
+            {"metrics": [metric("MIN(age)", "min"), metric("MAX(age)", "max")]},
+        )
     assert set(values) == {"hdl", "sbp", "fib4", "smoke"}
     assert len(listed) == 10
     assert ends == {"min": 18, "max": 100}
@@ -213,9 +286,13 @@ def test_lists_and_ranges_of_filters_cost_nothing(superset: Superset, nafld: Ser
 # -- what shows people's rows ------------------------------------------------------------------------------------------
 
 
-def test_samples_are_refused_with_what_to_write_instead(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_samples_are_refused_with_what_to_write_instead(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     with nafld.charges(0):
-        refused = superset.asked(datasets.patients, {"columns": ["age", "bmi"], "row_limit": 20}, status=400)
+        refused = superset.asked(
+            datasets.patients, {"columns": ["age", "bmi"], "row_limit": 20}, status=400
+        )
     assert "only aggregates over them are answered" in str(refused)
     page = f"/datasource/samples?datasource_type=table&datasource_id={datasets.patients}&force=true&page=1&per_page=20"
     superset.log_in()
@@ -229,22 +306,32 @@ def test_samples_are_refused_with_what_to_write_instead(superset: Superset, nafl
 
 def test_sql_lab_executes(superset: Superset, nafld: Server, datasets: Datasets) -> None:
     with nafld.charges(1):
-        answer = superset.executed(datasets.database, "SELECT died, COUNT(*), AVG(age) FROM patients GROUP BY 1")
+        answer = superset.executed(
+            datasets.database, "SELECT died, COUNT(*), AVG(age) FROM patients GROUP BY 1"
+        )
     assert answer["status"] == "success"
     assert [column["name"] for column in answer["columns"]] == ["died", "count", "avg"]
     assert [column["type_generic"] for column in answer["columns"]] == [3, 0, 0]
     assert len(answer["data"]) == 2
 
 
-def test_sql_lab_shows_the_ends_of_intervals_where_the_uri_asks(superset: Superset, nafld: Server) -> None:
-    database = superset.add_database("with intervals", f"{nafld.url()}?options=-c%20dpsql.intervals%3Don")
+def test_sql_lab_shows_the_ends_of_intervals_where_the_uri_asks(
+    superset: Superset, nafld: Server
+) -> None:
+    database = superset.add_database(
+        "with intervals", f"{nafld.url()}?options=-c%20dpsql.intervals%3Don"
+    )
     with nafld.charges(1):
-        answer = superset.executed(database, "SELECT died, AVG(weight) AS kg FROM patients GROUP BY died")
+        answer = superset.executed(
+            database, "SELECT died, AVG(weight) AS kg FROM patients GROUP BY died"
+        )
     assert [column["name"] for column in answer["columns"]] == ["died", "kg", "kg_low", "kg_high"]
     assert all(row["kg_low"] < row["kg"] < row["kg_high"] for row in answer["data"])
 
 
-def test_sql_lab_reads_public_tables_in_full_for_nothing(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_sql_lab_reads_public_tables_in_full_for_nothing(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     with nafld.charges(0):
         answer = superset.executed(datasets.database, "SELECT * FROM conditions ORDER BY name")
     assert len(answer["data"]) == 10
@@ -258,13 +345,17 @@ def test_sql_lab_says_what_is_wrong(superset: Superset, nafld: Server, datasets:
     assert "only aggregates over them are answered" in raw["errors"][0]["message"]
 
 
-def test_estimating_the_cost_tells_the_price(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_estimating_the_cost_tells_the_price(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     with nafld.charges(0):
         (estimate,) = superset.estimated(datasets.database, "SELECT COUNT(*) FROM labs")
     assert float(estimate["Total cost"]) == pytest.approx(0.1)
 
 
-def test_who_has_no_budget_sees_what_others_paid_for(superset: Superset, nafld: Server, datasets: Datasets) -> None:
+def test_who_has_no_budget_sees_what_others_paid_for(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
     poor = superset.add_database("a user without a budget", nafld.url(user=POOR))
     statement = "SELECT male, COUNT(*) FROM patients WHERE age > 30 GROUP BY 1"
     with nafld.charges(0):

@@ -19,9 +19,13 @@ _LARGEST = 300_000
 
 
 def test_a_whole_session(
-    superset: Superset, served: Served, datasets: Datasets, tmp_path: Path, request: pytest.FixtureRequest,
+    superset: Superset,
+    served: Served,
+    datasets: Datasets,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
     capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
+) -> None:
     """From adding the database to a dashboard that is opened, refreshed and filtered; prints what each step cost."""
     pictures = _DOCS if request.config.getoption("--update-golden") else tmp_path
     server, story = served.server, [("connect, make three datasets", *_so_far(served))]
@@ -61,8 +65,12 @@ def test_a_whole_session(
             print(" | ".join(map(str, line)))
 
 
-def test_a_chart_of_single_rows_shows_why_it_is_refused(superset: Superset, nafld: Server, datasets: Datasets) -> None:
-    rows = Chart("Rows", "table", datasets.patients, {"query_mode": "raw", "all_columns": ["age", "bmi"]}, 12)
+def test_a_chart_of_single_rows_shows_why_it_is_refused(
+    superset: Superset, nafld: Server, datasets: Datasets
+) -> None:
+    rows = Chart(
+        "Rows", "table", datasets.patients, {"query_mode": "raw", "all_columns": ["age", "bmi"]}, 12
+    )
     number = add_dashboard(superset, (rows,), [])
     with browser(1400, 1000) as page, nafld.charges(0):
         log_in(page, superset)

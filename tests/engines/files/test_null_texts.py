@@ -44,7 +44,10 @@ def _columns_with_nulls(text: str) -> list[str]:
         (["5", "6"], [5, 6]),
         (["1.5", "-2.5"], [1.5, -2.5]),
         (["2020-01-31", "2021-02-28"], ["2020-01-31", "2021-02-28"]),
-        (["2020-01-31 10:00:00", "2021-02-28 11:30:00"], ["2020-01-31 10:00:00", "2021-02-28 11:30:00"]),
+        (
+            ["2020-01-31 10:00:00", "2021-02-28 11:30:00"],
+            ["2020-01-31 10:00:00", "2021-02-28 11:30:00"],
+        ),
         (["true", "false"], [True, False]),
     ],
 )
@@ -54,13 +57,16 @@ def test_a_word_among_values_is_no_value_and_the_same_word_among_texts_is_one(
     texts = [word, "x", "Smith", word]
     xs = [values[0], word, values[1], ""]
     (tmp_path / "t.csv").write_text(
-        "id,x,c\n" + "".join(f"{row},{x},{c}\n" for row, (x, c) in enumerate(zip(xs, texts, strict=True)))
+        "id,x,c\n"
+        + "".join(f"{row},{x},{c}\n" for row, (x, c) in enumerate(zip(xs, texts, strict=True)))
     )
     text, schema = _drafted(tmp_path / "t.csv")
     rows = rows_of(schema)
     assert [row[2] for row in rows] == texts
     is_number = word == "nan" and read[0] == 1.5
-    assert list(map(str, (row[1] for row in rows))) == list(map(str, [read[0], None, read[1], None]))
+    assert list(map(str, (row[1] for row in rows))) == list(
+        map(str, [read[0], None, read[1], None])
+    )
     assert _columns_with_nulls(text) == ([] if is_number else ["x"])
     assert "csv =" not in text
 
@@ -75,7 +81,9 @@ def test_a_word_among_values_is_no_value_and_the_same_word_among_texts_is_one(
         ("id,x,y\n1,5,2020-01-01\n2,NULL,\n3,6,NA\n", ["x", "y"]),
     ],
 )
-def test_the_draft_names_words_for_columns_alone_that_need_them(tmp_path: Path, written: str, nulls: list[str]) -> None:
+def test_the_draft_names_words_for_columns_alone_that_need_them(
+    tmp_path: Path, written: str, nulls: list[str]
+) -> None:
     (tmp_path / "t.csv").write_text(written)
     text, schema = _drafted(tmp_path / "t.csv")
     assert _columns_with_nulls(text) == nulls
@@ -96,7 +104,9 @@ def test_one_file_of_a_table_is_enough_for_words(
 ) -> None:
     (tmp_path / "t").mkdir()
     for number, x in enumerate(files):
-        (tmp_path / "t" / f"{number}.csv").write_text(f"id,x\n{2 * number},{x}\n{2 * number + 1},5\n")
+        (tmp_path / "t" / f"{number}.csv").write_text(
+            f"id,x\n{2 * number},{x}\n{2 * number + 1},5\n"
+        )
     text, schema = _drafted(tmp_path)
     assert f'x = {{ type = "{sql_type}"' in text and _columns_with_nulls(text) == nulls
     assert len(rows_of(schema)) == 4
@@ -116,8 +126,11 @@ def test_words_of_a_column_stand_in_the_place_of_those_of_its_table(
     )
     schema = schema_of(tmp_path / "t.csv", declared)
     assert rows_of(schema) == [
-        (1, None, "NA", None), (2, "-", None, 5), (3, None, "", None), (4, "it's", "a,b", 7)
-    ]  # fmt: skip
+        (1, None, "NA", None),
+        (2, "-", None, 5),
+        (3, None, "", None),
+        (4, "it's", "a,b", 7),
+    ]
     session = open_session(schema)
     assert abs(int(session.execute("SELECT COUNT(b) FROM t").rows[0][0]) - 3) <= 1
     session.close()
@@ -142,7 +155,9 @@ def test_other_words_are_another_reading_of_the_same_file(tmp_path: Path) -> Non
     ]
     assert len({read_options(source) for source in sources}) == 3
     assert read_options(sources[0]) == ""
-    assert [source_heard(source_said(source)).tables for source in sources] == [source.tables for source in sources]
+    assert [source_heard(source_said(source)).tables for source in sources] == [
+        source.tables for source in sources
+    ]
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,9 @@ def whole(path: Path) -> bool:
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 def test_what_others_write_is_whole(tmp_path: Path, compression: str, version: str) -> None:
     path, made = tmp_path / "x.parquet", table()
-    pq.write_table(made, path, compression=compression, data_page_version=version, row_group_size=7000)
+    pq.write_table(
+        made, path, compression=compression, data_page_version=version, row_group_size=7000
+    )
     assert whole(path)
     pq.write_table(made.slice(0, 0), path, compression=compression, data_page_version=version)
     assert whole(path)
@@ -73,7 +75,9 @@ def _with_zeros_in_the_last_column(path: Path, content: bytes) -> bytes:
     return content[:at] + bytes(4_096) + content[at + 4_096 :]
 
 
-@pytest.mark.parametrize("damage", [_without_the_end_of_the_last_column, _with_zeros_in_the_last_column])
+@pytest.mark.parametrize(
+    "damage", [_without_the_end_of_the_last_column, _with_zeros_in_the_last_column]
+)
 def test_what_is_not_as_the_footer_says_is_refused_before_the_charge(
     tmp_path: Path, damage: Callable[[Path, bytes], bytes]
 ) -> None:

@@ -61,19 +61,29 @@ def test_parts_of_one_table_are_one_table(tmp_path: Path) -> None:
 
 
 def test_folders_hold_the_values_of_columns(tmp_path: Path) -> None:
-    for place, number in (("town=St%20Ives/year=2020", 1), ("town=Hayle/year=2021", 2),
-                          ("town=__HIVE_DEFAULT_PARTITION__/year=2021", 3)):  # fmt: skip
+    for place, number in (
+        ("town=St%20Ives/year=2020", 1),
+        ("town=Hayle/year=2021", 2),
+        ("town=__HIVE_DEFAULT_PARTITION__/year=2021", 3),
+    ):
         copy(f"SELECT {number} AS id, 'other' AS town", tmp_path / "visits" / place / "a.parquet")
-    columns = ('[tables.t.columns]\nid = { type = "integer" }\ntown = { type = "text" }\n'
-               'jahr = { type = "integer", column = "year" }')  # fmt: skip
+    columns = (
+        '[tables.t.columns]\nid = { type = "integer" }\ntown = { type = "text" }\n'
+        'jahr = { type = "integer", column = "year" }'
+    )
     found = [(1, "St Ives", 2020), (2, "Hayle", 2021), (3, None, 2021)]
     assert rows_of(schema_of(tmp_path / "visits", columns)) == found
     assert rows_of(schema_of(tmp_path, f'table = "visits"\n{columns}')) == found
     assert rows_of(schema_of(tmp_path, f'table = "visits/*/year=2021"\n{columns}')) == found[1:]
-    assert rows_of(schema_of(tmp_path, f'table = "visits/*/year=2021/*.parquet"\n{columns}')) == found[1:]
+    assert (
+        rows_of(schema_of(tmp_path, f'table = "visits/*/year=2021/*.parquet"\n{columns}'))
+        == found[1:]
+    )
 
 
-def test_the_process_holds_more_files_than_a_shell_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_process_holds_more_files_than_a_shell_may(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(opening, "OWN_PROCESS", True)
     (tmp_path / "t").mkdir()
     for number in range(400):
@@ -110,8 +120,13 @@ def test_any_name_of_the_source_is_mapped_to_a_plain_one(
     copy(select, tmp_path / "data" / "Alle Besuche.parquet")
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
         connection.execute(f'CREATE TABLE "Alle Besuche" AS {select}')
-    for source, table in ((tmp_path / "data", "Alle Besuche.parquet"), (tmp_path / "shop.duckdb", "Alle Besuche")):
-        schema = loads(HEAD.format(source=source, ledger=f"{source}.l") + f'table = "{table}"\n{columns}')
+    for source, table in (
+        (tmp_path / "data", "Alle Besuche.parquet"),
+        (tmp_path / "shop.duckdb", "Alle Besuche"),
+    ):
+        schema = loads(
+            HEAD.format(source=source, ledger=f"{source}.l") + f'table = "{table}"\n{columns}'
+        )
         session = open_session(schema)
         try:
             (row,) = session.execute(
@@ -124,7 +139,9 @@ def test_any_name_of_the_source_is_mapped_to_a_plain_one(
 
 def test_a_draft_of_strange_names_answers_once_it_is_filled_in(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
-    (tmp_path / "d" / "Meine Kunden.csv").write_text("Kunden Nr;Größe;Tag\n1;1,5;31.12.2020\n2;2,5;01.01.2021\n")
+    (tmp_path / "d" / "Meine Kunden.csv").write_text(
+        "Kunden Nr;Größe;Tag\n1;1,5;31.12.2020\n2;2,5;01.01.2021\n"
+    )
     drafted = CliRunner().invoke(commands, ["schema", "init", str(tmp_path / "d")])
     assert drafted.exit_code == 0, drafted.output
     for line in (
@@ -143,14 +160,27 @@ def test_a_draft_of_strange_names_answers_once_it_is_filled_in(tmp_path: Path) -
     assert [row[:2] for row in rows_of(schema, "meine_kunden")] == [(1, 1.5), (2, 2.5)]
 
 
-def test_a_draft_names_the_fields_of_a_struct_and_says_why_it_leaves_columns_out(tmp_path: Path) -> None:
-    copy("SELECT 1 AS id, {'city': 'x', 'at': {'zip': 1}} AS home, [1] AS l, TIME '10:00' AS t, 'a'::BLOB AS b, "
-         "INTERVAL 1 DAY AS i, MAP {'a': 1} AS m", tmp_path / "people.parquet")  # fmt: skip
+def test_a_draft_names_the_fields_of_a_struct_and_says_why_it_leaves_columns_out(
+    tmp_path: Path,
+) -> None:
+    copy(
+        "SELECT 1 AS id, {'city': 'x', 'at': {'zip': 1}} AS home, [1] AS l, TIME '10:00' AS t, 'a'::BLOB AS b, "
+        "INTERVAL 1 DAY AS i, MAP {'a': 1} AS m",
+        tmp_path / "people.parquet",
+    )
     text = CliRunner().invoke(commands, ["schema", "init", str(tmp_path / "people.parquet")]).output
     assert 'home_city = { type = "text", nullable = true, column = ["home", "city"] }' in text
-    assert 'home_at_zip = { type = "integer", nullable = true, column = ["home", "at", "zip"] }' in text
-    for column, reason in (("l", "a table with a row for each"), ("t", "has no date"), ("b", "holds bytes"),
-                           ("i", "a number of days"), ("m", "as plain columns")):  # fmt: skip
+    assert (
+        'home_at_zip = { type = "integer", nullable = true, column = ["home", "at", "zip"] }'
+        in text
+    )
+    for column, reason in (
+        ("l", "a table with a row for each"),
+        ("t", "has no date"),
+        ("b", "holds bytes"),
+        ("i", "a number of days"),
+        ("m", "as plain columns"),
+    ):
         (line,) = [each for each in text.splitlines() if f'Left out: column "{column}"' in each]
         assert reason in line
 
@@ -161,18 +191,28 @@ def test_sqlite_is_read_by_what_it_declares(tmp_path: Path) -> None:
         connection.execute(
             'CREATE TABLE "My People" (id INTEGER PRIMARY KEY, w NUMERIC(5,2), born DATE, name VARCHAR(9), b BLOB)'
         )
-        connection.execute('CREATE TABLE visits (p INTEGER REFERENCES "My People", at DATETIME, x REAL, ok BOOLEAN)')
+        connection.execute(
+            'CREATE TABLE visits (p INTEGER REFERENCES "My People", at DATETIME, x REAL, ok BOOLEAN)'
+        )
         connection.execute(
             "INSERT INTO \"My People\" VALUES (1, 1.5, '2000-01-31', 'Zoë', x'00'), (2, 2, NULL, '7', NULL)"
         )
         connection.execute("INSERT INTO visits VALUES (1, '2020-01-01 10:00:00', 1e-300, 1)")
         connection.commit()
     text = CliRunner().invoke(commands, ["schema", "init", str(place)]).output
-    for line in ('table = "My People"', 'w = { type = "decimal(5,2)", nullable = true }', 'key = "id"', "holds bytes",
-                 'references = { p = "my_people.id" }', 'ok = { type = "boolean", nullable = true }'):  # fmt: skip
+    for line in (
+        'table = "My People"',
+        'w = { type = "decimal(5,2)", nullable = true }',
+        'key = "id"',
+        "holds bytes",
+        'references = { p = "my_people.id" }',
+        'ok = { type = "boolean", nullable = true }',
+    ):
         assert line in text, text
-    columns = ('table = "My People"\n[tables.t.columns]\nid = { type = "integer" }\nw = { type = "decimal(5,2)" }\n'
-               'name = { type = "text" }')  # fmt: skip
+    columns = (
+        'table = "My People"\n[tables.t.columns]\nid = { type = "integer" }\nw = { type = "decimal(5,2)" }\n'
+        'name = { type = "text" }'
+    )
     assert [tuple(map(str, row)) for row in rows_of(schema_of(place, columns))] == [
         ("1", "1.50", "Zoë"),
         ("2", "2.00", "7"),
@@ -219,13 +259,22 @@ def test_what_a_schema_says_of_its_files_is_checked(tmp_path: Path) -> None:
         ('table = "u.parquet"', "has no such table (it has: t)"),
         ("", 'has it twice (T.csv, t.parquet); say which: table = "T.csv"'),
         ('table = "t.parquet"\ncsv = { delimiter = ";" }', "is no CSV"),
-        ('table = "t.parquet"\n[tables.t.columns]\nid = { type = "integer", column = "nr" }', "mend `column`"),
+        (
+            'table = "t.parquet"\n[tables.t.columns]\nid = { type = "integer", column = "nr" }',
+            "mend `column`",
+        ),
     ):
         rest += "" if "columns" in rest else '\n[tables.t.columns]\nid = { type = "integer" }'
         with pytest.raises(SchemaError) as caught:
             schema_of(tmp_path / "d", rest)
         assert message in str(caught.value), rest
-    for wrong in ('delimiter = ";;"', 'quote = ""', 'date_format = "d.m.y"', 'nulls = "NA"', 'encoding = "ebcdic"'):
+    for wrong in (
+        'delimiter = ";;"',
+        'quote = ""',
+        'date_format = "d.m.y"',
+        'nulls = "NA"',
+        'encoding = "ebcdic"',
+    ):
         with pytest.raises(SchemaError):
             loads(
                 HEAD.format(source="d", ledger="l")
@@ -236,5 +285,7 @@ def test_what_a_schema_says_of_its_files_is_checked(tmp_path: Path) -> None:
 def test_a_view_is_refused_with_the_way_that_works(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "s.duckdb")) as connection:
         connection.execute("CREATE TABLE u (id INTEGER); CREATE VIEW t AS FROM u")
-    with pytest.raises(SchemaError, match="store it with the unit's column: CREATE TABLE … AS FROM t, and declare"):
+    with pytest.raises(
+        SchemaError, match="store it with the unit's column: CREATE TABLE … AS FROM t, and declare"
+    ):
         schema_of(tmp_path / "s.duckdb", '[tables.t.columns]\nid = { type = "integer" }')

@@ -65,10 +65,16 @@ def made(store: Store, now: list[float]) -> Iterator[RemoteCopies]:
 
 
 def held(made: RemoteCopies) -> dict[str, bytes]:
-    return {str(each.relative_to(made.place)): each.read_bytes() for each in made.place.rglob("*") if each.is_file()}
+    return {
+        str(each.relative_to(made.place)): each.read_bytes()
+        for each in made.place.rglob("*")
+        if each.is_file()
+    }
 
 
-def test_only_what_changed_is_copied_again_and_what_is_gone_goes(made: RemoteCopies, store: Store) -> None:
+def test_only_what_changed_is_copied_again_and_what_is_gone_goes(
+    made: RemoteCopies, store: Store
+) -> None:
     assert held(made) == store.files and store.read_files == ["data/a.csv", "data/b/c.csv"]
     modes = {stat.S_IMODE(each.stat().st_mode) for each in made.place.rglob("*")}
     assert modes == {0o600, 0o700} and not made.place.parent.with_name("part").exists()
@@ -80,10 +86,16 @@ def test_only_what_changed_is_copied_again_and_what_is_gone_goes(made: RemoteCop
     assert held(made) == store.files and store.read_files[4:] == ["data/e.csv"]
 
 
-def test_the_content_is_that_of_the_files_that_are_asked_for_in_any_order(made: RemoteCopies, store: Store) -> None:
+def test_the_content_is_that_of_the_files_that_are_asked_for_in_any_order(
+    made: RemoteCopies, store: Store
+) -> None:
     first, second = (made.place / each for each in store.files)
     both = made.content([first, second])
-    assert both == made.content([second, first]) and both is not None and len(both) == len(sha256().hexdigest())
+    assert (
+        both == made.content([second, first])
+        and both is not None
+        and len(both) == len(sha256().hexdigest())
+    )
     assert made.content([first]) not in (both, made.content([second]), None)
     assert made.content([first, made.place / "nothing.csv"]) is None
     store.files["a.csv"] = b"2"
@@ -94,7 +106,9 @@ def test_the_content_is_that_of_the_files_that_are_asked_for_in_any_order(made: 
     assert made.content([first, second]) == both
 
 
-def test_a_source_is_looked_at_once_a_minute(made: RemoteCopies, store: Store, now: list[float]) -> None:
+def test_a_source_is_looked_at_once_a_minute(
+    made: RemoteCopies, store: Store, now: list[float]
+) -> None:
     before, files = store.looks, [made.place / "a.csv"]
     for now[0] in (1000.0 + AGAIN - 0.1, 1000.0 + AGAIN, 1000.0 + AGAIN + 1):
         assert made.is_due is (now[0] == 1000.0 + AGAIN)
@@ -114,9 +128,11 @@ def test_a_source_is_looked_at_once_a_minute(made: RemoteCopies, store: Store, n
 
 @pytest.mark.parametrize(
     ("failure", "said"),
-    [(OperationalError("s3://shop: is away"), "s3://shop: is away"),
-     (KeyError("secret"), "s3://shop/data: its server says what nobody understands")],
-)  # fmt: skip
+    [
+        (OperationalError("s3://shop: is away"), "s3://shop: is away"),
+        (KeyError("secret"), "s3://shop/data: its server says what nobody understands"),
+    ],
+)
 def test_trouble_is_told_until_a_look_after_five_seconds_finds_none(
     made: RemoteCopies, store: Store, now: list[float], failure: Exception, said: str
 ) -> None:
@@ -127,11 +143,19 @@ def test_trouble_is_told_until_a_look_after_five_seconds_finds_none(
         now[0] = 1000.0 + AGAIN + after
         with pytest.raises(OperationalError) as raised:
             made.look()
-        assert str(raised.value) == said and made.is_due and made.content([made.place / "a.csv"]) is None
+        assert (
+            str(raised.value) == said
+            and made.is_due
+            and made.content([made.place / "a.csv"]) is None
+        )
     assert store.looks == looks + 1 and not made.stale
     store.failure, now[0] = None, 1000.0 + AGAIN + AFTER_FAILURE
     made.look()
-    assert store.looks == looks + 2 and not made.is_due and made.content([made.place / "a.csv"]) is not None
+    assert (
+        store.looks == looks + 2
+        and not made.is_due
+        and made.content([made.place / "a.csv"]) is not None
+    )
 
 
 @pytest.mark.parametrize("changes", [TRIES - 1, TRIES])
@@ -157,11 +181,17 @@ def test_a_source_that_changes_is_copied_three_times(store: Store, changes: int)
     assert store.read_files.count("data/a.csv") == TRIES
 
 
-def test_what_the_disk_does_not_hold_is_not_copied(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_disk_does_not_hold_is_not_copied(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for free in (2, 3):
-        monkeypatch.setattr(copies.shutil, "disk_usage", lambda _, free=free: SimpleNamespace(free=free))
+        monkeypatch.setattr(
+            copies.shutil, "disk_usage", lambda _, free=free: SimpleNamespace(free=free)
+        )
         if free < 3:
-            with pytest.raises(OperationalError, match="has 3 bytes, and 2 are free for copies; set TMPDIR"):
+            with pytest.raises(
+                OperationalError, match="has 3 bytes, and 2 are free for copies; set TMPDIR"
+            ):
                 RemoteCopies(SOURCE)
             assert store.read_files == []
         else:
@@ -180,8 +210,12 @@ def test_the_copies_go_with_their_object_but_not_with_a_fork_of_it(
 
 def test_errors_name_the_address_in_the_place_of_the_copy(made: RemoteCopies) -> None:
     with pytest.raises(SchemaError) as raised, made.naming_addresses():
-        raise SchemaError(f"{made.place}/b/c.csv is no table, nor is {made.place}: {made.place.parent}")
-    assert str(raised.value) == f"{SOURCE}/b/c.csv is no table, nor is {SOURCE}: {made.place.parent}"
+        raise SchemaError(
+            f"{made.place}/b/c.csv is no table, nor is {made.place}: {made.place.parent}"
+        )
+    assert (
+        str(raised.value) == f"{SOURCE}/b/c.csv is no table, nor is {SOURCE}: {made.place.parent}"
+    )
 
 
 def test_a_source_on_this_machine_is_not_copied(store: Store, tmp_path: Path) -> None:

@@ -41,7 +41,9 @@ def database(bucket: Any, tmp_path: Path) -> Iterator[Database]:
     """The town at its first version, in the bucket."""
     schema = town(tmp_path)
     put_town(bucket, tmp_path, 1)
-    schema.write_text(schema.read_text().replace('"data"', '"s3://clinic/town/"\nledger = "town.ledger"'))
+    schema.write_text(
+        schema.read_text().replace('"data"', '"s3://clinic/town/"\nledger = "town.ledger"')
+    )
     made = open_database(schema)
     yield made
     made.close()
@@ -65,11 +67,15 @@ def filled(text: str, unit: str) -> str:
 def written_as(rows: str, folder: Path, name: str) -> bytes:
     """The rows of CSV as a Parquet file, or in a DuckDB file."""
     (folder / "rows.csv").write_text(rows)
-    with duckdb.connect(str(folder / name) if name.endswith("duckdb") else ":memory:") as connection:
+    with duckdb.connect(
+        str(folder / name) if name.endswith("duckdb") else ":memory:"
+    ) as connection:
         if name.endswith("duckdb"):
             connection.execute(f"CREATE TABLE people AS FROM '{folder}/rows.csv'")
         else:
-            connection.execute(f"COPY (FROM '{folder}/rows.csv') TO '{folder / name}' (FORMAT parquet)")
+            connection.execute(
+                f"COPY (FROM '{folder}/rows.csv') TO '{folder / name}' (FORMAT parquet)"
+            )
     return (folder / name).read_bytes()
 
 
@@ -89,17 +95,27 @@ QUICK = ("s3 folder",)
 
 
 @pytest.mark.parametrize(
-    "kind", [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in SOURCES]
+    "kind",
+    [each if each in QUICK else pytest.param(each, marks=pytest.mark.slow) for each in SOURCES],
 )
 def test_what_lies_elsewhere_is_drafted_and_answered(
-    kind: str, bucket: Any, host: HttpsServer, dpsql: Dpsql, tmp_path: Path, temporary: Path,
+    kind: str,
+    bucket: Any,
+    host: HttpsServer,
+    dpsql: Dpsql,
+    tmp_path: Path,
+    temporary: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     """`dpsql schema init`, `check` and `query`, the engine in its own process."""
     monkeypatch.setattr(opening, "OWN_PROCESS", True)
     without_noise(monkeypatch)
     source, unit, table, rows = SOURCES[kind]
-    host.files = {"/data.csv": PEOPLE.encode(), "/people.csv": PEOPLE.encode(), "/visits.csv": VISITS_CSV.encode()}
+    host.files = {
+        "/data.csv": PEOPLE.encode(),
+        "/people.csv": PEOPLE.encode(),
+        "/visits.csv": VISITS_CSV.encode(),
+    }
     put(bucket, "shop/people.csv", PEOPLE)
     put(bucket, "shop/visits.csv", VISITS_CSV)
     put(bucket, "shop/README.md", "not a table")
@@ -120,11 +136,15 @@ def test_what_lies_elsewhere_is_drafted_and_answered(
     assert not list(temporary.iterdir()), "the copies are gone"
 
 
-def test_copies_are_this_users_alone_and_go_with_the_database(database: Database, temporary: Path) -> None:
+def test_copies_are_this_users_alone_and_go_with_the_database(
+    database: Database, temporary: Path
+) -> None:
     (folder,) = temporary.glob("dpsql-copies-*")
     files = [each for each in folder.rglob("*") if each.is_file()]
     assert sorted(each.name for each in files) == ["lock", "people.parquet", "visits.parquet"]
-    assert not any(stat.S_IMODE(each.stat().st_mode) & 0o077 for each in (folder, folder / "files", *files))
+    assert not any(
+        stat.S_IMODE(each.stat().st_mode) & 0o077 for each in (folder, folder / "files", *files)
+    )
     assert visits(database) == VISITS[1]
     database.close()
     assert not list(temporary.iterdir())
@@ -202,7 +222,9 @@ def test_what_cannot_be_seen_any_more_is_told_before_the_charge(
 
     with monkeypatch.context() as patch:
         patch.setattr(held._store, "look", no_store)
-        with pytest.raises(OperationalError, match="s3://clinic/town/: its store cannot be reached"):
+        with pytest.raises(
+            OperationalError, match="s3://clinic/town/: its store cannot be reached"
+        ):
             visits(database)
         assert asked.is_set() and spent(database) == 0 and database._engine.version() is None
     assert visits(database) == VISITS[1]
@@ -218,7 +240,10 @@ def test_while_the_store_is_asked_again_copies_are_not_told_for_what_lies_there(
 ) -> None:
     """Where the last look failed nobody knows what lies there until the next one ends, whatever it ends in."""
     held = database._engine._data._copies  # type: ignore[attr-defined]
-    files, told = [Path(held._folder, place) for place in held._copied], list[tuple[str | None, bool]]()
+    files, told = (
+        [Path(held._folder, place) for place in held._copied],
+        list[tuple[str | None, bool]](),
+    )
     assert held.content(files) is not None
 
     def gone() -> Any:
@@ -237,28 +262,42 @@ def test_while_the_store_is_asked_again_copies_are_not_told_for_what_lies_there(
         held.look()
 
 
-def test_data_elsewhere_have_no_default_ledger_and_a_schema_knows_its_own(database: Database, tmp_path: Path) -> None:
+def test_data_elsewhere_have_no_default_ledger_and_a_schema_knows_its_own(
+    database: Database, tmp_path: Path
+) -> None:
     schema = tmp_path / "town.toml"
     assert (tmp_path / "town.ledger").exists()
     schema.write_text(schema.read_text().replace('ledger = "town.ledger"\n', ""))
     with pytest.raises(LedgerError, match='name one with `ledger = "…"`'):
         open_database(schema)
     (found,) = [str(each) for each in check(schema) if each.level == "error"]
-    assert found.startswith("error: ledger: not set") and found.endswith('write ledger = "town.ledger"')
+    assert found.startswith("error: ledger: not set") and found.endswith(
+        'write ledger = "town.ledger"'
+    )
 
 
 @pytest.mark.slow
-def test_the_owner_is_told_the_address_and_not_the_place_of_the_copy(bucket: Any, dpsql: Dpsql) -> None:
+def test_the_owner_is_told_the_address_and_not_the_place_of_the_copy(
+    bucket: Any, dpsql: Dpsql
+) -> None:
     put(bucket, "bad/a.parquet", b"PAR1 no PAR1")
     put(bucket, "notes/notes.txt", b"no database")
-    assert "s3://clinic/bad/a.parquet: cannot be read as Parquet" in dpsql("schema", "init", "s3://clinic/bad/").err
-    assert "s3://clinic/notes/notes.txt: is neither" in dpsql("schema", "init", "s3://clinic/notes/notes.txt").err
+    assert (
+        "s3://clinic/bad/a.parquet: cannot be read as Parquet"
+        in dpsql("schema", "init", "s3://clinic/bad/").err
+    )
+    assert (
+        "s3://clinic/notes/notes.txt: is neither"
+        in dpsql("schema", "init", "s3://clinic/notes/notes.txt").err
+    )
 
 
 @pytest.mark.slow
 def test_the_audit_sees_copies_as_data(database: Database, tmp_path: Path) -> None:
     with copies.copied_schema(load(tmp_path / "town.toml")) as schema:
         completed = schema.with_catalog(opening.declared_catalog(schema))
-        found = {check.what: check.verdict for check in advice(tmp_path / "town.toml", completed).checks}
+        found = {
+            check.what: check.verdict for check in advice(tmp_path / "town.toml", completed).checks
+        }
     assert "files of the data" not in found and found["file of the ledger"] == "passed"
     assert completed_schema(tmp_path / "town.toml").tables == completed.tables

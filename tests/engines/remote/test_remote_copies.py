@@ -25,16 +25,28 @@ pytestmark = [pytest.mark.xdist_group("remote"), pytest.mark.usefixtures("tempor
 def test_no_key_leads_out_of_the_folder_of_copies(bucket: Any) -> None:
     bucket.create_bucket(Bucket="odd-keys")
     put(bucket, "in/../../../outside.csv", PEOPLE, "odd-keys")
-    with pytest.raises(OperationalError, match=r"^s3://odd-keys/in/\.\..*cannot be the name of a file"):
+    with pytest.raises(
+        OperationalError, match=r"^s3://odd-keys/in/\.\..*cannot be the name of a file"
+    ):
         RemoteCopies("s3://odd-keys/in/")
     assert store.checked_place("", "in/a..b/c.csv") == "in/a..b/c.csv"
-    for key in ("../outside.csv", "a/../../b.csv", "a//b.csv", "/a.csv", "a\\b.csv", "a\0b.csv", f"{'n' * 300}.csv"):
+    for key in (
+        "../outside.csv",
+        "a/../../b.csv",
+        "a//b.csv",
+        "/a.csv",
+        "a\\b.csv",
+        "a\0b.csv",
+        f"{'n' * 300}.csv",
+    ):
         with pytest.raises(OperationalError, match="cannot be the name of a file"):
             store.checked_place("", key)
 
 
 @pytest.mark.slow
-def test_what_goes_wrong_in_a_bucket_is_named(bucket: Any, monkeypatch: pytest.MonkeyPatch, temporary: Path) -> None:
+def test_what_goes_wrong_in_a_bucket_is_named(
+    bucket: Any, monkeypatch: pytest.MonkeyPatch, temporary: Path
+) -> None:
     for source, said in {
         "s3://clinic/nothing.csv": "there is no such object",
         "s3://clinic/nothing/*.csv": "there is no such object",
@@ -46,7 +58,9 @@ def test_what_goes_wrong_in_a_bucket_is_named(bucket: Any, monkeypatch: pytest.M
         with pytest.raises(SchemaError, match="is no address of objects"):
             RemoteCopies(source)
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    with pytest.raises(OperationalError, match=r"its store cannot be reached.*EndpointConnectionError"):
+    with pytest.raises(
+        OperationalError, match=r"its store cannot be reached.*EndpointConnectionError"
+    ):
         RemoteCopies("s3://clinic/shop/")
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://store.example")
     with pytest.raises(SchemaError, match="everybody between could read the data"):
@@ -60,11 +74,16 @@ def test_what_goes_wrong_in_a_bucket_is_named(bucket: Any, monkeypatch: pytest.M
     assert not list(temporary.iterdir())
 
 
-def test_without_credentials_requests_are_not_signed(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_credentials_requests_are_not_signed(
+    bucket: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(bucket, "open/people.csv", PEOPLE)
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name)
-    with pytest.raises(OperationalError, match=r"is forbidden, or not there \(HTTP 403\); see that AWS_ACCESS_KEY_ID"):
+    with pytest.raises(
+        OperationalError,
+        match=r"is forbidden, or not there \(HTTP 403\); see that AWS_ACCESS_KEY_ID",
+    ):
         RemoteCopies("s3://clinic/open/people.csv")
     bucket.put_object_acl(Bucket="clinic", Key="open/people.csv", ACL="public-read")
     made = RemoteCopies("s3://clinic/open/people.csv")
@@ -106,7 +125,9 @@ def test_what_is_being_copied_goes_with_the_rest_where_the_database_is_closed(
     put(bucket, "open/people.csv", PEOPLE)
     begun, ended, said = threading.Event(), threading.Event(), list[object]()
     remove = copies.remove_folder
-    monkeypatch.setattr(copies, "remove_folder", lambda folder: (said.append(ended.is_set()), remove(folder)))
+    monkeypatch.setattr(
+        copies, "remove_folder", lambda folder: (said.append(ended.is_set()), remove(folder))
+    )
     made = RemoteCopies("s3://clinic/open/people.csv")
     put(bucket, "open/people.csv", PEOPLE * 2)
 
@@ -138,9 +159,10 @@ def test_what_is_being_copied_goes_with_the_rest_where_the_database_is_closed(
     assert begun.wait(10)
     made.close()
     copying.join(10)
-    assert sorted(map(str, said)) == ["True", "s3://clinic/open/people.csv: is closed"] and not list(
-        temporary.iterdir()
-    )
+    assert sorted(map(str, said)) == [
+        "True",
+        "s3://clinic/open/people.csv: is closed",
+    ] and not list(temporary.iterdir())
 
 
 def test_a_fork_leaves_the_copies_of_its_parent(bucket: Any, temporary: Path) -> None:
@@ -152,7 +174,9 @@ def test_a_fork_leaves_the_copies_of_its_parent(bucket: Any, temporary: Path) ->
     assert not list(temporary.iterdir())
 
 
-def test_what_does_not_fit_on_the_disk_is_not_begun(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_fit_on_the_disk_is_not_begun(
+    bucket: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(bucket, "open/people.csv", PEOPLE)
     monkeypatch.setattr(copies.shutil, "disk_usage", lambda _: type("usage", (), {"free": 10}))
     with pytest.raises(OperationalError, match="bytes, and 10 are free for copies; set TMPDIR"):
@@ -185,7 +209,10 @@ def set_status(host: HttpsServer, status: int) -> None:
         (lambda host: set_status(host, 403), r"is forbidden \(HTTP 403\)"),
         (lambda host: set_status(host, 401), r"needs a name and a password \(HTTP 401\)"),
         (lambda host: set_status(host, 503), "its server answers HTTP 503"),
-        (lambda host: host.files.update({"/people.csv": "http://localhost/"}), "leads to an address that is not"),
+        (
+            lambda host: host.files.update({"/people.csv": "http://localhost/"}),
+            "leads to an address that is not",
+        ),
         (lambda host: setattr(host, "says_state", False), "neither ETag nor Last-Modified"),
         (lambda host: setattr(host, "cuts", True), "ended before the whole file|as it should"),
         (lambda host: setattr(host, "length", None), "does not tell how long it is"),
@@ -193,7 +220,7 @@ def set_status(host: HttpsServer, status: int) -> None:
         (lambda host: setattr(host, "port", 9), "cannot be reached"),
         (lambda host: os.environ.update(SSL_CERT_FILE="/nowhere"), "certificate is not trusted"),
     ],
-)  # fmt: skip
+)
 def test_what_goes_wrong_over_https_is_named_in_our_own_words(
     host: HttpsServer, change: Callable[[HttpsServer], None], said: str, temporary: Path
 ) -> None:
@@ -204,8 +231,13 @@ def test_what_goes_wrong_over_https_is_named_in_our_own_words(
     assert "CANARY" not in str(raised.value) and not list(temporary.iterdir())
 
 
-def test_names_and_passwords_of_netrc_are_sent_to_their_host_alone(host: HttpsServer, tmp_path: Path) -> None:
-    host.files = {"/people.csv": host.address("/moved.csv", "127.0.0.1"), "/moved.csv": PEOPLE.encode()}
+def test_names_and_passwords_of_netrc_are_sent_to_their_host_alone(
+    host: HttpsServer, tmp_path: Path
+) -> None:
+    host.files = {
+        "/people.csv": host.address("/moved.csv", "127.0.0.1"),
+        "/moved.csv": PEOPLE.encode(),
+    }
     (tmp_path / ".netrc").write_text("machine localhost login me password word\n")
     (tmp_path / ".netrc").chmod(0o600)
     made = RemoteCopies(host.address("/people.csv"))

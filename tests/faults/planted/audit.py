@@ -6,7 +6,9 @@ from planted.fault import Fault, InString
 
 HONEST = "tests/audit/test_audit.py::test_an_honest_database_passes"
 NEIGHBOURS = "tests/audit/test_audit_neighbours.py"
-CONFINED = "tests/audit/test_audit_lockdown.py::test_the_engines_process_can_do_nothing_that_it_must_not"
+CONFINED = (
+    "tests/audit/test_audit_lockdown.py::test_the_engines_process_can_do_nothing_that_it_must_not"
+)
 EPSILON = "tests/audit/test_audit_epsilon.py"
 TOLD = "tests/audit/test_audit.py::test_no_form_of_the_report_tells_a_value_or_a_unit"
 
@@ -33,7 +35,9 @@ FAULTS = (
         "AboveThreshold.query_noise",
         "self.sensitivity if self.monotone else 2 * self.sensitivity",
         "self.sensitivity",
-        ("tests/audit/test_audit_samplers.py::test_the_sparse_vector_of_its_scale_passes_and_of_others_fails",),
+        (
+            "tests/audit/test_audit_samplers.py::test_the_sparse_vector_of_its_scale_passes_and_of_others_fails",
+        ),
     ),
     Fault(
         "an engine's process without Landlock, found by the audit's lock-down",
@@ -65,7 +69,9 @@ FAULTS = (
         "_checks",
         "least <= _NEEDED",
         "least < 1",
-        ("tests/audit/test_audit_lockdown.py::test_an_engine_that_can_open_a_file_or_connect_fails",),
+        (
+            "tests/audit/test_audit_lockdown.py::test_an_engine_that_can_open_a_file_or_connect_fails",
+        ),
     ),
     Fault(
         "the data opened by dpsql's own process are a note of the audit",
@@ -73,7 +79,9 @@ FAULTS = (
         "process_checks",
         'AuditCheck(_PROCESS, "failed", f"{said}; take process = false out of the schema\'s [engine]")',
         'AuditCheck(_PROCESS, "note", f"{said}; take process = false out of the schema\'s [engine]")',
-        ("tests/audit/test_audit_lockdown.py::test_an_audit_without_confinement_ends_with_what_to_do",),
+        (
+            "tests/audit/test_audit_lockdown.py::test_an_audit_without_confinement_ends_with_what_to_do",
+        ),
     ),
     Fault(
         "an engine that may read files, found by the audit's lock-down",

@@ -73,7 +73,9 @@ FAULTS = (
         "_shift_by.build",
         "case(_within(amount, -far, far), amount)",
         "amount",
-        ("tests/sql/emit/test_moved_moments.py::test_no_number_is_tried_that_moves_a_moment_too_far",),
+        (
+            "tests/sql/emit/test_moved_moments.py::test_no_number_is_tried_that_moves_a_moment_too_far",
+        ),
     ),
     Fault(
         "a stored NaN counts as the upper bound",
@@ -97,7 +99,9 @@ FAULTS = (
         "sum_type",
         '"BIGINT" if largest is not None and largest <= _SUMMED_IN_BIGINT else "HUGEINT"',
         '"BIGINT"',
-        ("tests/release/test_wide_sums.py::test_a_sum_goes_beyond_63_bits_and_lies_in_its_interval",),
+        (
+            "tests/release/test_wide_sums.py::test_a_sum_goes_beyond_63_bits_and_lies_in_its_interval",
+        ),
     ),
     Fault(
         "NaN of infinite numbers counts as the upper bound",
@@ -113,7 +117,9 @@ FAULTS = (
         "_declared_difference",
         "here == there",
         "here or there",
-        ("tests/sql/analysis/test_declared_differences.py::test_rows_of_two_tables_have_no_such_bounds",),
+        (
+            "tests/sql/analysis/test_declared_differences.py::test_rows_of_two_tables_have_no_such_bounds",
+        ),
     ),
     Fault(
         "a pattern of the data that ILIKE fails on",
@@ -188,7 +194,9 @@ FAULTS = (
         "attempt",
         "node.find(exp.Subquery, exp.Exists) is None",
         "True",
-        ("tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[a part of a moment of the unit]",),
+        (
+            "tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[a part of a moment of the unit]",
+        ),
     ),
     Fault(
         "products lifted that are not divided",
@@ -228,7 +236,9 @@ FAULTS = (
         "_cast",
         "value = dialect.ordinary(value)",
         "pass",
-        ("tests/sql/golden/test_golden.py::test_golden[timestamp_as_text]",),  # no statement fails since DuckDB 2.0.1
+        (
+            "tests/sql/golden/test_golden.py::test_golden[timestamp_as_text]",
+        ),  # no statement fails since DuckDB 2.0.1
     ),
     Fault(
         "distinct units are added up over subgroups",
@@ -244,7 +254,9 @@ FAULTS = (
         "DomainValues._reduced",
         "self._function(expression) or self._stands_for(expression, self._of_public_rows(expression))",
         "expression or self._stands_for(expression, self._of_public_rows(expression))",
-        ("tests/sql/analysis/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",),
+        (
+            "tests/sql/analysis/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",
+        ),
     ),
     Fault(
         "the values of a private column are read like those of a public one",
@@ -278,7 +290,9 @@ FAULTS = (
         "Subqueries._aggregated",
         "public_rows(relation, sizes)",
         "1",
-        (f"{PUBLIC}::test_rows_of_a_public_table_that_one_key_meets_bound_what_is_counted_of_them",),
+        (
+            f"{PUBLIC}::test_rows_of_a_public_table_that_one_key_meets_bound_what_is_counted_of_them",
+        ),
     ),
     Fault(
         "the clause loosens a limit of the owner",
@@ -294,6 +308,8 @@ FAULTS = (
         "is_unit",
         "not isinstance(column, ColumnRef) or column.identifies != UNIT",
         "not isinstance(column, ColumnRef)",
-        ("tests/sql/parser/test_googlesql.py::test_the_unit_is_known_by_lineage_and_not_by_its_name",),
+        (
+            "tests/sql/parser/test_googlesql.py::test_the_unit_is_known_by_lineage_and_not_by_its_name",
+        ),
     ),
 )

@@ -44,7 +44,9 @@ FAULTS = (
         "QueryRouter._answered.answered",
         "len(self._session.columns(plan)) != len(described)",
         "False",
-        ("tests/clients/test_wire_intervals.py::test_a_statement_that_was_described_without_them_is_not_charged",),
+        (
+            "tests/clients/test_wire_intervals.py::test_a_statement_that_was_described_without_them_is_not_charged",
+        ),
     ),
     Fault(
         "a fault of the server tells what Python said",
@@ -226,7 +228,9 @@ FAULTS = (
         "Slots._give",
         "min(able, key=lambda ticket: self._held[ticket.analyst])",
         "able[0]",
-        ("tests/session/test_database.py::test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first",),
+        (
+            "tests/session/test_database.py::test_a_free_place_goes_to_who_holds_fewest_and_then_to_who_came_first",
+        ),
     ),
     Fault(
         "a terminal obeys what results hold",

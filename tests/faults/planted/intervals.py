@@ -165,7 +165,9 @@ FAULTS = (
         "_through_function",
         "known == 2",
         "known",
-        (f"{ROOM}/test_not_resampled.py::test_where_a_function_has_no_value_at_an_end_nothing_is_known",),
+        (
+            f"{ROOM}/test_not_resampled.py::test_where_a_function_has_no_value_at_an_end_nothing_is_known",
+        ),
     ),
     Fault(
         "dates are drawn as numbers, on which the statement fails",
@@ -173,7 +175,9 @@ FAULTS = (
         "known_noises",
         'ranks.edge or is_date(column_types(shape)[f"a{place}"])',
         "ranks.edge",
-        (f"{ROOM}/test_date_intervals.py::test_numbers_made_of_dates_have_none_and_a_notice_says_so",),
+        (
+            f"{ROOM}/test_date_intervals.py::test_numbers_made_of_dates_have_none_and_a_notice_says_so",
+        ),
     ),
     Fault(
         "the ends of dates are those of numbers",
@@ -229,7 +233,9 @@ FAULTS = (
         "plan_cores",
         "draft.weight / whole * (1 - BESIDE_SHARE if beside else 1)",
         "draft.weight / whole",
-        ("tests/release/test_clipping.py::test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside",),
+        (
+            "tests/release/test_clipping.py::test_the_price_is_what_was_asked_and_a_tenth_of_it_is_beside",
+        ),
     ),
     Fault(
         "units above a limit are counted by their rows, once for each",
@@ -279,7 +285,9 @@ FAULTS = (
         "shown_notices",
         "return (CAVEAT,)",
         "return ()",
-        ("tests/release/test_shown_counts.py::test_the_analyst_is_told_once_and_only_of_such_counts",),
+        (
+            "tests/release/test_shown_counts.py::test_the_analyst_is_told_once_and_only_of_such_counts",
+        ),
     ),
     Fault(
         "what divides may be 0 and the ends are finite all the same",

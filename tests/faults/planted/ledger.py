@@ -28,7 +28,9 @@ FAULTS = (
         "_require_original",
         "meta.id",
         "meta.start",
-        (f"{LEDGER}_remembered.py::test_a_copy_is_refused_while_the_original_lies_there_and_a_moved_ledger_is_not",),
+        (
+            f"{LEDGER}_remembered.py::test_a_copy_is_refused_while_the_original_lies_there_and_a_moved_ledger_is_not",
+        ),
     ),
     Fault(
         "a charge does not look at what other processes charged",
@@ -124,7 +126,9 @@ FAULTS = (
         "LedgerFile._connected",
         'connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",)',
         'connection.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",)',
-        ("tests/privacy/ledger/test_ledger_file.py::test_no_charge_lives_in_a_file_beside_the_ledger",),
+        (
+            "tests/privacy/ledger/test_ledger_file.py::test_no_charge_lives_in_a_file_beside_the_ledger",
+        ),
     ),
     Fault(
         "a damaged answer is given",
@@ -164,7 +168,9 @@ FAULTS = (
         "LedgerServer._search_path_statement",
         InString('"{self._namespace}", pg_temp'),
         'public, "{self._namespace}"',
-        (f"{LEDGER}_server.py::test_tables_of_the_same_names_elsewhere_are_not_taken_for_the_ledger",),
+        (
+            f"{LEDGER}_server.py::test_tables_of_the_same_names_elsewhere_are_not_taken_for_the_ledger",
+        ),
     ),
     Fault(
         "a charge in a file does not wait for the disk",
@@ -252,7 +258,9 @@ FAULTS = (
         "Lifetime.epsilon",
         "max(promised, spent, present)",
         "max(promised, spent)",
-        ("tests/privacy/ledger/test_window_model.py::test_a_lifetime_is_not_less_than_what_a_window_ends_with",),
+        (
+            "tests/privacy/ledger/test_window_model.py::test_a_lifetime_is_not_less_than_what_a_window_ends_with",
+        ),
     ),
     Fault(
         "a lifetime forgets what a rule's own sum has passed",
@@ -260,7 +268,9 @@ FAULTS = (
         "Accountant._remaining",
         "self._budget.is_tallied and standing.tallied > self._budget.allowance",
         "False",
-        (f"{LEDGER}_windows.py::test_a_smaller_budget_of_a_rule_with_its_own_sum_does_not_shrink_what_was_spent",),
+        (
+            f"{LEDGER}_windows.py::test_a_smaller_budget_of_a_rule_with_its_own_sum_does_not_shrink_what_was_spent",
+        ),
     ),
     Fault(
         "a lifetime is said to be one window",
@@ -316,7 +326,9 @@ FAULTS = (
         "Patience.is_over",
         "self._present.lose(time.monotonic() - self._since)",
         "pass",
-        (f"{LEDGER}_stuck.py::test_a_piece_of_work_that_waited_in_vain_waits_no_second_time[file]",),
+        (
+            f"{LEDGER}_stuck.py::test_a_piece_of_work_that_waited_in_vain_waits_no_second_time[file]",
+        ),
     ),
     Fault(
         "a commit that nobody answered counts as done",

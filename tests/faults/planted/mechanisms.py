@@ -28,7 +28,9 @@ FAULTS = (
         "KeyWeights.weight",
         "isqrt(WHOLE**2 // groups) if self.squared else WHOLE // groups",
         "WHOLE",
-        (f"{WEIGHTS_TESTS}::test_a_unit_moves_all_sums_together_by_one_whatever_the_number_of_its_groups",),
+        (
+            f"{WEIGHTS_TESTS}::test_a_unit_moves_all_sums_together_by_one_whatever_the_number_of_its_groups",
+        ),
     ),
     Fault(
         "the threshold is that of a unit with one group",
@@ -116,7 +118,9 @@ FAULTS = (
         "exponential",
         "ends[i] - 1 - uniform_below(int(wide[i]), 1, _entropy)[0]",
         "ends[i] - wide[i]",
-        ("tests/privacy/sampling/test_sampling_choice.py::test_candidates_in_a_row_share_a_utility",),
+        (
+            "tests/privacy/sampling/test_sampling_choice.py::test_candidates_in_a_row_share_a_utility",
+        ),
     ),
     Fault(
         "the square of a rate is rounded up",
@@ -232,7 +236,10 @@ FAULTS = (
         "randomized_response",
         "other + (other >= true)",
         "other",
-        ("tests/privacy/mechanism/test_randomized_response.py", "tests/privacy/sampling/test_sampling_choice.py"),
+        (
+            "tests/privacy/mechanism/test_randomized_response.py",
+            "tests/privacy/sampling/test_sampling_choice.py",
+        ),
     ),
     Fault(
         "randomized response is charged for any lie at once",

@@ -33,7 +33,9 @@ FAULTS = (
         "chosen_noise",
         '"gaussian" if any(each.spent.epsilon is None for each in left.standings) else "laplace"',
         '"gaussian"',
-        ("tests/session/pricing/test_noise_choice.py::test_an_analyst_with_a_cap_is_answered_by_its_own_currency",),
+        (
+            "tests/session/pricing/test_noise_choice.py::test_an_analyst_with_a_cap_is_answered_by_its_own_currency",
+        ),
     ),
     Fault(
         "answers are counted of what is left, so that they never add up",
@@ -49,7 +51,9 @@ FAULTS = (
         "standalone_guarantee",
         "delta - cost.delta if cost.delta < delta else delta",
         "delta",
-        ("tests/privacy/test_measure.py::test_what_a_release_promises_alone_is_a_filter_of_its_own",),
+        (
+            "tests/privacy/test_measure.py::test_what_a_release_promises_alone_is_a_filter_of_its_own",
+        ),
     ),
     Fault(
         "a count is taken to be of one step, whose Laplace noise has more rho",
@@ -187,7 +191,9 @@ FAULTS = (
         "_inside",
         "np.fft.rfft(_masses(each, step, size)).real ** each.times",
         "np.fft.rfft(_masses(each, step, size)).real",
-        ("tests/privacy/mechanism/test_noise_sums.py::test_weights_are_fractions_and_noises_come_many_times",),
+        (
+            "tests/privacy/mechanism/test_noise_sums.py::test_weights_are_fractions_and_noises_come_many_times",
+        ),
     ),
     Fault(
         "the price of a target forgets that it is split over the cells",
@@ -212,7 +218,9 @@ FAULTS = (
         "typical",
         "float(value)",
         "float(value) - 1",
-        ("tests/session/pricing/test_target_error.py::test_the_second_price_follows_from_released_values_alone",),
+        (
+            "tests/session/pricing/test_target_error.py::test_the_second_price_follows_from_released_values_alone",
+        ),
     ),
     Fault(
         "a target may cost more than one statement may",
@@ -238,7 +246,9 @@ FAULTS = (
         "TargetPlanner.better",
         "result.price.charged",
         "",
-        ("tests/session/pricing/test_target_error.py::test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost",),
+        (
+            "tests/session/pricing/test_target_error.py::test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost",
+        ),
     ),
     Fault(
         "the second charge of a pilot is not asked for",
@@ -246,6 +256,8 @@ FAULTS = (
         "_second",
         "consent(better, first.price.charged)",
         "pass",
-        ("tests/session/pricing/test_target_error.py::test_who_does_not_consent_keeps_the_first_answer",),
+        (
+            "tests/session/pricing/test_target_error.py::test_who_does_not_consent_keeps_the_first_answer",
+        ),
     ),
 )

@@ -172,7 +172,9 @@ FAULTS = (
         "LocalCursor.rows",
         "with suppress(Exception):\n    self._renew()",
         "pass",
-        ("tests/engines/test_in_process_data.py::test_they_are_open_and_locked_down_before_the_fault_is_told",),
+        (
+            "tests/engines/test_in_process_data.py::test_they_are_open_and_locked_down_before_the_fault_is_told",
+        ),
     ),
     Fault(
         "an interrupt leaves the process that was begun",
@@ -188,7 +190,9 @@ FAULTS = (
         "OpenedSource.__init__",
         "self._require_readable()",
         "pass",
-        ("tests/engines/test_lockdown.py::test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening",),
+        (
+            "tests/engines/test_lockdown.py::test_what_the_engine_cannot_read_in_parquet_is_refused_at_the_opening",
+        ),
     ),
     Fault(
         "a statement is charged though the engine stands still",

@@ -99,7 +99,9 @@ FAULTS = (
         "_ranges",
         "low.type == high.type and alike",
         "low.type == high.type",
-        ("tests/sql/faithful/test_public_partners.py::test_ends_that_a_double_cannot_tell_apart_are_met_together",),
+        (
+            "tests/sql/faithful/test_public_partners.py::test_ends_that_a_double_cannot_tell_apart_are_met_together",
+        ),
     ),
     Fault(
         "ends that two values are compared with are taken for a range",

@@ -50,7 +50,9 @@ FAULTS = (
         "TreeMechanism.explained_by_noise",
         "2 * self.branching * self.levels",
         "1",
-        ("tests/planning/estimators/test_ends.py::test_a_part_of_the_range_where_no_row_lies_is_seldom_told",),
+        (
+            "tests/planning/estimators/test_ends.py::test_a_part_of_the_range_where_no_row_lies_is_seldom_told",
+        ),
     ),
     Fault(
         "any count above 0 is a row for MIN and MAX",
@@ -68,7 +70,9 @@ FAULTS = (
         "NoisyTree.__init__",
         "place // tree.merged",
         "place",
-        ("tests/planning/estimators/test_ends.py::test_a_tree_with_wider_leaves_counts_each_bin_in_its_leaf",),
+        (
+            "tests/planning/estimators/test_ends.py::test_a_tree_with_wider_leaves_counts_each_bin_in_its_leaf",
+        ),
     ),
     Fault(
         "bins are too fine for the noise of their tree",
@@ -76,7 +80,9 @@ FAULTS = (
         "merged_bins",
         "EVIDENT_PART * contribution.fine",
         "EVIDENT_PART * 10**6 * contribution.fine",
-        ("tests/planning/estimators/test_ends.py::test_bins_are_as_fine_as_the_price_makes_rows_evident",),
+        (
+            "tests/planning/estimators/test_ends.py::test_bins_are_as_fine_as_the_price_makes_rows_evident",
+        ),
     ),
     Fault(
         "bins are wide at any price",
@@ -84,7 +90,9 @@ FAULTS = (
         "merged_bins",
         "if finest.explained_by_noise() <= EVIDENT_PART * contribution.fine:\n    return 1",
         "pass",
-        ("tests/planning/estimators/test_ends.py::test_bins_are_as_fine_as_the_price_makes_rows_evident",),
+        (
+            "tests/planning/estimators/test_ends.py::test_bins_are_as_fine_as_the_price_makes_rows_evident",
+        ),
     ),
     Fault(
         "a level of a tree is not paid for",
@@ -100,7 +108,9 @@ FAULTS = (
         "NoisyTree.children",
         "(level, start) not in self._read",
         "True",
-        ("tests/privacy/mechanism/test_tree.py::test_a_node_has_one_noise_however_often_it_is_read",),
+        (
+            "tests/privacy/mechanism/test_tree.py::test_a_node_has_one_noise_however_often_it_is_read",
+        ),
     ),
     Fault(
         "half of what a row moves two utilities of a rank apart",
@@ -116,7 +126,9 @@ FAULTS = (
         "RankTarget.spread",
         "2 * max(self.part.numerator, self.part.denominator - self.part.numerator)",
         "self.part.denominator",
-        ("tests/privacy/mechanism/test_ranking.py::test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread",),
+        (
+            "tests/privacy/mechanism/test_ranking.py::test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread",
+        ),
     ),
     Fault(
         "the counts around a quantile are not paid for",
@@ -132,7 +144,9 @@ FAULTS = (
         "NoisyDistribution.curves",
         "(self._curve(fraction, ranks) for fraction in ranks.fractions)",
         "(self._curve(ranks.fractions[0], ranks) for _ in ranks.fractions)",
-        ("tests/privacy/mechanism/test_tree.py::test_the_interval_of_each_element_of_a_list_holds",),
+        (
+            "tests/privacy/mechanism/test_tree.py::test_the_interval_of_each_element_of_a_list_holds",
+        ),
     ),
     Fault(
         "the rows of a divided bin count on both sides",
@@ -207,7 +221,9 @@ FAULTS = (
         "ChosenQuantiles.curves",
         "(self._curve(fraction, ranks) for fraction in ranks.fractions)",
         "(self._curve(ranks.fractions[0], ranks) for _ in ranks.fractions)",
-        ("tests/postprocessing/intervals/test_list_intervals.py::test_each_element_has_an_interval_that_is_kept",),
+        (
+            "tests/postprocessing/intervals/test_list_intervals.py::test_each_element_has_an_interval_that_is_kept",
+        ),
     ),
     Fault(
         "the noise of the children inside a node is forgotten",

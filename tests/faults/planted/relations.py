@@ -219,7 +219,9 @@ FAULTS = (
         "_with_condition",
         'Call("or", (condition, other), BOOLEAN)',
         'Call("and", (condition, other), BOOLEAN)',
-        ("tests/sql/binder/test_pushdown.py::test_uses_under_different_conditions_are_released_once",),
+        (
+            "tests/sql/binder/test_pushdown.py::test_uses_under_different_conditions_are_released_once",
+        ),
     ),
     Fault(
         "centring forgotten in the sensitivity",
@@ -235,7 +237,9 @@ FAULTS = (
         "FAITHFUL",
         '"its whole number"',
         '"the nearest integer", "its whole number"',
-        ("tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",),
+        (
+            "tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",
+        ),
     ),
     Fault(
         "a parent's key may be read so that two become one",
@@ -243,7 +247,9 @@ FAULTS = (
         "apart_in",
         'found |= {split_reference(each, "references") for each in table.references.values()}',
         "pass",
-        ("tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",),
+        (
+            "tests/engines/test_reading.py::test_what_tells_units_apart_is_not_read_so_that_two_become_one",
+        ),
     ),
     Fault(
         "unit found by name",
@@ -358,7 +364,9 @@ FAULTS = (
         "Subqueries._unknown",
         "others is not None",
         "False",
-        ("tests/sql/faithful/test_relations.py::test_a_pair_beside_the_unit_is_unknown_where_its_other_part_is",),
+        (
+            "tests/sql/faithful/test_relations.py::test_a_pair_beside_the_unit_is_unknown_where_its_other_part_is",
+        ),
     ),
     Fault(
         "a SEMI JOIN with rows of others",
@@ -390,7 +398,9 @@ FAULTS = (
         "From._wrapped",
         'plain and not (side.conditions and kind == "full")',
         "plain",
-        ("tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[full of filtered sides]",),
+        (
+            "tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[full of filtered sides]",
+        ),
     ),
     Fault(
         "the unit of a full join is that of its left side",
@@ -548,7 +558,9 @@ FAULTS = (
         "Cut.released",
         "self._aliases = aliases",
         "self._aliases = 0",
-        ("tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[beside a released value]",),
+        (
+            "tests/sql/faithful/test_relations.py::test_the_answer_is_duckdbs[beside a released value]",
+        ),
     ),
     Fault(
         "unknown is false in NOT IN",

@@ -23,7 +23,9 @@ FAULTS = (
         "_has_a_value",
         "_or_null(_between_days(expression, values), expression, values.nullable)",
         'Call("=", (expression, expression), BOOLEAN)',
-        ("tests/release/test_cube_bounds.py::test_levels_of_keys_that_share_a_column_add_up_to_one_number",),
+        (
+            "tests/release/test_cube_bounds.py::test_levels_of_keys_that_share_a_column_add_up_to_one_number",
+        ),
     ),
     Fault(
         "an average is a number whatever its count",
@@ -39,7 +41,9 @@ FAULTS = (
         "read_aggregate",
         "quantile if counts or _shows_rows(row[estimate.histogram]) else (None, None, quantile[2])",
         "quantile",
-        ("tests/release/test_null_statistics.py::test_a_group_without_rows_has_null_and_one_with_rows_a_number",),
+        (
+            "tests/release/test_null_statistics.py::test_a_group_without_rows_has_null_and_one_with_rows_a_number",
+        ),
     ),
     Fault(
         "the noise of a level's groups counts as that of one",
@@ -63,7 +67,9 @@ FAULTS = (
         "cube",
         "relation = within_domain(relation, keys, binding.sizes)",
         "pass",
-        ("tests/release/test_cube.py::test_all_levels_leave_out_the_rows_that_the_finest_one_does",),
+        (
+            "tests/release/test_cube.py::test_all_levels_leave_out_the_rows_that_the_finest_one_does",
+        ),
     ),
     Fault(
         "what is shown of a count may be below 0",
@@ -325,7 +331,10 @@ FAULTS = (
         "answer_key",
         "[[core.sql, canonical(_as_released(core))] for core in plan.cores]",
         "[plan.text]",
-        (f"{ANSWERS}::test_another_price_is_another_release", f"{ANSWERS}::test_noise_cannot_be_averaged_away"),
+        (
+            f"{ANSWERS}::test_another_price_is_another_release",
+            f"{ANSWERS}::test_noise_cannot_be_averaged_away",
+        ),
     ),
     Fault(
         "an answer is kept that no entry has paid for",
@@ -349,7 +358,9 @@ FAULTS = (
         "unfit",
         'StatementError("E_SHELL", _UNFIT)',
         'StatementError("E_SHELL", words)',
-        ("tests/postprocessing/test_sandbox_errors.py::test_what_does_not_fit_is_said_before_it_is_paid",),
+        (
+            "tests/postprocessing/test_sandbox_errors.py::test_what_does_not_fit_is_said_before_it_is_paid",
+        ),
     ),
     Fault(
         "what fails over released rows quotes the value",
@@ -357,7 +368,9 @@ FAULTS = (
         "failed",
         '"a function was given a value that it does not take"',
         "words",
-        ("tests/postprocessing/test_sandbox_errors.py::test_what_fails_on_a_value_does_not_quote_it",),
+        (
+            "tests/postprocessing/test_sandbox_errors.py::test_what_fails_on_a_value_does_not_quote_it",
+        ),
     ),
     Fault(
         "the sandbox's optimizer decides by statistics",
@@ -381,6 +394,8 @@ FAULTS = (
         "spreads",
         "(level.group[:, None] == level.group[None, :]) / level.variance",
         "(level.group[:, None] == level.group[None, :]) / (2 * level.variance)",
-        ("tests/session/pricing/test_expected.py::test_the_spread_of_least_squares_is_that_of_its_estimate",),
+        (
+            "tests/session/pricing/test_expected.py::test_the_spread_of_least_squares_is_that_of_its_estimate",
+        ),
     ),
 )

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from planted.fault import Fault
 
-REMOTE, COPYING = "tests/engines/remote/test_remote.py", "tests/engines/remote/test_remote_copies.py"
-COPIES, HTTPS, S3, STORE = (f"dpsql/engines/remote/{name}.py" for name in ("copies", "https", "s3", "store"))
+REMOTE, COPYING = (
+    "tests/engines/remote/test_remote.py",
+    "tests/engines/remote/test_remote_copies.py",
+)
+COPIES, HTTPS, S3, STORE = (
+    f"dpsql/engines/remote/{name}.py" for name in ("copies", "https", "s3", "store")
+)
 ALL = "dpsql/engines/files/versions.py"
 CHANGED = (f"{REMOTE}::test_the_next_statement_reads_what_has_changed_and_is_charged",)
 WRONG_OVER_HTTPS = (f"{COPYING}::test_what_goes_wrong_over_https_is_named_in_our_own_words",)
@@ -124,7 +129,12 @@ FAULTS = (
         (f"{COPYING}::test_an_object_that_is_written_while_it_is_copied_is_never_a_mixture",),
     ),
     Fault(
-        "a half of a file is a copy", HTTPS, "HttpsFiles.read", "if left: ...", "if left is None: ...", WRONG_OVER_HTTPS
+        "a half of a file is a copy",
+        HTTPS,
+        "HttpsFiles.read",
+        "if left: ...",
+        "if left is None: ...",
+        WRONG_OVER_HTTPS,
     ),
     Fault(
         "rows cross a network as they are, where a server leads there",

@@ -256,7 +256,14 @@ FAULTS = (
         "False",
         ("tests/sql/faithful/test_relations.py::test_units_of_a_full_join_are_told_apart_exactly",),
     ),
-    Fault("inner join on keys loses declared ones", CORE, "_Emission._final", '"LEFT"', "", (ANSWER, VALUES)),
+    Fault(
+        "inner join on keys loses declared ones",
+        CORE,
+        "_Emission._final",
+        '"LEFT"',
+        "",
+        (ANSWER, VALUES),
+    ),
     Fault(
         "threshold on rows instead of units",
         CORE,
@@ -282,7 +289,9 @@ FAULTS = (
         "_Emission._final",
         '"LEFT"',
         '"FULL"',
-        ("tests/sql/analysis/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(price)]",),
+        (
+            "tests/sql/analysis/test_domain.py::test_keys_are_the_same_whatever_the_data_hold[FLOOR(price)]",
+        ),
     ),
     Fault(
         "a histogram is clipped per bin instead of over all bins of a group",

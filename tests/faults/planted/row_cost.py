@@ -10,7 +10,9 @@ PATTERNS = "dpsql/sql/functions/regular_expression"
 AUTOMATA = "tests/sql/functions/test_automata.py"
 ROW_WORK = "dpsql/sql/analysis/work/row_cost.py"
 STEPS = "tests/sql/analysis/test_row_work.py"
-FIRST_CHARACTERS = f"{STEPS}::test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read"
+FIRST_CHARACTERS = (
+    f"{STEPS}::test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read"
+)
 KEPT = "tests/sql/analysis/test_kept_texts.py"
 
 FAULTS = (
@@ -105,7 +107,14 @@ FAULTS = (
         ("tests/sql/analysis/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
     ),
     Fault("any number of steps is made", LIMITS, "MOST_STEPS", "30_000_000", "10**40", (STEPS,)),
-    Fault("a text is as much work as a number", ROW_WORK, "_own", "_length(each, known) // CHARACTERS", "0", (STEPS,)),
+    Fault(
+        "a text is as much work as a number",
+        ROW_WORK,
+        "_own",
+        "_length(each, known) // CHARACTERS",
+        "0",
+        (STEPS,),
+    ),
     Fault(
         "a text is as long as it is in each of many rows",
         LIMITS,
@@ -176,7 +185,9 @@ FAULTS = (
         "_escaped",
         "cost=CallCost.LIKE",
         "cost=CallCost.ONE_LOOK",
-        ("tests/sql/functions/test_costs.py::test_each_form_of_like_looks_at_a_character_several_times",),
+        (
+            "tests/sql/functions/test_costs.py::test_each_form_of_like_looks_at_a_character_several_times",
+        ),
     ),
     Fault(
         "a pattern of the data is tried once",
@@ -186,7 +197,9 @@ FAULTS = (
         "1",
         ("tests/sql/analysis/test_row_work.py::test_a_step_is_a_number_or_some_characters",),
     ),
-    Fault("an automaton of any size is made at once", ROW_WORK, "_FEW_STATES", "64", "10**9", (STEPS,)),
+    Fault(
+        "an automaton of any size is made at once", ROW_WORK, "_FEW_STATES", "64", "10**9", (STEPS,)
+    ),
     Fault(
         "groups are extracted as they are found",
         ROW_WORK,

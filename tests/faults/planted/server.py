@@ -5,7 +5,11 @@ from __future__ import annotations
 from planted.fault import Fault
 from planted.finders import WIRE
 
-GUESSES, PLACES, LOG = "tests/server/authentication/test_guesses.py", f"{WIRE}_places.py", f"{WIRE}_owners_log.py"
+GUESSES, PLACES, LOG = (
+    "tests/server/authentication/test_guesses.py",
+    f"{WIRE}_places.py",
+    f"{WIRE}_owners_log.py",
+)
 
 FAULTS = (
     Fault(
@@ -30,7 +34,9 @@ FAULTS = (
         "FailedLogins.attempt",
         "by_name = min(by_name, PATIENCE)",
         "pass",
-        (f"{GUESSES}::test_a_name_waits_for_whatever_addresses_try_it_and_its_owner_comes_in_all_the_same",),
+        (
+            f"{GUESSES}::test_a_name_waits_for_whatever_addresses_try_it_and_its_owner_comes_in_all_the_same",
+        ),
     ),
     Fault(
         "wrong passwords are remembered without end",
@@ -46,7 +52,9 @@ FAULTS = (
         "Users.verifier",
         "counts[int.from_bytes(draw) % len(counts)]",
         "ITERATIONS",
-        ("tests/server/authentication/test_users.py::test_unknown_names_have_as_many_iterations_as_known_ones",),
+        (
+            "tests/server/authentication/test_users.py::test_unknown_names_have_as_many_iterations_as_known_ones",
+        ),
     ),
     Fault(
         "one user takes all connections",
@@ -94,7 +102,9 @@ FAULTS = (
         "",
         "LOG.addHandler(logging.NullHandler())",
         "LOG.disabled = False",
-        (f"{LOG}::test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_terminal",),
+        (
+            f"{LOG}::test_in_python_the_error_notes_its_number_and_nothing_is_written_to_the_terminal",
+        ),
     ),
     Fault(
         "a server that shall be confined starts without",

@@ -9,7 +9,9 @@ LIMITS = "dpsql/sql/analysis/work/limits.py"
 ROW_WORK = "dpsql/sql/analysis/work/row_cost.py"
 STEPS = "tests/sql/analysis/test_row_work.py"
 PUBLIC_TEXTS = "tests/sql/analysis/test_public_texts.py"
-FIRST_CHARACTERS = f"{STEPS}::test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read"
+FIRST_CHARACTERS = (
+    f"{STEPS}::test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read"
+)
 KEPT = "tests/sql/analysis/test_kept_texts.py"
 
 FAULTS = (
@@ -147,7 +149,9 @@ FAULTS = (
         "texts_made",
         "computed(expressions)",
         "Counter(expressions)",
-        (f"{PUBLIC_TEXTS}::test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit",),
+        (
+            f"{PUBLIC_TEXTS}::test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit",
+        ),
     ),
     Fault(
         "any number of texts may be made of those of public tables",
@@ -155,7 +159,9 @@ FAULTS = (
         "_require_few_public_characters",
         "made > _MOST_MADE",
         "False",
-        (f"{PUBLIC_TEXTS}::test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit",),
+        (
+            f"{PUBLIC_TEXTS}::test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit",
+        ),
     ),
     Fault(
         "a row is compared with any number of values at once",

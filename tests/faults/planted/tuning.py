@@ -14,15 +14,24 @@ CLAIMS = (f"{AVERAGES}::test_a_unit_changes_each_cell_by_no_more_than_its_own_li
 TUNING, COUNTS = "tests/planning/test_tuning_plan.py", "tests/release/test_tuning_counts.py"
 COST = (f"{TUNING}::test_it_costs_the_sum_of_its_counts_and_no_more_than_its_share",)
 MOVED = (f"{TUNING}::test_a_unit_moves_the_counts_by_no_more_than_the_noise_is_made_for",)
-LADDERS, NOISY = "tests/session/tuning/test_noisy_ladders.py", "dpsql/session/tuning/noisy_ladders.py"
+LADDERS, NOISY = (
+    "tests/session/tuning/test_noisy_ladders.py",
+    "dpsql/session/tuning/noisy_ladders.py",
+)
 BEYOND = "tests/session/test_rows_beyond.py"
 FOUND = "tests/session/tuning/test_automatic_bounds.py::test"
-AUTOMATIC, FINDER = "dpsql/session/tuning/automatic_bounds.py", "dpsql/session/tuning/bounds_finder.py"
+AUTOMATIC, FINDER = (
+    "dpsql/session/tuning/automatic_bounds.py",
+    "dpsql/session/tuning/bounds_finder.py",
+)
 LIMITS = (f"{AVERAGES}::test_each_aggregate_has_the_limit_that_is_declared_for_it",)
 
 EXECUTION = "dpsql/session/execution.py"
 JOURNAL, RESTORING = "dpsql/privacy/ledger/journal.py", "dpsql/privacy/ledger/restoring.py"
-RESUMED, GIVEN_UP = "tests/cli/test_cli_tune_resumed.py::test", "tests/privacy/ledger/test_given_up.py::test"
+RESUMED, GIVEN_UP = (
+    "tests/cli/test_cli_tune_resumed.py::test",
+    "tests/privacy/ledger/test_given_up.py::test",
+)
 
 FAULTS = (
     Fault(
@@ -264,7 +273,10 @@ FAULTS = (
         "count",
         "mechanism.node.perturb(counts, _entropy=_entropy)",
         "[each and mechanism.node.perturb([each], _entropy=_entropy)[0] for each in counts]",
-        (f"{COUNTS}::test_a_table_without_rows_has_noise_alone", f"{COUNTS}::test_every_count_has_noise_of_its_own"),
+        (
+            f"{COUNTS}::test_a_table_without_rows_has_noise_alone",
+            f"{COUNTS}::test_every_count_has_noise_of_its_own",
+        ),
     ),
     Fault(
         "a limit is chosen by its noise alone",

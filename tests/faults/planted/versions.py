@@ -211,7 +211,9 @@ FAULTS = (
         "HeldFiles.source",
         "_below_one_folder(source)",
         "source",
-        (f"{VERSIONS}::test_all_files_are_of_the_folder_to_which_a_link_leads_when_the_first_is_opened",),
+        (
+            f"{VERSIONS}::test_all_files_are_of_the_folder_to_which_a_link_leads_when_the_first_is_opened",
+        ),
     ),
     Fault(
         "the time that a version takes to be opened is felt where a planner counts public rows",
@@ -235,7 +237,9 @@ FAULTS = (
         "Versions.hold",
         "lambda: self.renewed(opening)",
         "self.renewed",
-        (f"{SLOW}::test_a_version_that_changes_while_it_is_read_is_opened_again_in_the_same_buckets",),
+        (
+            f"{SLOW}::test_a_version_that_changes_while_it_is_read_is_opened_again_in_the_same_buckets",
+        ),
     ),
     Fault(
         "a second opening begins the time anew",
@@ -243,7 +247,9 @@ FAULTS = (
         "ResponseTiming.begin",
         "if self._begun is None:\n    self._begun = self._clock.now()",
         "self._begun = self._clock.now()",
-        (f"{SLOW}::test_a_version_that_changes_while_it_is_read_is_opened_again_in_the_same_buckets",),
+        (
+            f"{SLOW}::test_a_version_that_changes_while_it_is_read_is_opened_again_in_the_same_buckets",
+        ),
     ),
     Fault(
         "a version ends while a statement reads it",
@@ -267,7 +273,9 @@ FAULTS = (
         "HeldFiles.settled",
         "time.sleep(max(0.0, self._since + tick - time.monotonic()))",
         "_ = tick",
-        (f"{VERSIONS}::test_a_file_that_was_written_just_now_is_looked_at_when_a_write_would_show",),
+        (
+            f"{VERSIONS}::test_a_file_that_was_written_just_now_is_looked_at_when_a_write_would_show",
+        ),
     ),
     Fault(
         "data of other types are read by the plans of the old ones",
@@ -283,7 +291,9 @@ FAULTS = (
         "Versions._open",
         "statement_incident(number)",
         "statement_incident()",
-        ("tests/server/test_owners_log.py::test_a_corrupt_file_is_named_under_the_number_that_the_analyst_has",),
+        (
+            "tests/server/test_owners_log.py::test_a_corrupt_file_is_named_under_the_number_that_the_analyst_has",
+        ),
     ),
     Fault(
         "a wait is looked at every few seconds",
@@ -291,7 +301,9 @@ FAULTS = (
         "GLANCE",
         "0.05",
         "3.5",
-        ("tests/server/test_stuck.py::test_waits_are_looked_at_often_enough_to_end_within_a_second",),
+        (
+            "tests/server/test_stuck.py::test_waits_are_looked_at_often_enough_to_end_within_a_second",
+        ),
     ),
     Fault(
         "a connection keeps the public rows that it has read",
@@ -299,6 +311,8 @@ FAULTS = (
         "Session.__init__",
         "PostProcessors(lambda: self.named.schema, rows, engine.version)",
         "PostProcessors(lambda: self.named.schema, rows)",
-        ("tests/session/test_replaced_public_table.py::test_the_next_statement_reads_the_new_rows",),
+        (
+            "tests/session/test_replaced_public_table.py::test_the_next_statement_reads_the_new_rows",
+        ),
     ),
 )

@@ -5,7 +5,10 @@ from __future__ import annotations
 from planted.fault import Fault
 
 VIEWS = "tests/session/answer_store/test_views.py"
-TOLD, NOT_TOLD = f"{VIEWS}::test_what_earlier_answers_tell_is_free", f"{VIEWS}::test_what_they_do_not_tell_is_bought"
+TOLD, NOT_TOLD = (
+    f"{VIEWS}::test_what_earlier_answers_tell_is_free",
+    f"{VIEWS}::test_what_they_do_not_tell_is_bought",
+)
 
 PARTS = "tests/session/answer_store/test_partial_answers.py"
 
@@ -48,7 +51,9 @@ FAULTS = (
         "AnswerStore.given",
         "None if version is None else self._given.find(answer_key(plan, version)).sources",
         "None",
-        ("tests/session/answer_store/test_given_answers.py::test_what_was_given_stays_as_others_are_bought",),
+        (
+            "tests/session/answer_store/test_given_answers.py::test_what_was_given_stays_as_others_are_bought",
+        ),
     ),
     Fault(
         "what was bought with an answer is combined with what else tells it",
@@ -56,7 +61,9 @@ FAULTS = (
         "PartOfCore.sources",
         "CellSources(False, (rest,))",
         "CellSources(True, (rest,))",
-        ("tests/session/answer_store/test_given_answers.py::test_what_was_given_stays_as_others_are_bought",),
+        (
+            "tests/session/answer_store/test_given_answers.py::test_what_was_given_stays_as_others_are_bought",
+        ),
     ),
     Fault(
         "two processes give a statement two answers",
@@ -64,7 +71,9 @@ FAULTS = (
         "GivenAnswers.keep",
         "sources if kept is None else _read(kept)",
         "sources",
-        ("tests/session/answer_store/test_given_answers.py::test_the_first_of_two_processes_counts",),
+        (
+            "tests/session/answer_store/test_given_answers.py::test_the_first_of_two_processes_counts",
+        ),
     ),
     Fault(
         "a statement that is bought anew is given as it was before",
@@ -72,7 +81,9 @@ FAULTS = (
         "AnswerStore._keep",
         "self._given.keep(key, given.number, entry, None)",
         "pass",
-        ("tests/session/answer_store/test_given_answers.py::test_a_new_answer_that_is_bought_is_given_from_then_on",),
+        (
+            "tests/session/answer_store/test_given_answers.py::test_a_new_answer_that_is_bought_is_given_from_then_on",
+        ),
     ),
     Fault(
         "totals of grouping sets have the noise of one of their parts",
@@ -80,7 +91,9 @@ FAULTS = (
         "CombinedSums._noise_of",
         "for leaf in leaves: ...",
         "for leaf in leaves[:1]: ...",
-        (f"{VIEWS}::test_totals_of_grouping_sets_are_the_sums_of_their_parts_with_the_noise_of_all_of_them",),
+        (
+            f"{VIEWS}::test_totals_of_grouping_sets_are_the_sums_of_their_parts_with_the_noise_of_all_of_them",
+        ),
     ),
     Fault(
         "units of several groups are added up to a total",

@@ -31,7 +31,9 @@ FAULTS = (
         "precompute",
         "if product: ...",
         "if not product: ...",
-        ("tests/sql/analysis/test_products.py::test_what_reads_one_side_of_a_product_is_computed_below_it",),
+        (
+            "tests/sql/analysis/test_products.py::test_what_reads_one_side_of_a_product_is_computed_below_it",
+        ),
     ),
     Fault(
         "a value of a product's pairs reads the ones of one side",
@@ -39,7 +41,9 @@ FAULTS = (
         "_chosen",
         "[*chosen, *factors]",
         "chosen",
-        ("tests/sql/analysis/test_products.py::test_what_reads_pairs_reads_the_ones_of_both_sides",),
+        (
+            "tests/sql/analysis/test_products.py::test_what_reads_pairs_reads_the_ones_of_both_sides",
+        ),
     ),
     Fault(
         "rows are read once more where a unit is above a limit",
@@ -79,7 +83,9 @@ FAULTS = (
         "_of_both",
         "if private: ...",
         "if not private: ...",
-        (f"{WORK}test_both_sides_of_an_intersection_are_grouped_anew_whether_or_not_both_have_a_row",),
+        (
+            f"{WORK}test_both_sides_of_an_intersection_are_grouped_anew_whether_or_not_both_have_a_row",
+        ),
     ),
     Fault(
         "conditions of a subquery are asked while a file is read",
@@ -87,7 +93,9 @@ FAULTS = (
         "_opaque_condition",
         "_OUTSIDE.get() or read",
         "read",
-        ("tests/sql/analysis/test_work.py::test_no_block_of_private_rows_is_left_out_for_what_it_holds",),
+        (
+            "tests/sql/analysis/test_work.py::test_no_block_of_private_rows_is_left_out_for_what_it_holds",
+        ),
     ),
     Fault(
         "rows are multiplied before a unit is held to its limit",

@@ -8,7 +8,10 @@ LOSS = "tests/privacy/test_privacy_loss_distributions.py"
 DOMINANCE = "tests/privacy/test_privacy_loss_dominance.py"
 LATTICE = "tests/privacy/test_privacy_loss_lattice.py"
 BLOCKS, OFFERS = "tests/planning/workload/test_blocks.py", "tests/planning/workload/test_offers.py"
-PARALLEL, LOSSES = "tests/planning/workload/test_parallel.py", "tests/planning/workload/test_plan_losses.py"
+PARALLEL, LOSSES = (
+    "tests/planning/workload/test_parallel.py",
+    "tests/planning/workload/test_plan_losses.py",
+)
 MEETING = f"{PARALLEL}::test_units_that_may_meet_both_conditions_are_not_parted"
 ROWS = f"{PARALLEL}::test_rows_that_are_apart_are_not_units_that_are"
 PARTED = f"{PARALLEL}::test_units_that_conditions_part_cost_the_most_of_them"
@@ -338,6 +341,8 @@ FAULTS = (
         "_point",
         "case datetime(): ...",
         "case datetime() if False: ...",
-        ("tests/planning/workload/test_parallel.py::test_units_that_may_meet_both_conditions_are_not_parted",),
+        (
+            "tests/planning/workload/test_parallel.py::test_units_that_may_meet_both_conditions_are_not_parted",
+        ),
     ),
 )

@@ -19,7 +19,14 @@ from dpsql.privacy.mechanism.quantile_choice import (
     RankTarget,
     exact_cells,
 )
-from dpsql.privacy.mechanism.rank_interval import RankInterval, _half_widths, _nodes, _weights, cells_around, most_cells
+from dpsql.privacy.mechanism.rank_interval import (
+    RankInterval,
+    _half_widths,
+    _nodes,
+    _weights,
+    cells_around,
+    most_cells,
+)
 from dpsql.privacy.mechanism.tree import TreeMechanism, exact_levels
 
 MIDDLE, HIGH = RankTarget(Fraction(1, 2), "lower"), RankTarget(Fraction(9, 10), "upper")
@@ -32,12 +39,17 @@ ODD = RankTarget(Fraction(1234, 10_000), "lower")
 def around(target: RankTarget, bins: int, node: Mechanism, levels: int = 1) -> RankInterval:
     """With a tree of so many levels."""
     most = most_cells(bins)
-    return RankInterval(target.part, bins, TreeMechanism(most, most if levels == 1 else 6, levels, node))
+    return RankInterval(
+        target.part, bins, TreeMechanism(most, most if levels == 1 else 6, levels, node)
+    )
 
 
 def quantile(target: RankTarget, bins: int, node: Mechanism, levels: int = 1) -> QuantileChoice:
-    return QuantileChoice(target, ExponentialMechanism.priced(target.spread, Fraction(1, 2)),
-                    around(target, bins, node, levels))  # fmt: skip
+    return QuantileChoice(
+        target,
+        ExponentialMechanism.priced(target.spread, Fraction(1, 2)),
+        around(target, bins, node, levels),
+    )
 
 
 def full(counts: list[int]) -> tuple[list[int], list[int]]:
@@ -55,7 +67,9 @@ def test_cells_hold_every_bin_once_and_double() -> None:
             assert min(sizes) > 0
             at = cells.index(place)
             for side in (sizes[:at][::-1], sizes[at + 1 :]):
-                assert all(size == max(1, 2 ** (step - 1)) for step, size in enumerate(side[:-1])), (place, bins)
+                assert all(
+                    size == max(1, 2 ** (step - 1)) for step, size in enumerate(side[:-1])
+                ), (place, bins)
                 assert not side or side[-1] <= max(1, 2 ** (len(side) - 2))
             numbers.add(len(sizes))
         assert most_cells(bins) == max(numbers)
@@ -69,17 +83,23 @@ def test_a_tree_of_fewer_leaves_than_cells_is_no_interval() -> None:
 @pytest.mark.parametrize("levels", [1, 2])
 def test_a_row_moves_one_node_of_each_level_wherever_the_cells_are(levels: int) -> None:
     draw = np.random.default_rng(1)
-    ranking = QuantileChoices(200, (quantile(MIDDLE, 200, NOISES[0], levels), quantile(HIGH, 200, NOISES[1], levels)))
+    ranking = QuantileChoices(
+        200, (quantile(MIDDLE, 200, NOISES[0], levels), quantile(HIGH, 200, NOISES[1], levels))
+    )
     for place in (0, 1, 17, 100, 198, 199):
         counts, own = draw.integers(0, 3, 200), draw.integers(0, 2, 200)
-        one, other = (exact_cells(ranking, place, *full(each.tolist())) for each in (counts, counts + own))
+        one, other = (
+            exact_cells(ranking, place, *full(each.tolist())) for each in (counts, counts + own)
+        )
         assert len(one) == 2
         for (tree, before), (same, after) in zip(one, other, strict=True):
             assert tree == same and tree.bins == len(before) == len(after)
             sides = [exact_levels(tree, range(tree.bins), each) for each in (before, after)]
             for here, there in zip(*sides, strict=True):
                 assert sum(there.values()) - sum(here.values()) == own.sum()
-                assert all(there[node] >= here[node] for node in here), "so that a row moves one node, by one"
+                assert all(there[node] >= here[node] for node in here), (
+                    "so that a row moves one node, by one"
+                )
 
 
 def test_cells_lie_around_what_is_released() -> None:
@@ -100,7 +120,10 @@ def test_cells_lie_around_what_is_released() -> None:
 @pytest.mark.parametrize("target", [MIDDLE, HIGH], ids=str)
 @pytest.mark.parametrize("levels", [1, 2])
 def test_ranks_are_exact_but_for_noise(target: RankTarget, levels: int) -> None:
-    made, draw = around(target, 300, Laplace(1, Fraction(1, 1000)), levels), np.random.default_rng(2)
+    made, draw = (
+        around(target, 300, Laplace(1, Fraction(1, 1000)), levels),
+        np.random.default_rng(2),
+    )
     counts = draw.integers(0, 9, 300)
     for place in (0, 5, 150, 299):
         tree, cells = made.grown(place)
@@ -124,7 +147,9 @@ def test_the_noise_of_a_rank_is_told(node: Mechanism, levels: int, target: RankT
     """
     tree, _ = around(target, 65536, node, levels).grown(40_000)
     weights, trials = _weights(tree, target.part).astype(float), 20_000
-    noise = weights @ np.array(node.sample(trials * weights.shape[1]), float).reshape(weights.shape[1], trials)
+    noise = weights @ np.array(node.sample(trials * weights.shape[1]), float).reshape(
+        weights.shape[1], trials
+    )
     half, six = _half_widths(tree, target.part, 0.95), 6 * (0.05 * 0.95 / trials) ** 0.5
 
     def outside(factor: float) -> np.ndarray:
@@ -154,17 +179,27 @@ def test_ranks_of_odd_fractions_take_no_longer(monkeypatch: pytest.MonkeyPatch) 
 
 
 HARD = {
-    "empty": [0] * 300, "one": [0] * 150 + [1] + [0] * 149, "last": [0] * 299 + [9], "first": [500] + [0] * 299,
-    "even": [20] * 300, "two": [100] + [0] * 298 + [100], "narrow": [0] * 100 + [40] * 30 + [0] * 170,
-    "tail": [1000] + [0] * 100 + [1] * 199, "thin": [1] * 300,
-}  # fmt: skip
+    "empty": [0] * 300,
+    "one": [0] * 150 + [1] + [0] * 149,
+    "last": [0] * 299 + [9],
+    "first": [500] + [0] * 299,
+    "even": [20] * 300,
+    "two": [100] + [0] * 298 + [100],
+    "narrow": [0] * 100 + [40] * 30 + [0] * 170,
+    "tail": [1000] + [0] * 100 + [1] * 199,
+    "thin": [1] * 300,
+}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("counts", HARD.values(), ids=HARD)
 @pytest.mark.parametrize("target", [MIDDLE, HIGH], ids=str)
-@pytest.mark.parametrize(("node", "levels"), [(NOISES[0], 1), (NOISES[1], 2)], ids=["Laplace", "Gaussian"])
-def test_the_interval_holds_the_quantile(counts: list[int], target: RankTarget, node: Mechanism, levels: int) -> None:
+@pytest.mark.parametrize(
+    ("node", "levels"), [(NOISES[0], 1), (NOISES[1], 2)], ids=["Laplace", "Gaussian"]
+)
+def test_the_interval_holds_the_quantile(
+    counts: list[int], target: RankTarget, node: Mechanism, levels: int
+) -> None:
     """On data that are hard on it: of 400 of 90 % more than 77 miss with a probability below 1e-9."""
     made, entropy, trials = quantile(target, 300, node, levels), Seeded(3), 400
     ordered, missed, wide = OrderedBins(*full(counts), 300), 0, 0
@@ -180,7 +215,9 @@ def test_the_interval_holds_the_quantile(counts: list[int], target: RankTarget, 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", [7_000, 9_990, 10_010, 13_000])
-@pytest.mark.parametrize("node", [Laplace(1, Fraction(40)), Gaussian(1, Fraction(1600))], ids=["Laplace", "Gaussian"])
+@pytest.mark.parametrize(
+    "node", [Laplace(1, Fraction(40)), Gaussian(1, Fraction(1600))], ids=["Laplace", "Gaussian"]
+)
 def test_one_end_may_miss_wherever_the_released_bin_is(node: Mechanism, place: int) -> None:
     """Of 2,000 of 90 % more than 283 miss with a probability below 1e-9; with half the noise most would."""
     bins, entropy = 20_000, Seeded(6)
@@ -191,8 +228,11 @@ def test_one_end_may_miss_wherever_the_released_bin_is(node: Mechanism, place: i
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("node", "levels"), [(Laplace(1, Fraction(40)), 1), (Gaussian(1, Fraction(1600)), 2)],
-                         ids=["Laplace", "Gaussian"])  # fmt: skip
+@pytest.mark.parametrize(
+    ("node", "levels"),
+    [(Laplace(1, Fraction(40)), 1), (Gaussian(1, Fraction(1600)), 2)],
+    ids=["Laplace", "Gaussian"],
+)
 def test_the_interval_is_no_longer_than_the_noise_asks_for(node: Mechanism, levels: int) -> None:
     """Among many values with a row each: as many rows to each side as the noise of the rank, but for the cell's end."""
     bins, counts = 20_000, [1] * 20_000

@@ -52,8 +52,12 @@ def test_a_part_of_the_range_where_no_row_lies_is_seldom_told(
 
 
 @pytest.mark.parametrize("node", NOISES[:2], ids=["L2", "L1"])
-@pytest.mark.parametrize("places", [range(7, 8), range(60_000, 60_002), range(0, 65_536, 21_845)], ids=str)
-def test_where_noise_is_small_a_single_row_is_enough(node: Gaussian | Laplace, places: range) -> None:
+@pytest.mark.parametrize(
+    "places", [range(7, 8), range(60_000, 60_002), range(0, 65_536, 21_845)], ids=str
+)
+def test_where_noise_is_small_a_single_row_is_enough(
+    node: Gaussian | Laplace, places: range
+) -> None:
     mechanism = TreeMechanism(2**16, 16, 4, node)
     for seed in range(40):
         assert ends(mechanism, places, 1, seed) == [places[0], places[-1]]
@@ -82,7 +86,9 @@ def test_noise_explains_what_its_sums_reach(node: Gaussian | Laplace) -> None:
 def histogram(count: int, rows: int, norm: Norm) -> Contribution:
     limit = rows * ROW if norm == "l1" else (rows * ROW) ** 2
     bins = Bins("second", 0, count - 1, 1, count, Fraction(1))
-    return Contribution(Histogram(Literal(0, INTEGER), None), None, limit, ROW, Fraction(1, ROW), bins=bins)
+    return Contribution(
+        Histogram(Literal(0, INTEGER), None), None, limit, ROW, Fraction(1, ROW), bins=bins
+    )
 
 
 @pytest.mark.parametrize("norm", ["l1", "l2"])

@@ -35,7 +35,14 @@ from dpsql.planning.estimators.vectorised_estimates import read_column
 from dpsql.release.noise_addition import in_order, sort_key
 from dpsql.sql.ir.aggregate_properties import Statistic
 
-STEPS = (Fraction(1), Fraction(1, 2048), Fraction(1, 300), Fraction(7, 3), Fraction(10**30), Fraction(1, 10**30))
+STEPS = (
+    Fraction(1),
+    Fraction(1, 2048),
+    Fraction(1, 300),
+    Fraction(7, 3),
+    Fraction(10**30),
+    Fraction(1, 10**30),
+)
 SIZES = (0, 3, 10**3, 10**9, 2**52, 2**61)
 
 
@@ -46,7 +53,8 @@ def test_columns_are_the_rows(seed: int, law: NoiseLaw) -> None:
     size, rows = drawn.choice(SIZES), drawn.choice([0, 1, 30])
     cells = [
         StepColumn(
-            [drawn.choice([0, min(size, 1), drawn.randint(-size, size)]) for _ in range(rows)], drawn.choice(STEPS)
+            [drawn.choice([0, min(size, 1), drawn.randint(-size, size)]) for _ in range(rows)],
+            drawn.choice(STEPS),
         )
         for _ in range(2)
     ]
@@ -60,7 +68,9 @@ def test_columns_are_the_rows(seed: int, law: NoiseLaw) -> None:
             assert len(values) == len(intervals) == rows
             for at, row in enumerate(measured):
                 number = value(estimate, row)
-                _require_equal(values[at], as_type(number, sql_type), isinstance(estimate, MeanEstimate))
+                _require_equal(
+                    values[at], as_type(number, sql_type), isinstance(estimate, MeanEstimate)
+                )
                 known = None if number is None else interval(estimate, row, wide, law)
                 if known is None:
                     assert intervals[at] is None
@@ -76,7 +86,9 @@ def test_columns_are_the_rows(seed: int, law: NoiseLaw) -> None:
     [(2**52, Fraction(7, 3)), (1000, Fraction(1, 2**53 + 1))],
     ids=["a large dividend", "a large divisor"],
 )
-def test_quotients_beyond_the_integers_of_a_double_are_rounded_once(size: int, step: Fraction) -> None:
+def test_quotients_beyond_the_integers_of_a_double_are_rounded_once(
+    size: int, step: Fraction
+) -> None:
     """Where dividend or divisor is rounded to a double first, the quotient is often the one beside the nearest."""
     drawn, half = random.Random(7), 5 * step
     cells = [StepColumn([drawn.randint(size // 2, size) for _ in range(100)], step)]
@@ -109,14 +121,20 @@ def test_an_average_stays_within_its_bounds() -> None:
     bounds = (Fraction(1, 10), Fraction(7, 10))
     middle, reach = sum(bounds) / 2, (bounds[1] - bounds[0]) / 2
     cells = [StepColumn([-(10**6), 10**6, 5], Fraction(1)), StepColumn([2, 2, 10**3], Fraction(1))]
-    values, _ = read_column(MeanEstimate(0, 1, middle, reach), cells, [Fraction(1)] * 2, None, GAUSSIAN, "DOUBLE")
+    values, _ = read_column(
+        MeanEstimate(0, 1, middle, reach), cells, [Fraction(1)] * 2, None, GAUSSIAN, "DOUBLE"
+    )
     assert values[0] == 0.1 and values[1] == 0.7
 
 
 def test_halves_are_rounded_to_even() -> None:
     numbers = [-5, -3, -1, 1, 3, 5]
     column_of = [as_type(Fraction(number, 2), "BIGINT") for number in numbers]
-    assert quotients_as_type(np.array(numbers, np.int64), 2, "BIGINT") == column_of == [-2, -2, 0, 0, 2, 2]
+    assert (
+        quotients_as_type(np.array(numbers, np.int64), 2, "BIGINT")
+        == column_of
+        == [-2, -2, 0, 0, 2, 2]
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,7 +161,14 @@ def test_rows_are_in_the_order_of_their_keys(draw: Callable[[random.Random], obj
 
 def test_rows_of_columns_read_as_rows_do() -> None:
     rows = ColumnarRows(([1, 2, 3], [None, "b", "c"]), 3)
-    assert list(rows) == [(1, None), (2, "b"), (3, "c")] == [rows[place] for place in range(3)] == rows[:]
+    assert (
+        list(rows)
+        == [(1, None), (2, "b"), (3, "c")]
+        == [rows[place] for place in range(3)]
+        == rows[:]
+    )
     assert rows == [(1, None), (2, "b"), (3, "c")] and rows != [(1, None)] and len(rows) == 3
     assert list(column(rows, 1)) == list(column(list(rows), 1)) == [None, "b", "c"]
-    assert list(ColumnarRows((), 2)) == [(), ()] and list(IntervalColumn([1.0], [2.0])) == [(1.0, 2.0)]
+    assert list(ColumnarRows((), 2)) == [(), ()] and list(IntervalColumn([1.0], [2.0])) == [
+        (1.0, 2.0)
+    ]

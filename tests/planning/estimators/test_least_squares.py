@@ -27,7 +27,9 @@ from dpsql.planning.estimators.least_squares import (
 def test_a_sum_of_gaussian_noises_has_the_normal_interval() -> None:
     for single in (0.1, 1.0):
         expected = 2 * NormalDist().inv_cdf(0.975)
-        assert spread_half_width(SumVariance(4.0, single), laplace=False, confidence=0.95) == pytest.approx(expected)
+        assert spread_half_width(
+            SumVariance(4.0, single), laplace=False, confidence=0.95
+        ) == pytest.approx(expected)
 
 
 def test_the_interval_of_laplace_noise_is_wider_by_the_fourth_moment() -> None:
@@ -35,7 +37,9 @@ def test_the_interval_of_laplace_noise_is_wider_by_the_fourth_moment() -> None:
     one = spread_half_width(SumVariance(4.0, 1.0), laplace=True, confidence=0.95)
     exact = math.sqrt(2) * math.log(20)
     assert exact < one < 1.03 * exact
-    normal = NormalDist().inv_cdf(0.975)  # Cornish and Fisher: the excess of the fourth moment is 3, over 24
+    normal = NormalDist().inv_cdf(
+        0.975
+    )  # Cornish and Fisher: the excess of the fourth moment is 3, over 24
     assert one == pytest.approx(2 * (normal + (normal**3 - 3 * normal) * 3 / 24), rel=1e-12)
     many = spread_half_width(SumVariance(4.0, 0.01), laplace=True, confidence=0.95)
     assert 2 * NormalDist().inv_cdf(0.975) < many < 2.01 * NormalDist().inv_cdf(0.975)
@@ -50,10 +54,14 @@ def test_consistent_numbers_are_the_least_squares_of_all_levels() -> None:
         MeasuredLevel(group, random.normal(20, 3, size=group.max() + 1), variance)
         for group, variance in zip(groups, (0.5, 2.0), strict=True)
     ]
-    sums = [np.equal.outer(np.arange(len(each.numbers)), each.group).astype(float) for each in levels]
+    sums = [
+        np.equal.outer(np.arange(len(each.numbers)), each.group).astype(float) for each in levels
+    ]
     weights = np.repeat([1 / 4.0, 1 / 0.5, 1 / 2.0], [6, 1, 3]) ** 0.5
     measured = np.concatenate([finest, *(each.numbers for each in levels)])
-    wanted = np.linalg.lstsq(weights[:, None] * np.vstack([np.eye(6), *sums]), weights * measured, rcond=None)[0]
+    wanted = np.linalg.lstsq(
+        weights[:, None] * np.vstack([np.eye(6), *sums]), weights * measured, rcond=None
+    )[0]
     assert consistent(finest, 4.0, levels) == pytest.approx(wanted, rel=1e-10)
     assert consistent(finest, 4.0, []) == pytest.approx(finest)
 
@@ -65,10 +73,17 @@ def test_the_spread_of_a_sum_is_that_of_its_estimate() -> None:
 
     def estimated(moved: int, members: list[int]) -> float:
         numbers = np.eye(7)[moved]
-        levels = [MeasuredLevel(groups[0], numbers[4:6], 2.0), MeasuredLevel(groups[1], numbers[6:], 5.0)]
+        levels = [
+            MeasuredLevel(groups[0], numbers[4:6], 2.0),
+            MeasuredLevel(groups[1], numbers[6:], 5.0),
+        ]
         return float(consistent(numbers[:4], 3.0, levels)[members].sum())
 
-    of = spreads(4, 3.0, [MeasuredLevel(groups[0], np.zeros(2), 2.0), MeasuredLevel(groups[1], np.zeros(1), 5.0)])
+    of = spreads(
+        4,
+        3.0,
+        [MeasuredLevel(groups[0], np.zeros(2), 2.0), MeasuredLevel(groups[1], np.zeros(1), 5.0)],
+    )
     for members in ([0], [0, 1], [1, 2], [0, 1, 2, 3]):
         parts = [(estimated(moved, members) * deviations[moved]) ** 2 for moved in range(7)]
         spread = of(members)
@@ -88,7 +103,8 @@ def test_variances_that_doubles_cannot_compare_are_raised_to_a_share_of_the_larg
 def test_the_variance_of_a_cell_is_counted_in_steps() -> None:
     for deviation, variance in ((3.0, 36.0), (1e-60, LEAST_VARIANCE)):
         cell: Any = SimpleNamespace(
-            mechanism=SimpleNamespace(standard_deviation=deviation), contribution=SimpleNamespace(step=Fraction(1, 2))
+            mechanism=SimpleNamespace(standard_deviation=deviation),
+            contribution=SimpleNamespace(step=Fraction(1, 2)),
         )
         plan: Any = SimpleNamespace(cells=[None, cell])
         assert cell_variance(plan, 1, Fraction(1, 4)) == pytest.approx(variance)

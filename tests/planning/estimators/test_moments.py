@@ -50,15 +50,50 @@ person = {{ type = "integer" }}
 visit = {{ type = "integer", bounds = [1, 9] }}
 cost = {{ type = "decimal(8,2)", bounds = [0, 40], nullable = true }}
 """
-STATISTICS = ("VAR_POP(age)", "VAR_SAMP(dose)", "VARIANCE(paid)", "STDDEV_POP(age)", "STDDEV_SAMP(paid)",
-              "STDDEV(dose)", "COVAR_POP(dose, age)", "COVAR_SAMP(paid, dose)", "CORR(dose, age)", "CORR(paid, dose)",
-              "CORR(age, age)", "COVAR_POP(age, age)",
-              "REGR_SLOPE(dose, age)", "REGR_SLOPE(paid, dose)", "REGR_INTERCEPT(dose, age)", "REGR_R2(paid, dose)",
-              "REGR_COUNT(paid, dose)", "REGR_AVGX(dose, age)", "REGR_AVGY(paid, dose)", "REGR_SXX(dose, age)",
-              "REGR_SYY(paid, dose)", "REGR_SXY(dose, age)", "VAR_POP(seen - born)", "CORR(age, seen - born)",
-              "AVG(seen - born)", "REGR_SLOPE(dose * 2, ln(age))", "SUM(paid)", "BOOL_OR(age < 19)",
-              "BOOL_AND(age >= 18)", "BOOL_AND(well)", "BOOL_OR(dose > 3)", "COUNT_IF(well)")  # fmt: skip
-REGRESSION = ("CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2", "REGR_COUNT", "REGR_AVGX", "REGR_AVGY", "COVAR_SAMP")
+STATISTICS = (
+    "VAR_POP(age)",
+    "VAR_SAMP(dose)",
+    "VARIANCE(paid)",
+    "STDDEV_POP(age)",
+    "STDDEV_SAMP(paid)",
+    "STDDEV(dose)",
+    "COVAR_POP(dose, age)",
+    "COVAR_SAMP(paid, dose)",
+    "CORR(dose, age)",
+    "CORR(paid, dose)",
+    "CORR(age, age)",
+    "COVAR_POP(age, age)",
+    "REGR_SLOPE(dose, age)",
+    "REGR_SLOPE(paid, dose)",
+    "REGR_INTERCEPT(dose, age)",
+    "REGR_R2(paid, dose)",
+    "REGR_COUNT(paid, dose)",
+    "REGR_AVGX(dose, age)",
+    "REGR_AVGY(paid, dose)",
+    "REGR_SXX(dose, age)",
+    "REGR_SYY(paid, dose)",
+    "REGR_SXY(dose, age)",
+    "VAR_POP(seen - born)",
+    "CORR(age, seen - born)",
+    "AVG(seen - born)",
+    "REGR_SLOPE(dose * 2, ln(age))",
+    "SUM(paid)",
+    "BOOL_OR(age < 19)",
+    "BOOL_AND(age >= 18)",
+    "BOOL_AND(well)",
+    "BOOL_OR(dose > 3)",
+    "COUNT_IF(well)",
+)
+REGRESSION = (
+    "CORR",
+    "REGR_SLOPE",
+    "REGR_INTERCEPT",
+    "REGR_R2",
+    "REGR_COUNT",
+    "REGR_AVGX",
+    "REGR_AVGY",
+    "COVAR_SAMP",
+)
 
 
 @pytest.fixture(scope="module")
@@ -70,16 +105,28 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for person in range(1, 401):
         age = random.randint(18, 98)
         dose = None if random.random() < 0.1 else round(age / 20 + random.gauss(2, 0.7), 3)
-        paid = None if random.random() < 0.1 else round((dose or 0) * 40_000 + random.random() * 90_000, 2)
+        paid = (
+            None
+            if random.random() < 0.1
+            else round((dose or 0) * 40_000 + random.random() * 90_000, 2)
+        )
         well = random.choice([True, False, None])
-        born, seen = f"19{random.randint(40, 99)}-0{random.randint(1, 9)}-11", f"202{random.randint(0, 3)}-05-30"
+        born, seen = (
+            f"19{random.randint(40, 99)}-0{random.randint(1, 9)}-11",
+            f"202{random.randint(0, 3)}-05-30",
+        )
         table.append((person, random.choice("ab"), age, dose, paid, well, born, seen))
     with duckdb.connect(str(folder / "trial.duckdb")) as connection:
-        connection.execute("CREATE TABLE people(person INTEGER, arm VARCHAR, age INTEGER, dose DOUBLE, "
-                           "paid DECIMAL(15,2), well BOOLEAN, born DATE, seen DATE)")  # fmt: skip
+        connection.execute(
+            "CREATE TABLE people(person INTEGER, arm VARCHAR, age INTEGER, dose DOUBLE, "
+            "paid DECIMAL(15,2), well BOOLEAN, born DATE, seen DATE)"
+        )
         connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)", table)
-        visits = [(person, visit, random.choice([None, round(random.random() * 40, 2), 12.5]))
-                  for person in range(1, 401) for visit in range(1, random.choice([1, 2, 4, 10]))]  # fmt: skip
+        visits = [
+            (person, visit, random.choice([None, round(random.random() * 40, 2), 12.5]))
+            for person in range(1, 401)
+            for visit in range(1, random.choice([1, 2, 4, 10]))
+        ]
         connection.execute("CREATE TABLE visits(person INTEGER, visit INTEGER, cost DECIMAL(8,2))")
         connection.executemany("INSERT INTO visits VALUES (?, ?, ?)", visits)
     return folder / "trial.duckdb"
@@ -87,7 +134,9 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def session(people: Path, tmp_path: Path) -> Iterator[Session]:
-    opened = open_session(loads(SCHEMA.format(source=people, delta="1e-6", rows=1)), ledger=tmp_path / "ledger")
+    opened = open_session(
+        loads(SCHEMA.format(source=people, delta="1e-6", rows=1)), ledger=tmp_path / "ledger"
+    )
     yield opened
     opened.close()
 
@@ -107,8 +156,14 @@ def test_without_noise_a_statistic_is_that_of_duckdb(
             assert float(mine) == pytest.approx(float(plain), rel=1e-6, abs=1e-9), each  # type: ignore[arg-type]
 
 
-PER_UNIT = ("VAR_POP(cost)", "VAR_SAMP(cost)", "STDDEV(cost)", "STDDEV_POP(visit - 4)",
-            "VAR_POP(cost) FILTER (WHERE visit > 2)", "MEAN(cost)")  # fmt: skip
+PER_UNIT = (
+    "VAR_POP(cost)",
+    "VAR_SAMP(cost)",
+    "STDDEV(cost)",
+    "STDDEV_POP(visit - 4)",
+    "VAR_POP(cost) FILTER (WHERE visit > 2)",
+    "MEAN(cost)",
+)
 
 
 def test_without_noise_the_spread_of_each_unit_is_that_of_duckdb(
@@ -128,22 +183,33 @@ def test_without_noise_the_spread_of_each_unit_is_that_of_duckdb(
 
 def test_postgres_spells_bool_and_every(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     without_noise(monkeypatch)
-    assert session.execute("SELECT EVERY(age >= 18), EVERY(age > 40) FROM people").rows == [(True, False)]
+    assert session.execute("SELECT EVERY(age >= 18), EVERY(age > 40) FROM people").rows == [
+        (True, False)
+    ]
 
 
-@pytest.mark.parametrize(("aggregates", "cells"), [
-    ("AVG(age), SUM(age), COUNT(age), VAR_POP(age)", 3),
-    ("AVG(age), SUM(age), COUNT(*), VARIANCE(age), STDDEV(age), STDDEV_POP(age), MEAN(age)", 3),
-    ("AVG(dose), SUM(dose), COUNT(dose), VAR_SAMP(dose)", 3),
-    ("VAR_POP(age)", 3),
-    ("COVAR_POP(dose, age)", 4),
-    ("CORR(dose, age), CORR(age, dose)", 6),
-    (", ".join(f"{name}(dose, age)" for name in REGRESSION) + ", VAR_POP(dose), COUNT(dose), SUM(dose)", 6),
-    ("CORR(paid, dose), REGR_COUNT(dose, paid), REGR_SXX(paid, dose), REGR_SYY(paid, dose)", 6),
-    ("CORR(age, age)", 3),
-    ("BOOL_AND(well), COUNT(*) FILTER (WHERE NOT well)", 1),
-])  # fmt: skip
-def test_what_statistics_share_is_bought_once(aggregates: str, cells: int, session: Session) -> None:
+@pytest.mark.parametrize(
+    ("aggregates", "cells"),
+    [
+        ("AVG(age), SUM(age), COUNT(age), VAR_POP(age)", 3),
+        ("AVG(age), SUM(age), COUNT(*), VARIANCE(age), STDDEV(age), STDDEV_POP(age), MEAN(age)", 3),
+        ("AVG(dose), SUM(dose), COUNT(dose), VAR_SAMP(dose)", 3),
+        ("VAR_POP(age)", 3),
+        ("COVAR_POP(dose, age)", 4),
+        ("CORR(dose, age), CORR(age, dose)", 6),
+        (
+            ", ".join(f"{name}(dose, age)" for name in REGRESSION)
+            + ", VAR_POP(dose), COUNT(dose), SUM(dose)",
+            6,
+        ),
+        ("CORR(paid, dose), REGR_COUNT(dose, paid), REGR_SXX(paid, dose), REGR_SYY(paid, dose)", 6),
+        ("CORR(age, age)", 3),
+        ("BOOL_AND(well), COUNT(*) FILTER (WHERE NOT well)", 1),
+    ],
+)
+def test_what_statistics_share_is_bought_once(
+    aggregates: str, cells: int, session: Session
+) -> None:
     (core,) = session.plan(f"SELECT {aggregates} FROM people").cores
     assert len(core.cells) == cells, [cell_in_words(each.contribution.cell) for each in core.cells]
 
@@ -154,7 +220,9 @@ def test_one_row_moves_a_product_by_no_more_than_half_the_largest_square(
     delta: str, rows: int, people: Path, tmp_path: Path
 ) -> None:
     """Half of A² for squares, A·B for products: A and B are half the width of the bounds."""
-    session = open_session(loads(SCHEMA.format(source=people, delta=delta, rows=rows)), ledger=tmp_path / "ledger")
+    session = open_session(
+        loads(SCHEMA.format(source=people, delta=delta, rows=rows)), ledger=tmp_path / "ledger"
+    )
     (core,) = session.plan("SELECT CORR(dose, age) FROM people").cores
     found = {}
     for each in core.cells:
@@ -163,14 +231,23 @@ def test_one_row_moves_a_product_by_no_more_than_half_the_largest_square(
             norm = float(limit) if delta == "0" else math.sqrt(limit)
             found[cell.left == cell.right, cell.left] = norm * float(each.contribution.step) / rows
     session.close()
-    assert sorted(found.values()) == pytest.approx([32.0, 320.0, 800.0], rel=1e-6)  # 8²/2, 8·40, 40²/2
+    assert sorted(found.values()) == pytest.approx(
+        [32.0, 320.0, 800.0], rel=1e-6
+    )  # 8²/2, 8·40, 40²/2
 
 
-@pytest.mark.parametrize("text", [
-    "SELECT VAR_POP(DISTINCT age) FROM people", "SELECT EVERY(DISTINCT age > 3) FROM people",
-    "SELECT CORR(age) FROM people", "SELECT EVERY(age) FROM people", "SELECT VAR_POP(arm) FROM people",
-    "SELECT VAR_POP(age, dose) FROM people", "SELECT CORR(age, person) FROM people",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT VAR_POP(DISTINCT age) FROM people",
+        "SELECT EVERY(DISTINCT age > 3) FROM people",
+        "SELECT CORR(age) FROM people",
+        "SELECT EVERY(age) FROM people",
+        "SELECT VAR_POP(arm) FROM people",
+        "SELECT VAR_POP(age, dose) FROM people",
+        "SELECT CORR(age, person) FROM people",
+    ],
+)
 def test_refused(text: str, session: Session) -> None:
     with pytest.raises(Exception, match=r"E_(AGG|TYPE|BOUNDS|PARSE)"):
         session.plan(text)
@@ -181,12 +258,16 @@ def test_answers_lie_where_they_can(session: Session) -> None:
     seen = 0
     for number in range(20):
         session.epsilon = Fraction(1 + number, 4)  # another price is another release
-        result = session.execute("SELECT VAR_POP(age), STDDEV(age), CORR(dose, age), REGR_R2(dose, age), "
-                                 "BOOL_OR(well), REGR_SLOPE(dose, age) FROM people WHERE age < 25")  # fmt: skip
+        result = session.execute(
+            "SELECT VAR_POP(age), STDDEV(age), CORR(dose, age), REGR_R2(dose, age), "
+            "BOOL_OR(well), REGR_SLOPE(dose, age) FROM people WHERE age < 25"
+        )
         values, bars = result.rows[0], result.intervals[0]
         ends = ((0, 40**2), (0, 40 * math.sqrt(2)), (-1, 1), (0, 1))
         for value, bar, (least, most) in zip(values, bars, ends, strict=False):
-            assert (value is None) == (bar is None), "what may have no rows is NULL, without an interval"
+            assert (value is None) == (bar is None), (
+                "what may have no rows is NULL, without an interval"
+            )
             if value is not None and bar is not None:
                 seen += 1
                 assert least <= value <= most and bar[0] <= bar[1]  # type: ignore[operator]
@@ -206,49 +287,76 @@ def test_bool_and_is_true_unless_counterexamples_are_clear(session: Session) -> 
         answers += session.execute(text).rows
     assert len(set(answers)) > 1
     first, second, third = zip(*answers, strict=True)
-    assert sum(first) >= 40 and sum(third) <= 20  # a false alarm below 1e-9: each is right with 97.5 %
+    assert (
+        sum(first) >= 40 and sum(third) <= 20
+    )  # a false alarm below 1e-9: each is right with 97.5 %
     assert sum(second) == 0
 
 
 def test_explain_says_what_to_expect(session: Session) -> None:
     said = str(
-        session.explain("SELECT AVG(age) AS a, VAR_POP(age) AS v, STDDEV(age) AS s, CORR(dose, age) AS c FROM people")
+        session.explain(
+            "SELECT AVG(age) AS a, VAR_POP(age) AS v, STDDEV(age) AS s, CORR(dose, age) AS c FROM people"
+        )
     )
     assert (
         said.count("sum of squares from the middle of the bounds") == 3
     )  # of age, of age where there is a dose, of dose
     for name in "avsc":
         assert re.search(
-            rf"column {name}: (±|nothing is told)[ 0-9.e+]*with 1,000 rows, ± [0-9.e-]+ with 100,000", said
+            rf"column {name}: (±|nothing is told)[ 0-9.e+]*with 1,000 rows, ± [0-9.e-]+ with 100,000",
+            said,
         ), said
 
 
 #: Moments of n rows around known means, in a unit of 1 for each variable.
 X = CentredVariable(1, 3, Fraction(3), Fraction(1), Fraction(1, 2))
 Y = CentredVariable(2, 4, Fraction(5), Fraction(1), Fraction(1, 2))
-LOOKED_AT = tuple(each for each in Statistic if each not in (Statistic.STDDEV_POP, Statistic.COVAR_SAMP))
+LOOKED_AT = tuple(
+    each for each in Statistic if each not in (Statistic.STDDEV_POP, Statistic.COVAR_SAMP)
+)
 DRAWS = 600
 
 
 @pytest.mark.parametrize("law", ["laplace", "gaussian"])
-@pytest.mark.parametrize(("rows", "correlation"), [(20, 0.5), (150, 0.0), (1_000, 0.9), (5_000, 0.3)])
+@pytest.mark.parametrize(
+    ("rows", "correlation"), [(20, 0.5), (150, 0.0), (1_000, 0.9), (5_000, 0.3)]
+)
 def test_intervals_hold_as_often_as_they_say(law: str, rows: int, correlation: float) -> None:
     """Measured coverage is 94 % to 100 %; it must be above 89 % (a false alarm below 1e-9), and without noise there is
     none; with half the noise's widths it must fall below 89 %."""
     random = np.random.default_rng(rows)
     x = np.clip(random.normal(0.1, 0.25, rows), -1, 1)
-    y = np.clip(correlation * x + math.sqrt(1 - correlation**2) * random.normal(0, 0.25, rows), -1, 1)
-    true = np.array([rows, x.sum(), y.sum(), (x * x).sum() - rows / 2, (y * y).sum() - rows / 2, (x * y).sum()])
+    y = np.clip(
+        correlation * x + math.sqrt(1 - correlation**2) * random.normal(0, 0.25, rows), -1, 1
+    )
+    true = np.array(
+        [rows, x.sum(), y.sum(), (x * x).sum() - rows / 2, (y * y).sum() - rows / 2, (x * y).sum()]
+    )
     scale = np.array([1, 1, 1, 0.5, 0.5, 1]) * (6 if law == "laplace" else math.sqrt(6))
     drawn = random.laplace(size=(DRAWS, 6)) if law == "laplace" else random.normal(size=(DRAWS, 6))
     halves = scale * (math.log(20) if law == "laplace" else 1.96)
     for name in LOOKED_AT:
-        moment = MomentEstimate(name, 0, X) if name.startswith(("var", "std")) else MomentEstimate(name, 0, X, Y, 5)
+        moment = (
+            MomentEstimate(name, 0, X)
+            if name.startswith(("var", "std"))
+            else MomentEstimate(name, 0, X, Y, 5)
+        )
         exact = float(statistic(moment, [np.array([cell]) for cell in true])[0])
 
-        def covered(widths: np.ndarray, moment: MomentEstimate = moment, exact: float = exact) -> int:
-            ends = [moment_interval(moment, [(Fraction(float(c)), Fraction(float(w))) for c, w in zip(cells, widths,
-                    strict=True)]) for cells in true + drawn * scale]  # fmt: skip
+        def covered(
+            widths: np.ndarray, moment: MomentEstimate = moment, exact: float = exact
+        ) -> int:
+            ends = [
+                moment_interval(
+                    moment,
+                    [
+                        (Fraction(float(c)), Fraction(float(w)))
+                        for c, w in zip(cells, widths, strict=True)
+                    ],
+                )
+                for cells in true + drawn * scale
+            ]
             return sum(low - 1e-9 <= exact <= high + 1e-9 for low, high in ends)
 
         assert covered(halves) >= 0.89 * DRAWS, name

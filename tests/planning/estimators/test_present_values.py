@@ -42,7 +42,10 @@ def test_values_are_joined_in_order() -> None:
     for joined, wanted in ((JoinedText("|", False), "a|c"), (JoinedText(", ", True), "c, a")):
         assert read(PresentValues(0, ("c", "b", "a"), joined), counts, Fraction(9)) == wanted
     assert read(PresentValues(0, (1, 2), JoinedText(",", False)), counts[:2], Fraction(99)) is None
-    assert read(PresentValues(0, (True, False), JoinedText(",", False)), counts[:2], Fraction(1)) == "false,true"
+    assert (
+        read(PresentValues(0, (True, False), JoinedText(",", False)), counts[:2], Fraction(1))
+        == "false,true"
+    )
 
 
 def test_a_value_that_no_row_has_is_seldom_shown(session: Session) -> None:
@@ -58,7 +61,10 @@ def test_a_value_that_no_row_has_is_seldom_shown(session: Session) -> None:
     drawn = node.sample(values * lists, _entropy=Seeded(7)).reshape(lists, values)
 
     def shown(threshold: Fraction) -> int:
-        return sum(read(estimate, [int(each) * step for each in row], threshold) is not None for row in drawn)
+        return sum(
+            read(estimate, [int(each) * step for each in row], threshold) is not None
+            for row in drawn
+        )
 
     most = lists * float(ABSENT_SHOWN)
     far = 6.5 * (most * (1 - float(ABSENT_SHOWN))) ** 0.5
@@ -69,10 +75,13 @@ def test_a_value_that_no_row_has_is_seldom_shown(session: Session) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "STRING_AGG(test, ', ')", "STRING_AGG(DISTINCT day, ', ')", "STRING_AGG(DISTINCT test, test)",
-        "STRING_AGG(DISTINCT test, ', ' ORDER BY day)", "STRING_AGG(DISTINCT test || 'x', ', ')",
+        "STRING_AGG(test, ', ')",
+        "STRING_AGG(DISTINCT day, ', ')",
+        "STRING_AGG(DISTINCT test, test)",
+        "STRING_AGG(DISTINCT test, ', ' ORDER BY day)",
+        "STRING_AGG(DISTINCT test || 'x', ', ')",
     ],
-)  # fmt: skip
+)
 def test_what_has_no_public_values_is_refused(session: Session, text: str) -> None:
     with pytest.raises(DatabaseError):
         session.plan(LABS.format(text))
@@ -85,4 +94,7 @@ def test_a_refusal_says_that_values_are_different(session: Session) -> None:
 
 
 def test_the_ledger_is_not_touched(tmp_path: Path) -> None:
-    assert planning_session("nafld", tmp_path / "l").plan(LABS.format(JOINED)).columns[0].type == "VARCHAR"
+    assert (
+        planning_session("nafld", tmp_path / "l").plan(LABS.format(JOINED)).columns[0].type
+        == "VARCHAR"
+    )

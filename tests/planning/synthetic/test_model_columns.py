@@ -27,7 +27,10 @@ def column(**declared: Any) -> ModelColumn:
         ({"type": "text", "values": ["f", "m"]}, '"c"'),
         ({"type": "boolean"}, '"c"'),
         ({"type": "integer", "bounds": [5, 5]}, 'CASE WHEN "c" < 5 THEN 0 ELSE 0 END'),
-        ({"type": "integer", "bounds": [-1, 1]}, 'CASE WHEN "c" < 0 THEN 0 WHEN "c" < 1 THEN 1 ELSE 2 END'),
+        (
+            {"type": "integer", "bounds": [-1, 1]},
+            'CASE WHEN "c" < 0 THEN 0 WHEN "c" < 1 THEN 1 ELSE 2 END',
+        ),
         (
             {"type": "integer", "bounds": [0, 1], "nullable": True},
             'CASE WHEN "c" IS NULL THEN 2 WHEN "c" < 1 THEN 0 ELSE 1 END',
@@ -41,7 +44,10 @@ def column(**declared: Any) -> ModelColumn:
             "CASE WHEN \"c\" < DATE '2020-02-29' THEN 0 WHEN \"c\" < DATE '2020-03-01' THEN 1 ELSE 2 END",
         ),
         (
-            {"type": "timestamp", "bounds": [datetime(2020, 1, 1, 23, 59, 59), datetime(2020, 1, 2)]},
+            {
+                "type": "timestamp",
+                "bounds": [datetime(2020, 1, 1, 23, 59, 59), datetime(2020, 1, 2)],
+            },
             "CASE WHEN \"c\" < TIMESTAMP '2020-01-02 00:00:00' THEN 0 ELSE 1 END",
         ),
         ({"type": "double", "bounds": [2.5, 2.5]}, 'CASE WHEN "c" < 2.5 THEN 0 ELSE 0 END'),
@@ -67,7 +73,9 @@ def test_all_values_of_a_bin_are_drawn_as_often_as_each_other() -> None:
     assert set(numbers.drawn(np.zeros(200, dtype=np.int64), random)) == {1, 2, 3}
     last = numbers.drawn(np.full(400, 31), random)
     assert set(last) == {97, 98, 99, 100} and max(map(last.count, last)) < 150
-    cents = column(type="decimal(4,2)", bounds=[Decimal("-0.02"), Decimal("0.29")]).drawn(np.array([0, 2, 31]), random)
+    cents = column(type="decimal(4,2)", bounds=[Decimal("-0.02"), Decimal("0.29")]).drawn(
+        np.array([0, 2, 31]), random
+    )
     assert list(map(str, cents)) == ["-0.02", "0.00", "0.29"]
     days = column(type="date", bounds=[date(2020, 1, 1), date(2020, 1, 2)], nullable=True)
     assert days.drawn(np.array([2, 1, 0]), random) == [None, date(2020, 1, 2), date(2020, 1, 1)]
@@ -97,7 +105,9 @@ def test_keys_have_the_places_in_which_they_are_declared() -> None:
         ({"type": "date"}, "declare `bounds` or `values` for it, or leave the column out"),
     ],
 )
-def test_a_column_of_which_too_much_or_nothing_is_public_is_refused(declared: dict[str, Any], said: str) -> None:
+def test_a_column_of_which_too_much_or_nothing_is_public_is_refused(
+    declared: dict[str, Any], said: str
+) -> None:
     assert column(type="integer", values=list(range(MOST_VALUES))).size == MOST_VALUES
     with pytest.raises(Refused, match=said) as refused:
         column(**declared)
@@ -106,8 +116,16 @@ def test_a_column_of_which_too_much_or_nothing_is_public_is_refused(declared: di
 
 @pytest.mark.parametrize(
     ("wanted", "chooses", "rounds"),
-    [(0, False, ()), (3, False, (3,)), (6, True, (2, 2, 2)), (7, True, (3, 3, 1)), (8, True, (3, 3, 2)),
-     (16, True, (6, 6, 4))],
-)  # fmt: skip
-def test_pairs_are_chosen_in_three_rounds_at_most(wanted: int, chooses: bool, rounds: tuple[int, ...]) -> None:
+    [
+        (0, False, ()),
+        (3, False, (3,)),
+        (6, True, (2, 2, 2)),
+        (7, True, (3, 3, 1)),
+        (8, True, (3, 3, 2)),
+        (16, True, (6, 6, 4)),
+    ],
+)
+def test_pairs_are_chosen_in_three_rounds_at_most(
+    wanted: int, chooses: bool, rounds: tuple[int, ...]
+) -> None:
     assert _rounds(wanted, chooses) == rounds

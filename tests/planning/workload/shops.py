@@ -43,10 +43,16 @@ paid = {{ type = "integer", bounds = [0, 50] }}
 """
 
 PEOPLE = [
-    (0, 30, "Rome", True), (1, 31, "Rome", False), (2, 30, "Oslo", True), (3, None, "Oslo", None),
+    (0, 30, "Rome", True),
+    (1, 31, "Rome", False),
+    (2, 30, "Oslo", True),
+    (3, None, "Oslo", None),
     (4, 55, "rome", True),
-    (5, 12, "Rôme", False), (6, 99, None, True), (7, 31, "Parisian", None), (8, 70, "Bern", False),
-]  # fmt: skip
+    (5, 12, "Rôme", False),
+    (6, 99, None, True),
+    (7, 31, "Parisian", None),
+    (8, 70, "Bern", False),
+]
 #: Everybody was born on one day and joined on another, in the morning.
 BORN, JOINED = "DATE '1990-06-01'", "TIMESTAMP '2024-03-05 09:30:00'"
 MICRO = Fraction("1e-6")
@@ -55,7 +61,11 @@ LAPLACE = 'mechanism = "laplace"'
 COUNT = "SELECT COUNT(*) FROM people WHERE {}"
 VISITED = "SELECT COUNT(*) FROM visits v JOIN people p ON v.person = p.id WHERE {}"
 
-VISITS = [(person, shop, paid) for person in (*range(10), 2, 2) for shop, paid in (("north", 3), ("south", 40))]
+VISITS = [
+    (person, shop, paid)
+    for person in (*range(10), 2, 2)
+    for shop, paid in (("north", 3), ("south", 40))
+]
 
 
 def shop(folder: Path, privacy: str = "", key: str = 'key = "id"', name: str = "shop") -> Path:
@@ -87,12 +97,16 @@ def database_without(person: int | None, folder: Path) -> duckdb.DuckDBPyConnect
     data.execute("ATTACH ':memory:' AS source")
     for table, column in (("people", "id"), ("visits", "person")):
         kept = "" if person is None else f" WHERE {column} <> {person}"
-        data.execute(f"CREATE TABLE source.main.{table} AS SELECT * FROM original.main.{table}{kept}")
+        data.execute(
+            f"CREATE TABLE source.main.{table} AS SELECT * FROM original.main.{table}{kept}"
+        )
     data.execute("DETACH original")
     return data
 
 
-def rows_without(cores: Iterable[CorePlan], person: int | None, folder: Path) -> list[list[tuple[object, ...]]]:
+def rows_without(
+    cores: Iterable[CorePlan], person: int | None, folder: Path
+) -> list[list[tuple[object, ...]]]:
     """The exact rows of each core, in the database without one person."""
     data = database_without(person, folder)
     return [sorted(exact_rows(data, core), key=repr) for core in cores]

@@ -11,7 +11,13 @@ import pytest
 from shops import COUNT, LAPLACE, MICRO, counts, opened, shop, valid, why
 
 import dpsql
-from dpsql.errors import BudgetExhausted, DataError, ExecutionFailed, InternalError, OperationalError
+from dpsql.errors import (
+    BudgetExhausted,
+    DataError,
+    ExecutionFailed,
+    InternalError,
+    OperationalError,
+)
 from dpsql.planning.plan import Plan
 from dpsql.planning.workload import Block
 from dpsql.postprocessing import Price, Result
@@ -21,7 +27,9 @@ from dpsql.session import Session
 from dpsql.session.database import open_database
 
 
-def test_a_block_is_charged_once_and_before_a_row_is_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_block_is_charged_once_and_before_a_row_is_read(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     run, lines = session._execution.engine.run, list[int]()
 
     def watched(*charge_and_version: object) -> object:
@@ -42,7 +50,9 @@ def test_a_block_is_charged_once_and_before_a_row_is_read(session: Session, monk
     assert len(json.loads(entry.cells)) == 3
 
 
-@pytest.mark.parametrize("accountant", ["hybrid", "basic", "parallel", "advanced", "zcdp", "rdp", "pld"])
+@pytest.mark.parametrize(
+    "accountant", ["hybrid", "basic", "parallel", "advanced", "zcdp", "rdp", "pld"]
+)
 def test_the_accountant_that_is_named_is_charged(session: Session, accountant: str) -> None:
     workload = session.workload(counts("member", "NOT member"))
     session.run(workload, accountant)
@@ -53,16 +63,22 @@ def test_the_accountant_that_is_named_is_charged(session: Session, accountant: s
 
 def test_one_that_does_not_hold_is_refused_and_nothing_is_charged(session: Session) -> None:
     workload = session.workload(counts("age > 3", "age > 4"))
-    with pytest.raises(DataError, match="parallel is not valid for this workload: no conditions show"):
+    with pytest.raises(
+        DataError, match="parallel is not valid for this workload: no conditions show"
+    ):
         session.run(workload, "parallel")
-    with pytest.raises(DataError, match="known are hybrid, basic, parallel, advanced, zcdp, rdp, pld"):
+    with pytest.raises(
+        DataError, match="known are hybrid, basic, parallel, advanced, zcdp, rdp, pld"
+    ):
         session.run(workload, "moments")
     assert session.accountant.ledger.verify() == 0
 
 
 def test_all_or_nothing(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = counts(*(f"age > {age}" for age in range(20, 60)))
-    monkeypatch.setattr(session._execution.engine, "run", lambda charge: pytest.fail("a row would be read"))
+    monkeypatch.setattr(
+        session._execution.engine, "run", lambda charge: pytest.fail("a row would be read")
+    )
     workload = session.workload(asked)
     assert workload.best is not None and workload.best.left is None and "too much" in str(workload)
     with pytest.raises(BudgetExhausted):
@@ -92,22 +108,39 @@ def test_what_fails_in_the_midst_stays_charged_and_what_was_answered_is_kept(
 
 def test_what_was_paid_for_and_what_is_the_same_is_bought_once(session: Session) -> None:
     first = session.execute(COUNT.format("member"))
-    same, keys = "SELECT COUNT(*) AS n FROM people WHERE age > 4", "SELECT city, 1 AS one FROM people GROUP BY city"
+    same, keys = (
+        "SELECT COUNT(*) AS n FROM people WHERE age > 4",
+        "SELECT city, 1 AS one FROM people GROUP BY city",
+    )
     asked = [*counts("member", "age > 4"), same, "SELECT 1", keys]
     workload = session.workload(asked)
-    assert workload.statuses == ("paid for already", "bought", "the same as one before", "public", "public")
+    assert workload.statuses == (
+        "paid for already",
+        "bought",
+        "the same as one before",
+        "public",
+        "public",
+    )
     best = workload.best
     assert best is not None and best.cost is not None and best.cost.epsilon == Fraction(1, 10)
     results = session.run(workload)
-    assert results[0].rows == first.rows and results[1].rows == results[2].rows and results[3].rows == [(1,)]
+    assert (
+        results[0].rows == first.rows
+        and results[1].rows == results[2].rows
+        and results[3].rows == [(1,)]
+    )
     assert [result.price.stored for result in results[:3]] == [True, False, True]
     free = session.workload(asked)
     assert free.offers == () and free.best is None and "nothing is charged" in str(free)
     assert [each.rows for each in session.run(free)] == [each.rows for each in results]
 
 
-@pytest.mark.parametrize("accountant", ["hybrid", "basic", "parallel", "advanced", "zcdp", "rdp", "pld"])
-def test_the_prices_of_the_answers_add_up_to_what_the_block_was_charged(tmp_path: Path, accountant: str) -> None:
+@pytest.mark.parametrize(
+    "accountant", ["hybrid", "basic", "parallel", "advanced", "zcdp", "rdp", "pld"]
+)
+def test_the_prices_of_the_answers_add_up_to_what_the_block_was_charged(
+    tmp_path: Path, accountant: str
+) -> None:
     asked = [*counts("member", "NOT member", "member AND age > 4"), "SELECT 1", *counts("member")]
     with dpsql.connect(shop(tmp_path, LAPLACE)) as connection:
         workload = connection.workload(asked)
@@ -122,10 +155,15 @@ def test_the_prices_of_the_answers_add_up_to_what_the_block_was_charged(tmp_path
 
 def test_statements_of_a_gaussian_block_that_are_parted_cost_their_part(tmp_path: Path) -> None:
     session = opened(tmp_path)
-    parted, together = (session.workload(counts(*each)) for each in (("member", "NOT member"), ("age > 4", "age > 5")))
+    parted, together = (
+        session.workload(counts(*each))
+        for each in (("member", "NOT member"), ("age > 4", "age > 5"))
+    )
     assert parted.best is not None and parted.best.accountant == "parallel"
     assert [result.price.charged for result in session.run(parted)] == [Fraction(1, 20)] * 2
-    assert [result.price.charged for result in session.run(together, "zcdp")] == [Fraction(1, 10)] * 2
+    assert [result.price.charged for result in session.run(together, "zcdp")] == [
+        Fraction(1, 10)
+    ] * 2
 
 
 def test_equal_statements_are_bought_once_where_no_answers_are_kept(tmp_path: Path) -> None:
@@ -152,7 +190,9 @@ def test_a_price_that_was_told_is_not_passed_behind_ones_back(session: Session) 
     assert session.accountant.ledger.verify() == 1
 
 
-def test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block(tmp_path: Path) -> None:
+def test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block(
+    tmp_path: Path,
+) -> None:
     """Its answer is the one that was there first; its price is what the block was charged for it."""
     database = open_database(shop(tmp_path, LAPLACE))
     session, other = database.session("ada"), database.session("bob")
@@ -167,15 +207,22 @@ def test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block(
     execution.charged_together = charged  # type: ignore[method-assign]
     one, two = session.run(workload, "basic")
     assert one.rows == first[0].rows
-    assert [(each.price.charged, each.price.stored) for each in (one, two)] == [(Fraction(1, 10), False)] * 2
-    assert session.remaining.spent.epsilon == Fraction(3, 10) and session.accountant.ledger.verify() == 2
+    assert [(each.price.charged, each.price.stored) for each in (one, two)] == [
+        (Fraction(1, 10), False)
+    ] * 2
+    assert (
+        session.remaining.spent.epsilon == Fraction(3, 10)
+        and session.accountant.ledger.verify() == 2
+    )
     assert session.execute(asked[0]).price == Price(Fraction(0), True)
     database.close()
 
 
 def test_a_charge_is_divided_once(session: Session) -> None:
     plans = tuple(session.plan(each) for each in counts("member", "age > 4"))
-    charge = session.accountant.spend(Block(plans, Hybrid, session.schema), analyst="ada", statement="w")
+    charge = session.accountant.spend(
+        Block(plans, Hybrid, session.schema), analyst="ada", statement="w"
+    )
     parts = divided(charge)
     assert [part.plan for part in parts] == list(plans) and {part.entry for part in parts} == {1}
     with pytest.raises(InternalError, match="already used"):
@@ -185,12 +232,16 @@ def test_a_charge_is_divided_once(session: Session) -> None:
         parts[0].redeem()
 
 
-def test_under_the_ledgers_own_accountant_a_block_is_an_entry_like_any_other(tmp_path: Path) -> None:
+def test_under_the_ledgers_own_accountant_a_block_is_an_entry_like_any_other(
+    tmp_path: Path,
+) -> None:
     for rule in ("basic", "zcdp", "rdp"):
         (tmp_path / rule).mkdir()
         session = opened(tmp_path / rule, LAPLACE + f'\naccountant = "{rule}"')
         for accountant in (None, "pld"):
-            session.run(session.workload(counts(f"age > {len(accountant or '')}", "age < 30")), accountant)
+            session.run(
+                session.workload(counts(f"age > {len(accountant or '')}", "age < 30")), accountant
+            )
         assert session.accountant.ledger.verify() == 2 and session.remaining.share < 1
         session.close()
 

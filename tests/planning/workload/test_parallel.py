@@ -27,7 +27,11 @@ DISJOINT = [
     ("id < 4", "id >= 4"),
     ("30 > age AND member", "age > 30 OR age = 30"),
     ("born < DATE '1990-06-01'", "born >= DATE '1990-06-01'"),
-    ("born BETWEEN DATE '1990-01-01' AND DATE '1990-12-31'", "born > DATE '1990-12-31'", "born IS NULL"),
+    (
+        "born BETWEEN DATE '1990-01-01' AND DATE '1990-12-31'",
+        "born > DATE '1990-12-31'",
+        "born IS NULL",
+    ),
     ("born = DATE '1990-06-01'", "born IN (DATE '1990-06-02', DATE '1990-06-03')"),
 ]
 
@@ -65,15 +69,23 @@ def test_units_that_conditions_part_cost_the_most_of_them(
 
 
 @pytest.mark.parametrize("conditions", MEETING, ids=" | ".join)
-def test_units_that_may_meet_both_conditions_are_not_parted(session: Session, conditions: tuple[str, ...]) -> None:
+def test_units_that_may_meet_both_conditions_are_not_parted(
+    session: Session, conditions: tuple[str, ...]
+) -> None:
     assert "no conditions show" in why(session.workload(counts(*conditions)), "parallel")
 
 
 @pytest.mark.parametrize(
     "statements",
     [
-        ["SELECT COUNT(*) FROM visits WHERE shop = 'north'", "SELECT COUNT(*) FROM visits WHERE shop = 'south'"],
-        ["SELECT COUNT(*) FROM visits WHERE paid < 9", "SELECT COUNT(*) FROM visits WHERE paid >= 9"],
+        [
+            "SELECT COUNT(*) FROM visits WHERE shop = 'north'",
+            "SELECT COUNT(*) FROM visits WHERE shop = 'south'",
+        ],
+        [
+            "SELECT COUNT(*) FROM visits WHERE paid < 9",
+            "SELECT COUNT(*) FROM visits WHERE paid >= 9",
+        ],
         [
             "SELECT COUNT(*) FROM visits v JOIN people p ON v.person = p.id WHERE v.shop = 'north'",
             "SELECT COUNT(*) FROM visits v JOIN people p ON v.person = p.id WHERE v.shop = 'south'",
@@ -82,28 +94,48 @@ def test_units_that_may_meet_both_conditions_are_not_parted(session: Session, co
             "SELECT COUNT(*) FROM visits v LEFT JOIN people p ON v.person = p.id AND p.age > 40 WHERE p.age IS NULL",
             "SELECT COUNT(*) FROM visits v LEFT JOIN people p ON v.person = p.id WHERE p.age = 30",
         ],
-        ["SELECT COUNT(*) FILTER (WHERE member) FROM people", "SELECT COUNT(*) FILTER (WHERE NOT member) FROM people"],
+        [
+            "SELECT COUNT(*) FILTER (WHERE member) FROM people",
+            "SELECT COUNT(*) FILTER (WHERE NOT member) FROM people",
+        ],
         [COUNT.format("member"), "SELECT COUNT(*) FROM people"],
     ],
-    ids=["rows of visits", "numbers of visits", "joined", "left joined", "filtered aggregates", "one without"],
+    ids=[
+        "rows of visits",
+        "numbers of visits",
+        "joined",
+        "left joined",
+        "filtered aggregates",
+        "one without",
+    ],
 )
-def test_rows_that_are_apart_are_not_units_that_are(session: Session, statements: list[str]) -> None:
-    assert "rows that are apart may belong to one unit" in why(session.workload(statements), "parallel")
+def test_rows_that_are_apart_are_not_units_that_are(
+    session: Session, statements: list[str]
+) -> None:
+    assert "rows that are apart may belong to one unit" in why(
+        session.workload(statements), "parallel"
+    )
 
 
-def test_a_long_text_may_be_in_two_parts_where_one_of_them_reads_less_of_it(session: Session) -> None:
+def test_a_long_text_may_be_in_two_parts_where_one_of_them_reads_less_of_it(
+    session: Session,
+) -> None:
     """A join reads five characters of a city, one more than declared ones have: Parisian is Paris there."""
     asked = [COUNT.format("city = 'Parisian'"), VISITED.format("city = 'Paris'")]
     assert "no conditions show" in why(session.workload(asked), "parallel")
     plans = tuple(map(session.plan, asked))
     whole = Block(plans, Hybrid, session.schema).cost.rho
     assert max(costs_of_one_person(plans, session.schema.source_path.parent)) == whole
-    assert valid(session.workload([COUNT.format("city = 'Rome'"), VISITED.format("city = 'Oslo'")]))["parallel"]
+    assert valid(
+        session.workload([COUNT.format("city = 'Rome'"), VISITED.format("city = 'Oslo'")])
+    )["parallel"]
 
 
 def test_columns_of_the_units_table_need_a_key_that_was_checked(tmp_path: Path) -> None:
     loose = opened(tmp_path, LAPLACE, key="")
-    assert 'the schema must say key = "id"' in why(loose.workload(counts("member", "NOT member")), "parallel")
+    assert 'the schema must say key = "id"' in why(
+        loose.workload(counts("member", "NOT member")), "parallel"
+    )
     assert valid(loose.workload(counts("id < 4", "id >= 4")))["parallel"]
     loose.close()
     import duckdb
@@ -148,7 +180,9 @@ shapes = st.sampled_from(
 )
 
 
-conditions = st.lists(atoms, min_size=1, max_size=2).map(lambda each: "(" + ") AND (".join(each) + ")")
+conditions = st.lists(atoms, min_size=1, max_size=2).map(
+    lambda each: "(" + ") AND (".join(each) + ")"
+)
 
 
 asked = st.lists(st.tuples(shapes, conditions), min_size=2, max_size=4)
@@ -156,7 +190,9 @@ asked = st.lists(st.tuples(shapes, conditions), min_size=2, max_size=4)
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(asked)
-def test_no_person_moves_cores_that_cost_more_than_the_block(session: Session, asked: list[tuple[str, str]]) -> None:
+def test_no_person_moves_cores_that_cost_more_than_the_block(
+    session: Session, asked: list[tuple[str, str]]
+) -> None:
     """The exact rows of every core with and without each person, against what parallel composition charges."""
     try:
         plans = tuple(session.plan(shape.format(condition)) for shape, condition in asked)
@@ -173,9 +209,14 @@ def test_no_person_moves_cores_that_cost_more_than_the_block(session: Session, a
 
 def test_three_valued_logic(session: Session) -> None:
     """NULL AND TRUE is not TRUE, and NULL OR FALSE is not FALSE: what is not true for a unit does not admit it."""
-    (core,) = session.plan(COUNT.format("NOT (age > 30 AND age < 60) AND (age > 20 OR age < 5)")).cores
+    (core,) = session.plan(
+        COUNT.format("NOT (age > 30 AND age < 60) AND (age > 20 OR age < 5)")
+    ).cores
     demanded = conditions_of(core.core, session.schema)
     ages = [None, *map(Fraction, (3, 9, 25, 45, 70))]
     admitted = [demanded.admits("people.age", age) for age in ages]
     assert admitted == [False, True, False, True, False, True]
-    assert points([demanded], "people.age")[-1] is None and len(points([demanded], "people.age")) == 4 + 3 + 2 + 1
+    assert (
+        points([demanded], "people.age")[-1] is None
+        and len(points([demanded], "people.age")) == 4 + 3 + 2 + 1
+    )

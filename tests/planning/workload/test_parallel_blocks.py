@@ -50,7 +50,8 @@ def accepted(here: World, count: int) -> tuple[int, list[tuple[tuple[Plan, ...],
         texts = BlockWriter(Draws(here, random)).block()
         try:
             plans = tuple(
-                plan_of(here, text, random.choice([Fraction(1), Fraction(1), Fraction(1, 3)])) for text in texts
+                plan_of(here, text, random.choice([Fraction(1), Fraction(1), Fraction(1, 3)]))
+                for text in texts
             )
         except DatabaseError:
             continue
@@ -72,10 +73,15 @@ def moved_by(here: World, blocks: list[tuple[Plan, ...]]) -> dict[str, list[Cost
         whole = [sorted(run(connection, core) or [], key=repr) for core in cores]
         for unit in here.units:
             with without(connection, here, unit):
-                differs = iter([sorted(run(connection, core) or [], key=repr) != rows
-                                for core, rows in zip(cores, whole, strict=True)])  # fmt: skip
+                differs = iter(
+                    [
+                        sorted(run(connection, core) or [], key=repr) != rows
+                        for core, rows in zip(cores, whole, strict=True)
+                    ]
+                )
                 moved[unit] = [
-                    sum((core.cost for plan in plans for core in plan.cores if next(differs)), FREE) for plans in blocks
+                    sum((core.cost for plan in plans for core in plan.cores if next(differs)), FREE)
+                    for plans in blocks
                 ]
     return moved
 
@@ -98,7 +104,9 @@ def tried(seed: int) -> tuple[int, int, int]:
         costs = {unit: each[place] for unit, each in moved.items()}
         broken = {unit: cost for unit, cost in costs.items() if exceeds(cost, charged)}
         texts = "\n".join(plan.text for plan in plans)
-        assert not broken, f"seed {here.seed}: {broken} but {charged} was charged for\n{texts}\n{here.script()}"
+        assert not broken, (
+            f"seed {here.seed}: {broken} but {charged} was charged for\n{texts}\n{here.script()}"
+        )
         tight += max(cost.rho for cost in costs.values()) == charged.rho
     return planned, len(blocks), tight
 
@@ -110,5 +118,7 @@ def test_no_unit_moves_more_of_a_block_than_is_charged_for_it(seed: int) -> None
 
 @pytest.mark.parametrize("chunk", in_chunks(CHUNKS, CHUNKS, __name__))
 def test_enough_blocks_are_parted_and_charged_for_what_is_moved(chunk: int) -> None:
-    planned, parted, tight = map(sum, zip(*(tried(seed) for seed in range(chunk, WORLDS, CHUNKS)), strict=True))
+    planned, parted, tight = map(
+        sum, zip(*(tried(seed) for seed in range(chunk, WORLDS, CHUNKS)), strict=True)
+    )
     assert planned // 16 < parted < planned and tight > parted // 4, (planned, parted, tight)

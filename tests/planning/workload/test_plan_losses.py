@@ -11,7 +11,12 @@ from shops import LAPLACE, MICRO, opened, shop, why
 from dpsql.planning.workload import Block
 from dpsql.planning.workload.block import losses
 from dpsql.privacy.accountants.workloads import LossDistributions
-from dpsql.privacy.privacy_loss_distributions import ApproximateLoss, GaussianLoss, GaussianVectorLoss, Loss
+from dpsql.privacy.privacy_loss_distributions import (
+    ApproximateLoss,
+    GaussianLoss,
+    GaussianVectorLoss,
+    Loss,
+)
 from dpsql.session import Session, open_session
 
 
@@ -43,7 +48,9 @@ def undeclared(folder: Path, privacy: str = "") -> Session:
 
 
 @pytest.mark.parametrize("privacy", ["", 'neighbours = "replace"'])
-def test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release(tmp_path: Path, privacy: str) -> None:
+def test_gaussian_losses_are_of_the_distance_and_the_noise_of_every_release(
+    tmp_path: Path, privacy: str
+) -> None:
     """Σ distance²/(2·variance) over the pairs is what the plan's releases cost in ρ."""
     session = undeclared(tmp_path, f'mechanism = "gaussian"\n{privacy}')
     for text in (
@@ -72,8 +79,17 @@ def _rho(loss: Loss) -> Fraction:
 def test_a_gaussian_dashboard_is_cheaper_by_its_losses(tmp_path: Path) -> None:
     """Groups, averages and thresholds among them."""
     session = undeclared(tmp_path)
-    block = [f"SELECT {by}, COUNT(*), AVG(age) FROM people WHERE age > {age} GROUP BY {by}"
-             for by in ("city", "member", "age") for age in range(20, 30)]  # fmt: skip
+    block = [
+        f"SELECT {by}, COUNT(*), AVG(age) FROM people WHERE age > {age} GROUP BY {by}"
+        for by in ("city", "member", "age")
+        for age in range(20, 30)
+    ]
     offers = {offer.accountant: offer for offer in session.workload(block, MICRO / 100).offers}
     pld, zcdp, rdp = (offers[name].epsilon for name in ("pld", "zcdp", "rdp"))
-    assert pld is not None and zcdp is not None and rdp is not None and pld < 0.97 * zcdp and pld < 0.97 * rdp
+    assert (
+        pld is not None
+        and zcdp is not None
+        and rdp is not None
+        and pld < 0.97 * zcdp
+        and pld < 0.97 * rdp
+    )

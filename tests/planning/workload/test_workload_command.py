@@ -34,9 +34,14 @@ def test_programs_get_json(files: tuple[str, Path]) -> None:
     told = json.loads(done.output)
     assert told["best"] == "parallel" and told["statements"] == ["bought", "bought"]
     assert told["accountants"][0] | {"charged_rho": 0, "left": 0} == {
-        "accountant": "hybrid", "epsilon": 0.4, "charged_epsilon": 0.4, "charged_rho": 0, "charged_delta": 0.0,
-        "left": 0, "why": "",
-    }  # fmt: skip
+        "accountant": "hybrid",
+        "epsilon": 0.4,
+        "charged_epsilon": 0.4,
+        "charged_rho": 0,
+        "charged_delta": 0.0,
+        "left": 0,
+        "why": "",
+    }
 
 
 @pytest.mark.parametrize(
@@ -49,8 +54,12 @@ def test_programs_get_json(files: tuple[str, Path]) -> None:
         ("SELECT 1", ["--workload", "{}", "--to-reach", "5%"], "not about a workload"),
     ],
 )
-def test_wrong_use_says_what_is_right(files: tuple[str, Path], text: str, arguments: list[str], said: str) -> None:
+def test_wrong_use_says_what_is_right(
+    files: tuple[str, Path], text: str, arguments: list[str], said: str
+) -> None:
     schema, statements = files
     statements.write_text(text, "utf-8")
-    done = CliRunner().invoke(commands, ["explain", schema, *(each.format(statements) for each in arguments)])
+    done = CliRunner().invoke(
+        commands, ["explain", schema, *(each.format(statements) for each in arguments)]
+    )
     assert done.exit_code == 2 and said in done.output

@@ -38,7 +38,9 @@ BORN, SEEN = date(1980, 1, 1), datetime(2021, 1, 1)
 
 
 @pytest.fixture(scope="module", params=["0", "1e-6"], ids=["Laplace", "Gaussian"])
-def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Session]:
     folder = tmp_path_factory.mktemp("clinic")
     with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
         connection.execute(
@@ -53,10 +55,17 @@ def session(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     opened.close()
 
 
-@pytest.mark.parametrize(("item", "kind"), [
-    ("MEDIAN(born)", datetime), ("QUANTILE_DISC(born, 0.5)", date), ("MIN(born)", date), ("MAX(seen)", datetime),
-    ("MEDIAN(seen)", datetime), ("QUANTILE_DISC(seen, 0.9)", datetime),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("item", "kind"),
+    [
+        ("MEDIAN(born)", datetime),
+        ("QUANTILE_DISC(born, 0.5)", date),
+        ("MIN(born)", date),
+        ("MAX(seen)", datetime),
+        ("MEDIAN(seen)", datetime),
+        ("QUANTILE_DISC(seen, 0.9)", datetime),
+    ],
+)
 def test_a_date_has_an_interval_of_dates(session: Session, item: str, kind: type) -> None:
     result = session.execute(f"SELECT ward, {item} AS at FROM people GROUP BY ward")
     assert len(result.rows) == 3
@@ -67,13 +76,17 @@ def test_a_date_has_an_interval_of_dates(session: Session, item: str, kind: type
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("item", "truth"), [("MEDIAN(born)", BORN), ("QUANTILE_DISC(seen, 0.5)", SEEN)])
+@pytest.mark.parametrize(
+    ("item", "truth"), [("MEDIAN(born)", BORN), ("QUANTILE_DISC(seen, 0.5)", SEEN)]
+)
 def test_it_holds_as_often_as_it_says(session: Session, item: str, truth: date) -> None:
     """Of 60 of 95 % fewer than 43 hold with a probability below 1e-9; and most are shorter than a year."""
     held, short = 0, 0
     session.epsilon = Fraction(1)
     for number in range(60):
-        session.epsilon = Fraction(1) + Fraction(number, 10**6)  # so that no answer is one that was paid for
+        session.epsilon = Fraction(1) + Fraction(
+            number, 10**6
+        )  # so that no answer is one that was paid for
         ((ends,),) = session.execute(f"SELECT {item} FROM people").intervals
         assert ends is not None
         low, high = (datetime.fromisoformat(str(each)) for each in ends)
@@ -83,21 +96,39 @@ def test_it_holds_as_often_as_it_says(session: Session, item: str, truth: date) 
     assert held >= 43 and short > 40
 
 
-@pytest.mark.parametrize("beside", ["MEDIAN(born)", "MAX(seen)", "QUANTILE_DISC(age, [0.25, 0.5])", "MODE(age)",
-                                    "QUANTILE_CONT(seen, [0.2, 0.5, 0.7])"])  # fmt: skip
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "MEDIAN(born)",
+        "MAX(seen)",
+        "QUANTILE_DISC(age, [0.25, 0.5])",
+        "MODE(age)",
+        "QUANTILE_CONT(seen, [0.2, 0.5, 0.7])",
+    ],
+)
 def test_what_is_computed_beside_it_has_its_interval(session: Session, beside: str) -> None:
-    result = session.execute(f"SELECT ward, {beside} AS m, SQRT(COUNT(*)) + LN(SUM(age)) AS r, "
-                             "SUM(COUNT(*)) OVER () AS n FROM people GROUP BY ward")  # fmt: skip
-    for (_, value, computed, total), (_, _, ends, whole) in zip(result.rows, result.intervals, strict=True):
+    result = session.execute(
+        f"SELECT ward, {beside} AS m, SQRT(COUNT(*)) + LN(SUM(age)) AS r, "
+        "SUM(COUNT(*)) OVER () AS n FROM people GROUP BY ward"
+    )
+    for (_, value, computed, total), (_, _, ends, whole) in zip(
+        result.rows, result.intervals, strict=True
+    ):
         assert value is not None and ends is not None and whole is not None
         assert ends[0] < computed < ends[1] and whole[0] < total < whole[1]  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("item", ["YEAR(MEDIAN(born))", "EPOCH(MEDIAN(seen))", "YEAR(MAX(born)) * COUNT(*)"])
+@pytest.mark.parametrize(
+    "item", ["YEAR(MEDIAN(born))", "EPOCH(MEDIAN(seen))", "YEAR(MAX(born)) * COUNT(*)"]
+)
 def test_numbers_made_of_dates_have_none_and_a_notice_says_so(session: Session, item: str) -> None:
     result = session.execute(f"SELECT {item} AS n, COUNT(*) * SUM(age) AS product FROM people")
     ((made, product),) = result.intervals
-    assert made is None and product is not None and "no interval in any row of n: noise" in str(result.notices)
+    assert (
+        made is None
+        and product is not None
+        and "no interval in any row of n: noise" in str(result.notices)
+    )
 
 
 def test_its_ends_are_columns_of_its_type(session: Session) -> None:
@@ -107,15 +138,21 @@ def test_its_ends_are_columns_of_its_type(session: Session) -> None:
     )
     assert [column.type for column in result.columns[1:]] == ["DATE", "DATE", "DATE", "DOUBLE"]
     assert [(row[2], row[3]) for row in result.rows] == [row[1] for row in result.intervals]
-    later = session.execute("SELECT COUNT(*) FROM (SELECT ward, MAX(seen) AS m FROM people GROUP BY ward) AS t "
-                            "WHERE DP_INTERVAL_HIGH(m) = TIMESTAMP '2022-12-31'")  # fmt: skip
+    later = session.execute(
+        "SELECT COUNT(*) FROM (SELECT ward, MAX(seen) AS m FROM people GROUP BY ward) AS t "
+        "WHERE DP_INTERVAL_HIGH(m) = TIMESTAMP '2022-12-31'"
+    )
     assert later.rows == [(3,)]
 
 
 def test_totals_have_it_too(session: Session) -> None:
-    result = session.execute("SELECT ward, MEDIAN(born), COUNT(*) FROM people GROUP BY ROLLUP (ward)")
+    result = session.execute(
+        "SELECT ward, MEDIAN(born), COUNT(*) FROM people GROUP BY ROLLUP (ward)"
+    )
     assert len(result.rows) == 4
-    assert all(isinstance(ends[1], tuple) and isinstance(ends[1][0], datetime) for ends in result.intervals)
+    assert all(
+        isinstance(ends[1], tuple) and isinstance(ends[1][0], datetime) for ends in result.intervals
+    )
 
 
 def test_a_kept_answer_has_the_same(session: Session) -> None:
@@ -135,4 +172,6 @@ def test_front_ends_write_its_ends_as_dates(session: Session) -> None:
     assert json.loads(as_text(rows, "json", True))[0]["m_high"] == str(ends[1])
     named = [(column.name, column.type) for column in result.columns]
     table = arrow_table(columns_of(named, result.rows, result.intervals))
-    assert table.schema.field("m_low").type == pyarrow.date32() and table["m_low"].to_pylist() == [ends[0]]
+    assert table.schema.field("m_low").type == pyarrow.date32() and table["m_low"].to_pylist() == [
+        ends[0]
+    ]

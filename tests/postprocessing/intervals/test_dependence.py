@@ -20,8 +20,7 @@ KNOWN = {
     f"SELECT RANK() OVER (ORDER BY n), SUM(n) OVER (ORDER BY k), LAG(n) OVER (ORDER BY n) FROM {GROUPS}": "csc",
     f"SELECT SUM(n) OVER (PARTITION BY s > 3), ROW_NUMBER() OVER (ORDER BY k) FROM {GROUPS}": "cs",
     f"SELECT CASE WHEN n > 3 THEN s END, CASE WHEN k > 3 THEN s END, n > 3, ABS(n - s) FROM {GROUPS}": "cscc",
-    f"SELECT SUM(n) FILTER (WHERE s > 3), SUM(n) FILTER (WHERE k > 3), COUNT(*) FILTER (WHERE n > 3) FROM {GROUPS}":
-        "csc",
+    f"SELECT SUM(n) FILTER (WHERE s > 3), SUM(n) FILTER (WHERE k > 3), COUNT(*) FILTER (WHERE n > 3) FROM {GROUPS}": "csc",
     f"SELECT k, SUM(n) FROM {GROUPS} WHERE k > 3 GROUP BY k": "ps",
     f"SELECT k, SUM(n), COUNT(*) FROM {GROUPS} WHERE s > 3 GROUP BY k": "pcc",
     f"SELECT SUM(n) FROM (SELECT k, n FROM {GROUPS} ORDER BY n LIMIT 3) AS h": "c",
@@ -40,7 +39,7 @@ KNOWN = {
     f"SELECT x, y FROM (SELECT n, k FROM {GROUPS}) AS t(x, y)": "sp",
     f"SELECT t + 1 FROM (SELECT n AS t, MAX(n) OVER () AS u FROM {GROUPS}) AS h": "s",
     f"SELECT nobody_knows, something(n), n + 1 AS more, more FROM {GROUPS}": "ccss",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", KNOWN)
@@ -49,7 +48,10 @@ def test_what_noise_chooses_is_seen_in_the_text(text: str) -> None:
     found = Lineage(COLUMNS, {}).query(query)
     assert found.columns is not None
     letters = {Dependence.PUBLIC: "p", Dependence.SMOOTH: "s", Dependence.CHOSEN: "c"}
-    chosen = [CHOSEN if found.chosen_rows and each.dependence else each.dependence for each in found.columns]
+    chosen = [
+        CHOSEN if found.chosen_rows and each.dependence else each.dependence
+        for each in found.columns
+    ]
     assert "".join(letters[each] for each in chosen) == KNOWN[text]
 
 
@@ -59,7 +61,9 @@ def test_of_a_table_whose_columns_are_not_known_nothing_is_known() -> None:
     assert Lineage({}, {"unknown": ["x"]}).query(query).columns is not None
 
 
-def test_a_subquery_is_followed_about_as_often_as_it_stands_there(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_subquery_is_followed_about_as_often_as_it_stands_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Else the time would double with each subquery inside of another."""
     followed: list[int] = []
     query = Lineage.query

@@ -74,7 +74,9 @@ def test_ends_stand_wherever_a_number_may(text: str, session: Session) -> None:
 
 
 def test_what_is_filtered_by_its_end_is_above_it(session: Session) -> None:
-    rows = session.execute(f"SELECT n, DP_INTERVAL_LOW(n) FROM ({GROUPED}) AS g WHERE DP_INTERVAL_LOW(n) > 1000").rows
+    rows = session.execute(
+        f"SELECT n, DP_INTERVAL_LOW(n) FROM ({GROUPED}) AS g WHERE DP_INTERVAL_LOW(n) > 1000"
+    ).rows
     assert rows and all(low > 1000 and low < n for n, low in rows)  # type: ignore[operator]
 
 
@@ -110,7 +112,9 @@ def test_what_has_no_ends_is_refused_with_what_to_write(text: str, session: Sess
 
 
 def test_prepared_statements_know_their_types(session: Session) -> None:
-    prepared = session.prepare("SELECT DP_INTERVAL_LOW(COUNT(*)) AS low FROM patients WHERE age > ?")
+    prepared = session.prepare(
+        "SELECT DP_INTERVAL_LOW(COUNT(*)) AS low FROM patients WHERE age > ?"
+    )
     assert [(column.name, column.type) for column in prepared.columns] == [("low", "DOUBLE")]
 
 

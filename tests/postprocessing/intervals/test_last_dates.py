@@ -29,21 +29,31 @@ ward = { type = "integer", values = [0, 1, 2] }
 age = { type = "integer", bounds = [0, 100] }
 """
 WARDS = "(SELECT ward, MIN(born) AS f, MAX(born) AS l, MAX(age) AS a, COUNT(*) AS n FROM people GROUP BY ward) AS t"
-MADE = ("SELECT MAX(age) * 2 + 1 FROM people", "SELECT SQRT(MAX(age)) FROM people",
-        "SELECT ROUND(100 - MIN(age)) FROM people")  # fmt: skip
+MADE = (
+    "SELECT MAX(age) * 2 + 1 FROM people",
+    "SELECT SQRT(MAX(age)) FROM people",
+    "SELECT ROUND(100 - MIN(age)) FROM people",
+)
 NONE = (
-    "SELECT MAX(age) - MIN(age) FROM people", "SELECT YEAR(MAX(born)) FROM people",
-    "SELECT DATE_DIFF('day', MIN(born), MAX(born)) FROM people", "SELECT MAX(age) * COUNT(*) FROM people",
-    "SELECT YEAR(MEDIAN(born)) * MAX(age) FROM people", "SELECT MAX(age) + MIN(age) + MEDIAN(age) FROM people",
+    "SELECT MAX(age) - MIN(age) FROM people",
+    "SELECT YEAR(MAX(born)) FROM people",
+    "SELECT DATE_DIFF('day', MIN(born), MAX(born)) FROM people",
+    "SELECT MAX(age) * COUNT(*) FROM people",
+    "SELECT YEAR(MEDIAN(born)) * MAX(age) FROM people",
+    "SELECT MAX(age) + MIN(age) + MEDIAN(age) FROM people",
     "SELECT CASE WHEN MAX(born) > DATE '2014-01-01' THEN COUNT(*) ELSE 0 END FROM people",
-    f"SELECT AVG(YEAR(l)) FROM {WARDS}", f"SELECT SUM(YEAR(l) - YEAR(f)) FROM {WARDS}", f"SELECT AVG(a) FROM {WARDS}",
+    f"SELECT AVG(YEAR(l)) FROM {WARDS}",
+    f"SELECT SUM(YEAR(l) - YEAR(f)) FROM {WARDS}",
+    f"SELECT AVG(a) FROM {WARDS}",
     f"SELECT SUM(a) OVER () + SUM(n) OVER () FROM {WARDS}",
-)  # fmt: skip
+)
 OPEN = ("1 / (MEDIAN(age) - 49.5)", "MEDIAN(age) / (AVG(age) * COUNT(*) - 1000)")
 
 
 @pytest.fixture(scope="module")
-def clinic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, duckdb.DuckDBPyConnection]]:
+def clinic(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Session, duckdb.DuckDBPyConnection]]:
     folder: Path = tmp_path_factory.mktemp("clinic")
     with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
         connection.execute(
@@ -64,7 +74,9 @@ def test_it_holds_the_truth(clinic: tuple[Session, duckdb.DuckDBPyConnection], t
     ((truth, *_), *_) = plain.execute(text).fetchall()
     held = 0
     for number in range(12):
-        session.epsilon = Fraction(1) + Fraction(number, 10**6)  # so that no answer is one that was paid for
+        session.epsilon = Fraction(1) + Fraction(
+            number, 10**6
+        )  # so that no answer is one that was paid for
         ends = session.execute(text).intervals[0][0]
         assert ends is not None
         held += ends[0] <= truth <= ends[1]

@@ -59,10 +59,14 @@ def test_intervals_are_where_one_released_row_is_behind_a_cell(text: str, sessio
     result = session.execute(text)
     session.set("dpsql.empty_groups", None)
     assert result.rows
-    signs = ["".join("-" if interval is None else "+" for interval in row) for row in result.intervals]
+    signs = [
+        "".join("-" if interval is None else "+" for interval in row) for row in result.intervals
+    ]
     assert FOLLOWED[text] in signs
     assert all(
-        mine == theirs or theirs == "+" for sign in signs for mine, theirs in zip(sign, FOLLOWED[text], strict=True)
+        mine == theirs or theirs == "+"
+        for sign in signs
+        for mine, theirs in zip(sign, FOLLOWED[text], strict=True)
     )
     for row, intervals in zip(result.rows, result.intervals, strict=True):
         for value, interval in zip(row, intervals, strict=True):
@@ -74,7 +78,9 @@ def test_intervals_are_where_one_released_row_is_behind_a_cell(text: str, sessio
 
 def test_a_limit_does_not_narrow_a_computed_interval(session: Session) -> None:
     session.set("dpsql.reuse", "off")
-    text = "SELECT diagnosis, COUNT(*) * 1.5 AS n FROM diagnoses GROUP BY diagnosis ORDER BY diagnosis"
+    text = (
+        "SELECT diagnosis, COUNT(*) * 1.5 AS n FROM diagnoses GROUP BY diagnosis ORDER BY diagnosis"
+    )
     for limit in ("", " LIMIT 2"):
         (low, high) = session.execute(text + limit).intervals[0][1] or (0.0, 0.0)
         half = float(session.plan(text).cores[0].half_widths(0.95)[0]) * 1.5
@@ -82,15 +88,26 @@ def test_a_limit_does_not_narrow_a_computed_interval(session: Session) -> None:
 
 
 def test_the_numbers_of_rows_are_not_shown(session: Session) -> None:
-    plan = session.plan(f"SELECT *, n + 1 AS more FROM ({GROUPED}) AS g JOIN conditions AS c USING (diagnosis)")
-    assert [column.name for column in plan.columns] == ["diagnosis", "n", "d", "name", "chapter", "more"]
+    plan = session.plan(
+        f"SELECT *, n + 1 AS more FROM ({GROUPED}) AS g JOIN conditions AS c USING (diagnosis)"
+    )
+    assert [column.name for column in plan.columns] == [
+        "diagnosis",
+        "n",
+        "d",
+        "name",
+        "chapter",
+        "more",
+    ]
     assert all(len(row) == 6 for row in session.answer(plan).rows)
 
 
 def test_as_many_rows_as_are_released_have_intervals(session: Session) -> None:
     """Arithmetic has an exact form for as many rows as there are."""
-    text = ("SELECT day, COUNT(*) * 2 AS twice, ROUND(100.0 * COUNT(day) / COUNT(*), 1) AS share FROM diagnoses "
-            "WHERE day BETWEEN 0 AND 400 GROUP BY day")  # fmt: skip
+    text = (
+        "SELECT day, COUNT(*) * 2 AS twice, ROUND(100.0 * COUNT(day) / COUNT(*), 1) AS share FROM diagnoses "
+        "WHERE day BETWEEN 0 AND 400 GROUP BY day"
+    )
     session.set("dpsql.empty_groups", "show")
     result = session.execute(text)
     session.set("dpsql.empty_groups", None)

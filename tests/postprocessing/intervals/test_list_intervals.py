@@ -18,15 +18,22 @@ from dpsql.session import Session
 
 def elements(value: object, ends: CellInterval | None) -> Iterator[tuple[object, object, object]]:
     """Each element of a list with the ends of its interval."""
-    assert isinstance(value, list) and ends is not None and len(value) == len(ends[0]) == len(ends[1])  # type: ignore[arg-type]
+    assert (
+        isinstance(value, list) and ends is not None and len(value) == len(ends[0]) == len(ends[1])
+    )  # type: ignore[arg-type]
     return zip(value, *ends, strict=True)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     "item",
-    ["QUANTILE_CONT(bmi, [0.25, 0.5, 0.75])", "QUANTILE_DISC(age, [0.9, 0.1])", "QUANTILE_CONT(bmi, [0.5])",
-     "PERCENTILE_CONT(ARRAY[0.2, 0.8]) WITHIN GROUP (ORDER BY age DESC)", "APPROX_QUANTILE(age, [0.5, 0.6])"],
-)  # fmt: skip
+    [
+        "QUANTILE_CONT(bmi, [0.25, 0.5, 0.75])",
+        "QUANTILE_DISC(age, [0.9, 0.1])",
+        "QUANTILE_CONT(bmi, [0.5])",
+        "PERCENTILE_CONT(ARRAY[0.2, 0.8]) WITHIN GROUP (ORDER BY age DESC)",
+        "APPROX_QUANTILE(age, [0.5, 0.6])",
+    ],
+)
 def test_each_element_has_an_interval_that_is_kept(session: Session, item: str) -> None:
     text = f"SELECT male, q FROM (SELECT male, {item} AS q FROM patients GROUP BY male) AS t"
     first, again = session.execute(text), session.execute(text)
@@ -41,7 +48,9 @@ def test_elements_have_the_intervals_of_quantiles_beside_each_other(session: Ses
     text = "SELECT QUANTILE_CONT(bmi, [0.25, 0.75]), QUANTILE_CONT(bmi, 0.25), QUANTILE_CONT(bmi, 0.75) FROM patients"
     result = session.execute(text)
     (listed, *alone), (ends, *own) = result.rows[0], result.intervals[0]
-    assert list(elements(listed, ends)) == [(value, *pair) for value, pair in zip(alone, own, strict=True) if pair]
+    assert list(elements(listed, ends)) == [
+        (value, *pair) for value, pair in zip(alone, own, strict=True) if pair
+    ]
 
 
 def test_ends_are_columns_and_texts(session: Session) -> None:
@@ -82,15 +91,27 @@ def test_dates_and_rows_by_name(tmp_path: Path) -> None:
     duckdb.sql(born).write_parquet(str(tmp_path / "clinic" / "people.parquet"))
     (tmp_path / "clinic.toml").write_text(SCHEMA)
     with dpsql.connect(tmp_path / "clinic.toml") as con:
-        answer = con.sql("SELECT QUANTILE_DISC(born, [0.25, 0.5]) AS d, QUANTILE_CONT(born, [0.5]) AS t FROM people")
+        answer = con.sql(
+            "SELECT QUANTILE_DISC(born, [0.25, 0.5]) AS d, QUANTILE_CONT(born, [0.5]) AS t FROM people"
+        )
         (row,) = answer
         for name, kind in (("d", date), ("t", datetime)):
             interval = row.interval(name, list)
             assert interval is not None
             for value, low, high in elements(row[name], (interval.low, interval.high)):
                 assert [type(value), type(low), type(high)] == [kind] * 3 and low <= value <= high  # type: ignore[operator]
-        assert answer.arrow(intervals=True).schema.names == ["d", "d_low", "d_high", "t", "t_low", "t_high"]
-        assert str(answer.arrow(intervals=True).schema.field("d_low").type) == "list<item: date32[day]>"
+        assert answer.arrow(intervals=True).schema.names == [
+            "d",
+            "d_low",
+            "d_high",
+            "t",
+            "t_low",
+            "t_high",
+        ]
+        assert (
+            str(answer.arrow(intervals=True).schema.field("d_low").type)
+            == "list<item: date32[day]>"
+        )
         with pytest.raises(TypeError, match="of the kind list"):
             row.interval("d", date)
         text = "SELECT QUANTILE_DISC(born, [0.25, 0.5]) AS d, DP_INTERVAL_LOW(d) AS low FROM people"

@@ -31,11 +31,10 @@ minute = {{ type = "integer", bounds = [0, 49] }}
 watts = {{ type = "integer", bounds = [0, 100] }}
 """
 #: 50 groups for each hour.
-GROUPED = (
-    "(SELECT hour, minute, COUNT(*) AS n, SUM(watts) AS w FROM readings WHERE hour < {} GROUP BY hour, minute) AS g"
-)
+GROUPED = "(SELECT hour, minute, COUNT(*) AS n, SUM(watts) AS w FROM readings WHERE hour < {} GROUP BY hour, minute) AS g"
 SHARES = (
-    "SELECT minute, n, n / SUM(n) OVER () AS share, w - LAG(w) OVER (ORDER BY hour, minute) AS more FROM " + GROUPED
+    "SELECT minute, n, n / SUM(n) OVER () AS share, w - LAG(w) OVER (ORDER BY hour, minute) AS more FROM "
+    + GROUPED
 )
 
 
@@ -69,11 +68,18 @@ def test_up_to_the_limit_there_are_intervals_and_no_notice(session: Session) -> 
     assert all(own is not None and share is not None for _, own, share, _ in result.intervals)
 
 
-def test_beyond_it_the_columns_are_named_and_those_of_single_rows_keep_theirs(session: Session) -> None:
+def test_beyond_it_the_columns_are_named_and_those_of_single_rows_keep_theirs(
+    session: Session,
+) -> None:
     result = session.execute(SHARES.format(31))
-    assert all(own is not None and share is more is None for _, own, share, more in result.intervals)
+    assert all(
+        own is not None and share is more is None for _, own, share, more in result.intervals
+    )
     (said,) = _lacking(result)
-    assert said.startswith("no interval in any row of share and more: ") and "1,550 released rows" in said
+    assert (
+        said.startswith("no interval in any row of share and more: ")
+        and "1,550 released rows" in said
+    )
     left = session.remaining
     assert _lacking(session.execute(SHARES.format(31))) == [said] and session.remaining == left
 
@@ -85,7 +91,9 @@ def test_all_tables_behind_a_column_count_together(session: Session) -> None:
     )
     result = session.execute(both)
     assert len(result.rows) == 3 and all(more is None for _, more in result.intervals)
-    assert result.notices[0].startswith("no interval in any row of more: it takes 1,550 released rows together")
+    assert result.notices[0].startswith(
+        "no interval in any row of more: it takes 1,550 released rows together"
+    )
 
 
 def test_a_result_without_rows_lacks_nothing(session: Session) -> None:
@@ -94,14 +102,19 @@ def test_a_result_without_rows_lacks_nothing(session: Session) -> None:
 
 
 def test_what_depends_on_no_noise_is_not_said_to_lack_an_interval(session: Session) -> None:
-    assert session.execute("SELECT n, hour + 1 AS following FROM " + GROUPED.format(32)).notices == (KEYS, CLAMPED)
+    assert session.execute(
+        "SELECT n, hour + 1 AS following FROM " + GROUPED.format(32)
+    ).notices == (KEYS, CLAMPED)
 
 
 def test_columns_of_a_pivot_are_said_to_have_none(session: Session) -> None:
     pivoted = f"SELECT * FROM (SELECT hour, n FROM {GROUPED.format(3)}) AS t PIVOT (SUM(n) FOR hour IN (0, 1, 2))"
     result = session.execute(pivoted)
     assert result.intervals == [(None,) * 3]
-    assert any(said.startswith("no interval in any row of 0, 1 and 2: noise chooses") for said in result.notices)
+    assert any(
+        said.startswith("no interval in any row of 0, 1 and 2: noise chooses")
+        for said in result.notices
+    )
 
 
 def test_samples_that_fail_are_told(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +135,9 @@ def test_samples_that_fail_are_told(session: Session, monkeypatch: pytest.Monkey
 def test_what_is_read_off_single_rows_has_intervals_on_more_rows(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = session.execute("SELECT minute, n * w AS product, w / n AS mean FROM " + GROUPED.format(32))
+    result = session.execute(
+        "SELECT minute, n * w AS product, w / n AS mean FROM " + GROUPED.format(32)
+    )
     assert all(product is None and mean is not None for _, product, mean in result.intervals)
     (said,) = _lacking(result)
     assert said.startswith("no interval in any row of product: it takes 1,600 released rows")
@@ -142,4 +157,6 @@ def test_what_noise_chooses_is_said_to_have_none(session: Session) -> None:
     for _, own, place, most, more, share in result.intervals:
         assert own is not None and share is not None and place is most is more is None
     (said,) = _lacking(result)
-    assert said.startswith("no interval in any row of place, most and more: noise chooses what is shown")
+    assert said.startswith(
+        "no interval in any row of place, most and more: noise chooses what is shown"
+    )

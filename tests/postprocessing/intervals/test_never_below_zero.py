@@ -42,7 +42,9 @@ RELEASES = 8
 @pytest.fixture
 def uncut(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numbers and intervals as they are released, not cut to what can be."""
-    monkeypatch.setattr("dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found))
+    monkeypatch.setattr(
+        "dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -94,12 +96,17 @@ def test_the_end_that_is_told_in_sql_is_0_too(session: Session) -> None:
     found = []
     for number in range(RELEASES):
         session.epsilon = Fraction(1, 10) + Fraction(number, 10_000)
-        rows = session.execute(f"SELECT DP_INTERVAL_LOW(GREATEST(n - s / 5, 0)) AS low, lot FROM {GROUPS}").rows
+        rows = session.execute(
+            f"SELECT DP_INTERVAL_LOW(GREATEST(n - s / 5, 0)) AS low, lot FROM {GROUPS}"
+        ).rows
         found += [low for low, _ in rows]
     assert min(found) == 0
 
 
 def test_what_is_divided_by_may_be_0_though_it_is_not_below(session: Session) -> None:
     """Nothing finite holds what is divided by a number that may be 0."""
-    ends = [row[1] for row in session.execute(f"SELECT lot, n * s / (n - s / 5) FROM {GROUPS}").intervals]
+    ends = [
+        row[1]
+        for row in session.execute(f"SELECT lot, n * s / (n - s / 5) FROM {GROUPS}").intervals
+    ]
     assert EVERYTHING in ends

@@ -49,7 +49,11 @@ def test_what_stands_beside_a_map_is_resampled_without_it(
     insert = Sandbox.insert
 
     def seen(
-        self: Sandbox, name: str, data: list[list[object]], types: dict[str, str], schema: str = "released"
+        self: Sandbox,
+        name: str,
+        data: list[list[object]],
+        types: dict[str, str],
+        schema: str = "released",
     ) -> None:
         if "samples" in name or "points" in name:
             sampled.extend(value for column in data for value in column)
@@ -64,15 +68,23 @@ def test_what_stands_beside_a_map_is_resampled_without_it(
 GROUPED = "SELECT male AS k, HISTOGRAM(age) AS h, BOOL_OR(age > 50) AS old, COUNT(*) AS n FROM patients GROUP BY 1"
 
 
-@pytest.mark.parametrize(("statement", "has_interval"), [
-    (f"SELECT SUM(h[50] / n) FROM ({GROUPED}) AS t", False),
-    (f"SELECT SUM(n) FROM ({GROUPED}) WHERE old", False),
-    (f"SELECT SUM(CASE WHEN b THEN n END) FROM (SELECT old AS b, n FROM ({GROUPED}) AS t) AS u", False),
-    (f"SELECT SUM(c) FROM ({GROUPED}) AS t(a, b, o, c)", True),
-    (f"SELECT n / SUM(n) OVER (), h, old FROM ({GROUPED}) AS t ORDER BY old", True),
-    (f"SELECT SUM(n) FROM ({GROUPED}) AS t", True),
-])  # fmt: skip
-def test_what_several_rows_make_with_it_has_no_interval(session: Session, statement: str, has_interval: bool) -> None:
+@pytest.mark.parametrize(
+    ("statement", "has_interval"),
+    [
+        (f"SELECT SUM(h[50] / n) FROM ({GROUPED}) AS t", False),
+        (f"SELECT SUM(n) FROM ({GROUPED}) WHERE old", False),
+        (
+            f"SELECT SUM(CASE WHEN b THEN n END) FROM (SELECT old AS b, n FROM ({GROUPED}) AS t) AS u",
+            False,
+        ),
+        (f"SELECT SUM(c) FROM ({GROUPED}) AS t(a, b, o, c)", True),
+        (f"SELECT n / SUM(n) OVER (), h, old FROM ({GROUPED}) AS t ORDER BY old", True),
+        (f"SELECT SUM(n) FROM ({GROUPED}) AS t", True),
+    ],
+)
+def test_what_several_rows_make_with_it_has_no_interval(
+    session: Session, statement: str, has_interval: bool
+) -> None:
     result = session.execute(statement)
     assert all((row[0] is not None) is has_interval for row in result.intervals)
 
@@ -94,6 +106,14 @@ def test_an_end_is_a_number_where_the_function_has_none_for_a_part_of_the_interv
 def test_where_a_function_has_no_value_at_an_end_nothing_is_known(session: Session) -> None:
     sandbox = Sandbox(session.schema, lambda _: ())
     ends = {0: (-3.0, 4.0), 1: (4.0, 9.0), 2: (-math.inf, 1.0)}
-    assert _through_function(sandbox, 'SQRT("inner")', ends) == {0: EVERYTHING, 1: (2.0, 3.0), 2: EVERYTHING}
-    assert _through_function(sandbox, '10 - "inner"', ends) == {0: (6.0, 13.0), 1: (1.0, 6.0), 2: (9.0, math.inf)}
+    assert _through_function(sandbox, 'SQRT("inner")', ends) == {
+        0: EVERYTHING,
+        1: (2.0, 3.0),
+        2: EVERYTHING,
+    }
+    assert _through_function(sandbox, '10 - "inner"', ends) == {
+        0: (6.0, 13.0),
+        1: (1.0, 6.0),
+        2: (9.0, math.inf),
+    }
     sandbox.close()

@@ -28,7 +28,9 @@ def made(name: str) -> CompositionRule:
 def test_the_default_is_one_that_may_be_named_and_every_name_leads_to_one() -> None:
     assert RULES[DEFAULT.name]() == DEFAULT
     hints = [name for theorem in THEOREMS.values() for name in theorem.hints]
-    assert len(set(hints)) == len(hints) and all(name == theorem.name for name, theorem in THEOREMS.items())
+    assert len(set(hints)) == len(hints) and all(
+        name == theorem.name for name, theorem in THEOREMS.items()
+    )
 
 
 @pytest.mark.parametrize("name", THEOREMS)
@@ -68,4 +70,6 @@ def test_a_rule_takes_no_more_of_delta_than_there_is(name: str) -> None:
 def test_a_rule_of_pure_noise_refuses_gaussian_noise(name: str) -> None:
     rule, gaussian = made(name), Cost(None, PRICE**2 / 2)
     promise = Budget(Fraction(2), MICRO, rule=rule).promise
-    assert rule.adds_pure == (not rule.holds(promise, ChargedTotal(gaussian, rule.weight(promise, gaussian))))
+    assert rule.adds_pure == (
+        not rule.holds(promise, ChargedTotal(gaussian, rule.weight(promise, gaussian)))
+    )

@@ -74,34 +74,51 @@ def test_advanced_composition_has_the_known_values_and_is_never_above_basic() ->
     assert float(advanced(100, TENTH, NANO)) == pytest.approx(7.4896, rel=1e-4)
     assert textbook_advanced(10, 0.1, 1e-6) == pytest.approx(1.7674, rel=1e-4)
     assert (advanced(1, TENTH, MICRO), advanced(10, TENTH, MICRO)) == (TENTH, 1)
-    assert advanced(7, Fraction(5000), MICRO) == 35000 and advanced(3, TENTH, Fraction(0)) == Fraction(3, 10)
+    assert advanced(7, Fraction(5000), MICRO) == 35000 and advanced(
+        3, TENTH, Fraction(0)
+    ) == Fraction(3, 10)
 
 
 @settings(max_examples=60)
 @given(st.integers(1, 10**6), st.fractions(Fraction(1, 1000), 5), st.integers(2, 40))
-def test_advanced_composition_is_rounded_up_and_tight(number: int, epsilon: Fraction, places: int) -> None:
+def test_advanced_composition_is_rounded_up_and_tight(
+    number: int, epsilon: Fraction, places: int
+) -> None:
     with mpmath.workdps(60):
         e, delta = mpmath.mpf(epsilon.numerator) / epsilon.denominator, mpmath.mpf(10) ** -places
-        exact = min(number * e, e * mpmath.sqrt(2 * number * -mpmath.log(delta)) + number * e * mpmath.expm1(e))
+        exact = min(
+            number * e,
+            e * mpmath.sqrt(2 * number * -mpmath.log(delta)) + number * e * mpmath.expm1(e),
+        )
         found = advanced(number, epsilon, Fraction(1, 10**places))
         found = mpmath.mpf(found.numerator) / found.denominator
-        assert exact * (1 - mpmath.mpf("1e-55")) <= found <= exact + (number + 10) * mpmath.mpf("1e-28")
+        assert (
+            exact * (1 - mpmath.mpf("1e-55"))
+            <= found
+            <= exact + (number + 10) * mpmath.mpf("1e-28")
+        )
 
 
 def divergence(epsilon: Fraction, order: int) -> mpmath.mpf:
     """That of randomized response, by its two outcomes."""
     with mpmath.workdps(200):
         p = 1 / (1 + mpmath.exp(-mpmath.mpf(epsilon.numerator) / epsilon.denominator))
-        return mpmath.log(p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)) / (order - 1)
+        return mpmath.log(
+            p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)
+        ) / (order - 1)
 
 
 @settings(max_examples=60)
 @given(st.fractions(Fraction(1, 10**6), 60), st.integers(2, 2000))
-def test_the_divergence_of_randomized_response_is_that_of_its_two_outcomes(epsilon: Fraction, order: int) -> None:
+def test_the_divergence_of_randomized_response_is_that_of_its_two_outcomes(
+    epsilon: Fraction, order: int
+) -> None:
     found, exact = response_renyi(epsilon, order), divergence(epsilon, order)
     with mpmath.workdps(60):
         found = mpmath.mpf(found.numerator) / found.denominator
-        assert exact * (1 - mpmath.mpf("1e-40")) <= found <= exact + mpmath.mpf("1e-40") * (1 + exact)
+        assert (
+            exact * (1 - mpmath.mpf("1e-40")) <= found <= exact + mpmath.mpf("1e-40") * (1 + exact)
+        )
 
 
 def test_an_independent_library_has_the_same_divergence() -> None:
@@ -117,8 +134,14 @@ def test_an_independent_library_has_the_same_divergence() -> None:
 
 
 @settings(max_examples=40)
-@given(st.fractions(Fraction(1, 50), 20), st.sampled_from([MICRO, NANO, Fraction(1, 100)]), st.integers(2, 500))
-def test_what_an_order_allows_is_the_conversion_turned_round(epsilon: Fraction, delta: Fraction, order: int) -> None:
+@given(
+    st.fractions(Fraction(1, 50), 20),
+    st.sampled_from([MICRO, NANO, Fraction(1, 100)]),
+    st.integers(2, 500),
+)
+def test_what_an_order_allows_is_the_conversion_turned_round(
+    epsilon: Fraction, delta: Fraction, order: int
+) -> None:
     total = renyi_total(epsilon, delta, order)
     with mpmath.workdps(60):
         log = mpmath.log(mpmath.mpf(delta.numerator) / delta.denominator)
@@ -128,12 +151,19 @@ def test_what_an_order_allows_is_the_conversion_turned_round(epsilon: Fraction, 
 
 
 def test_the_order_is_a_function_of_the_promise_near_the_best_for_zcdp() -> None:
-    for epsilon, delta in ((WHOLE, MICRO), (Fraction(3), MICRO), (Fraction(3), NANO), (Fraction(1, 100), MICRO)):
+    for epsilon, delta in (
+        (WHOLE, MICRO),
+        (Fraction(3), MICRO),
+        (Fraction(3), NANO),
+        (Fraction(1, 100), MICRO),
+    ):
         order = order_of(epsilon, delta)
         best = max(range(2, 4000), key=lambda each: renyi_total(epsilon, delta, each) / each)
         assert abs(order - best) <= 1
     assert order_of(Fraction(1, 10**12), Fraction(1, 10**300)) == MOST_ORDER
-    assert Renyi().order(Budget(Fraction(3), MICRO, rule=Renyi()).promise) == order_of(Fraction(3), MICRO * 9 / 10)
+    assert Renyi().order(Budget(Fraction(3), MICRO, rule=Renyi()).promise) == order_of(
+        Fraction(3), MICRO * 9 / 10
+    )
 
 
 @pytest.mark.parametrize("order", [1, 0, 1.5, True, MOST_ORDER + 1])
@@ -167,7 +197,9 @@ def test_what_is_no_order_is_refused(order: int) -> None:
         (AdvancedComposition(100, TENTH), 3, gaussian(Fraction(1, 400)), 0),
     ],
 )
-def test_exactly_so_many_are_admitted(rule: CompositionRule, epsilon: int, cost: Cost, number: int) -> None:
+def test_exactly_so_many_are_admitted(
+    rule: CompositionRule, epsilon: int, cost: Cost, number: int
+) -> None:
     assert admitted(budget(rule, epsilon), cost, 3000) == number
     assert FilterState(None, budget(rule, epsilon), FREE).affordable(cost) == number
 
@@ -177,10 +209,20 @@ def test_accountants_are_ordered_for_a_hundred_counts() -> None:
     cost, number = count(), 100
     pure, rho = number * TENTH, number * cost.rho
     much = Fraction(50)
-    rdp = min(number * response_renyi(TENTH, order) + much - renyi_total(much, MICRO, order) for order in range(2, 60))
-    at_best = epsilon_of_renyi(lambda a: 100 * laplace_renyi(0.1, a), 1e-6, [1 + n / 100 for n in range(50, 4000)])
+    rdp = min(
+        number * response_renyi(TENTH, order) + much - renyi_total(much, MICRO, order)
+        for order in range(2, 60)
+    )
+    at_best = epsilon_of_renyi(
+        lambda a: 100 * laplace_renyi(0.1, a), 1e-6, [1 + n / 100 for n in range(50, 4000)]
+    )
     assert at_best < rdp < epsilon_of_rho(rho, MICRO) <= epsilon_of_rho(pure * TENTH / 2, MICRO)
-    assert epsilon_of_rho(rho, MICRO) < epsilon_of_rho_standard(rho, MICRO) < advanced(number, TENTH, MICRO) < pure
+    assert (
+        epsilon_of_rho(rho, MICRO)
+        < epsilon_of_rho_standard(rho, MICRO)
+        < advanced(number, TENTH, MICRO)
+        < pure
+    )
 
 
 prices = st.fractions(min_value=Fraction(1, 50), max_value=2, max_denominator=300)
@@ -202,8 +244,14 @@ rules = st.sampled_from(
 
 
 @settings(max_examples=150)
-@given(rules, st.fractions(Fraction(1, 10), 5), st.lists(st.one_of(costs, st.just(count())), max_size=40))
-def test_no_filter_passes_its_bound(rule: CompositionRule, epsilon: Fraction, asked: list[Cost]) -> None:
+@given(
+    rules,
+    st.fractions(Fraction(1, 10), 5),
+    st.lists(st.one_of(costs, st.just(count())), max_size=40),
+)
+def test_no_filter_passes_its_bound(
+    rule: CompositionRule, epsilon: Fraction, asked: list[Cost]
+) -> None:
     budget = Budget(epsilon, MICRO, rule=rule)
     spent, tallied, entries = FREE, Fraction(0), list[Cost]()
     for each in asked:
@@ -211,23 +259,36 @@ def test_no_filter_passes_its_bound(rule: CompositionRule, epsilon: Fraction, as
         if admits(budget, spent, cost, tallied):
             spent, tallied = spent + cost, tallied + budget.weight(cost)
             entries.append(cost)
-    assert spent.delta <= budget.delta_selection and budget.delta_selection + budget.delta_conversion == MICRO
+    assert (
+        spent.delta <= budget.delta_selection
+        and budget.delta_selection + budget.delta_conversion == MICRO
+    )
     match rule:
         case Basic():
-            assert spent.epsilon is not None and spent.epsilon <= epsilon and budget.delta_selection == MICRO
+            assert (
+                spent.epsilon is not None
+                and spent.epsilon <= epsilon
+                and budget.delta_selection == MICRO
+            )
         case Concentrated():
-            assert epsilon_of_rho(spent.rho, budget.delta_conversion) <= epsilon + Fraction(1, 10**20)
+            assert epsilon_of_rho(spent.rho, budget.delta_conversion) <= epsilon + Fraction(
+                1, 10**20
+            )
         case Renyi():
             order = rule.order(budget.promise)
             total = math.fsum(min(order * float(each.rho), at(each, order)) for each in entries)
-            bound = total + math.log1p(-1 / order) - (math.log(budget.delta_conversion) + math.log(order)) / (order - 1)
+            bound = (
+                total
+                + math.log1p(-1 / order)
+                - (math.log(budget.delta_conversion) + math.log(order)) / (order - 1)
+            )
             assert not entries or bound <= epsilon + Fraction(1, 10**9)
         case AdvancedComposition():
             assert all(each.epsilon == rule.epsilon and each.delta == 0 for each in entries)
             assert len(entries) <= rule.statements
-            assert textbook_advanced(len(entries), float(rule.epsilon), 1e-6) <= epsilon + Fraction(1, 10**9) or (
-                len(entries) * rule.epsilon <= epsilon
-            )
+            assert textbook_advanced(len(entries), float(rule.epsilon), 1e-6) <= epsilon + Fraction(
+                1, 10**9
+            ) or (len(entries) * rule.epsilon <= epsilon)
         case Hybrid():
             pure = spent.epsilon is not None and spent.epsilon <= epsilon
             assert pure or spent.rho <= budget.rho_total
@@ -247,9 +308,20 @@ def test_nothing_that_converts_goes_without_delta() -> None:
 
 @pytest.mark.parametrize(
     ("statements", "epsilon"),
-    [(0, TENTH), (-1, TENTH), (1.5, TENTH), (True, TENTH), (None, TENTH), (10, None), (10, Fraction(0)), (10, 0.1)],
+    [
+        (0, TENTH),
+        (-1, TENTH),
+        (1.5, TENTH),
+        (True, TENTH),
+        (None, TENTH),
+        (10, None),
+        (10, Fraction(0)),
+        (10, 0.1),
+    ],
 )
-def test_advanced_composition_without_what_is_fixed_is_refused(statements: object, epsilon: object) -> None:
+def test_advanced_composition_without_what_is_fixed_is_refused(
+    statements: object, epsilon: object
+) -> None:
     with pytest.raises(DataError, match="fixed beforehand"):
         AdvancedComposition(statements, epsilon)  # type: ignore[arg-type]
 
@@ -258,14 +330,18 @@ def test_advanced_composition_without_what_is_fixed_is_refused(statements: objec
 
 
 def opened(path: Path, rule: CompositionRule, epsilon: int = 3, **caps: Budget) -> Accountant:
-    return Accountant(Ledger.open(path, LedgerIdentity("d", "p.id", "add-remove")), budget(rule, epsilon), caps)
+    return Accountant(
+        Ledger.open(path, LedgerIdentity("d", "p.id", "add-remove")), budget(rule, epsilon), caps
+    )
 
 
 def spend(accountant: Accountant, cost: Cost, analyst: str = "ada") -> int:
     return accountant.spend(Ask(cost), analyst=analyst, statement="SELECT 1").entry
 
 
-@pytest.mark.parametrize(("rule", "number"), [(Renyi(), 39), (AdvancedComposition(31, TENTH), 30), (Basic(), 30)])
+@pytest.mark.parametrize(
+    ("rule", "number"), [(Renyi(), 39), (AdvancedComposition(31, TENTH), 30), (Basic(), 30)]
+)
 def test_the_ledger_admits_what_the_filter_does_across_openings(
     tmp_path: Path, rule: CompositionRule, number: int
 ) -> None:
@@ -273,7 +349,11 @@ def test_the_ledger_admits_what_the_filter_does_across_openings(
     for each in range(number):
         if each == number // 2:
             first = opened(tmp_path / "l", rule)
-        assert first.remaining().affordable(count()) == second.remaining().affordable(count()) == number - each
+        assert (
+            first.remaining().affordable(count())
+            == second.remaining().affordable(count())
+            == number - each
+        )
         assert spend(first if each % 2 else second, count()) == each + 1
     for accountant in (first, second, opened(tmp_path / "l", rule)):
         with pytest.raises(BudgetExhausted):
@@ -281,7 +361,9 @@ def test_the_ledger_admits_what_the_filter_does_across_openings(
         assert accountant.remaining().affordable(count()) == 0
 
 
-def test_the_tally_is_the_sum_over_all_entries_of_everybody_and_of_an_analyst(tmp_path: Path) -> None:
+def test_the_tally_is_the_sum_over_all_entries_of_everybody_and_of_an_analyst(
+    tmp_path: Path,
+) -> None:
     cap = budget(Renyi(), 1)
     accountant = opened(tmp_path / "l", Renyi(), ada=cap)
     costs = [count(), gaussian(Fraction(1, 800)), count(Fraction(1, 5)), count(Fraction(1, 7))]
@@ -291,7 +373,10 @@ def test_the_tally_is_the_sum_over_all_entries_of_everybody_and_of_an_analyst(tm
         total, own = again.remaining("ada").standings
         assert total.tallied == sum(again.budget.weight(cost.rounded_up()) for cost in costs) > 0
         assert own.tallied == sum(cap.weight(cost.rounded_up()) for cost in costs[1::2])
-        assert Renyi().order(again.budget.promise) != Renyi().order(cap.promise) and own.epsilon < total.epsilon
+        assert (
+            Renyi().order(again.budget.promise) != Renyi().order(cap.promise)
+            and own.epsilon < total.epsilon
+        )
 
 
 def test_a_cap_is_held_by_the_same_rule(tmp_path: Path) -> None:
@@ -306,7 +391,9 @@ def test_a_cap_is_held_by_the_same_rule(tmp_path: Path) -> None:
 def test_advanced_composition_says_why_it_refuses(tmp_path: Path) -> None:
     accountant = opened(tmp_path / "l", AdvancedComposition(2, TENTH))
     for cost in (count(Fraction(1, 20)), count(Fraction(1, 5)), gaussian(Fraction(1, 200))):
-        with pytest.raises(BudgetExhausted, match=r"is pure and costs exactly ε = 0\.1, as was fixed beforehand"):
+        with pytest.raises(
+            BudgetExhausted, match=r"is pure and costs exactly ε = 0\.1, as was fixed beforehand"
+        ):
             spend(accountant, cost)
     with pytest.raises(BudgetExhausted, match="undeclared group keys"):
         spend(accountant, count() + Cost(Fraction(0), Fraction(0), NANO))

@@ -117,7 +117,10 @@ class ServerPlace:
     def state(self) -> object:
         with psycopg.connect(self.address, autocommit=True) as connection:
             connection.execute(f'SET search_path TO "{self.namespace}"'.encode())
-            return {table: connection.execute(f"SELECT * FROM {table}".encode()).fetchall() for table in _TABLES}
+            return {
+                table: connection.execute(f"SELECT * FROM {table}".encode()).fetchall()
+                for table in _TABLES
+            }
 
     def put_back(self, state: object) -> None:
         assert isinstance(state, dict)
@@ -149,5 +152,9 @@ def elsewhere(place: Place | Path) -> Ledger:
 PATIENTS = LedgerIdentity("d", "p.id", "add-remove")
 
 
-def reopen(place: Place | Path, belongs: LedgerIdentity = PATIENTS, names: Sequence[str] = ()) -> Ledger:
-    return Ledger.open(place if isinstance(place, Path) else place.name, belongs, DatabaseNames(tuple(names)))
+def reopen(
+    place: Place | Path, belongs: LedgerIdentity = PATIENTS, names: Sequence[str] = ()
+) -> Ledger:
+    return Ledger.open(
+        place if isinstance(place, Path) else place.name, belongs, DatabaseNames(tuple(names))
+    )

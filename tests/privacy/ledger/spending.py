@@ -57,5 +57,8 @@ def fill(ledger: Ledger, count: int, analyst: str = "ada") -> None:
 def other(place: Place, code: str) -> subprocess.Popen[str]:
     script = _OTHER + textwrap.dedent(code)
     return subprocess.Popen(
-        [sys.executable, "-c", script, place.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", script, place.name],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )

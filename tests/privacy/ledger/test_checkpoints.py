@@ -63,8 +63,12 @@ def test_after_it_the_entries_of_the_ledger_are_known_and_no_others(
     assert path.read_bytes() == ledger.content
 
 
-@pytest.mark.parametrize(("known", "last"), [((1, 2, 4), 2), ((2,), 0), ((), 0), ((1, 2, 3, 4, 5), 5)])
-def test_it_begins_at_the_first_unknown_entry(known: tuple[int, ...], last: int, path: Path) -> None:
+@pytest.mark.parametrize(
+    ("known", "last"), [((1, 2, 4), 2), ((2,), 0), ((), 0), ((1, 2, 3, 4, 5), 5)]
+)
+def test_it_begins_at_the_first_unknown_entry(
+    known: tuple[int, ...], last: int, path: Path
+) -> None:
     ledger = History(5)
     digests = EntryDigests(path)
     for seq in known:

@@ -42,13 +42,18 @@ def test_it_is_taken_up_once_and_costs_nothing_more(ledger: Ledger) -> None:
     assert asks.resumed(Ask(), KEY, **TEXTS) is None and asks.given_up(KEY) is None
     assert ledger.totals()[0] == TENTH
     _, line = ledger.history()
-    assert line.cost == FREE and line.statement == "-- takes up entry 1, for which nothing was released"
+    assert (
+        line.cost == FREE
+        and line.statement == "-- takes up entry 1, for which nothing was released"
+    )
     assert ledger.verify() == 2
 
 
 def test_what_was_not_given_up_is_not_taken_up(ledger: Ledger) -> None:
     accountant(ledger).spend(Ask(), **TEXTS)
-    assert accountant(ledger).resumed(Ask(), KEY, **TEXTS) is None and len(list(ledger.history())) == 1
+    assert (
+        accountant(ledger).resumed(Ask(), KEY, **TEXTS) is None and len(list(ledger.history())) == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -121,11 +126,16 @@ def test_what_is_put_back_has_nothing_to_be_taken_up(path: Path, accepts: bool) 
         path.write_bytes(before)
     restore(place.name, PATIENTS, DatabaseNames(("data",)), None if accepts else kept, None)
     again = reopen(place, names=["data"])
-    assert accountant(again).given_up(KEY) is None and accountant(again).resumed(Ask(), KEY, **TEXTS) is None
+    assert (
+        accountant(again).given_up(KEY) is None
+        and accountant(again).resumed(Ask(), KEY, **TEXTS) is None
+    )
     again.close()
 
 
-def test_it_is_of_the_window_in_which_it_was_paid(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_of_the_window_in_which_it_was_paid(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is released in a window was charged in it."""
     monkeypatch.setattr(ledger, "_clock", lambda tables: datetime(2026, 1, 31, tzinfo=UTC))
     given_up(ledger)

@@ -23,9 +23,17 @@ from dpsql.privacy.ledger.stores import postgresql as server_module
 from dpsql.privacy.ledger.stores import sqlite as file_module
 
 JUMPS = [
-    (2026, 3, 10, 12), (2026, 3, 10, 11, 59, 59), (1970, 1, 1), (2026, 3, 10, 12, 0, 1), (2026, 3, 10, 12, 0, 1),
-    (1, 1, 1), (2099, 12, 31, 23, 59, 59), (2026, 3, 11), (9999, 12, 31, 23, 59, 59), (2026, 3, 12),
-]  # fmt: skip
+    (2026, 3, 10, 12),
+    (2026, 3, 10, 11, 59, 59),
+    (1970, 1, 1),
+    (2026, 3, 10, 12, 0, 1),
+    (2026, 3, 10, 12, 0, 1),
+    (1, 1, 1),
+    (2099, 12, 31, 23, 59, 59),
+    (2026, 3, 11),
+    (9999, 12, 31, 23, 59, 59),
+    (2026, 3, 12),
+]
 
 
 def test_times_never_go_back_whatever_the_clock_shows(place: Place) -> None:
@@ -35,12 +43,17 @@ def test_times_never_go_back_whatever_the_clock_shows(place: Place) -> None:
         clock.set(*jump)
         fill(ledger, 2)
     times = [entry.moment for entry in ledger.history()]
-    expected = [max(datetime(*each, tzinfo=UTC) for each in JUMPS[: number + 1]) for number in range(len(JUMPS))]
+    expected = [
+        max(datetime(*each, tzinfo=UTC) for each in JUMPS[: number + 1])
+        for number in range(len(JUMPS))
+    ]
     assert times == [each for each in expected for _ in range(2)]
     assert ledger.verify() == len(times) == reopen(place).verify()
 
 
-def test_a_jumping_clock_neither_gives_nor_takes_of_a_budget_that_is_never_renewed(place: Place) -> None:
+def test_a_jumping_clock_neither_gives_nor_takes_of_a_budget_that_is_never_renewed(
+    place: Place,
+) -> None:
     clock = SetClock(2026, 3, 10)
     accountant = Accountant(under(reopen(place), clock), Budget(Fraction(1), Fraction(1, 10**6)))
     passed = 0
@@ -82,20 +95,30 @@ class _Broken(datetime):
         raise OverflowError("year 38147 is out of range")
 
 
-def test_a_machine_without_a_usable_clock_admits_nothing(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_a_usable_clock_admits_nothing(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ledger = reopen(path)
     monkeypatch.setattr(file_module, "datetime", _Broken)
-    with pytest.raises(LedgerError, match="clock shows no year from 1 to 9999; nothing is released"):
+    with pytest.raises(
+        LedgerError, match="clock shows no year from 1 to 9999; nothing is released"
+    ):
         fill(ledger, 1)
     monkeypatch.undo()
     assert ledger.verify() == 0
 
 
-def test_a_server_far_in_the_future_admits_nothing(server_place: ServerPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_far_in_the_future_admits_nothing(
+    server_place: ServerPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ledger = reopen(server_place)
     shown = server_module._NOW
-    monkeypatch.setattr(server_module, "_NOW", shown.replace("clock_timestamp()", "timestamptz '20000-01-01 UTC'"))
-    with pytest.raises(LedgerError, match="clock shows no year from 1 to 9999; nothing is released"):
+    monkeypatch.setattr(
+        server_module, "_NOW", shown.replace("clock_timestamp()", "timestamptz '20000-01-01 UTC'")
+    )
+    with pytest.raises(
+        LedgerError, match="clock shows no year from 1 to 9999; nothing is released"
+    ):
         fill(ledger, 1)
     monkeypatch.setattr(server_module, "_NOW", shown)
     assert ledger.verify() == 0
@@ -115,7 +138,9 @@ def test_the_time_of_the_server_is_read_after_its_turn_has_come(server_place: Se
         connection.execute(f'LOCK TABLE "{server_place.namespace}".head IN EXCLUSIVE MODE'.encode())
         thread = threading.Thread(target=charge)
         thread.start()
-        while connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() == (0,):
+        while connection.execute("SELECT count(*) FROM pg_locks WHERE NOT granted").fetchone() == (
+            0,
+        ):
             assert not done.is_set()
         connection.execute("SELECT pg_sleep(0.1)")
         (turn,) = connection.execute("SELECT clock_timestamp()").fetchone() or (None,)
@@ -130,7 +155,8 @@ def test_a_time_that_is_none_is_damage(ledger: Ledger, place: Place, at: str) ->
     *_, last = ledger.history()
     digest = _digest(replace(last, at=at).row())
     place.tamper(
-        f"UPDATE entries SET at = '{at}', digest = '{digest}' WHERE seq = 2", f"UPDATE head SET digest = '{digest}'"
+        f"UPDATE entries SET at = '{at}', digest = '{digest}' WHERE seq = 2",
+        f"UPDATE head SET digest = '{digest}'",
     )
     ledger.close()
     with pytest.raises(LedgerError, match="damaged: entry 2"):

@@ -82,6 +82,8 @@ def test_nothing_is_admitted_on_totals_that_were_changed(place: Place) -> None:
 
 
 @pytest.mark.parametrize(("dataset", "unit"), [("other", "p.id"), ("d", "p.order_id")])
-def test_the_ledger_of_other_data_is_refused(ledger: Ledger, place: Place, dataset: str, unit: str) -> None:
+def test_the_ledger_of_other_data_is_refused(
+    ledger: Ledger, place: Place, dataset: str, unit: str
+) -> None:
     with pytest.raises(LedgerError, match=r"belongs to the dataset 'd' with unit 'p\.id'"):
         reopen(place, LedgerIdentity(dataset, unit, "add-remove"))

@@ -30,7 +30,10 @@ def small_disk(folder: Path, size: str) -> Iterator[Path | None]:
     disk = folder / "disk"
     disk.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(disk)]
-    mounted = shutil.which("mount") and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    mounted = (
+        shutil.which("mount")
+        and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    )
     try:
         yield disk if mounted else None
     finally:
@@ -125,7 +128,9 @@ def test_a_power_cut_leaves_whole_entries_however_it_tore_the_journal(tmp_path: 
     half.execute("DROP TRIGGER entries_are_fixed")
     half.execute("UPDATE entries SET statement = hex(randomblob(9000))")
     half.execute("UPDATE head SET seq = 2, digest = 'half'")
-    half.execute("INSERT INTO answers (key, entry, answer, digest) VALUES ('k', 1, randomblob(200000), 'd')")
+    half.execute(
+        "INSERT INTO answers (key, entry, answer, digest) VALUES ('k', 1, randomblob(200000), 'd')"
+    )
     changed, journal = path.read_bytes(), Path(f"{path}-journal").read_bytes()
     assert changed != whole and len(journal) > 10_000
     half.execute("ROLLBACK")

@@ -37,14 +37,18 @@ def test_a_ledger_is_durable_by_its_settings(ledger: Ledger, path: Path) -> None
     assert sorted(file.name for file in path.parent.iterdir() if file.name.startswith(".")) == []
 
 
-def test_the_journal_can_neither_be_changed_nor_shortened_by_mistake(ledger: Ledger, path: Path) -> None:
+def test_the_journal_can_neither_be_changed_nor_shortened_by_mistake(
+    ledger: Ledger, path: Path
+) -> None:
     fill(ledger, 2)
     connection = sqlite3.connect(path)
     for statement in ("DELETE FROM entries", "UPDATE entries SET epsilon = '0'"):
         with pytest.raises(sqlite3.IntegrityError):
             connection.execute(statement)
     connection.close()
-    assert not [name for name in dir(ledger) if name in {"delete", "update", "refund", "remove", "reset"}]
+    assert not [
+        name for name in dir(ledger) if name in {"delete", "update", "refund", "remove", "reset"}
+    ]
 
 
 def test_no_charge_lives_in_a_file_beside_the_ledger(ledger: Ledger, path: Path) -> None:
@@ -62,7 +66,9 @@ def test_no_charge_lives_in_a_file_beside_the_ledger(ledger: Ledger, path: Path)
     other.close()
 
 
-def test_a_ledger_with_a_write_ahead_journal_is_brought_up_to_date(ledger: Ledger, path: Path) -> None:
+def test_a_ledger_with_a_write_ahead_journal_is_brought_up_to_date(
+    ledger: Ledger, path: Path
+) -> None:
     fill(ledger, 3)
     ledger.close()
     with closing(sqlite3.connect(path)) as connection:
@@ -86,7 +92,9 @@ def test_an_older_copy_put_back_under_an_open_ledger_is_noticed(ledger: Ledger, 
         reopen(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"not a ledger" * 1000, b"SQLite format 3\x00" + b"\xff" * 8000])
+@pytest.mark.parametrize(
+    "content", [b"", b"not a ledger" * 1000, b"SQLite format 3\x00" + b"\xff" * 8000]
+)
 def test_a_file_that_is_no_ledger_is_refused(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(LedgerError):
@@ -223,7 +231,9 @@ def test_no_message_holds_a_path(path: Path) -> None:
     assert str(path.parent) not in str(caught.value) and caught.value.sqlstate == "58030"
 
 
-def test_the_place_depends_on_the_data_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_place_depends_on_the_data_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "data").mkdir()
     file = tmp_path / "data" / "x.duckdb"
     file.touch()
@@ -231,8 +241,12 @@ def test_the_place_depends_on_the_data_only(tmp_path: Path, monkeypatch: pytest.
     (tmp_path / "folder").symlink_to(tmp_path / "data")
     monkeypatch.chdir(tmp_path / "data")
     beside = (tmp_path / "data").resolve() / "x.duckdb.ledger"
-    assert {ledger_path(p) for p in (file, "x.duckdb", tmp_path / "link.duckdb", "../data/./x.duckdb")} == {beside}
-    assert {ledger_path(p) for p in (".", tmp_path / "folder", tmp_path / "data")} == {beside.with_name("dpsql.ledger")}
+    assert {
+        ledger_path(p) for p in (file, "x.duckdb", tmp_path / "link.duckdb", "../data/./x.duckdb")
+    } == {beside}
+    assert {ledger_path(p) for p in (".", tmp_path / "folder", tmp_path / "data")} == {
+        beside.with_name("dpsql.ledger")
+    }
 
 
 def test_data_on_a_server_or_nowhere_has_no_default_place(tmp_path: Path) -> None:

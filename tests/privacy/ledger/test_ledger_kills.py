@@ -41,13 +41,23 @@ bmi = { type = "integer", bounds = [0, 1000] }
 
 #: The rooms between a plan and its answer. A step in them is the first call of a function.
 ROOMS = (
-    "session/session.py", "session/answering.py", "session/execution.py", "session/side_channels.py",
-    "session/side_channels.py", "privacy/accountant.py", "privacy/ledger/journal.py", "engines/duckdb/engine.py",
-    "release/noise_addition.py", "session/answer_store/store.py",
-)  # fmt: skip
+    "session/session.py",
+    "session/answering.py",
+    "session/execution.py",
+    "session/side_channels.py",
+    "session/side_channels.py",
+    "privacy/accountant.py",
+    "privacy/ledger/journal.py",
+    "engines/duckdb/engine.py",
+    "release/noise_addition.py",
+    "session/answer_store/store.py",
+)
 
 #: Where the ledger's store is spoken to. A step in them is that a statement is sent, and that it is done.
-STORES = tuple(f"privacy/ledger/{name}.py" for name in ("stores/sqlite", "journal", "stored_answers", "stores/pages"))
+STORES = tuple(
+    f"privacy/ledger/{name}.py"
+    for name in ("stores/sqlite", "journal", "stored_answers", "stores/pages")
+)
 HOME = f"{Path(dpsql.__file__).parent}/"
 
 Step = tuple[str, str, str, int]
@@ -66,7 +76,11 @@ class Steps:
         code = frame.f_code
         room = code.co_filename.removeprefix(HOME)
         name = getattr(argument, "__name__", "") if event.startswith("c_") else code.co_name
-        if (room, code.co_qualname, event) == ("engines/duckdb/engine.py", "DuckDBEngine.run", "call"):
+        if (room, code.co_qualname, event) == (
+            "engines/duckdb/engine.py",
+            "DuckDBEngine.run",
+            "call",
+        ):
             os.write(self.report, b"asked;")
         sent = name == "execute" and (
             (room in STORES and event.startswith("c_")) or (room.endswith("psycopg/connection.py"))
@@ -118,12 +132,19 @@ def test_a_process_that_is_killed_anywhere_has_paid_for_what_it_read(
         connection.execute(
             "CREATE TABLE patients AS SELECT i AS id, i % 2 = 0 AS male, 20 + i % 20 AS bmi FROM range(100) r(i)"
         )
-    with closing(open_database("clinic.toml", "warm.ledger")) as warm:  # what a child need not load, and plan, again
+    with closing(
+        open_database("clinic.toml", "warm.ledger")
+    ) as warm:  # what a child need not load, and plan, again
         warm.session("ada").execute(SQL.format(0))
     assert executed(place, 0, None).startswith("asked;answered;")
-    said = executed(place, 1, None)  # the first finds no entry before it, and takes a few steps less
+    said = executed(
+        place, 1, None
+    )  # the first finds no entry before it, and takes a few steps less
     steps = tried(literal_eval(said.removeprefix("asked;answered;")))
-    ledger, paid = Ledger.open(place.name, LedgerIdentity("clinic", "patients.id", "add-remove")), []
+    ledger, paid = (
+        Ledger.open(place.name, LedgerIdentity("clinic", "patients.id", "add-remove")),
+        [],
+    )
     for number, step in enumerate(steps, 2):
         before = ledger.verify()
         said = executed(place, number, step)

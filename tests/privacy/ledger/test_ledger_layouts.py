@@ -51,7 +51,9 @@ def first(place: Place) -> Place:
             connection.commit()
     if isinstance(place, ServerPlace):
         with psycopg.connect(place.address, autocommit=True) as connection:
-            connection.execute(f'CREATE SCHEMA "{place.namespace}"; SET search_path TO "{place.namespace}"'.encode())
+            connection.execute(
+                f'CREATE SCHEMA "{place.namespace}"; SET search_path TO "{place.namespace}"'.encode()
+            )
             connection.execute(script.replace("INTEGER", "bigint").encode())
             connection.execute(keep.replace("?", "%s").encode(), ANSWER)
     return place
@@ -60,7 +62,11 @@ def first(place: Place) -> Place:
 def test_a_ledger_of_the_first_layout_keeps_all_that_it_holds(first: Place) -> None:
     ledger = reopen(first)
     assert ledger.verify() == 3 and ledger.totals()[0] == TOTAL
-    assert [each.statement for each in ledger.history()] == ["SELECT COUNT(*) FROM p", "SELECT 'é'", "SELECT 2"]
+    assert [each.statement for each in ledger.history()] == [
+        "SELECT COUNT(*) FROM p",
+        "SELECT 'é'",
+        "SELECT 2",
+    ]
     assert ledger.kept("ab") == b"an answer"
     fill(ledger, 2)
     again = reopen(first)
@@ -109,5 +115,8 @@ def test_a_backup_of_the_first_layout_is_put_back(first: Place, tmp_path: Path) 
 def test_a_newer_layout_is_refused_by_name(first: Place) -> None:
     first.tamper("UPDATE meta SET version = 4")
     for ask in (reopen, elsewhere):
-        with pytest.raises(LedgerError, match=r"layout 4, which a newer dpsql wrote; this one knows layouts up to 3"):
+        with pytest.raises(
+            LedgerError,
+            match=r"layout 4, which a newer dpsql wrote; this one knows layouts up to 3",
+        ):
             ask(first)

@@ -16,7 +16,9 @@ from dpsql.privacy.measure import FREE, Cost
 def test_what_is_written_is_read_back(ledger: Ledger) -> None:
     strange = "SELECT 'ünï\x00\ud800' -- \u200b"
     assert ledger.append(NewEntry("ada", strange, '{"cells": 1}', TENTH), admit) == 1
-    assert ledger.append(NewEntry("b\udcffb", "SELECT 2", "", Cost(None, Fraction(1, 3))), admit) == 2
+    assert (
+        ledger.append(NewEntry("b\udcffb", "SELECT 2", "", Cost(None, Fraction(1, 3))), admit) == 2
+    )
     first, second = ledger.history()
     assert first.statement == "SELECT 'ünï\\x00\\ud800' -- \u200b" and first.cells == '{"cells": 1}'
     assert first.at.endswith("+00:00") and first.cost == first.total == first.own == TENTH
@@ -36,7 +38,9 @@ def test_history_is_read_page_by_page(ledger: Ledger, monkeypatch: pytest.Monkey
 def test_decisions_see_all_that_was_spent(ledger: Ledger) -> None:
     fill(ledger, 2), fill(ledger, 1, "bob")
     seen: list[tuple[Cost, Cost]] = []
-    ledger.append(NewEntry("bob", "SELECT 1", "", TENTH), lambda spent: seen.append((spent.total, spent.own)))
+    ledger.append(
+        NewEntry("bob", "SELECT 1", "", TENTH), lambda spent: seen.append((spent.total, spent.own))
+    )
     assert seen == [(TENTH + TENTH + TENTH, TENTH)]
 
 

@@ -27,7 +27,9 @@ def test_nobody_decides_before_who_decided_first_has_written(place: Place) -> No
     def look(spent: Spent) -> None:
         seen.append(spent.total)
 
-    waiting = threading.Thread(target=lambda: second.append(NewEntry("bob", "SELECT 2", "", TENTH), look))
+    waiting = threading.Thread(
+        target=lambda: second.append(NewEntry("bob", "SELECT 2", "", TENTH), look)
+    )
 
     def decide(spent: Spent) -> None:
         waiting.start()
@@ -42,7 +44,8 @@ def test_nobody_decides_before_who_decided_first_has_written(place: Place) -> No
 def test_sixteen_threads_get_exactly_what_is_left(place: Place) -> None:
     shared = reopen(place)
     accountants = [
-        Accountant(shared if n % 2 else reopen(place), Budget(Fraction(2), Fraction(1, 10**6))) for n in range(16)
+        Accountant(shared if n % 2 else reopen(place), Budget(Fraction(2), Fraction(1, 10**6)))
+        for n in range(16)
     ]
     start, passed = threading.Barrier(16), []
 
@@ -130,7 +133,12 @@ def test_thousands_of_attempts_for_what_is_left_get_exactly_that(place: Place, p
 
     A file is asked five thousand times. A server, whose turn is one lock of its own, is asked two thousand times.
     """
-    go, affordable, threads, each = path.with_name("go"), 300, 16, 209 if isinstance(place, FilePlace) else 84
+    go, affordable, threads, each = (
+        path.with_name("go"),
+        300,
+        16,
+        209 if isinstance(place, FilePlace) else 84,
+    )
     code = f"""
     mine, passed, refused = accountant({affordable // 10}), 0, 0
     print("ready", flush=True)
@@ -153,7 +161,11 @@ def test_thousands_of_attempts_for_what_is_left_get_exactly_that(place: Place, p
     def run() -> None:
         for _ in range(each):
             try:
-                shared.spend(Ask(Cost(Fraction(1, 10), Fraction(1, 200))), analyst="bob", statement="SELECT 1")
+                shared.spend(
+                    Ask(Cost(Fraction(1, 10), Fraction(1, 200))),
+                    analyst="bob",
+                    statement="SELECT 1",
+                )
                 outcomes.append(True)
             except BudgetExhausted:
                 outcomes.append(False)
@@ -162,7 +174,9 @@ def test_thousands_of_attempts_for_what_is_left_get_exactly_that(place: Place, p
     go.touch()
     for worker in workers:
         worker.start()
-    told = [[int(each) for each in process.communicate(timeout=300)[0].split()] for process in processes]
+    told = [
+        [int(each) for each in process.communicate(timeout=300)[0].split()] for process in processes
+    ]
     for worker in workers:
         worker.join()
     passed, refused = (sum(part) for part in zip(*told, strict=True))

@@ -32,7 +32,9 @@ def test_a_ledger_that_was_removed_is_missed_also_after_a_restart(place: Place) 
     with pytest.raises(LedgerError, match="nothing is released"):
         fill(ledger, 1)
     for names in ([], ["data"]):
-        with pytest.raises(LedgerError, match=r"missing \(entries charged to it: 3\).*dpsql ledger restore"):
+        with pytest.raises(
+            LedgerError, match=r"missing \(entries charged to it: 3\).*dpsql ledger restore"
+        ):
             reopen(place, names=names)
     process = other(place, "accountant(10)")
     assert process.wait() == 1
@@ -54,7 +56,9 @@ def test_an_older_state_is_behind_also_after_a_restart(place: Place) -> None:
     ledger.close()
     place.put_back(before)
     for ask in (lambda: fill(ledger, 1), ledger.spent, lambda: reopen(place)):
-        with pytest.raises(LedgerError, match=r"behind: 5 entries were charged to it, and it has 2|replaced"):
+        with pytest.raises(
+            LedgerError, match=r"behind: 5 entries were charged to it, and it has 2|replaced"
+        ):
             ask()
     process = other(place, "accountant(10)")
     assert process.wait() == 1
@@ -83,7 +87,9 @@ def test_a_state_with_another_history_is_refused(place: Place) -> None:
     forked = elsewhere(place)
     fill(forked, 4)
     forked.close()
-    with pytest.raises(LedgerError, match="another history: entry 3 is not the one that was charged"):
+    with pytest.raises(
+        LedgerError, match="another history: entry 3 is not the one that was charged"
+    ):
         reopen(place)
     place.put_back(newest)
     assert reopen(place).verify() == 3
@@ -119,7 +125,9 @@ def file(path: Path) -> FilePlace:
     return FilePlace(path)
 
 
-def test_a_copy_is_refused_while_the_original_lies_there_and_a_moved_ledger_is_not(file: FilePlace) -> None:
+def test_a_copy_is_refused_while_the_original_lies_there_and_a_moved_ledger_is_not(
+    file: FilePlace,
+) -> None:
     ledger = reopen(file)
     fill(ledger, 2)
     ledger.close()
@@ -138,7 +146,9 @@ def test_a_copy_is_refused_while_the_original_lies_there_and_a_moved_ledger_is_n
     assert reopen(copy).verify() == 3
 
 
-def test_of_two_copies_that_are_swapped_only_the_one_that_was_charged_last_goes_on(file: FilePlace) -> None:
+def test_of_two_copies_that_are_swapped_only_the_one_that_was_charged_last_goes_on(
+    file: FilePlace,
+) -> None:
     ledger = reopen(file)
     fill(ledger, 2)
     ledger.close()
@@ -174,7 +184,9 @@ def test_links_in_the_way_are_one_place(file: FilePlace, tmp_path: Path) -> None
     assert reopen(tmp_path / "link" / file.path.name).verify() == 1
 
 
-def test_a_state_folder_that_cannot_be_written_admits_nothing(file: FilePlace, tmp_path: Path) -> None:
+def test_a_state_folder_that_cannot_be_written_admits_nothing(
+    file: FilePlace, tmp_path: Path
+) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("")
     with kept_in(blocked), pytest.raises(LedgerError, match="set DPSQL_STATE"):
@@ -238,9 +250,13 @@ def test_what_each_analyst_spent_is_remembered(place: Place) -> None:
 
 def test_a_charge_that_is_refused_is_not_remembered(place: Place) -> None:
     accountant = Accountant(reopen(place), Budget(Ask().cost.epsilon or 1))  # type: ignore[arg-type]
-    accountant.spend(Ask(cost=type(TENTH)(TENTH.epsilon, TENTH.rho)), analyst="ada", statement="SELECT 1")
+    accountant.spend(
+        Ask(cost=type(TENTH)(TENTH.epsilon, TENTH.rho)), analyst="ada", statement="SELECT 1"
+    )
     newest = Checkpoints().newest(accountant.ledger.id)
     with pytest.raises(Exception, match="budget"):
-        accountant.spend(Ask(cost=type(TENTH)(TENTH.epsilon, TENTH.rho)), analyst="ada", statement="SELECT 1")
+        accountant.spend(
+            Ask(cost=type(TENTH)(TENTH.epsilon, TENTH.rho)), analyst="ada", statement="SELECT 1"
+        )
     assert Checkpoints().newest(accountant.ledger.id) == newest
     assert accountant.ledger.verify() == 1

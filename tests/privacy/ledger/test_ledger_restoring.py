@@ -14,7 +14,14 @@ from spending import TENTH, admit, fill
 from dpsql.errors import LedgerError
 from dpsql.privacy.ledger import NAMELESS, DatabaseNames, Ledger, LedgerIdentity, NewEntry
 from dpsql.privacy.ledger.checkpoints import kept_in, state_folder
-from dpsql.privacy.ledger.restoring import NOBODY, RestoredLedger, backup, begin, remembered, restore
+from dpsql.privacy.ledger.restoring import (
+    NOBODY,
+    RestoredLedger,
+    backup,
+    begin,
+    remembered,
+    restore,
+)
 from dpsql.privacy.measure import FREE, Cost
 
 GAUSSIAN = Cost(None, Fraction(1, 200))
@@ -47,7 +54,9 @@ def test_a_ledger_is_begun_once(place: Place) -> None:
 def test_a_new_budget_is_given_where_its_owner_says_so(place: Place) -> None:
     fill(reopen(place, names=["data"]), 3)
     place.remove()
-    with pytest.raises(LedgerError, match=r"charged to it: 3\); a new one lets its whole budget be spent once more"):
+    with pytest.raises(
+        LedgerError, match=r"charged to it: 3\); a new one lets its whole budget be spent once more"
+    ):
         begin(place.name, PATIENTS, DatabaseNames(("data",)))
     before = reopen(place.beside()).id
     number = begin(place.name, PATIENTS, DatabaseNames(("data",)), again=True)
@@ -80,7 +89,9 @@ def test_a_backup_holds_all_and_is_not_a_ledger(place: Place, tmp_path: Path) ->
     assert again.verify() == 4
 
 
-def test_a_backup_of_a_ledger_that_is_charged_meanwhile_is_complete(place: Place, tmp_path: Path) -> None:
+def test_a_backup_of_a_ledger_that_is_charged_meanwhile_is_complete(
+    place: Place, tmp_path: Path
+) -> None:
     ledger, stopped = reopen(place), threading.Event()
     fill(ledger, 20)
 
@@ -154,7 +165,12 @@ def test_a_branch_that_was_never_remembered_pays_for_all_that_was(place: Place) 
 
 
 #: What a branch has of its own, beside three entries that are remembered after the one that both have.
-BRANCHES = {"shorter": [GAUSSIAN], "as long": [FREE, FREE, GAUSSIAN], "longer": [GAUSSIAN, *[FREE] * 4], "none": []}
+BRANCHES = {
+    "shorter": [GAUSSIAN],
+    "as long": [FREE, FREE, GAUSSIAN],
+    "longer": [GAUSSIAN, *[FREE] * 4],
+    "none": [],
+}
 
 
 @pytest.mark.parametrize("branch", BRANCHES)
@@ -178,7 +194,9 @@ def test_both_branches_are_paid_for_whatever_their_lengths(place: Place, branch:
     assert put_back(place, None).charged == (), "what it was charged with is remembered"
 
 
-def test_entries_from_before_the_ledger_was_known_here_are_not_charged_again(place: Place, tmp_path: Path) -> None:
+def test_entries_from_before_the_ledger_was_known_here_are_not_charged_again(
+    place: Place, tmp_path: Path
+) -> None:
     """As where a ledger moves to another machine, and an older backup of it is put back there."""
     ledger = elsewhere(place)
     charge(ledger, "ada", TENTH, TENTH)
@@ -246,7 +264,9 @@ def test_the_ledger_that_was_given_up_does_not_come_back(place: Place, tmp_path:
             reopen(place)
 
 
-def test_where_nothing_is_remembered_the_owner_says_what_was_spent(place: Place, tmp_path: Path) -> None:
+def test_where_nothing_is_remembered_the_owner_says_what_was_spent(
+    place: Place, tmp_path: Path
+) -> None:
     ledger = elsewhere(place)
     charge(ledger, "ada", TENTH)
     backup(ledger, tmp_path / "backup")
@@ -308,7 +328,10 @@ def test_what_is_no_backup_of_this_ledger_is_refused(place: Place, tmp_path: Pat
     torn.write_bytes(b"junk" * 5000)
     with pytest.raises(LedgerError):
         put_back(place, torn)
-    for belongs in (LedgerIdentity("e", "p.id", "add-remove"), LedgerIdentity("d", "p.id", "replace")):
+    for belongs in (
+        LedgerIdentity("e", "p.id", "add-remove"),
+        LedgerIdentity("d", "p.id", "replace"),
+    ):
         with pytest.raises(LedgerError):
             restore(place.name, belongs, NAMELESS, tmp_path / "backup")
     foreign = FilePlace(tmp_path / "foreign")

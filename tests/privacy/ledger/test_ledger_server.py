@@ -33,13 +33,21 @@ def owner(place: ServerPlace) -> psycopg.Connection[tuple[object, ...]]:
 
 def end_all_others(connection: psycopg.Connection[tuple[object, ...]]) -> None:
     """What the administrator of a server may do at any time."""
-    connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpsql ledger'")
+    connection.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dpsql ledger'"
+    )
 
 
-def test_entries_can_neither_be_changed_nor_removed_by_mistake(ledger: Ledger, place: ServerPlace) -> None:
+def test_entries_can_neither_be_changed_nor_removed_by_mistake(
+    ledger: Ledger, place: ServerPlace
+) -> None:
     fill(ledger, 2)
     with owner(place) as connection:
-        for statement in ("DELETE FROM entries", "UPDATE entries SET epsilon = '0'", "TRUNCATE entries"):
+        for statement in (
+            "DELETE FROM entries",
+            "UPDATE entries SET epsilon = '0'",
+            "TRUNCATE entries",
+        ):
             with pytest.raises(psycopg.errors.RaiseException):
                 connection.execute(statement.encode())
     assert ledger.verify() == 2
@@ -53,7 +61,9 @@ def test_a_charge_waits_for_the_disk_whatever_the_server_is_set_to(place: Server
                 store = LedgerServer(place.name)
                 store.create([])
                 with store.transaction(write=True) as tables:
-                    assert tables.execute("SELECT current_setting('synchronous_commit')").fetchone() == ("on",)
+                    assert tables.execute(
+                        "SELECT current_setting('synchronous_commit')"
+                    ).fetchone() == ("on",)
                 store.close()
             finally:
                 connection.execute("ALTER ROLE postgres RESET synchronous_commit")
@@ -71,7 +81,9 @@ def test_a_server_that_could_lose_an_entry_is_refused(
         reopen(place)
 
 
-def test_a_connection_that_the_server_ended_between_charges_is_made_anew(ledger: Ledger, place: ServerPlace) -> None:
+def test_a_connection_that_the_server_ended_between_charges_is_made_anew(
+    ledger: Ledger, place: ServerPlace
+) -> None:
     fill(ledger, 1)
     with owner(place) as connection:
         end_all_others(connection)
@@ -129,7 +141,9 @@ def test_a_process_that_stops_in_the_midst_of_a_charge_is_ended(
     assert running.verify() == 1
 
 
-def test_a_libpq_that_waits_for_each_answer_does_the_same(place: ServerPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_libpq_that_waits_for_each_answer_does_the_same(
+    place: ServerPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(psycopg.Pipeline, "is_supported", lambda: False)
     ledger = reopen(place)
     fill(ledger, 2)
@@ -140,7 +154,9 @@ def test_a_libpq_that_waits_for_each_answer_does_the_same(place: ServerPlace, mo
     assert ledger.verify() == 2
 
 
-def test_an_entry_that_the_server_refuses_is_not_charged(ledger: Ledger, place: ServerPlace) -> None:
+def test_an_entry_that_the_server_refuses_is_not_charged(
+    ledger: Ledger, place: ServerPlace
+) -> None:
     """Entry, head and COMMIT are sent together; what the first of them meets is what counts."""
     fill(ledger, 2)
     with owner(place) as connection:
@@ -164,15 +180,22 @@ def test_who_waits_too_long_is_refused(place: ServerPlace, monkeypatch: pytest.M
     fill(ledger, 1)
 
 
-def test_a_database_that_may_only_be_read_admits_nothing(ledger: Ledger, place: ServerPlace) -> None:
+def test_a_database_that_may_only_be_read_admits_nothing(
+    ledger: Ledger, place: ServerPlace
+) -> None:
     fill(ledger, 1)
     with owner(place) as connection:
         connection.execute("CREATE ROLE reader LOGIN")
         try:
             connection.execute(f'GRANT USAGE ON SCHEMA "{place.namespace}" TO reader'.encode())
-            connection.execute(f'GRANT SELECT ON ALL TABLES IN SCHEMA "{place.namespace}" TO reader'.encode())
+            connection.execute(
+                f'GRANT SELECT ON ALL TABLES IN SCHEMA "{place.namespace}" TO reader'.encode()
+            )
             with pytest.raises(LedgerError, match="does not permit it"):
-                Ledger.open(place.name.replace("postgres:@", "reader@"), LedgerIdentity("d", "p.id", "add-remove"))
+                Ledger.open(
+                    place.name.replace("postgres:@", "reader@"),
+                    LedgerIdentity("d", "p.id", "add-remove"),
+                )
         finally:
             connection.execute("DROP OWNED BY reader")
             connection.execute("DROP ROLE reader")
@@ -190,7 +213,8 @@ def test_a_role_with_the_least_rights_can_charge(ledger: Ledger, place: ServerPl
             connection.execute("GRANT SELECT, UPDATE ON head TO charger")
             connection.execute("GRANT SELECT, INSERT, DELETE ON answers TO charger")
             charging = Ledger.open(
-                place.name.replace("postgres:@", "charger@"), LedgerIdentity("d", "p.id", "add-remove")
+                place.name.replace("postgres:@", "charger@"),
+                LedgerIdentity("d", "p.id", "add-remove"),
             )
             fill(charging, 1)
             assert charging.keep("key", 2, b"answer") == b"answer"
@@ -201,7 +225,9 @@ def test_a_role_with_the_least_rights_can_charge(ledger: Ledger, place: ServerPl
     assert ledger.verify() == 2
 
 
-def test_an_older_state_put_back_under_an_open_ledger_is_noticed(ledger: Ledger, place: ServerPlace) -> None:
+def test_an_older_state_put_back_under_an_open_ledger_is_noticed(
+    ledger: Ledger, place: ServerPlace
+) -> None:
     """As after a failover to a server that lagged behind."""
     fill(ledger, 2)
     with owner(place) as connection:
@@ -221,12 +247,16 @@ def test_ledgers_of_several_databases_lie_side_by_side(ledger: Ledger, place: Se
     assert (ledger.verify(), beside.verify()) == (2, 1)
 
 
-def test_tables_of_the_same_names_elsewhere_are_not_taken_for_the_ledger(ledger: Ledger, place: ServerPlace) -> None:
+def test_tables_of_the_same_names_elsewhere_are_not_taken_for_the_ledger(
+    ledger: Ledger, place: ServerPlace
+) -> None:
     fill(ledger, 1)
     with owner(place) as connection:
         connection.execute("SET search_path TO public")
         try:
-            connection.execute("CREATE TABLE head (seq bigint, digest text); CREATE TABLE entries (seq bigint)")
+            connection.execute(
+                "CREATE TABLE head (seq bigint, digest text); CREATE TABLE entries (seq bigint)"
+            )
             fill(ledger, 1)
         finally:
             connection.execute("DROP TABLE head, entries")
@@ -257,7 +287,9 @@ def test_a_server_that_is_not_there_is_refused_without_its_address() -> None:
         with pytest.raises(LedgerError, match="cannot be reached") as caught:
             Ledger.open(address, LedgerIdentity("d", "p.id", "add-remove"))
     assert "secret" not in str(caught.value) and str(port) not in str(caught.value)
-    assert LedgerServer(address).place == f"postgresql://ada@127.0.0.1:{port}/db?schema=dpsql_ledger"
+    assert (
+        LedgerServer(address).place == f"postgresql://ada@127.0.0.1:{port}/db?schema=dpsql_ledger"
+    )
 
 
 def _as(address: str, user: str = "postgres", database: str = "postgres") -> str:
@@ -269,11 +301,17 @@ def test_a_database_that_does_not_exist_is_made_with_createdb(postgres: str) -> 
     with pytest.raises(LedgerError, match="nothing is released") as caught:
         Ledger.open(_as(postgres, database="budgets"), LedgerIdentity("d", "p.id", "add-remove"))
     mend = "the address names a database that the server does not have; make it with `createdb` and its name"
-    assert mend in str(caught.value) and "socket" not in str(caught.value) and "budgets" not in str(caught.value)
+    assert (
+        mend in str(caught.value)
+        and "socket" not in str(caught.value)
+        and "budgets" not in str(caught.value)
+    )
 
 
 def test_a_role_that_may_not_come_in_is_told_why(postgres: str) -> None:
-    with pytest.raises(LedgerError, match=r"a role that the server does not have; make it with `createuser`"):
+    with pytest.raises(
+        LedgerError, match=r"a role that the server does not have; make it with `createuser`"
+    ):
         Ledger.open(_as(postgres, user="eve"), LedgerIdentity("d", "p.id", "add-remove"))
     with psycopg.connect(postgres, autocommit=True) as connection:
         connection.execute("CREATE ROLE silent")
@@ -292,7 +330,9 @@ def test_a_role_that_may_not_come_in_is_told_why(postgres: str) -> None:
             Ledger.open(_as(postgres, user, database), LedgerIdentity("d", "p.id", "add-remove"))
 
 
-def test_a_password_that_is_wrong_or_missing_is_told(postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_that_is_wrong_or_missing_is_told(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("PGPASSWORD", raising=False)
     monkeypatch.setenv("PGPASSFILE", "/dev/null")
     with psycopg.connect(postgres, autocommit=True) as connection:
@@ -306,8 +346,14 @@ def test_a_password_that_is_wrong_or_missing_is_told(postgres: str, monkeypatch:
             connection.execute("SELECT pg_reload_conf()")
             _until_refused(_as(postgres, user="outcast"))
             for address, said in (
-                (_as(postgres, user="judge:wrong"), "the server does not take the role's password; libpq reads"),
-                (_as(postgres, user="judge"), "the server wants a password and has got none; libpq reads"),
+                (
+                    _as(postgres, user="judge:wrong"),
+                    "the server does not take the role's password; libpq reads",
+                ),
+                (
+                    _as(postgres, user="judge"),
+                    "the server wants a password and has got none; libpq reads",
+                ),
                 (_as(postgres, user="outcast"), "does not let this role in from this machine"),
             ):
                 with pytest.raises(LedgerError, match=said) as caught:
@@ -346,4 +392,7 @@ def test_without_the_driver_it_says_what_to_install() -> None:
         "Ledger.open('postgresql://me@127.0.0.1:1/budgets', LedgerIdentity('d', 'p.id', 'add-remove'))\n"
     )
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert "LedgerError" in ended.stderr and 'pip install "dpsql[postgresql]"; nothing is released' in ended.stderr
+    assert (
+        "LedgerError" in ended.stderr
+        and 'pip install "dpsql[postgresql]"; nothing is released' in ended.stderr
+    )

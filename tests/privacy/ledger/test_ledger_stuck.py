@@ -39,7 +39,9 @@ sys.stdin.read()
 def held(path: Path) -> Iterator[None]:
     """While this lasts another process is in the midst of writing to the file."""
     command = [sys.executable, "-c", _HOLDS, str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdout is not None
         try:
             assert holder.stdout.readline() == "held\n"
@@ -100,12 +102,17 @@ def test_it_is_waited_for_and_then_given_up(ledger: Ledger, place: Place, impati
     assert ledger.verify() in (2, 3)
 
 
-def test_who_queues_for_it_is_told_as_soon_as_the_first(ledger: Ledger, place: Place, impatient: None) -> None:
+def test_who_queues_for_it_is_told_as_soon_as_the_first(
+    ledger: Ledger, place: Place, impatient: None
+) -> None:
     """They waited one after the other, each for the whole patience."""
     fill(ledger, 1)
     took_each: list[float] = []
     with stuck(place):
-        threads = [threading.Thread(target=lambda: took_each.append(took(lambda: fill(ledger, 1)))) for _ in range(8)]
+        threads = [
+            threading.Thread(target=lambda: took_each.append(took(lambda: fill(ledger, 1))))
+            for _ in range(8)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -128,7 +135,9 @@ def test_a_piece_of_work_that_waited_in_vain_waits_no_second_time(
         assert 1.0 < time.monotonic() - began < 6.0
 
 
-def test_who_is_ended_waits_no_longer(ledger: Ledger, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_ended_waits_no_longer(
+    ledger: Ledger, place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of those whose turn has not come, too."""
     fill(ledger, 1)
     for module in ("locks", "postgresql_connection", "postgresql"):
@@ -155,7 +164,9 @@ def test_who_is_ended_waits_no_longer(ledger: Ledger, place: Place, monkeypatch:
     ledger.verify()
 
 
-def test_a_commit_that_was_given_up_counts_as_spent(server_place: ServerPlace, impatient: None) -> None:
+def test_a_commit_that_was_given_up_counts_as_spent(
+    server_place: ServerPlace, impatient: None
+) -> None:
     """The server stops between the decision and COMMIT, and goes on once nobody waits any more."""
     ledger = reopen(server_place)
     fill(ledger, 1)
@@ -168,7 +179,9 @@ def test_a_commit_that_was_given_up_counts_as_spent(server_place: ServerPlace, i
                 os.kill(pid, signal.SIGSTOP)
 
         try:
-            assert took(lambda: ledger.append(NewEntry("ada", "SELECT 1", "[]", TENTH), stops)) < SOON
+            assert (
+                took(lambda: ledger.append(NewEntry("ada", "SELECT 1", "[]", TENTH), stops)) < SOON
+            )
             assert isinstance(ledger._store, LedgerServer)
             assert ledger._seen == seen and ledger._store._connection is None
         finally:
@@ -176,7 +189,9 @@ def test_a_commit_that_was_given_up_counts_as_spent(server_place: ServerPlace, i
                 os.kill(pid, signal.SIGCONT)
         fill(ledger, 1)
         assert ledger._store._connection is not None
-        assert ledger._store._connection.info.backend_pid not in pids, "its connection is not used again"
+        assert ledger._store._connection.info.backend_pid not in pids, (
+            "its connection is not used again"
+        )
     written = ledger.verify()
     assert written in (2, 3) and ledger.totals()[0].rho == written * TENTH.rho
     ledger.close()

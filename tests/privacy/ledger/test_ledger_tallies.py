@@ -28,8 +28,12 @@ def affordable(budget: Budget) -> int:
     return count
 
 
-@pytest.mark.parametrize("rule", [Renyi(), AdvancedComposition(26, Fraction(1, 10))], ids=lambda rule: rule.name)
-def test_processes_that_race_get_exactly_what_is_left(place: Place, path: Path, rule: CompositionRule) -> None:
+@pytest.mark.parametrize(
+    "rule", [Renyi(), AdvancedComposition(26, Fraction(1, 10))], ids=lambda rule: rule.name
+)
+def test_processes_that_race_get_exactly_what_is_left(
+    place: Place, path: Path, rule: CompositionRule
+) -> None:
     """Three of them, each with a tally of its own, on a ledger that none has seen before."""
     budget, go = Budget(Fraction(3), Fraction("1e-6"), rule=rule), path.with_name("go")
     code = f"""

@@ -46,7 +46,11 @@ def ledger(place: Place, clock: SetClock) -> Iterator[Ledger]:
     ],
 )
 def test_a_budget_is_renewed_when_its_window_ends(
-    ledger: Ledger, clock: SetClock, refresh: Refresh | None, still: tuple[int, ...], renewed: tuple[int, ...]
+    ledger: Ledger,
+    clock: SetClock,
+    refresh: Refresh | None,
+    still: tuple[int, ...],
+    renewed: tuple[int, ...],
 ) -> None:
     accountant = Accountant(ledger, TOTAL, {"ada": CAP}, refresh)
     assert (count(accountant, analyst="ada"), count(accountant)) == (2, 3)
@@ -72,7 +76,9 @@ def test_a_refusal_says_when_the_budget_is_renewed(ledger: Ledger, clock: SetClo
     assert "renewed" not in str(refused.value)
 
 
-def test_a_clock_that_is_set_back_opens_no_window_again(ledger: Ledger, clock: SetClock, place: Place) -> None:
+def test_a_clock_that_is_set_back_opens_no_window_again(
+    ledger: Ledger, clock: SetClock, place: Place
+) -> None:
     accountant = Accountant(ledger, TOTAL, {}, "daily")
     assert count(accountant) == 5
     clock.set(2026, 3, 11)
@@ -126,17 +132,26 @@ def test_every_rule_begins_anew_with_a_window(
         clock.set(2026, 3, day)
         fresh = Accountant(under(reopen(place), clock), total, {"ada": cap}, "daily")
         assert fresh.remaining("ada").standings == accountant.remaining("ada").standings
-        forecast = fresh.remaining("ada").affordable(laplace(price)), fresh.remaining().affordable(laplace(price))
+        forecast = (
+            fresh.remaining("ada").affordable(laplace(price)),
+            fresh.remaining().affordable(laplace(price)),
+        )
         passed.append((count(accountant, laplace(price), "ada"), count(fresh, laplace(price))))
         assert forecast == (passed[-1][0], sum(passed[-1]))
     assert passed[1] == passed[3] == passed[0] and passed[2] == (0, 0) and all(passed[0])
     assert fresh.remaining("ada").standings == accountant.remaining("ada").standings
 
 
-def test_a_window_after_gaussian_noise_has_an_epsilon_again(ledger: Ledger, clock: SetClock, place: Place) -> None:
+def test_a_window_after_gaussian_noise_has_an_epsilon_again(
+    ledger: Ledger, clock: SetClock, place: Place
+) -> None:
     """The totals say ∞ ever since: what was spent of ε is added up from the window's own entries."""
     accountant = Accountant(ledger, TOTAL, {"ada": CAP}, "daily")
-    assert ask(accountant, GAUSSIAN) and ask(accountant, GAUSSIAN, "ada") and not ask(accountant, laplace("0.3"))
+    assert (
+        ask(accountant, GAUSSIAN)
+        and ask(accountant, GAUSSIAN, "ada")
+        and not ask(accountant, laplace("0.3"))
+    )
     clock.set(2026, 3, 11)
     assert ask(accountant) and ask(accountant, analyst="ada") and ask(accountant)
     beside = Accountant(under(reopen(place), clock), TOTAL, {"ada": CAP}, "daily")
@@ -151,7 +166,9 @@ def test_a_window_after_gaussian_noise_has_an_epsilon_again(ledger: Ledger, cloc
     assert (total.spent.epsilon, own.spent.epsilon) == (None, Fraction("0.1"))
 
 
-def test_the_lifetime_counts_windows_and_what_was_spent_in_all(ledger: Ledger, clock: SetClock) -> None:
+def test_the_lifetime_counts_windows_and_what_was_spent_in_all(
+    ledger: Ledger, clock: SetClock
+) -> None:
     accountant = Accountant(ledger, Budget(Fraction(1)), {}, "weekly")
     said = []
     for moment in ((2026, 3, 10), (2026, 3, 15), (2026, 3, 16), (2026, 4, 6), (2026, 4, 5)):
@@ -163,7 +180,9 @@ def test_the_lifetime_counts_windows_and_what_was_spent_in_all(ledger: Ledger, c
     assert accountant.remaining().lifetime.spent == ledger.totals()[0]
 
 
-def test_another_refresh_counts_the_same_lines_by_its_own_windows(ledger: Ledger, clock: SetClock) -> None:
+def test_another_refresh_counts_the_same_lines_by_its_own_windows(
+    ledger: Ledger, clock: SetClock
+) -> None:
     for day in (9, 10, 11):
         clock.set(2026, 3, day)
         assert ask(Accountant(ledger, TOTAL, {}, "daily"), laplace("0.4"))
@@ -175,10 +194,14 @@ def test_another_refresh_counts_the_same_lines_by_its_own_windows(ledger: Ledger
     assert not ask(Accountant(ledger, TOTAL, {}, "weekly"), laplace("0.4"))
     lowered = Accountant(ledger, Budget(Fraction(3, 10)), {}, "daily")
     assert not ask(lowered, laplace("0.1")) and lowered.remaining().epsilon == 0
-    assert lowered.remaining().lifetime.epsilon == Fraction("1.2")  # more than the 0.9 of three such windows
+    assert lowered.remaining().lifetime.epsilon == Fraction(
+        "1.2"
+    )  # more than the 0.9 of three such windows
 
 
-def test_a_window_that_began_many_entries_ago_is_found(ledger: Ledger, clock: SetClock, monkeypatch: object) -> None:
+def test_a_window_that_began_many_entries_ago_is_found(
+    ledger: Ledger, clock: SetClock, monkeypatch: object
+) -> None:
     from dpsql.privacy.ledger import entries as pages_module
 
     assert isinstance(monkeypatch, pytest.MonkeyPatch)
@@ -233,7 +256,13 @@ def test_processes_that_race_get_exactly_what_each_window_affords(place: Place, 
             assert process.stdin is not None
             process.stdin.write("go\n")
             process.stdin.flush()
-        passed.append(sum(int(process.stdout.readline()) for process in processes if process.stdout is not None))
+        passed.append(
+            sum(
+                int(process.stdout.readline())
+                for process in processes
+                if process.stdout is not None
+            )
+        )
     for process in processes:
         process.communicate(timeout=60)
     assert passed == [20, 20, 20]
@@ -246,7 +275,11 @@ def test_a_smaller_budget_of_a_rule_with_its_own_sum_does_not_shrink_what_was_sp
     ledger: Ledger, rule: CompositionRule
 ) -> None:
     def lifetime(epsilon: int) -> Fraction | None:
-        return Accountant(ledger, Budget(Fraction(epsilon), MICRO, rule=rule), {}).remaining().lifetime.epsilon
+        return (
+            Accountant(ledger, Budget(Fraction(epsilon), MICRO, rule=rule), {})
+            .remaining()
+            .lifetime.epsilon
+        )
 
     large = Accountant(ledger, Budget(Fraction(8), MICRO, rule=rule), {})
     assert all(ask(large) for _ in range(40)) and lifetime(8) == 8

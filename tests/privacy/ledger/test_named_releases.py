@@ -10,7 +10,14 @@ from places import FilePlace, Place, reopen
 from spending import TENTH, admit, fill
 
 from dpsql.errors import DataError
-from dpsql.privacy.ledger import NAMELESS, Ledger, LedgerIdentity, NewEntry, NewRelease, named_releases
+from dpsql.privacy.ledger import (
+    NAMELESS,
+    Ledger,
+    LedgerIdentity,
+    NewEntry,
+    NewRelease,
+    named_releases,
+)
 from dpsql.privacy.ledger.restoring import backup, restore
 from dpsql.privacy.measure import FREE
 
@@ -23,13 +30,29 @@ def kept(ledger: Ledger, new: NewRelease = TWINS) -> Ledger:
     return ledger
 
 
-def test_it_stays_with_who_made_it_when_and_how_and_survives_a_restart(place: Place, ledger: Ledger) -> None:
+def test_it_stays_with_who_made_it_when_and_how_and_survives_a_restart(
+    place: Place, ledger: Ledger
+) -> None:
     (found,) = kept(ledger).named()
     (again,) = reopen(place).named()
     assert found == again and ledger.named_content(again) == TWINS.content
-    assert (again.name, again.kind, again.version, again.facts, again.size, again.analyst, again.statement) == (
-        "twins", "synthetic table", "version 1", TWINS.facts, 5, "ada", "CREATE SYNTHETIC TABLE twins …",
-    )  # fmt: skip
+    assert (
+        again.name,
+        again.kind,
+        again.version,
+        again.facts,
+        again.size,
+        again.analyst,
+        again.statement,
+    ) == (
+        "twins",
+        "synthetic table",
+        "version 1",
+        TWINS.facts,
+        5,
+        "ada",
+        "CREATE SYNTHETIC TABLE twins …",
+    )
     assert again.at == next(ledger.history()).moment
 
 
@@ -47,8 +70,11 @@ def test_nothing_is_kept_that_was_not_paid_for_and_no_name_twice(ledger: Ledger)
 
 def test_what_was_tampered_with_is_absent(place: Place, ledger: Ledger) -> None:
     (release,) = kept(ledger).named()
-    place.tamper("UPDATE named_releases SET content = CAST('other' AS BYTEA)"
-                 if not isinstance(place, FilePlace) else "UPDATE named_releases SET content = x'00'")  # fmt: skip
+    place.tamper(
+        "UPDATE named_releases SET content = CAST('other' AS BYTEA)"
+        if not isinstance(place, FilePlace)
+        else "UPDATE named_releases SET content = x'00'"
+    )
     assert ledger.named_content(release) is None
     for changed in ("name = 'mine'", "facts = '{}'", "entry = 2", "version = ''"):
         fill(ledger, 1)
@@ -56,7 +82,9 @@ def test_what_was_tampered_with_is_absent(place: Place, ledger: Ledger) -> None:
         assert ledger.named() == (), changed
 
 
-def test_there_is_room_for_so_many_and_none_goes_by_itself(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_room_for_so_many_and_none_goes_by_itself(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(named_releases, "MOST", 2)
     monkeypatch.setattr(named_releases, "LARGEST", 8)
     kept(ledger)

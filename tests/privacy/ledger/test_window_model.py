@@ -53,7 +53,9 @@ class Windows(RuleBasedStateMachine):
         self.accountants = [self.opened(clock) for clock in self.clocks]
 
     def opened(self, clock: SetClock) -> Accountant:
-        ledger = Ledger.open(Path(self.folder.name) / "l", LedgerIdentity("d", "p.id", "add-remove"))
+        ledger = Ledger.open(
+            Path(self.folder.name) / "l", LedgerIdentity("d", "p.id", "add-remove")
+        )
         return Accountant(under(ledger, clock), TOTAL, {"ada": CAP}, self.refresh)
 
     def window(self, which: int) -> str:
@@ -88,7 +90,10 @@ class Windows(RuleBasedStateMachine):
             remaining = accountant.remaining("ada")
             total, own = remaining.standings
             window = self.window(which)
-            assert (total.spent, own.spent) == (self.spent(window, "ada", "bob"), self.spent(window, "ada"))
+            assert (total.spent, own.spent) == (
+                self.spent(window, "ada", "bob"),
+                self.spent(window, "ada"),
+            )
             assert remaining.lifetime.spent == self.spent(None, "ada", "bob")
             begun = len({when for when, _, _ in self.paid} | {window})
             assert begun <= remaining.lifetime.windows <= len(self.paid) + 1
@@ -115,8 +120,12 @@ def test_sums_are_those_of_the_entries(asked: list[tuple[int, Cost, str]]) -> No
     """What is subtracted from totals is what adding up every entry of the window gives."""
     with tempfile.TemporaryDirectory() as folder:
         clock = SetClock(2026, 3, 10)
-        ledger = under(Ledger.open(Path(folder) / "l", LedgerIdentity("d", "p.id", "add-remove")), clock)
-        accountant = Accountant(ledger, Budget(Fraction(1000), Fraction(1, 2)), {"ada": TOTAL}, "daily")
+        ledger = under(
+            Ledger.open(Path(folder) / "l", LedgerIdentity("d", "p.id", "add-remove")), clock
+        )
+        accountant = Accountant(
+            ledger, Budget(Fraction(1000), Fraction(1, 2)), {"ada": TOTAL}, "daily"
+        )
         for hours, cost, analyst in asked:
             clock.move(timedelta(hours=hours))
             ask(accountant, cost, analyst)
@@ -132,17 +141,25 @@ def test_sums_are_those_of_the_entries(asked: list[tuple[int, Cost, str]]) -> No
 @settings(max_examples=60)
 @given(
     st.lists(
-        st.tuples(st.integers(0, 3), st.sampled_from(["1/4", "1", "3"]), st.sampled_from(["1/8", "1/4", "1"])),
+        st.tuples(
+            st.integers(0, 3),
+            st.sampled_from(["1/4", "1", "3"]),
+            st.sampled_from(["1/8", "1/4", "1"]),
+        ),
         min_size=1,
         max_size=8,
     )
 )
 @example([(0, "3", "1"), (1, "1", "1/8")])
-def test_a_lifetime_is_not_less_than_what_a_window_ends_with(steps: list[tuple[int, str, str]]) -> None:
+def test_a_lifetime_is_not_less_than_what_a_window_ends_with(
+    steps: list[tuple[int, str, str]],
+) -> None:
     """Whatever budgets the schema had: the figure is of all that is there, and of all that the window may still add."""
     clock = SetClock(2026, 3, 10)
     with tempfile.TemporaryDirectory() as folder:
-        ledger = under(Ledger.open(Path(folder) / "l.ledger", LedgerIdentity("d", "p.id", "add-remove")), clock)
+        ledger = under(
+            Ledger.open(Path(folder) / "l.ledger", LedgerIdentity("d", "p.id", "add-remove")), clock
+        )
         said, spent = Fraction(0), Fraction(0)
         for days, epsilon, price in steps:
             clock.move(timedelta(days=days))

@@ -27,7 +27,11 @@ def is_price(claimed: Fraction, worst: Fraction, asked: Fraction) -> bool:
     """Whether the worst ratio of two laws costs what is claimed, no more than was asked, and hardly less."""
     with mpmath.workdps(60):
         true, said = natural_log(worst), mpmath.mpf(claimed.numerator) / claimed.denominator
-        return bool(true <= said <= true + mpmath.mpf(10) ** -30) and claimed <= asked and float(asked - claimed) < 1e-6
+        return (
+            bool(true <= said <= true + mpmath.mpf(10) ** -30)
+            and claimed <= asked
+            and float(asked - claimed) < 1e-6
+        )
 
 
 def bit_law(encoding: local.UnaryEncoding, true: int) -> dict[str, Fraction]:
@@ -44,7 +48,9 @@ def bit_law(encoding: local.UnaryEncoding, true: int) -> dict[str, Fraction]:
 
 @settings(max_examples=30)
 @given(epsilon=EPSILONS, optimal=st.booleans(), width=st.integers(2, 5))
-def test_unary_encodings_cost_what_the_worst_of_all_reports_tells(epsilon: Fraction, optimal: bool, width: int) -> None:
+def test_unary_encodings_cost_what_the_worst_of_all_reports_tells(
+    epsilon: Fraction, optimal: bool, width: int
+) -> None:
     made = local.UnaryEncoding.optimal if optimal else local.UnaryEncoding.symmetric
     encoding = made("abcde"[:width], epsilon)
     one, other = bit_law(encoding, 0), bit_law(encoding, width - 1)
@@ -53,7 +59,9 @@ def test_unary_encodings_cost_what_the_worst_of_all_reports_tells(epsilon: Fract
     # the estimate has no bias: over the exact law the mean of (bit − q)/(p − q) is 1 for the true value and 0 elsewhere
     gain = encoding.truth - encoding.other
     for place in range(width):
-        mean = sum(chance * ((text[place] == "1") - encoding.other) / gain for text, chance in one.items())
+        mean = sum(
+            chance * ((text[place] == "1") - encoding.other) / gain for text, chance in one.items()
+        )
         assert mean == (place == 0)
 
 
@@ -69,7 +77,9 @@ def law_of(mechanism: local.Piecewise, place: int) -> tuple[Fraction, Fraction, 
 
 @settings(max_examples=30)
 @given(epsilon=EPSILONS, place=st.integers(-HALF, HALF))
-def test_the_piecewise_mechanism_has_its_price_its_mean_and_its_variance(epsilon: Fraction, place: int) -> None:
+def test_the_piecewise_mechanism_has_its_price_its_mean_and_its_variance(
+    epsilon: Fraction, place: int
+) -> None:
     mechanism = local.Piecewise.priced((-1, 1), epsilon)
     high, low, near = law_of(mechanism, place)
     assert near[0] >= -mechanism.range and near[-1] <= mechanism.range
@@ -95,14 +105,20 @@ def test_laplace_reports_and_one_bit_cost_what_was_asked(epsilon: Fraction) -> N
     assert local.LocalLaplace.priced((0, 10), epsilon).cost.epsilon == epsilon
     bit = local.OneBit.priced((0, 10), epsilon)
     assert is_price(bit.cost.epsilon, bit.truth / (1 - bit.truth), epsilon)
-    assert is_price(local.RandomizedCategories.priced("ab", epsilon).cost.epsilon, bit.truth / (1 - bit.truth), epsilon)
+    assert is_price(
+        local.RandomizedCategories.priced("ab", epsilon).cost.epsilon,
+        bit.truth / (1 - bit.truth),
+        epsilon,
+    )
 
 
 def test_open_dp_agrees_on_the_price_of_bits() -> None:
     import opendp.prelude as dp
 
     dp.enable_features("contrib")
-    encoding = local.UnaryEncoding("abcd", Fraction(3, 4), Fraction(1, 4))  # RAPPOR with f = 1/2 and one hash
+    encoding = local.UnaryEncoding(
+        "abcd", Fraction(3, 4), Fraction(1, 4)
+    )  # RAPPOR with f = 1/2 and one hash
     domain = dp.bitvector_domain(max_weight=1)
     other = dp.m.make_randomized_response_bitvec(domain, dp.discrete_distance(), f=0.5)
     assert other.map(1) == pytest.approx(float(encoding.cost.epsilon), rel=1e-9)
@@ -132,7 +148,10 @@ def test_bits_have_their_law_and_a_wrong_one_is_seen() -> None:
     assert chi_square(observed, law * n) > FALSE_ALARM
     for factor in (0.7, 1.3):
         other = bit_law(local.UnaryEncoding.optimal("abc", factor), 1)
-        assert chi_square(observed, np.array([float(chance) for chance in other.values()]) * n) < FALSE_ALARM
+        assert (
+            chi_square(observed, np.array([float(chance) for chance in other.values()]) * n)
+            < FALSE_ALARM
+        )
 
 
 def test_the_piecewise_reports_have_their_law_and_a_wrong_one_is_seen() -> None:
@@ -144,8 +163,13 @@ def test_the_piecewise_reports_have_their_law_and_a_wrong_one_is_seen() -> None:
     for factor, holds in ((1, True), (0.7, False), (1.3, False)):
         other = local.Piecewise.priced((0, 10), factor)
         high, _, near = law_of(other, true)
-        chance = float(high * len(near)) if factor == 1 else float(high) * (2 * mechanism.window + 1)
-        assert (chi_square(np.array([inside, n - inside]), np.array([chance, 1 - chance]) * n) > FALSE_ALARM) is holds
+        chance = (
+            float(high * len(near)) if factor == 1 else float(high) * (2 * mechanism.window + 1)
+        )
+        assert (
+            chi_square(np.array([inside, n - inside]), np.array([chance, 1 - chance]) * n)
+            > FALSE_ALARM
+        ) is holds
 
 
 @settings(max_examples=30)

@@ -10,7 +10,13 @@ from scipy import stats
 
 from dpsql.privacy.measure import epsilon_of_rho
 from dpsql.privacy.mechanism import Gaussian
-from dpsql.privacy.mechanism.analytic_gaussian import _smooth, _summed, analytic_variance, classic_variance, delta_above
+from dpsql.privacy.mechanism.analytic_gaussian import (
+    _smooth,
+    _summed,
+    analytic_variance,
+    classic_variance,
+    delta_above,
+)
 
 MICRO = Fraction(1, 10**6)
 EPSILONS = [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(10)]
@@ -25,7 +31,9 @@ def exact_delta(sensitivity, variance, epsilon):
         reach = int(22 * mpmath.sqrt(v)) + 3 * sensitivity + 20
         mass = [mpmath.exp(-k * k / (2 * v)) for k in range(reach + sensitivity + 1)]
         total = 2 * sum(mass) - 1
-        differences = (mass[abs(y)] - e * mass[abs(y - sensitivity)] for y in range(-reach, reach + 1))
+        differences = (
+            mass[abs(y)] - e * mass[abs(y - sensitivity)] for y in range(-reach, reach + 1)
+        )
         return sum(each for each in differences if each > 0) / total
 
 
@@ -41,13 +49,20 @@ def smooth_delta(sensitivity, sigma, epsilon):
 @pytest.mark.parametrize("epsilon", EPSILONS, ids=str)
 def test_the_bound_is_above_the_exact_delta_by_next_to_nothing(sensitivity, sigma, epsilon):
     variance = Fraction(sigma) ** 2
-    true, bound = exact_delta(sensitivity, variance, epsilon), delta_above(sensitivity, variance, epsilon)
+    true, bound = (
+        exact_delta(sensitivity, variance, epsilon),
+        delta_above(sensitivity, variance, epsilon),
+    )
     assert true <= bound <= true * (1 + 1e-6) + 1e-8 * min(1, sigma)
 
 
-@pytest.mark.parametrize("sigma, epsilon, expected", [(2, 1, 0.0072488), (1, 0.5, 0.203983), (5, 1, 1.829e-8)])
+@pytest.mark.parametrize(
+    "sigma, epsilon, expected", [(2, 1, 0.0072488), (1, 0.5, 0.203983), (5, 1, 1.829e-8)]
+)
 def test_the_known_figures_of_the_discrete_law(sigma, epsilon, expected):
-    assert delta_above(1, Fraction(sigma) ** 2, Fraction(epsilon)) == pytest.approx(expected, rel=1e-3)
+    assert delta_above(1, Fraction(sigma) ** 2, Fraction(epsilon)) == pytest.approx(
+        expected, rel=1e-3
+    )
 
 
 @pytest.mark.parametrize("sensitivity", [1, 7, 4096, 1 << 24])
@@ -58,7 +73,9 @@ def test_the_bound_joins_the_continuous_law_where_noise_is_wide(sensitivity, eps
         variance = Fraction(sigma) ** 2
         smooth = smooth_delta(sensitivity, sigma, float(epsilon))
         slack = 1e-4 * smooth + 0.3 / sigma**2 + 1e-8 * min(1, sensitivity / sigma) + 1e-290
-        assert smooth * (1 - 1e-4) - 0.3 / sigma**2 - 1e-15 <= delta_above(sensitivity, variance, epsilon)
+        assert smooth * (1 - 1e-4) - 0.3 / sigma**2 - 1e-15 <= delta_above(
+            sensitivity, variance, epsilon
+        )
         assert delta_above(sensitivity, variance, epsilon) <= smooth + slack + 1e-9
 
 
@@ -79,11 +96,15 @@ def test_analytic_noise_keeps_its_delta_and_less_noise_would_not(sensitivity, ep
     for moved in {1, sensitivity // 2 + 1, sensitivity}:
         assert exact_delta(moved, made.variance, epsilon) <= delta
     assert exact_delta(sensitivity, made.variance * Fraction(49, 100), epsilon) > delta  # σ × 0.7
-    if sensitivity**2 * 25 < made.variance:  # elsewhere the steps of a coarse grid make δ a saw of the variance
+    if (
+        sensitivity**2 * 25 < made.variance
+    ):  # elsewhere the steps of a coarse grid make δ a saw of the variance
         assert exact_delta(sensitivity, made.variance * Fraction(98, 100), epsilon) > delta
 
 
-@pytest.mark.parametrize("epsilon, delta, expected", [(1, 1e-5, 3.730632), (1, 1e-6, 4.224679), (0.1, 1e-6, 36.304690)])
+@pytest.mark.parametrize(
+    "epsilon, delta, expected", [(1, 1e-5, 3.730632), (1, 1e-6, 4.224679), (0.1, 1e-6, 36.304690)]
+)
 def test_on_a_fine_grid_it_is_the_analytic_gaussian(epsilon, delta, expected):
     made = Gaussian.analytic(1 << 20, Fraction(str(epsilon)), Fraction(str(delta)))
     assert sqrt(made.variance) / (1 << 20) == pytest.approx(expected, rel=1e-6)
@@ -104,27 +125,41 @@ def test_it_is_charged_in_zcdp_and_needs_less_noise_than_its_conversion():
     assert float(converted.variance / made.variance) ** 0.5 == pytest.approx(1.072, abs=2e-3)
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1, 10), Fraction(1, 2), Fraction(99, 100)], ids=float)
+@pytest.mark.parametrize(
+    "epsilon", [Fraction(1, 1000), Fraction(1, 10), Fraction(1, 2), Fraction(99, 100)], ids=float
+)
 @pytest.mark.parametrize("delta", [Fraction(9, 10), Fraction(1, 2), *DELTAS], ids=float)
 @pytest.mark.parametrize("sensitivity", [1, 2, 10, 1 << 24])
 def test_the_classic_formula_is_never_below_what_is_truly_private(epsilon, delta, sensitivity):
     variance = classic_variance(sensitivity, epsilon, delta)
     with mpmath.workdps(50):
-        formula = 2 * mpmath.log(mpmath.mpf("1.25") * delta.denominator / delta.numerator) * sensitivity**2
+        formula = (
+            2
+            * mpmath.log(mpmath.mpf("1.25") * delta.denominator / delta.numerator)
+            * sensitivity**2
+        )
         formula = formula * epsilon.denominator**2 / epsilon.numerator**2
-        assert formula <= mpmath.mpf(variance.numerator) / variance.denominator <= formula * (1 + mpmath.mpf(10) ** -15)
+        assert (
+            formula
+            <= mpmath.mpf(variance.numerator) / variance.denominator
+            <= formula * (1 + mpmath.mpf(10) ** -15)
+        )
     assert delta_above(sensitivity, variance, epsilon) <= delta
     if sensitivity <= 10 and variance < 10**4:
         assert exact_delta(sensitivity, variance, epsilon) <= delta
 
 
 def test_the_classic_formula_is_refused_where_it_does_not_hold():
-    assert sqrt(Gaussian.classic(1 << 20, Fraction(1, 10), MICRO).variance) / (1 << 20) == pytest.approx(52.988025)
+    assert sqrt(Gaussian.classic(1 << 20, Fraction(1, 10), MICRO).variance) / (
+        1 << 20
+    ) == pytest.approx(52.988025)
     for epsilon in (Fraction(1), Fraction(10)):
         with pytest.raises(ValueError, match=r"below 1 only.*Gaussian\.analytic"):
             Gaussian.classic(1, epsilon, Fraction(1, 10**5))
     sigma = sqrt(2 * np.log(1.25e5)) / 10
-    assert delta_above(1 << 20, Fraction(sigma * (1 << 20)) ** 2, Fraction(10)) == pytest.approx(2.27e-5, rel=5e-3)
+    assert delta_above(1 << 20, Fraction(sigma * (1 << 20)) ** 2, Fraction(10)) == pytest.approx(
+        2.27e-5, rel=5e-3
+    )
 
 
 @pytest.mark.parametrize(
@@ -161,6 +196,10 @@ def test_delta_is_the_worst_event(sensitivity, sigma, epsilon):
 def test_the_functions_that_the_proof_trusts_are_as_exact_as_it_says():
     with mpmath.workdps(40):
         for x in np.linspace(-700, 0, 401):
-            assert abs(mpmath.mpf(float(np.exp(x))) / mpmath.exp(mpmath.mpf(float(x))) - 1) < 2.0**-45
+            assert (
+                abs(mpmath.mpf(float(np.exp(x))) / mpmath.exp(mpmath.mpf(float(x))) - 1) < 2.0**-45
+            )
         for x in np.linspace(0, 26, 401):
-            assert abs(mpmath.mpf(erfc(float(x))) / mpmath.erfc(mpmath.mpf(float(x))) - 1) < 2.0**-45
+            assert (
+                abs(mpmath.mpf(erfc(float(x))) / mpmath.erfc(mpmath.mpf(float(x))) - 1) < 2.0**-45
+            )

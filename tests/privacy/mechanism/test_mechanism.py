@@ -26,15 +26,21 @@ def renyi(p, q, order):
     return (top + log(np.exp(exponents - top).sum())) / (order - 1)
 
 
-@pytest.mark.parametrize("l1, expected", [(1, 0.462117), (2, 0.393469), (5, 0.372074), (10**6, 0.367879)])
+@pytest.mark.parametrize(
+    "l1, expected", [(1, 0.462117), (2, 0.393469), (5, 0.372074), (10**6, 0.367879)]
+)
 def test_rho_of_discrete_laplace_at_epsilon_one(l1, expected):
     assert float(Laplace.priced(l1, Fraction(1)).cost.rho) == pytest.approx(expected, abs=1e-6)
 
 
 def test_rho_of_the_other_mechanisms():
     assert float(pure_rho(Fraction(1))) == pytest.approx(0.462117, abs=1e-6)
-    assert float(ExponentialMechanism.priced(3, Fraction(1)).cost.rho) == pytest.approx(0.1233016, abs=1e-7)
-    assert float(ExponentialMechanism.priced(3, Fraction(4)).cost.rho) == pytest.approx(1.6698496, abs=1e-7)
+    assert float(ExponentialMechanism.priced(3, Fraction(1)).cost.rho) == pytest.approx(
+        0.1233016, abs=1e-7
+    )
+    assert float(ExponentialMechanism.priced(3, Fraction(4)).cost.rho) == pytest.approx(
+        1.6698496, abs=1e-7
+    )
     assert PermuteAndFlip.priced(3, Fraction(1)).cost.rho == pure_rho(Fraction(1))
 
 
@@ -78,7 +84,9 @@ def test_bounded_range_rho_bounds_all_two_point_laws(epsilon):
         q = (1 - low) / (high - low)
         return renyi([q * high, (1 - q) * low], [q, 1 - q], order) / order
 
-    worst = max(ratio(top, order) for top in np.linspace(0.02, 0.98, 97) * epsilon for order in ORDERS)
+    worst = max(
+        ratio(top, order) for top in np.linspace(0.02, 0.98, 97) * epsilon for order in ORDERS
+    )
     rho = float(bounded_range_rho(Fraction(epsilon)))
     assert 0.97 * rho < worst <= rho * (1 + 1e-6)
     assert bounded_range_rho(Fraction(epsilon)) <= rounded_up(Fraction(epsilon) ** 2 / 8)
@@ -104,7 +112,10 @@ def _permute_and_flip(utilities, rate):
     chances = np.exp(rate * (np.array(utilities, float) - max(utilities)))
     return np.array(
         [
-            chance * np.sum(weights * np.prod([1 - c * x for j, c in enumerate(chances) if j != i], axis=0))
+            chance
+            * np.sum(
+                weights * np.prod([1 - c * x for j, c in enumerate(chances) if j != i], axis=0)
+            )
             for i, chance in enumerate(chances)
         ]
     )
@@ -131,7 +142,9 @@ def test_open_dp_maps_agree():
     laplace = dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=7.0)
     gaussian = dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=7.0)
     for distance in (1, 3, 50):
-        assert laplace.map(distance) == pytest.approx(float(Laplace(distance, Fraction(7)).cost.epsilon), rel=1e-12)
+        assert laplace.map(distance) == pytest.approx(
+            float(Laplace(distance, Fraction(7)).cost.epsilon), rel=1e-12
+        )
         assert gaussian.map(float(distance)) == pytest.approx(
             float(Gaussian(distance**2, Fraction(49)).cost.rho), rel=1e-12
         )
@@ -146,10 +159,19 @@ def test_the_discrete_gaussian_has_its_own_delta_not_the_continuous_one(sigma, e
     assert delta == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("make", [lambda: Laplace(0, Fraction(1)), lambda: Laplace(-1, Fraction(1))])
-@pytest.mark.parametrize("other", [lambda: Gaussian(0, Fraction(1)), lambda: Gaussian.priced(1, Fraction(0))])
+@pytest.mark.parametrize(
+    "make", [lambda: Laplace(0, Fraction(1)), lambda: Laplace(-1, Fraction(1))]
+)
+@pytest.mark.parametrize(
+    "other", [lambda: Gaussian(0, Fraction(1)), lambda: Gaussian.priced(1, Fraction(0))]
+)
 def test_no_sensitivity_and_no_price_are_refused(make, other):
-    for build in (make, other, lambda: Laplace.priced(1, Fraction(-1)), lambda: Gaussian.for_rho(1, Fraction(0))):
+    for build in (
+        make,
+        other,
+        lambda: Laplace.priced(1, Fraction(-1)),
+        lambda: Gaussian.for_rho(1, Fraction(0)),
+    ):
         with pytest.raises(ValueError, match="positive"):
             build()
 
@@ -187,7 +209,9 @@ def test_exponents_are_the_logarithms_of_probabilities(noise, parameter):
     reach = range(1, 6 * ceil(mechanism.standard_deviation))
     chances = {z: mechanism.above(z) - mechanism.above(z + 1) for z in reach}
     ratios = [log(chances[1] / chances[z]) for z in reach[1:]]
-    assert [mechanism.exponent(z) - mechanism.exponent(1) for z in reach[1:]] == pytest.approx(ratios, rel=1e-6)
+    assert [mechanism.exponent(z) - mechanism.exponent(1) for z in reach[1:]] == pytest.approx(
+        ratios, rel=1e-6
+    )
     assert [mechanism.exponent(-z) for z in reach] == [mechanism.exponent(z) for z in reach]
     assert mechanism.exponent(0) == 0 < mechanism.exponent(0.5) < mechanism.exponent(1)
 
@@ -205,7 +229,15 @@ def test_what_is_said_of_a_noise():
 
 
 LAPLACES = [Fraction(1, 50), Fraction(1, 2), Fraction(1), Fraction(10), Fraction(12345, 7)]
-GAUSSIANS = [Fraction(1, 100), Fraction(1, 4), Fraction(2), Fraction(35), Fraction(37), Fraction(400), Fraction(10**6)]
+GAUSSIANS = [
+    Fraction(1, 100),
+    Fraction(1, 4),
+    Fraction(2),
+    Fraction(35),
+    Fraction(37),
+    Fraction(400),
+    Fraction(10**6),
+]
 CONFIDENCES = [0.01, 0.3, 0.5, 0.683, 0.9, 0.95, 0.99, 0.999, 1 - 1e-9]
 
 
@@ -233,22 +265,30 @@ def _gaussian_outside(h, variance):
 
 
 def test_half_width_of_very_wide_noise():
-    assert Gaussian(1, Fraction(2**100)).half_width(0.95) / 2**50 == pytest.approx(1.959963984540054, rel=1e-11)
+    assert Gaussian(1, Fraction(2**100)).half_width(0.95) / 2**50 == pytest.approx(
+        1.959963984540054, rel=1e-11
+    )
     assert Laplace(1, Fraction(2**50)).half_width(0.95) / 2**50 == pytest.approx(log(20), rel=1e-11)
-    assert Gaussian(1, Fraction(2**41)).half_width(0.95) / 2**20.5 == pytest.approx(1.959963984540054, rel=1e-6)
+    assert Gaussian(1, Fraction(2**41)).half_width(0.95) / 2**20.5 == pytest.approx(
+        1.959963984540054, rel=1e-6
+    )
     for confidence in (0, 1, -1, 2):
         with pytest.raises(ValueError):
             Laplace(1, Fraction(1)).half_width(confidence)
 
 
-@pytest.mark.parametrize("parameter", [Fraction(1, 100), Fraction(1, 4), Fraction(1), Fraction(35), Fraction(400)])
+@pytest.mark.parametrize(
+    "parameter", [Fraction(1, 100), Fraction(1, 4), Fraction(1), Fraction(35), Fraction(400)]
+)
 def test_standard_deviations(parameter):
     z = np.arange(-20_000, 20_001)
     for mechanism, weights in (
         (Laplace(1, parameter), np.exp(-np.abs(z) / float(parameter))),
         (Gaussian(1, parameter), np.exp(-(z**2) / (2 * float(parameter)))),
     ):
-        assert mechanism.standard_deviation == pytest.approx(sqrt((weights * z**2).sum() / weights.sum()), rel=1e-9)
+        assert mechanism.standard_deviation == pytest.approx(
+            sqrt((weights * z**2).sum() / weights.sum()), rel=1e-9
+        )
     assert Laplace(1, Fraction(1, 2**50)).standard_deviation == 0
 
 
@@ -267,6 +307,8 @@ def test_choices_draw_with_their_own_rate():
 def test_bounded_range_formula_is_the_maximum_over_thresholds():
     for epsilon in (0.3, 2.0):
         found = optimize.minimize_scalar(
-            lambda top, e=epsilon: -(top - e * (exp(top) - 1) / (exp(e) - 1)), bounds=(0, epsilon), method="bounded"
+            lambda top, e=epsilon: -(top - e * (exp(top) - 1) / (exp(e) - 1)),
+            bounds=(0, epsilon),
+            method="bounded",
         )
         assert -found.fun == pytest.approx(float(bounded_range_rho(Fraction(epsilon))), rel=1e-6)

@@ -34,10 +34,18 @@ from dpsql.sql.ir.expression import INTEGER, Literal
 FIVE = [Fraction(each, 20) for each in (2, 5, 10, 15, 18)]
 
 
-def planned(parts: Sequence[Fraction], norm: Norm = "l1", bins: int = 6, limit: int = 1) -> QuantilesWithFallback:
+def planned(
+    parts: Sequence[Fraction], norm: Norm = "l1", bins: int = 6, limit: int = 1
+) -> QuantilesWithFallback:
     """The quantiles of one histogram at ε = 1, of a unit with so many rows."""
-    made = Contribution(Histogram(Literal(0, INTEGER), None), None, limit ** (1 if norm == "l1" else 2), 1, Fraction(1),
-                        bins=Bins("number", 0, bins - 1, 1, bins, Fraction(1)))  # fmt: skip
+    made = Contribution(
+        Histogram(Literal(0, INTEGER), None),
+        None,
+        limit ** (1 if norm == "l1" else 2),
+        1,
+        Fraction(1),
+        bins=Bins("number", 0, bins - 1, 1, bins, Fraction(1)),
+    )
     targets = [RankTarget(part, "lower") for part in parts]
     return with_fallback(made, norm, "add-remove", Fraction(1), Fraction(1), targets)
 
@@ -50,7 +58,9 @@ def recursion(parts: Sequence[Fraction], norm: Norm = "l1", bins: int = 6) -> Qu
 
 def at(turns: Sequence[float]) -> Callable[[RowsBetween], int]:
     """A rule that draws a candidate by the place of the rows alone."""
-    return lambda rows: int(turns[(rows.first + rows.last) % len(turns)] * (rows.last - rows.first + 1) * PARTS)
+    return lambda rows: int(
+        turns[(rows.first + rows.last) % len(turns)] * (rows.last - rows.first + 1) * PARTS
+    )
 
 
 counts = st.lists(st.integers(0, 60), min_size=6, max_size=6)
@@ -58,25 +68,36 @@ counts = st.lists(st.integers(0, 60), min_size=6, max_size=6)
 
 @settings(max_examples=60)
 @given(
-    counts, st.lists(st.integers(0, 5), min_size=6, max_size=6), st.lists(st.floats(0, 0.999), min_size=3, max_size=5)
+    counts,
+    st.lists(st.integers(0, 5), min_size=6, max_size=6),
+    st.lists(st.floats(0, 0.999), min_size=3, max_size=5),
 )
 def test_all_choices_of_a_level_move_as_far_as_one_may(counts, own, turns):
     """A unit's rows are divided among the choices of a level, whatever was drawn before."""
     made = recursion(FIVE)
-    one, other = (exact_splits(made, at(turns), range(6), each) for each in (counts, np.add(counts, own).tolist()))
+    one, other = (
+        exact_splits(made, at(turns), range(6), each)
+        for each in (counts, np.add(counts, own).tolist())
+    )
     used = dict[int, Fraction]()
     for (split, _, here, wide), (_, _, there, broad) in zip(one, other, strict=True):
         change = np.repeat(here, wide) - np.repeat(there, broad)
         level = next(place for place, level in enumerate(made.first.levels) if split in level)
-        used[level] = used.get(level, Fraction(0)) + Fraction(int(change.max() - change.min()), split.rank.spread)
+        used[level] = used.get(level, Fraction(0)) + Fraction(
+            int(change.max() - change.min()), split.rank.spread
+        )
     assert set(used) == {0, 1, 2} and all(each <= sum(own) for each in used.values())
 
 
 def test_that_is_reached():
     """Rows that come behind the ranks of both choices of a level, among many."""
     made, moved = recursion([Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]), Fraction(0)
-    before, after = ([100 + (1 if place in more else 0) for place in range(6)] for more in ((), (1, 4)))
-    for one, other in zip(*(exact_splits(made, at([0.5]), range(6), each) for each in (before, after)), strict=True):
+    before, after = (
+        [100 + (1 if place in more else 0) for place in range(6)] for more in ((), (1, 4))
+    )
+    for one, other in zip(
+        *(exact_splits(made, at([0.5]), range(6), each) for each in (before, after)), strict=True
+    ):
         change = np.repeat(*one[2:]) - np.repeat(*other[2:])
         if one[0] is not made.first:
             moved += Fraction(int(change.max() - change.min()), one[0].rank.spread)
@@ -99,7 +120,10 @@ def test_every_level_is_paid_for_once_and_the_count_beside_it(norm):
     for level in found.choices.first.levels:
         for each in level:
             if norm == "l1":
-                assert isinstance(each.value, ExponentialMechanism) and each.value.spread == 3 * each.rank.spread
+                assert (
+                    isinstance(each.value, ExponentialMechanism)
+                    and each.value.spread == 3 * each.rank.spread
+                )
                 assert each.value.cost.epsilon == (1 - COUNT_SHARE) * VALUES_SHARE / 3
             else:
                 assert isinstance(each.value, ConcentratedExponential)
@@ -122,7 +146,9 @@ def test_two_quantiles_have_their_law():
     rows = RowsBetween.of_all([0, 2], [3, 4], 3)
 
     def chances(split, rows, factor):
-        weights = np.exp(factor * float(split.value.rate) * np.repeat(*rows.near(split.rank)).astype(float))
+        weights = np.exp(
+            factor * float(split.value.rate) * np.repeat(*rows.near(split.rank)).astype(float)
+        )
         return weights / weights.sum()
 
     chosen = [made.choose([0, 2], [3, 4], _entropy=entropy).places for _ in range(draws)]
@@ -159,14 +185,17 @@ def test_few_rows_are_counted_in_a_tree(parts, monkeypatch):
     assert isinstance(found.measure([0], [found.least - 1], 0.95, 1), NoisyTree)
     chosen = found.measure([0, -1], [found.least, 7], 0.95, 1)
     assert len(chosen.places if isinstance(chosen, CountedQuantiles) else chosen) == len(parts)
-    assert isinstance(found.measure([-1], [10**6], 0.95, 1), NoisyTree), "rows that lie in no bin do not count"
+    assert isinstance(found.measure([-1], [10**6], 0.95, 1), NoisyTree), (
+        "rows that lie in no bin do not count"
+    )
 
 
 def test_the_count_that_decides_is_noisy():
     """Of groups with as many rows as are wanted, about half have a tree."""
     found = planned([Fraction(19, 20)])
     trees = sum(
-        isinstance(found.measure([0], [found.least], 0.95, 1, _entropy=Seeded(each)), NoisyTree) for each in range(40)
+        isinstance(found.measure([0], [found.least], 0.95, 1, _entropy=Seeded(each)), NoisyTree)
+        for each in range(40)
     )
     assert 5 <= trees <= 35
 
@@ -177,12 +206,16 @@ def test_each_interval_holds_its_quantile(norm):
     """Five quantiles of a few thousand rows with many values, at 90 %; no more than a chance of 10^-6 below that."""
     parts, bins, draws = FIVE, 500, 100
     drawn = np.random.default_rng(5)
-    counts = np.bincount(np.clip(drawn.normal(200, 60, 3000), 0, bins - 1).astype(int), minlength=bins).tolist()
+    counts = np.bincount(
+        np.clip(drawn.normal(200, 60, 3000), 0, bins - 1).astype(int), minlength=bins
+    ).tolist()
     made, sums, held = recursion(parts, norm, bins), [0, *accumulate(counts)], np.zeros(len(parts))
     axis = Bins("number", 0, bins - 1, 1, bins, Fraction(1))
     wide = 0.0
     for seed in range(draws):
-        read = quantiles_of(made.choose(range(bins), counts, _entropy=Seeded(seed)), axis, Fraction(1), 0.9)
+        read = quantiles_of(
+            made.choose(range(bins), counts, _entropy=Seeded(seed)), axis, Fraction(1), 0.9
+        )
         for place, part in enumerate(parts):
             low, value, high = read.curves(Ranks((part,)))[0].points
             assert low <= value <= high
@@ -194,11 +227,17 @@ def test_each_interval_holds_its_quantile(norm):
 
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 @pytest.mark.parametrize("parts", [(1,), (99,), (1, 50), (1, 50, 99), (5, 10, 50)], ids=str)
-def test_groups_have_enough_rows_beside_each_quantile_or_are_read_off_a_tree(parts: Sequence[int], norm: Norm) -> None:
+def test_groups_have_enough_rows_beside_each_quantile_or_are_read_off_a_tree(
+    parts: Sequence[int], norm: Norm
+) -> None:
     """The least count is what the quantile with the fewest rows beside it asks for, and one row less is too few."""
     made = planned([Fraction(each, 100) for each in parts], norm, bins=600)
     if isinstance(made.choices, QuantileRecursion):
-        choices = [(each.value, each.rank, each.beside) for level in made.choices.first.levels for each in level]
+        choices = [
+            (each.value, each.rank, each.beside)
+            for level in made.choices.first.levels
+            for each in level
+        ]
         targets = sorted([Fraction(0), *(Fraction(each, 100) for each in parts), Fraction(1)])
         assert min(beside for *_, beside in choices) == min(b - a for a, b in pairwise(targets))
     else:

@@ -23,7 +23,9 @@ def law(response, truth):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 9, 100])
-@pytest.mark.parametrize("truth", [Fraction(1, 100), Fraction(1, 2), Fraction(9, 10), Fraction(999, 1000)], ids=str)
+@pytest.mark.parametrize(
+    "truth", [Fraction(1, 100), Fraction(1, 2), Fraction(9, 10), Fraction(999, 1000)], ids=str
+)
 def test_the_ratio_of_any_two_laws_is_the_price_and_no_more(k, truth):
     chance = Fraction(1, k) + truth * (1 - Fraction(1, k))
     response = RandomizedResponse(k, chance)
@@ -52,12 +54,16 @@ def test_the_known_figures():
     three = RandomizedResponse.priced(3, Fraction(1))
     assert float(three.cost.rho) == pytest.approx(0.364175, abs=1e-6)
     assert float(three.truth) == pytest.approx(exp(1) / (exp(1) + 2), rel=1e-15)
-    assert float(RandomizedResponse.priced(2, Fraction(1)).cost.rho) == pytest.approx(tanh(0.5), rel=1e-12)
+    assert float(RandomizedResponse.priced(2, Fraction(1)).cost.rho) == pytest.approx(
+        tanh(0.5), rel=1e-12
+    )
     many = RandomizedResponse.priced(100, Fraction(1)).cost
     assert many.rho == pure_rho(many.epsilon)
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1, 3), Fraction(2), Fraction(30)], ids=str)
+@pytest.mark.parametrize(
+    "epsilon", [Fraction(1, 1000), Fraction(1, 3), Fraction(2), Fraction(30)], ids=str
+)
 @pytest.mark.parametrize("k", [2, 7, 1000])
 def test_a_priced_one_costs_what_was_asked_and_never_more(k, epsilon):
     cost = RandomizedResponse.priced(k, epsilon).cost
@@ -84,7 +90,10 @@ def test_what_is_no_randomized_response_is_refused(build):
 def test_reports_have_their_law():
     n, response = 60_000, RandomizedResponse.priced(3, Fraction(1))
     observed = np.bincount(response.draw([2] * n, _entropy=Seeded(5)), minlength=3)
-    assert chi_square(observed, np.array([float(chance) for chance in law(response, 2)]) * n) > FALSE_ALARM
+    assert (
+        chi_square(observed, np.array([float(chance) for chance in law(response, 2)]) * n)
+        > FALSE_ALARM
+    )
     for factor in (0.7, 1.3):
         weights = np.array([1, 1, exp(factor)])
         assert chi_square(observed, weights / weights.sum() * n) < FALSE_ALARM
@@ -103,7 +112,9 @@ def test_the_estimate_has_no_bias():
     """Its mean over the exact law of the counts is the true number."""
     response, n, true = RandomizedResponse(3, Fraction(3, 5)), 12, 5
     counts = _counts(response, n, true)
-    mean = sum(chance * response.estimate([1] * c + [0] * (n - c))[1] for c, chance in enumerate(counts))
+    mean = sum(
+        chance * response.estimate([1] * c + [0] * (n - c))[1] for c, chance in enumerate(counts)
+    )
     assert mean == pytest.approx(true, rel=1e-12)
     assert sum(response.estimate([0, 1, 1, 2])) == pytest.approx(4)
 
@@ -118,7 +129,9 @@ def test_intervals_hold_the_true_number_as_often_as_they_say(k, epsilon, n):
         assert all(0 <= low <= high <= n for low, high in ends)
         for true in range(n + 1):
             held = sum(
-                p for p, (low, high) in zip(_counts(response, n, true), ends, strict=True) if low <= true <= high
+                p
+                for p, (low, high) in zip(_counts(response, n, true), ends, strict=True)
+                if low <= true <= high
             )
             assert held >= confidence
 
@@ -128,7 +141,10 @@ def test_an_interval_is_no_wider_than_the_noise_of_many_reports():
     reports = response.draw([1] * 3_000 + [0] * 7_000, _entropy=Seeded(6))
     low, high = response.interval(reports, 0.95)[1]
     spread = (
-        2 * 1.96 * (10_000 * float(response.truth * response.other)) ** 0.5 / float(response.truth - response.other)
+        2
+        * 1.96
+        * (10_000 * float(response.truth * response.other)) ** 0.5
+        / float(response.truth - response.other)
     )
     assert low < 3_000 < high and spread < high - low < 1.05 * spread
     assert low < response.estimate(reports)[1] < high

@@ -12,7 +12,12 @@ from databases import without_noise
 from seeded_entropy import FALSE_ALARM, Seeded, chi_square
 
 from dpsql.privacy.measure import FREE
-from dpsql.privacy.mechanism import ConcentratedExponential, ExponentialMechanism, Gaussian, PermuteAndFlip
+from dpsql.privacy.mechanism import (
+    ConcentratedExponential,
+    ExponentialMechanism,
+    Gaussian,
+    PermuteAndFlip,
+)
 from dpsql.privacy.mechanism.exponential import TopKPeeling
 from dpsql.privacy.mechanism.quantile_choice import (
     OrderedBins,
@@ -37,10 +42,14 @@ NODE = Gaussian.for_rho(1, Fraction(1, 4))
 COUNTS = (0, 3, 1, 0, 2)
 
 
-def quantile(target: RankTarget, choice: ExponentialMechanism | ConcentratedExponential, bins: int) -> QuantileChoice:
+def quantile(
+    target: RankTarget, choice: ExponentialMechanism | ConcentratedExponential, bins: int
+) -> QuantileChoice:
     """A choice of one of so many bins, with the counts around it in a tree of one level."""
     most = most_cells(bins)
-    return QuantileChoice(target, choice, RankInterval(target.part, bins, TreeMechanism(most, most, 1, NODE)))
+    return QuantileChoice(
+        target, choice, RankInterval(target.part, bins, TreeMechanism(most, most, 1, NODE))
+    )
 
 
 def full(counts) -> tuple[list[int], list[int]]:
@@ -76,7 +85,9 @@ def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
     ranking = QuantileChoices(6, (quantile(target, choice, 6),))
     for _ in range(1000):
         counts, own = draw.integers(0, 30, 6) * draw.integers(0, 2, 6), draw.integers(0, 2, 6)
-        one, other = (exact_utilities(ranking, *full(each.tolist())) for each in (counts, counts + own))
+        one, other = (
+            exact_utilities(ranking, *full(each.tolist())) for each in (counts, counts + own)
+        )
         for (_, here, wide), (_, there, broad) in zip(one, other, strict=True):
             change = np.repeat(here, wide) - np.repeat(there, broad)
             assert change.max() - change.min() <= target.spread * own.sum()
@@ -86,12 +97,15 @@ def test_a_row_moves_two_utilities_apart_by_no_more_than_the_spread(target):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "choice", [ExponentialMechanism.priced(4, Fraction(1)), ConcentratedExponential(8, Fraction(1, 16))]
+    "choice",
+    [ExponentialMechanism.priced(4, Fraction(1)), ConcentratedExponential(8, Fraction(1, 16))],
 )
 def test_a_quantile_has_its_law(choice):
     entropy, draws, rate = Seeded(1), 12_000, float(choice.rate)
     ranking = QuantileChoices(len(COUNTS), (quantile(MIDDLE, choice, len(COUNTS)),))
-    found = [ranking.choose(*full(COUNTS), 0.95, 1, _entropy=entropy)[MIDDLE].place for _ in range(draws)]
+    found = [
+        ranking.choose(*full(COUNTS), 0.95, 1, _entropy=entropy)[MIDDLE].place for _ in range(draws)
+    ]
 
     def law(rate):
         weights = np.exp(-rate * np.array(distances(COUNTS, MIDDLE), float))
@@ -104,7 +118,12 @@ def test_a_quantile_has_its_law(choice):
 
 
 def test_a_rate_costs_no_more_than_is_charged():
-    for spread, rho in ((1, Fraction(1, 8)), (7, Fraction(1, 3)), (10**30, Fraction(1, 10**12)), (3, Fraction(10**6))):
+    for spread, rho in (
+        (1, Fraction(1, 8)),
+        (7, Fraction(1, 3)),
+        (10**30, Fraction(1, 10**12)),
+        (3, Fraction(10**6)),
+    ):
         choice = ConcentratedExponential(spread, rho)
         assert choice.rate**2 * spread / 8 <= choice.cost.rho == rho
         assert float(choice.rate) == pytest.approx((8 * rho / spread) ** 0.5, rel=1e-12)
@@ -136,7 +155,11 @@ def test_frequent_values_have_their_law():
 @pytest.mark.slow
 def test_a_flipped_mode_has_its_law():
     """Of two values, the one with a row less is taken with half the chance of its coin."""
-    peeling, entropy, draws = TopKPeeling(2, 1, PermuteAndFlip.priced(2, Fraction(1))), Seeded(5), 12_000
+    peeling, entropy, draws = (
+        TopKPeeling(2, 1, PermuteAndFlip.priced(2, Fraction(1))),
+        Seeded(5),
+        12_000,
+    )
     found = [peeling.choose([0, 1], [3, 2], _entropy=entropy)[0] for _ in range(draws)]
     for rate, fits in ((0.5, True), (0.35, False), (0.65, False)):
         less = exp(-rate) / 2
@@ -146,9 +169,15 @@ def test_a_flipped_mode_has_its_law():
 
 def test_every_choice_is_paid_for():
     choice = ConcentratedExponential(8, Fraction(1, 16))
-    around = RankInterval(MIDDLE.part, 9, TreeMechanism(8, 3, 2, Gaussian.for_rho(1, Fraction(1, 64))))
-    ranking = QuantileChoices(9, (QuantileChoice(MIDDLE, choice, around), quantile(TARGETS[2], choice, 9)))
-    assert ranking.cost.rho == Fraction(1, 16) + 2 * Fraction(1, 64) + Fraction(1, 16) + NODE.cost.rho
+    around = RankInterval(
+        MIDDLE.part, 9, TreeMechanism(8, 3, 2, Gaussian.for_rho(1, Fraction(1, 64)))
+    )
+    ranking = QuantileChoices(
+        9, (QuantileChoice(MIDDLE, choice, around), quantile(TARGETS[2], choice, 9))
+    )
+    assert (
+        ranking.cost.rho == Fraction(1, 16) + 2 * Fraction(1, 64) + Fraction(1, 16) + NODE.cost.rho
+    )
     assert TopKPeeling(9, 3, choice).cost.rho == Fraction(3, 16)
     assert ranking.cost != FREE
 

@@ -28,7 +28,12 @@ def law(answers, threshold, border_scale, query_scale):
 
 
 def of(mechanism, answers, threshold=2):
-    return law(answers, threshold, float(mechanism.threshold_noise.scale), float(mechanism.query_noise.scale))
+    return law(
+        answers,
+        threshold,
+        float(mechanism.threshold_noise.scale),
+        float(mechanism.query_noise.scale),
+    )
 
 
 def changes(monotone, length, size):
@@ -71,7 +76,10 @@ def test_any_split_of_the_price_keeps_it(monotone, share):
     worst = 0.0
     for answers in ((0, 2, 4), (4, 0, 0), (2, 2, 2), (6, 6, -6), (-6, -6, 6)):
         for change in changes(monotone, 3, 1):
-            worst = max(worst, float((of(mechanism, answers) / of(mechanism, np.add(answers, change))).max()))
+            worst = max(
+                worst,
+                float((of(mechanism, answers) / of(mechanism, np.add(answers, change))).max()),
+            )
     assert worst <= exp(2) * (1 + 1e-9)
     mechanism = AboveThreshold(1, Fraction(1), monotone, share)
     answers, change = [12] * 30 + [-8], [1] * 30 + [0 if monotone else -1]
@@ -141,8 +149,12 @@ def test_it_stops_at_the_first_and_says_nothing_but_its_place():
 
 def test_a_sequence_costs_its_price_once_whatever_its_length():
     mechanism = AboveThreshold(5, Fraction(3, 10))
-    assert mechanism.cost.epsilon == Fraction(3, 10) and mechanism.cost.rho == pure_rho(Fraction(3, 10))
-    assert mechanism.threshold_noise.cost.epsilon + mechanism.query_noise.cost.epsilon == Fraction(3, 10)
+    assert mechanism.cost.epsilon == Fraction(3, 10) and mechanism.cost.rho == pure_rho(
+        Fraction(3, 10)
+    )
+    assert mechanism.threshold_noise.cost.epsilon + mechanism.query_noise.cost.epsilon == Fraction(
+        3, 10
+    )
     for build in (
         lambda: AboveThreshold(0, Fraction(1)),
         lambda: AboveThreshold(1, Fraction(0)),

@@ -13,7 +13,14 @@ from seeded_entropy import Seeded
 from dpsql.planning.estimators.quantiles import NoisyDistribution, RankNoise
 from dpsql.privacy.measure import FREE
 from dpsql.privacy.mechanism import Gaussian, Laplace
-from dpsql.privacy.mechanism.tree import MOST_LEVELS, NoisyTree, TreeMechanism, edges, exact_levels, shape
+from dpsql.privacy.mechanism.tree import (
+    MOST_LEVELS,
+    NoisyTree,
+    TreeMechanism,
+    edges,
+    exact_levels,
+    shape,
+)
 from dpsql.privacy.sampling import OPERATING_SYSTEM
 from dpsql.sql.analysis.quantisation import Bins
 from dpsql.sql.ir.core import Ranks
@@ -33,7 +40,9 @@ def test_a_shape_reaches_every_bin_and_no_more(bins: int, power: int) -> None:
     for level in range(1, levels + 1):
         nodes = [pair for start in starts for pair in pairwise(edges(tree, level, start))]
         assert nodes[0][0] == 0 and nodes[-1][1] == bins
-        assert all(one[1] == other[0] for one, other in pairwise(nodes)) and all(low < high for low, high in nodes)
+        assert all(one[1] == other[0] for one, other in pairwise(nodes)) and all(
+            low < high for low, high in nodes
+        )
         starts = [low for low, _ in nodes]
     assert starts == list(range(bins))
 
@@ -49,7 +58,9 @@ def test_every_level_is_paid_for(node: Gaussian | Laplace) -> None:
     assert TreeMechanism(80, 9, 2, node).cost != FREE
 
 
-def test_without_noise_children_are_the_exact_counts_of_their_level(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_noise_children_are_the_exact_counts_of_their_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     without_noise(monkeypatch)
     tree = TreeMechanism(80, 5, 3, NODE)
     noisy = tree.grow(*COUNTED)
@@ -72,11 +83,15 @@ def test_a_noisy_tree_does_not_show_its_counts() -> None:
 
 @pytest.mark.parametrize("node", [Gaussian(1, Fraction(10_000)), Laplace(1, Fraction(100))])
 @pytest.mark.parametrize("fraction", [0.05, 0.5, 0.9])
-def test_a_rank_is_no_further_off_than_is_claimed(node: Gaussian | Laplace, fraction: float) -> None:
+def test_a_rank_is_no_further_off_than_is_claimed(
+    node: Gaussian | Laplace, fraction: float
+) -> None:
     """At one true point on one level of many trees; half the claimed width must miss far more often."""
     tree, trials = TreeMechanism(64, 4, 3, node), 2_000
     top, low, leaf = (node.sample(4 * trials).reshape(trials, 4).astype(float) for _ in range(3))
-    inside = np.cumsum(top, axis=1)[:, 1]  # two nodes, then two children of the third, then two of its third
+    inside = np.cumsum(top, axis=1)[
+        :, 1
+    ]  # two nodes, then two children of the third, then two of its third
     above = top[:, 2]
     for level in (low, leaf):
         inside = inside + level[:, :2].sum(axis=1) + (above - level.sum(axis=1)) / 2
@@ -90,7 +105,9 @@ def test_a_rank_is_no_further_off_than_is_claimed(node: Gaussian | Laplace, frac
 @pytest.mark.parametrize("node", [Gaussian(1, Fraction(10_000)), Laplace(1, Fraction(100))])
 @pytest.mark.parametrize("fraction", [0.0, 0.05, 0.5, 0.9])
 @pytest.mark.parametrize("place", [0, 1, 2, 3])
-def test_the_deviation_of_a_rank_is_known(node: Gaussian | Laplace, fraction: float, place: int) -> None:
+def test_the_deviation_of_a_rank_is_known(
+    node: Gaussian | Laplace, fraction: float, place: int
+) -> None:
     """On three levels of 20,000 trees, on which the way goes down into the same child; within a twentieth."""
     trials = 20_000
     levels = [node.sample(4 * trials).reshape(trials, 4).astype(float) for _ in range(3)]
@@ -99,7 +116,9 @@ def test_the_deviation_of_a_rank_is_known(node: Gaussian | Laplace, fraction: fl
     for own in levels:
         moved = RankNoise(4, fraction, above)
         missing = (ends[1] - ends[0] - own.sum(axis=1))[:, None] / 4
-        sums = ends[0][:, None] + np.concatenate([np.zeros((trials, 1)), np.cumsum(own + missing, axis=1)], axis=1)
+        sums = ends[0][:, None] + np.concatenate(
+            [np.zeros((trials, 1)), np.cumsum(own + missing, axis=1)], axis=1
+        )
         ranks = sums - fraction * total[:, None]
         known = np.array(moved.deviations()) * node.standard_deviation
         assert ranks.std(axis=0) == pytest.approx(known, rel=0.05, abs=1e-9)
@@ -132,7 +151,11 @@ def test_without_noise_the_end_of_min_and_max_is_as_many_rows_away_as_one_side_a
     )
     half = node.half_width(1 - 2 * (1 - confidence) / 2)
     node_of = max(nodes for nodes in range(16) if 16 * nodes <= half * nodes**0.5 + 1)
-    inside = (rest for rest in range(16) if 16 * node_of + rest <= half * deviation_from_an_end(node_of, rest) + 1)
+    inside = (
+        rest
+        for rest in range(16)
+        if 16 * node_of + rest <= half * deviation_from_an_end(node_of, rest) + 1
+    )
     away = 16 * node_of + max(inside)
     assert distribution.interval(Fraction(0), ENDS[0]) == (0, away)
     assert distribution.interval(Fraction(1), ENDS[1]) == (255 - away, 255)
@@ -162,7 +185,9 @@ def test_the_ends_of_min_and_max_hold(node: Gaussian | Laplace, places: list[int
 
 @pytest.mark.parametrize("node", [NODE, Laplace(1, Fraction(7))])
 @pytest.mark.parametrize("descending", [False, True])
-def test_the_interval_of_each_element_of_a_list_holds(node: Gaussian | Laplace, descending: bool) -> None:
+def test_the_interval_of_each_element_of_a_list_holds(
+    node: Gaussian | Laplace, descending: bool
+) -> None:
     """Of 200 of 95 % fewer than 167 hold with a probability below 1e-9; none holds another element's quantile."""
     fractions = (Fraction(9, 10), Fraction(1, 4), Fraction(1, 2))
     ranks = Ranks(fractions, listed=True, descending=descending)

@@ -14,8 +14,22 @@ from seeded_entropy import FALSE_ALARM, Seeded, chi_square, fit, gaussian_cdf, l
 from dpsql.privacy.sampling import discrete_gaussian, discrete_laplace, entropy
 
 DRAWS = 1_000_000
-SCALES = [Fraction(1, 6), Fraction(1, 2), Fraction(10), Fraction(1000, 7), Fraction(3_000_000), Fraction(2**49)]
-VARIANCES = [Fraction(1, 4), Fraction(2), Fraction(100), Fraction(10**6, 3), Fraction(10**13), Fraction(2**99)]
+SCALES = [
+    Fraction(1, 6),
+    Fraction(1, 2),
+    Fraction(10),
+    Fraction(1000, 7),
+    Fraction(3_000_000),
+    Fraction(2**49),
+]
+VARIANCES = [
+    Fraction(1, 4),
+    Fraction(2),
+    Fraction(100),
+    Fraction(10**6, 3),
+    Fraction(10**13),
+    Fraction(2**99),
+]
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
@@ -23,7 +37,10 @@ def test_discrete_laplace_has_its_mass_function(scale):
     draws = discrete_laplace(scale, DRAWS, _entropy=Seeded(1))
     assert fit(draws, lambda k: laplace_cdf(k, float(scale)), float(scale)) > FALSE_ALARM
     for factor in (0.7, 1.3):
-        assert fit(draws, lambda k, f=factor: laplace_cdf(k, float(scale) * f), float(scale)) < FALSE_ALARM
+        assert (
+            fit(draws, lambda k, f=factor: laplace_cdf(k, float(scale) * f), float(scale))
+            < FALSE_ALARM
+        )
 
 
 def test_very_narrow_noise_is_as_rare_as_it_should_be():
@@ -43,7 +60,10 @@ def test_discrete_gaussian_has_its_mass_function(variance):
     sigma = float(variance) ** 0.5
     assert fit(draws, lambda k: gaussian_cdf(k, float(variance)), sigma) > FALSE_ALARM
     for factor in (0.7, 1.3):
-        assert fit(draws, lambda k, f=factor: gaussian_cdf(k, float(variance) * f**2), sigma) < FALSE_ALARM
+        assert (
+            fit(draws, lambda k, f=factor: gaussian_cdf(k, float(variance) * f**2), sigma)
+            < FALSE_ALARM
+        )
 
 
 @pytest.mark.parametrize("draw", [discrete_laplace, discrete_gaussian])
@@ -56,21 +76,31 @@ def test_small_requests_have_the_same_law_as_large_ones(draw):
 
 
 def test_residues_on_a_wide_grid_are_uniform_so_that_no_value_of_the_cell_shows_through():
-    for draw, parameter in ((discrete_laplace, Fraction(10**6)), (discrete_gaussian, Fraction(10**12))):
+    for draw, parameter in (
+        (discrete_laplace, Fraction(10**6)),
+        (discrete_gaussian, Fraction(10**12)),
+    ):
         residues = np.bincount(draw(parameter, DRAWS, _entropy=Seeded(4)) % 256, minlength=256)
         assert chi_square(residues, np.full(256, DRAWS / 256)) > FALSE_ALARM
 
 
 def test_signs_are_fair_neighbours_unrelated_and_no_draw_is_used_twice():
-    for draw, parameter in ((discrete_laplace, Fraction(2**50)), (discrete_gaussian, Fraction(2**100))):
+    for draw, parameter in (
+        (discrete_laplace, Fraction(2**50)),
+        (discrete_gaussian, Fraction(2**100)),
+    ):
         draws = draw(parameter, 200_000, _entropy=Seeded(5))
         assert abs(np.sign(draws).mean()) < 6.5 / len(draws) ** 0.5
         assert abs(np.corrcoef(draws[:-1], draws[1:])[0, 1]) < 6.5 / len(draws) ** 0.5
-        assert abs(np.corrcoef(np.abs(draws[:-1]), np.abs(draws[1:]))[0, 1]) < 6.5 / len(draws) ** 0.5
+        assert (
+            abs(np.corrcoef(np.abs(draws[:-1]), np.abs(draws[1:]))[0, 1]) < 6.5 / len(draws) ** 0.5
+        )
         assert len(np.unique(draws)) == len(draws)
 
 
-@pytest.mark.parametrize("variance, expected", [(Fraction(1, 4), 0.2150127), (Fraction(100), 100.0)])
+@pytest.mark.parametrize(
+    "variance, expected", [(Fraction(1, 4), 0.2150127), (Fraction(100), 100.0)]
+)
 def test_variance_of_the_discrete_gaussian(variance, expected):
     draws = discrete_gaussian(variance, DRAWS, _entropy=Seeded(6))
     assert draws.var() == pytest.approx(expected, rel=0.02)
@@ -88,12 +118,24 @@ def test_open_dp_draws_the_same_laws():
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     theirs = np.array(dp.m.make_laplace(*space, scale=3.0)([0] * 20_000))
-    assert _two_samples(theirs, discrete_laplace(Fraction(3), 100_000, _entropy=Seeded(8))) > FALSE_ALARM
-    assert _two_samples(theirs, discrete_laplace(Fraction(21, 10), 100_000, _entropy=Seeded(8))) < FALSE_ALARM
+    assert (
+        _two_samples(theirs, discrete_laplace(Fraction(3), 100_000, _entropy=Seeded(8)))
+        > FALSE_ALARM
+    )
+    assert (
+        _two_samples(theirs, discrete_laplace(Fraction(21, 10), 100_000, _entropy=Seeded(8)))
+        < FALSE_ALARM
+    )
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
     theirs = np.array(dp.m.make_gaussian(*space, scale=3.0)([0] * 20_000))
-    assert _two_samples(theirs, discrete_gaussian(Fraction(9), 100_000, _entropy=Seeded(9))) > FALSE_ALARM
-    assert _two_samples(theirs, discrete_gaussian(Fraction(9) * 2, 100_000, _entropy=Seeded(9))) < FALSE_ALARM
+    assert (
+        _two_samples(theirs, discrete_gaussian(Fraction(9), 100_000, _entropy=Seeded(9)))
+        > FALSE_ALARM
+    )
+    assert (
+        _two_samples(theirs, discrete_gaussian(Fraction(9) * 2, 100_000, _entropy=Seeded(9)))
+        < FALSE_ALARM
+    )
 
 
 def _two_samples(a, b):
@@ -102,7 +144,9 @@ def _two_samples(a, b):
     return stats.chi2_contingency(table).pvalue
 
 
-@pytest.mark.parametrize("scale", [Fraction(0), Fraction(-1), Fraction(2**50 + 1), Fraction(1, 2**51)])
+@pytest.mark.parametrize(
+    "scale", [Fraction(0), Fraction(-1), Fraction(2**50 + 1), Fraction(1, 2**51)]
+)
 def test_scales_out_of_range_are_refused(scale):
     with pytest.raises(ValueError):
         discrete_laplace(scale, 1)
@@ -140,7 +184,9 @@ def test_no_pseudo_random_generator_is_consulted(monkeypatch):
         monkeypatch.setattr(random, name, forbidden)
     for name in ("random", "default_rng", "normal", "laplace", "geometric", "seed", "randint"):
         monkeypatch.setattr(np.random, name, forbidden)
-    assert len(discrete_laplace(Fraction(5), 100)) == len(discrete_gaussian(Fraction(5), 100)) == 100
+    assert (
+        len(discrete_laplace(Fraction(5), 100)) == len(discrete_gaussian(Fraction(5), 100)) == 100
+    )
 
 
 def test_a_source_that_runs_dry_stops_the_release():

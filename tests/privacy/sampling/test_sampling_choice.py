@@ -33,15 +33,25 @@ def exponential_law(utilities, rate):
 
 
 def test_the_oracles_give_the_known_figures():
-    assert permute_and_flip_law(UTILITIES, 0.5) == pytest.approx([0.630281, 0.280709, 0.089009], abs=1e-6)
-    assert exponential_law(UTILITIES, 0.5) == pytest.approx([0.546549, 0.331499, 0.121952], abs=1e-6)
+    assert permute_and_flip_law(UTILITIES, 0.5) == pytest.approx(
+        [0.630281, 0.280709, 0.089009], abs=1e-6
+    )
+    assert exponential_law(UTILITIES, 0.5) == pytest.approx(
+        [0.546549, 0.331499, 0.121952], abs=1e-6
+    )
 
 
-@pytest.mark.parametrize("draw, law", [(permute_and_flip, permute_and_flip_law), (exponential, exponential_law)])
-@pytest.mark.parametrize("utilities", [UTILITIES, [10**15 - 4, 10**15, 10**15, 10**15 - 1]], ids=str)
+@pytest.mark.parametrize(
+    "draw, law", [(permute_and_flip, permute_and_flip_law), (exponential, exponential_law)]
+)
+@pytest.mark.parametrize(
+    "utilities", [UTILITIES, [10**15 - 4, 10**15, 10**15, 10**15 - 1]], ids=str
+)
 def test_choices_have_their_law(draw, law, utilities):
     entropy = Seeded(1)
-    observed = np.bincount([draw(utilities, Fraction(1, 2), _entropy=entropy) for _ in range(DRAWS)])
+    observed = np.bincount(
+        [draw(utilities, Fraction(1, 2), _entropy=entropy) for _ in range(DRAWS)]
+    )
     assert chi_square(observed, law(utilities, 0.5) * DRAWS) > FALSE_ALARM
     for factor in (0.7, 1.3):
         assert chi_square(observed, law(utilities, 0.5 * factor) * DRAWS) < FALSE_ALARM
@@ -56,7 +66,12 @@ def test_candidates_in_a_row_share_a_utility():
     law = exponential_law(np.repeat(utilities, widths), 0.5) * DRAWS
     assert chi_square(observed, law) > FALSE_ALARM
     for factor in (0.7, 1.3):
-        assert chi_square(observed, exponential_law(np.repeat(utilities, widths), 0.5 * factor) * DRAWS) < FALSE_ALARM
+        assert (
+            chi_square(
+                observed, exponential_law(np.repeat(utilities, widths), 0.5 * factor) * DRAWS
+            )
+            < FALSE_ALARM
+        )
     for wrong in ([1, 1, 1], [1, 0, 1, 1], [1 << 39] * 4):
         with pytest.raises(ValueError):
             exponential(utilities, Fraction(1, 2), wrong)
@@ -71,7 +86,9 @@ def test_what_the_first_bits_leave_open_is_settled_by_more():
     assert abs(far - 3_000 * share) < 6 * (3_000 * share * (1 - share)) ** 0.5 + 1
 
 
-@pytest.mark.parametrize("k, truth", [(4, Fraction(2, 5)), (2, Fraction(2, 3)), (3, Fraction((1 << 61) + 1, 1 << 62))])
+@pytest.mark.parametrize(
+    "k, truth", [(4, Fraction(2, 5)), (2, Fraction(2, 3)), (3, Fraction((1 << 61) + 1, 1 << 62))]
+)
 def test_randomized_response_keeps_the_truth_as_often_as_it_should(k, truth):
     n = 100_000
     reports = randomized_response([1] * n, k, truth, _entropy=Seeded(2))
@@ -89,9 +106,13 @@ def test_randomized_response_keeps_the_truth_as_often_as_it_should(k, truth):
 
 def test_reports_of_several_values_are_independent():
     n = 60_000
-    reports = np.array(randomized_response([0, 2] * n, 3, Fraction(1, 2), _entropy=Seeded(4))).reshape(-1, 2)
+    reports = np.array(
+        randomized_response([0, 2] * n, 3, Fraction(1, 2), _entropy=Seeded(4))
+    ).reshape(-1, 2)
     pairs = np.bincount(reports[:, 0] * 3 + reports[:, 1], minlength=9)
-    assert chi_square(pairs, np.outer([0.5, 0.25, 0.25], [0.25, 0.25, 0.5]).ravel() * n) > FALSE_ALARM
+    assert (
+        chi_square(pairs, np.outer([0.5, 0.25, 0.25], [0.25, 0.25, 0.5]).ravel() * n) > FALSE_ALARM
+    )
     assert randomized_response([], 3, Fraction(1, 2)) == []
     for wrong in ([3], [-1]):
         with pytest.raises(ValueError):
@@ -101,7 +122,11 @@ def test_reports_of_several_values_are_independent():
 def test_many_candidates_and_far_ones():
     utilities = [-(10**18)] * 10_000
     utilities[1234] = 0
-    assert permute_and_flip(utilities, Fraction(1, 10)) == exponential(utilities, Fraction(1, 10)) == 1234
+    assert (
+        permute_and_flip(utilities, Fraction(1, 10))
+        == exponential(utilities, Fraction(1, 10))
+        == 1234
+    )
 
 
 @pytest.mark.parametrize("draw", [permute_and_flip, exponential])

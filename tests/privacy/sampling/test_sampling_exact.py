@@ -16,14 +16,25 @@ from dpsql.privacy.sampling.entropy import signs, uniform_below
 
 pytestmark = pytest.mark.slow
 
-RATES = [Fraction(1, 10**6), Fraction(1, 1000), Fraction(3, 70), Fraction(1, 3), Fraction(1), Fraction(19, 2)]
+RATES = [
+    Fraction(1, 10**6),
+    Fraction(1, 1000),
+    Fraction(3, 70),
+    Fraction(1, 3),
+    Fraction(1),
+    Fraction(19, 2),
+]
 ONE = 1 << 64
 
 
 def exact(rate, v, top, bits=64):
     with mpmath.workdps(1300):
         x = mpmath.mpf(rate.numerator) / rate.denominator
-        return (1 - mpmath.exp(-x * (v + 1))) / (1 if top else 1 - mpmath.exp(-256 * x)) * mpmath.mpf(2) ** bits
+        return (
+            (1 - mpmath.exp(-x * (v + 1)))
+            / (1 if top else 1 - mpmath.exp(-256 * x))
+            * mpmath.mpf(2) ** bits
+        )
 
 
 @pytest.mark.parametrize("rate", RATES, ids=str)
@@ -35,7 +46,9 @@ def test_all_thresholds_equal_those_of_another_library(rate, top):
     assert mine == theirs
 
 
-@pytest.mark.parametrize("scale, levels", [(Fraction(5), 1), (Fraction(1400), 2), (Fraction(370_000), 3)])
+@pytest.mark.parametrize(
+    "scale, levels", [(Fraction(5), 1), (Fraction(1400), 2), (Fraction(370_000), 3)]
+)
 def test_levels_end_where_the_top_digit_almost_never_overflows_a_byte(scale, levels):
     made = _levels(scale)
     assert len(made) == levels and [level.top for level in made] == [False] * (levels - 1) + [True]
@@ -44,14 +57,24 @@ def test_levels_end_where_the_top_digit_almost_never_overflows_a_byte(scale, lev
 
 def test_enclosures_hold_and_are_narrow():
     with mpmath.workdps(400):
-        for x in (Fraction(1, 10**40), Fraction(1, 3), Fraction(7), Fraction(12345, 7), Fraction(10**30)):
+        for x in (
+            Fraction(1, 10**40),
+            Fraction(1, 3),
+            Fraction(7),
+            Fraction(12345, 7),
+            Fraction(10**30),
+        ):
             low, high = exp_bounds(x, 300)
             value = mpmath.exp(-mpmath.mpf(x.numerator) / x.denominator) * mpmath.mpf(2) ** 300
             assert low <= value <= high <= low + 3
         for x in (Fraction(999_999, 10**6), Fraction(3), Fraction(10**50, 7)):
             low, high = log_bounds(x, 80)
             value = mpmath.log(mpmath.mpf(x.numerator) / x.denominator)
-            assert mpmath.mpf(low.numerator) / low.denominator <= value <= mpmath.mpf(high.numerator) / high.denominator
+            assert (
+                mpmath.mpf(low.numerator) / low.denominator
+                <= value
+                <= mpmath.mpf(high.numerator) / high.denominator
+            )
             assert high - low < abs(low) * Fraction(1, 10**78)
 
 
@@ -60,7 +83,9 @@ def test_sixteen_bits_decide_a_digit_only_where_all_their_continuations_agree():
     for level in _levels(Fraction(1000)) + _levels(Fraction(1, 20)):
         digits = _many_digits(level, 0, 1 << 16, Scripted(prefixes.astype("<u2").tobytes(), 1))
         least = np.searchsorted(level.thresholds, prefixes << np.uint64(48), "right")
-        most = np.searchsorted(level.thresholds, (prefixes + np.uint64(1) << np.uint64(48)) - np.uint64(1), "right")
+        most = np.searchsorted(
+            level.thresholds, (prefixes + np.uint64(1) << np.uint64(48)) - np.uint64(1), "right"
+        )
         assert ((least <= digits) & (digits <= most)).all()
         unclear = np.isin(prefixes, level.thresholds >> np.uint64(48))
         assert (least == most)[~unclear].all() and unclear.any()
@@ -104,7 +129,9 @@ def test_settling_reads_on_exactly_as_long_as_it_must():
 
 def test_a_run_of_ones_reaches_digits_beyond_a_byte():
     rate = Fraction(1, 3)
-    assert geometric(1 / rate, 1, Seeded(0, [ONE - 1, 0]))[0] == 133  # exp(−133/3) > 2^-64 > exp(−134/3)
+    assert (
+        geometric(1 / rate, 1, Seeded(0, [ONE - 1, 0]))[0] == 133
+    )  # exp(−133/3) > 2^-64 > exp(−134/3)
     assert geometric(1 / rate, 1, Seeded(0, [ONE - 1, ONE - 1, ONE - 1, 1]))[0] > 255
 
 
@@ -137,7 +164,9 @@ def test_all_coins_can_be_settled_exactly():
     assert (slow == fast).all()
 
 
-@pytest.mark.parametrize("gamma", [Fraction(0), Fraction(1, 10**30), Fraction(1, 9), Fraction(2), Fraction(10**40)])
+@pytest.mark.parametrize(
+    "gamma", [Fraction(0), Fraction(1, 10**30), Fraction(1, 9), Fraction(2), Fraction(10**40)]
+)
 def test_coins_fall_as_often_as_they_should(gamma):
     n = 20_000
     heads = int(bernoulli_exp([gamma] * n, _entropy=Seeded(5)).sum())
@@ -146,7 +175,11 @@ def test_coins_fall_as_often_as_they_should(gamma):
 
 
 def test_a_zero_word_against_an_unimaginably_small_chance_is_read_on():
-    for words, heads in (([0, 1 << 63], False), ([0, 0, 1 << 40], False), ([0, 0, 0], True)):  # exp(−100) > 2^-145
+    for words, heads in (
+        ([0, 1 << 63], False),
+        ([0, 0, 1 << 40], False),
+        ([0, 0, 0], True),
+    ):  # exp(−100) > 2^-145
         entropy = Seeded(6, words)
         assert bernoulli_exp([Fraction(100)], _entropy=entropy)[0] == heads
         assert entropy.calls == len(words)
@@ -161,7 +194,8 @@ def test_numpy_exp_is_within_the_margin_that_is_allowed_for():
 
 
 @pytest.mark.parametrize(
-    "variance", [Fraction(1, 2**90), Fraction(1, 4), Fraction(31, 7), Fraction(10**9), Fraction(2**100)]
+    "variance",
+    [Fraction(1, 2**90), Fraction(1, 4), Fraction(31, 7), Fraction(10**9), Fraction(2**100)],
 )
 def test_the_error_bound_of_the_gaussian_coin_holds(variance, monkeypatch):
     seen = []
@@ -180,7 +214,10 @@ def test_the_error_bound_of_the_gaussian_coin_holds(variance, monkeypatch):
 @pytest.mark.parametrize("bound", [1, 2, 3, 5, 1000])
 def test_uniform_integers_are_uniform(bound):
     draws = uniform_below(bound, 50_000, Seeded(9))
-    assert chi_square(np.bincount(draws, minlength=bound), np.full(bound, 50_000 / bound)) > FALSE_ALARM
+    assert (
+        chi_square(np.bincount(draws, minlength=bound), np.full(bound, 50_000 / bound))
+        > FALSE_ALARM
+    )
     with pytest.raises(ValueError):
         uniform_below(0, 1, Seeded(9))
 

@@ -26,7 +26,14 @@ id = {{ type = "integer" }}
 name = {{ type = "text", values = ["a"] }}
 {column}
 """
-QUIET = {"top": 'ledger = "l"', "epsilon": 1, "delta": 0, "privacy": "time_bucket = 1", "rows": 1, "column": ""}
+QUIET = {
+    "top": 'ledger = "l"',
+    "epsilon": 1,
+    "delta": 0,
+    "privacy": "time_bucket = 1",
+    "rows": 1,
+    "column": "",
+}
 PURE = "note: privacy, delta: 0 is pure: keys that are not declared cannot be shown"
 
 
@@ -44,7 +51,9 @@ BOUNDS = """loose: table people, column size: has no bounds, so SUM and AVG of i
 add bounds = [low, high], or have dpsql schema tune find them"""
 VALUES = """note: table people, column note: has no values, so its keys are refused, since delta is 0; \
 add values = […] if public"""
-LEDGER = "note: ledger: not set; name one file for this database, so that all who ask share a budget"
+LEDGER = (
+    "note: ledger: not set; name one file for this database, so that all who ask share a budget"
+)
 LARGE = f"loose: privacy, epsilon: more than {LOOSE_EPSILON} promises an individual very little"
 WINDOWS = """loose: privacy, refresh: monthly: epsilon and delta are of each window, and n windows promise n times as \
 much of people whose data stay; dpsql budget shows the sum"""
@@ -76,7 +85,9 @@ def test_a_file_is_told_of_what_to_weigh_and_to_know(
 def test_with_a_delta_undeclared_keys_need_many_units(tmp_path: Path) -> None:
     told = found(tmp_path, delta="1e-6", column='note = { type = "text" }')
     assert told[0].startswith("note: privacy, delta: must be far below 1 / (number of units)")
-    assert told[1].endswith("its keys are shown only for groups of many units; add values = […] if public")
+    assert told[1].endswith(
+        "its keys are shown only for groups of many units; add values = […] if public"
+    )
 
 
 def test_rows_without_a_unit_are_named(tmp_path: Path) -> None:
@@ -86,10 +97,16 @@ def test_rows_without_a_unit_are_named(tmp_path: Path) -> None:
         ("each", "are each a unit of their own"),
     ):
         (tmp_path / "shop.toml").write_text(
-            FILE.format(**{**QUIET, "privacy": f'time_bucket = 1\norphans = "{orphans}"'}).replace(*unit)
+            FILE.format(**{**QUIET, "privacy": f'time_bucket = 1\norphans = "{orphans}"'}).replace(
+                *unit
+            )
         )
         told = [str(each) for each in check(tmp_path / "shop.toml") if "NULL" in str(each)]
-        assert len(told) == 1 and told[0].startswith("note: table people, column id: rows") and words in told[0]
+        assert (
+            len(told) == 1
+            and told[0].startswith("note: table people, column id: rows")
+            and words in told[0]
+        )
     assert not any("NULL" in each for each in found(tmp_path))
 
 
@@ -107,7 +124,10 @@ def test_the_error_of_a_count_stands_beside_that_of_a_quarter_of_the_rows(tmp_pa
     ):
         (tmp_path / "shop.toml").write_text(FILE.format(**{**QUIET, "rows": rows}))
         told = check(tmp_path / "shop.toml", error_of=lambda privacy, limit: 10.0 * limit)
-        assert told[-1].where == "table people, max_rows_per_unit" and told[-1].message == f"with {each}{fewer}"
+        assert (
+            told[-1].where == "table people, max_rows_per_unit"
+            and told[-1].message == f"with {each}{fewer}"
+        )
 
 
 def test_a_file_that_is_wrong_is_told_line_by_line(tmp_path: Path) -> None:

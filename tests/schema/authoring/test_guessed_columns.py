@@ -13,7 +13,11 @@ def _guessed(**tables: str) -> Guesses:
     for name, columns in tables.items():
         typed = (column.partition(":") for column in columns.split())
         found.append(
-            CatalogTable(name, "parquet", tuple(CatalogColumn(each, its or "BIGINT", True) for each, _, its in typed))
+            CatalogTable(
+                name,
+                "parquet",
+                tuple(CatalogColumn(each, its or "BIGINT", True) for each, _, its in typed),
+            )
         )
     return guessed(plain_tables(Catalog("x", tuple(found))))
 
@@ -44,15 +48,23 @@ def test_a_star_schema_is_found_by_its_surrogate_keys() -> None:
         "ss_promo_sk": "promotion.p_promo_sk",
     }
     assert found.references["web_sales"]["ws_bill_customer_sk"] == "customer.c_customer_sk"
-    assert found.public == {"date_dim", "store", "promotion", "customer_address", "customer_demographics",
-                            "household_demographics"}  # fmt: skip
+    assert found.public == {
+        "date_dim",
+        "store",
+        "promotion",
+        "customer_address",
+        "customer_demographics",
+        "household_demographics",
+    }
 
 
 def test_ids_name_tables_in_the_plural_and_types_must_agree() -> None:
     found = _guessed(
-        users="id name:VARCHAR", countries="id name:VARCHAR", orders="id user_id country_id total:DOUBLE",
+        users="id name:VARCHAR",
+        countries="id name:VARCHAR",
+        orders="id user_id country_id total:DOUBLE",
         notes="id user_id:VARCHAR text:VARCHAR",
-    )  # fmt: skip
+    )
     assert found.unit == "users.id" and found.public == {"countries"}
     assert found.references == {"orders": {"user_id": "users.id", "country_id": "countries.id"}}
 

@@ -7,7 +7,13 @@ from pathlib import Path
 import pytest
 
 from dpsql.errors import SchemaError
-from dpsql.schema.authoring.missing_limits import GROUPS, ROWS, ROWS_PER_GROUP, MissingLimits, missing_limits
+from dpsql.schema.authoring.missing_limits import (
+    GROUPS,
+    ROWS,
+    ROWS_PER_GROUP,
+    MissingLimits,
+    missing_limits,
+)
 from dpsql.schema.table import MAX_LIMIT
 
 HEAD = """
@@ -40,7 +46,11 @@ ALL = (ROWS, GROUPS, ROWS_PER_GROUP)
 
 
 def missing(
-    tmp_path: Path, people: str = 'key = "id"', orders: str = "", column: str = "", named: tuple[str, ...] = ()
+    tmp_path: Path,
+    people: str = 'key = "id"',
+    orders: str = "",
+    column: str = "",
+    named: tuple[str, ...] = (),
 ) -> MissingLimits:
     file = tmp_path / "shop.toml"
     file.write_text(HEAD.format(people=people, orders=orders, column=column))
@@ -57,7 +67,11 @@ def missing(
         ("max_rows_per_unit = 60\nmax_rows_per_group = { avg = 3 }", (), (GROUPS,)),
         ("max_groups_per_unit = 3\nmax_rows_per_group = 2", (), ()),
         ("max_groups_per_unit = 3\nmax_rows_per_group = 2", ("orders",), ALL),
-        ("max_rows_per_unit = 60\nmax_groups_per_unit = 3\nmax_rows_per_group = 2", ("orders",), ALL),
+        (
+            "max_rows_per_unit = 60\nmax_groups_per_unit = 3\nmax_rows_per_group = 2",
+            ("orders",),
+            ALL,
+        ),
         ("max_rows_per_unit = 1", (), ()),
         ("max_rows_per_unit = 1", ("orders",), ALL),
         ("", ("people",), None),
@@ -71,7 +85,11 @@ def test_limits_are_looked_for_where_none_is_declared_or_the_table_is_named(
     lacks = "max_rows_per_unit" not in orders and "max_rows_per_group = 2" not in orders
     assert found.lacking == {"people", *(["orders"] if lacks else [])}
     assert (found.schema.tables["orders"].max_rows_per_unit == MAX_LIMIT) is lacks
-    assert all(each.max_rows_per_unit == MAX_LIMIT for each in found.unlimited.tables.values() if not each.public)
+    assert all(
+        each.max_rows_per_unit == MAX_LIMIT
+        for each in found.unlimited.tables.values()
+        if not each.public
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,9 +119,14 @@ def test_groups_are_made_by_declared_values_truth_values_and_references_to_publi
         ('day = { type = "date" }', ()),
     ],
 )
-def test_bounds_are_looked_for_of_numbers_that_have_none(tmp_path: Path, column: str, bounds: tuple[str, ...]) -> None:
+def test_bounds_are_looked_for_of_numbers_that_have_none(
+    tmp_path: Path, column: str, bounds: tuple[str, ...]
+) -> None:
     found = missing(tmp_path, column=column)
-    assert found.bounds == {"people": ("age",), "orders": bounds} and found.tables == ["people", "orders"]
+    assert found.bounds == {"people": ("age",), "orders": bounds} and found.tables == [
+        "people",
+        "orders",
+    ]
     file = tmp_path / "shop.toml"
     assert missing_limits(file, bounds=False).bounds == {"people": (), "orders": ()}
     only = missing_limits(file, limits=False)
@@ -114,12 +137,16 @@ def test_bounds_are_looked_for_of_numbers_that_have_none(tmp_path: Path, column:
 def test_a_table_whose_key_is_the_unit_has_one_row_of_each(tmp_path: Path) -> None:
     assert missing(tmp_path).alone == ("people",) and missing(tmp_path).limits["people"] == ()
     assert missing(tmp_path, people='key = "id"\nmax_rows_per_unit = 1').alone == ()
-    assert missing(tmp_path, people="").alone == () and missing(tmp_path, people="").limits["people"] == (ROWS,)
+    assert missing(tmp_path, people="").alone == () and missing(tmp_path, people="").limits[
+        "people"
+    ] == (ROWS,)
 
 
 @pytest.mark.parametrize("named", ["places", "nowhere"])
 def test_only_private_tables_can_be_named(tmp_path: Path, named: str) -> None:
-    with pytest.raises(SchemaError, match=f"there is no private table {named}; private are people, orders"):
+    with pytest.raises(
+        SchemaError, match=f"there is no private table {named}; private are people, orders"
+    ):
         missing(tmp_path, named=(named,))
 
 
@@ -127,7 +154,10 @@ def test_columns_can_be_named_and_nothing_else_is_looked_for_then(tmp_path: Path
     missing(tmp_path, people="", column='price = { type = "double" }\nweight = { type = "double" }')
     file = tmp_path / "shop.toml"
     found = missing_limits(file, columns=("orders.price", "people.age", "orders.price"))
-    assert found.bounds == {"people": ("age",), "orders": ("price",)} and found.tables == ["people", "orders"]
+    assert found.bounds == {"people": ("age",), "orders": ("price",)} and found.tables == [
+        "people",
+        "orders",
+    ]
     assert set(found.limits.values()) == {()} and found.alone == ()
     one = missing_limits(file, columns=("orders.weight",))
     assert one.bounds == {"orders": ("weight",)} and one.tables == ["orders"]
@@ -135,9 +165,20 @@ def test_columns_can_be_named_and_nothing_else_is_looked_for_then(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "named", ["age", "people.height", "people.id", "people.nothing", "nobody.age", "places.name", "orders.place"]
+    "named",
+    [
+        "age",
+        "people.height",
+        "people.id",
+        "people.nothing",
+        "nobody.age",
+        "places.name",
+        "orders.place",
+    ],
 )
 def test_only_numbers_without_bounds_can_be_named(tmp_path: Path, named: str) -> None:
     missing(tmp_path)
-    with pytest.raises(SchemaError, match=f"{named} is no column of numbers without bounds in a private table"):
+    with pytest.raises(
+        SchemaError, match=f"{named} is no column of numbers without bounds in a private table"
+    ):
         missing_limits(tmp_path / "shop.toml", columns=(named,))

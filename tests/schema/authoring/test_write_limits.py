@@ -52,14 +52,21 @@ public = true
 
 
 def changed(before: str, after: str) -> list[str]:
-    return [line for line in difflib.ndiff(before.splitlines(), after.splitlines()) if line[0] in "+-"]
+    return [
+        line for line in difflib.ndiff(before.splitlines(), after.splitlines()) if line[0] in "+-"
+    ]
 
 
 FOUND = Tuned(
     {"buys": {ROWS: 60, GROUPS: 7, ROWS_PER_GROUP: 2}, "people": {ROWS: 1}},
-    {"buys": {"price": (Fraction(0), Fraction(25, 2)), "weight": (Fraction(-1, 10), Fraction(800)),
-              "size": (Fraction(1), Fraction(40))}},
-)  # fmt: skip
+    {
+        "buys": {
+            "price": (Fraction(0), Fraction(25, 2)),
+            "weight": (Fraction(-1, 10), Fraction(800)),
+            "size": (Fraction(1), Fraction(40)),
+        }
+    },
+)
 
 
 def test_only_what_was_found_is_changed() -> None:
@@ -83,13 +90,20 @@ def test_the_file_declares_what_was_found() -> None:
     buys = loads(with_found(OPEN, FOUND, "found")).tables["buys"]
     assert (buys.max_rows_per_unit, buys.max_groups_per_unit) == (60, 7)
     assert buys.max_rows_per_group == RowsPerGroup(avg=2, sum=3)
-    assert buys.columns["weight"].bounds is not None and float(buys.columns["weight"].bounds[0]) == -0.1  # type: ignore[arg-type]
-    again = with_found(with_found(OPEN, FOUND, "found before"), Tuned({"buys": {ROWS: 9}}, {}), "found now")
+    assert (
+        buys.columns["weight"].bounds is not None
+        and float(buys.columns["weight"].bounds[0]) == -0.1
+    )  # type: ignore[arg-type]
+    again = with_found(
+        with_found(OPEN, FOUND, "found before"), Tuned({"buys": {ROWS: 9}}, {}), "found now"
+    )
     assert "max_rows_per_unit = 9  # found now\n" in again and again.count("found before") == 6
 
 
 def test_what_a_limit_leaves_out_stands_beside_it() -> None:
-    beyond = Tuned({"buys": {ROWS: 60, GROUPS: 7}}, {}, {"buys": (Fraction(31, 1000), Fraction(1, 4))})
+    beyond = Tuned(
+        {"buys": {ROWS: 60, GROUPS: 7}}, {}, {"buys": (Fraction(31, 1000), Fraction(1, 4))}
+    )
     after = with_found(OPEN, beyond, "found")
     assert changed(OPEN, after) == [
         "+ max_rows_per_unit = 60  # found",
@@ -97,18 +111,27 @@ def test_what_a_limit_leaves_out_stands_beside_it() -> None:
         "+ rows_beyond_limit_at_most = 0.25  # found",
         "+ max_groups_per_unit = 7  # found",
     ]
-    assert loads(with_found(after, FOUND, "again")).tables["buys"].rows_beyond_limit == Fraction(31, 1000)
-    nothing = with_found(after, Tuned({"buys": {ROWS: 90}}, {}, {"buys": (Fraction(0), Fraction(1, 8))}), "now")
-    assert "max_rows_per_unit = 90  # now\n" in nothing and "rows_beyond_limit = 0  # now\n" in nothing
+    assert loads(with_found(after, FOUND, "again")).tables["buys"].rows_beyond_limit == Fraction(
+        31, 1000
+    )
+    nothing = with_found(
+        after, Tuned({"buys": {ROWS: 90}}, {}, {"buys": (Fraction(0), Fraction(1, 8))}), "now"
+    )
+    assert (
+        "max_rows_per_unit = 90  # now\n" in nothing and "rows_beyond_limit = 0  # now\n" in nothing
+    )
     assert "rows_beyond_limit_at_most = 0.125  # now\n" in nothing
     assert lines(beyond)[2:] == [
-        "[tables.buys] rows_beyond_limit = 0.031", "[tables.buys] rows_beyond_limit_at_most = 0.25",
-    ]  # fmt: skip
+        "[tables.buys] rows_beyond_limit = 0.031",
+        "[tables.buys] rows_beyond_limit_at_most = 0.25",
+    ]
 
 
 def test_a_dotted_table_and_a_file_without_an_end_are_written() -> None:
     text = 'tables.buys.columns.x = { type = "integer" }'
-    found = with_found(text, Tuned({"buys": {ROWS: 2}}, {"buys": {"x": (Fraction(0), Fraction(9))}}), "found")
+    found = with_found(
+        text, Tuned({"buys": {ROWS: 2}}, {"buys": {"x": (Fraction(0), Fraction(9))}}), "found"
+    )
     read = tomllib.loads(found)["tables"]["buys"]
     assert read["max_rows_per_unit"] == 2 and read["columns"]["x"]["bounds"] == [0, 9]
 
@@ -119,7 +142,11 @@ def test_a_table_that_is_gone_is_told() -> None:
 
 
 def test_lines_say_what_was_found() -> None:
-    assert lines(Tuned({"buys": {ROWS_PER_GROUP: 2}}, {"buys": {"price": (Fraction(-1, 8), Fraction(10**15))}})) == [
+    assert lines(
+        Tuned(
+            {"buys": {ROWS_PER_GROUP: 2}}, {"buys": {"price": (Fraction(-1, 8), Fraction(10**15))}}
+        )
+    ) == [
         "[tables.buys] max_rows_per_group = { avg = 2 }",
         "[tables.buys.columns] price: bounds = [-0.125, 1000000000000000]",
     ]
@@ -163,12 +190,18 @@ def test_a_draft_can_be_tuned(tmp_path: Path) -> None:
         CatalogColumn("id", "INTEGER", False),
         CatalogColumn("n", "INTEGER", False),
     ]
-    catalog = Catalog("shop.duckdb", (CatalogTable("people", "table", tuple(columns), key=("id",)),))
+    catalog = Catalog(
+        "shop.duckdb", (CatalogTable("people", "table", tuple(columns), key=("id",)),)
+    )
     text = draft(catalog, Choices(unit="people.id", epsilon="1", delta="0"))
     assert "FILL IN: the most rows" in text
     file = tmp_path / "shop.toml"
     file.write_text(text)
-    assert missing_limits(file).bounds == {"people": ("n",)} and missing_limits(file).alone == ("people",)
-    after = with_found(text, Tuned({"people": {ROWS: 1}}, {"people": {"n": (Fraction(0), Fraction(9))}}), "found")
+    assert missing_limits(file).bounds == {"people": ("n",)} and missing_limits(file).alone == (
+        "people",
+    )
+    after = with_found(
+        text, Tuned({"people": {ROWS: 1}}, {"people": {"n": (Fraction(0), Fraction(9))}}), "found"
+    )
     assert "FILL IN: the most rows" not in after
     assert loads(after).tables["people"].max_rows_per_unit == 1

@@ -85,7 +85,9 @@ def test_a_right_password_that_had_to_wait_is_taken_back() -> None:
 def test_an_address_waits_for_whatever_names_it_tries() -> None:
     clock = Clock()
     tried = clock.guesses()
-    assert [wrong(tried, f"user{number}") for number in range(OF_ADDRESS)] == [0] * OF_ADDRESS and clock.slept == []
+    assert [wrong(tried, f"user{number}") for number in range(OF_ADDRESS)] == [
+        0
+    ] * OF_ADDRESS and clock.slept == []
     wrong(tried, "another")
     assert clock.slept == [SHORTEST]
     clock.now -= SHORTEST  # another client at the same time
@@ -156,7 +158,9 @@ def guess(server: Server, user: str, source: str, password: str = "wrong") -> st
 
 
 @pytest.mark.parametrize("user", ["ada", "nobody"])
-def test_many_guesses_at_once_are_few_looks_and_the_owner_comes_in_from_elsewhere(guarded: Server, user: str) -> None:
+def test_many_guesses_at_once_are_few_looks_and_the_owner_comes_in_from_elsewhere(
+    guarded: Server, user: str
+) -> None:
     began = time.monotonic()
     with ThreadPoolExecutor(16) as pool:
         told = Counter(pool.map(lambda _: guess(guarded, user, "127.0.0.1"), range(200)))
@@ -168,7 +172,9 @@ def test_many_guesses_at_once_are_few_looks_and_the_owner_comes_in_from_elsewher
     assert time.monotonic() - began < PATIENCE + 2
 
 
-def test_where_one_waits_others_are_told_when_to_come_again_though_their_password_is_right(guarded: Server) -> None:
+def test_where_one_waits_others_are_told_when_to_come_again_though_their_password_is_right(
+    guarded: Server,
+) -> None:
     for _ in range(OF_NAME):
         assert guess(guarded, "ada", "127.0.0.1") == "28P01"
 

@@ -14,7 +14,9 @@ from dpsql.server.protocol import codec
 def test_the_right_password_lets_in(guarded: Server) -> None:
     with Client(guarded.port) as client:
         assert names(client.log_in("ada", PASSWORD))[-13:] == "ReadyForQuery"
-    with psycopg.connect(host="127.0.0.1", port=guarded.port, user="zoe.ohara@clinic", password="пароль") as connection:
+    with psycopg.connect(
+        host="127.0.0.1", port=guarded.port, user="zoe.ohara@clinic", password="пароль"
+    ) as connection:
         assert connection.info.user == "zoe.ohara@clinic"
 
 
@@ -26,9 +28,12 @@ def test_the_analyst_is_who_logged_in(guarded: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("user", "password"), [("ada", "wrong"), ("nobody", PASSWORD), ("nobody", "x"), ("ADA", PASSWORD)]
+    ("user", "password"),
+    [("ada", "wrong"), ("nobody", PASSWORD), ("nobody", "x"), ("ADA", PASSWORD)],
 )
-def test_wrong_password_and_unknown_user_are_told_the_same(guarded: Server, user: str, password: str) -> None:
+def test_wrong_password_and_unknown_user_are_told_the_same(
+    guarded: Server, user: str, password: str
+) -> None:
     with Client(guarded.port) as client:
         fields = error(client.log_in(user, password))
         assert (fields["S"], fields["C"]) == ("FATAL", "28P01")
@@ -104,12 +109,17 @@ def test_a_start_needs_a_user_and_a_database_that_is_there(shared: Server) -> No
         assert error(client.start(TimeZone="Nowhere/Atall"))["C"] == "22023"
     with Client(shared.port) as client:
         client.start(options="-c dpsql.epsilon=0.5 --application_name=x\\ y", application_name="z")
-        assert rows(client.query("SHOW dpsql.epsilon; SHOW application_name")) == [[b"0.5"], [b"x y"]]
+        assert rows(client.query("SHOW dpsql.epsilon; SHOW application_name")) == [
+            [b"0.5"],
+            [b"x y"],
+        ]
 
 
 def test_a_newer_protocol_is_negotiated_down(shared: Server) -> None:
     with Client(shared.port) as client:
-        client.send(codec.StartupMessage(params={"user": "ada", "_pq_.x": "1"}, protocol_version=0x0003270F))
+        client.send(
+            codec.StartupMessage(params={"user": "ada", "_pq_.x": "1"}, protocol_version=0x0003270F)
+        )
         answer = client.greeted()
         assert isinstance(answer[0], codec.NegotiateProtocolVersion)
         assert answer[0].unrecognized == ["_pq_.x"]

@@ -40,7 +40,11 @@ def test_an_unknown_user_costs_the_same_work(users: Path) -> None:
                 "authentication",
                 "scramp",
             ):
-                called.append(frame.f_code.co_qualname if event == "call" else getattr(argument, "__qualname__", ""))
+                called.append(
+                    frame.f_code.co_qualname
+                    if event == "call"
+                    else getattr(argument, "__qualname__", "")
+                )
 
         hello = client.get_client_first().encode()
         sys.setprofile(note)
@@ -61,7 +65,11 @@ def test_an_unknown_user_costs_the_same_work(users: Path) -> None:
 
     work("bob")  # what is remembered from then on, such as patterns
     known, unknown = work("ada"), work("eve")
-    assert known == unknown and known.count("Users._decoy_verifier_bytes") == 4 and "ScramExchange.last" in known
+    assert (
+        known == unknown
+        and known.count("Users._decoy_verifier_bytes") == 4
+        and "ScramExchange.last" in known
+    )
 
 
 def test_the_file_of_users_is_for_its_owner_only(users: Path) -> None:
@@ -75,7 +83,9 @@ def test_the_file_of_users_is_for_its_owner_only(users: Path) -> None:
         read_users(users)
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{}", '{"secret": "AAAA", "users": {}}', '{"secret": 1, "users": []}'])
+@pytest.mark.parametrize(
+    "content", ["", "[]", "{}", '{"secret": "AAAA", "users": {}}', '{"secret": 1, "users": []}']
+)
 def test_a_file_that_is_none_is_said(tmp_path: Path, content: str) -> None:
     file = tmp_path / "users.json"
     file.write_text(content)
@@ -84,7 +94,9 @@ def test_a_file_that_is_none_is_said(tmp_path: Path, content: str) -> None:
         read_users(file)
 
 
-def test_a_removed_user_is_unknown_from_the_next_connection_on(guarded: Server, users: Path) -> None:
+def test_a_removed_user_is_unknown_from_the_next_connection_on(
+    guarded: Server, users: Path
+) -> None:
     remove_user(users, "ada")
     with Client(guarded.port) as client:
         assert error(client.log_in("ada", PASSWORD))["C"] == "28P01"
@@ -102,7 +114,9 @@ def test_users_that_cannot_be_read_let_nobody_in(guarded: Server, users: Path) -
 
 @pytest.mark.parametrize("name", ["", "a" * 64, "a\nb", "ada lovelace", "Zoë", "o'hara", "ada/"])
 def test_a_name_that_no_schema_can_have_is_told_the_rule(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InterfaceError, match=r"letters .* digits and _ . @ -, as schemas name analysts"):
+    with pytest.raises(
+        InterfaceError, match=r"letters .* digits and _ . @ -, as schemas name analysts"
+    ):
         add_user(tmp_path / "users.json", name, "x", 4096)
     assert not (tmp_path / "users.json").exists()
 
@@ -144,11 +158,15 @@ def test_verifiers_with_iterations_that_cannot_be(users: Path, iterations: str) 
 def test_users_by_the_command_line(tmp_path: Path) -> None:
     file = tmp_path / "users.json"
     runner = CliRunner()
-    added = runner.invoke(commands, ["user", "add", "ada", "--users", str(file)], input=f"{PASSWORD}\n{PASSWORD}\n")
+    added = runner.invoke(
+        commands, ["user", "add", "ada", "--users", str(file)], input=f"{PASSWORD}\n{PASSWORD}\n"
+    )
     assert added.exit_code == 0, added.output
     assert PASSWORD not in added.output
     assert (
-        runner.invoke(commands, ["user", "add", "bob", "--users", str(file), "--password-stdin"], input="b\n").exit_code
+        runner.invoke(
+            commands, ["user", "add", "bob", "--users", str(file), "--password-stdin"], input="b\n"
+        ).exit_code
         == 0
     )
     assert runner.invoke(commands, ["user", "list", "--users", str(file)]).output == "ada\nbob\n"

@@ -21,14 +21,18 @@ def values_of(catalogue: Catalogue, text: str, values: list[Any] | None = None) 
 def answered(catalogue: Catalogue, text: str) -> Answered:
     """What the catalogue answers."""
     answer = catalogue.run(text)
-    return ", ".join(f"{each.name} {_named(each.oid)}" for each in answer.columns), [tuple(row) for row in answer.rows]
+    return ", ".join(f"{each.name} {_named(each.oid)}" for each in answer.columns), [
+        tuple(row) for row in answer.rows
+    ]
 
 
 def really_answered(connection: psycopg.Connection, text: str) -> Answered:
     """What PostgreSQL answers."""
     cursor = connection.execute(text.encode())
     assert cursor.description is not None
-    return ", ".join(f"{each.name} {_named(each.type_code)}" for each in cursor.description), cursor.fetchall()
+    return ", ".join(
+        f"{each.name} {_named(each.type_code)}" for each in cursor.description
+    ), cursor.fetchall()
 
 
 def _named(oid: int) -> str:

@@ -39,7 +39,9 @@ def postgres(schema: Schema) -> Iterator[psycopg.Connection]:
         host = psycopg.conninfo.conninfo_to_dict(server.get_uri())["host"]
         with psycopg.connect(server.get_uri(), autocommit=True) as owner:
             owner.execute("CREATE ROLE passing SUPERUSER LOGIN")
-        with psycopg.connect(host=host, user="passing", dbname="postgres", autocommit=True) as passing:
+        with psycopg.connect(
+            host=host, user="passing", dbname="postgres", autocommit=True
+        ) as passing:
             passing.execute("ALTER ROLE postgres RENAME TO dpsql")
             passing.execute("CREATE DATABASE demo OWNER dpsql")
         with psycopg.connect(host=host, user="dpsql", dbname="demo", autocommit=True) as connection:

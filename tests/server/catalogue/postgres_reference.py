@@ -40,7 +40,9 @@ class Asked:
             found = re.fullmatch(r"\{oid:(\w+)\}", given) if isinstance(given, str) else None
             return given if found is None else oids[found[1]]
 
-        return re.sub(r"\{oid:(\w+)\}", number, self.text), [value(each) for each in self.parameters]
+        return re.sub(r"\{oid:(\w+)\}", number, self.text), [
+            value(each) for each in self.parameters
+        ]
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,9 @@ def statements() -> Iterator[Asked]:
             if rest.startswith("-- params: "):
                 line, _, rest = rest.partition("\n")
                 values = json.loads(line.removeprefix("-- params: "))
-            yield Asked(f"{file.stem} {number.strip()}", rest.strip().removesuffix(";"), tuple(values))
+            yield Asked(
+                f"{file.stem} {number.strip()}", rest.strip().removesuffix(";"), tuple(values)
+            )
 
 
 def create(connection: psycopg.Connection, schema: Schema) -> None:
@@ -68,13 +72,23 @@ def create(connection: psycopg.Connection, schema: Schema) -> None:
     for name, table in schema.tables.items():
         columns = [
             sql.SQL("{} {} {}").format(
-                sql.Identifier(column), sql.SQL(_type(declared)), sql.SQL("" if declared.nullable else "NOT NULL")
+                sql.Identifier(column),
+                sql.SQL(_type(declared)),
+                sql.SQL("" if declared.nullable else "NOT NULL"),
             )
             for column, declared in table.columns.items()
         ]
         if table.key is not None:
-            columns.append(sql.SQL("PRIMARY KEY ({})").format(sql.SQL(", ").join(map(sql.Identifier, table.key))))
-        connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(name), sql.SQL(", ").join(columns)))
+            columns.append(
+                sql.SQL("PRIMARY KEY ({})").format(
+                    sql.SQL(", ").join(map(sql.Identifier, table.key))
+                )
+            )
+        connection.execute(
+            sql.SQL("CREATE TABLE {} ({})").format(
+                sql.Identifier(name), sql.SQL(", ").join(columns)
+            )
+        )
         for column, target in table.references.items():
             parent, _, parent_column = target.partition(".")
             connection.execute(
@@ -84,7 +98,11 @@ def create(connection: psycopg.Connection, schema: Schema) -> None:
             )
         _comment(connection, sql.SQL("TABLE {}").format(sql.Identifier(name)), table.comment)
         for column, declared in table.columns.items():
-            _comment(connection, sql.SQL("COLUMN {}").format(sql.Identifier(name, column)), declared.comment)
+            _comment(
+                connection,
+                sql.SQL("COLUMN {}").format(sql.Identifier(name, column)),
+                declared.comment,
+            )
     _comment(connection, sql.SQL("DATABASE {}").format(sql.Identifier(schema.name)), schema.comment)
 
 
@@ -95,7 +113,11 @@ def _comment(connection: psycopg.Connection, what: sql.Composable, comment: str 
 
 def _type(declared: Any) -> str:
     kind, _ = column_type(declared.type)
-    return f"numeric({declared.type.precision},{declared.type.scale})" if kind == "numeric" else _SQL.get(kind, kind)
+    return (
+        f"numeric({declared.type.precision},{declared.type.scale})"
+        if kind == "numeric"
+        else _SQL.get(kind, kind)
+    )
 
 
 def real_oids(connection: psycopg.Connection, schema: Schema) -> dict[str, int]:
@@ -114,7 +136,9 @@ def ask_real(connection: psycopg.Connection, text: str, values: list[Any]) -> An
     with connection.transaction(), psycopg.RawCursor(connection) as cursor:
         cursor.execute(text, values)
         assert cursor.description is not None
-        columns = tuple((each.name, _type_in_15(each.name, each.type_code)) for each in cursor.description)
+        columns = tuple(
+            (each.name, _type_in_15(each.name, each.type_code)) for each in cursor.description
+        )
         return Answer(columns, _comparable(cursor.fetchall(), columns))
 
 
@@ -153,7 +177,11 @@ def _text(value: Any, column: tuple[str, int]) -> str:
         value = int(value)
     if isinstance(value, str):
         value = re.sub(r"\d{5,}", "#", value)
-        value = value.strip("{}").split(",") if value.startswith("{") and not value.startswith('{"') else value
+        value = (
+            value.strip("{}").split(",")
+            if value.startswith("{") and not value.startswith('{"')
+            else value
+        )
     if isinstance(value, dict):
         value = json.dumps(value)
     if isinstance(value, list | tuple):

@@ -14,18 +14,32 @@ from dpsql.server.catalogue.store.catalogue_store import CatalogueStore
 
 
 def test_series_are_as_postgresql_has_them(catalogue: Catalogue) -> None:
-    for arguments, expected in (("1, 3", [1, 2, 3]), ("3, 1, -1", [3, 2, 1]), ("3, 1", []), ("0, 10, 5", [0, 5, 10])):
+    for arguments, expected in (
+        ("1, 3", [1, 2, 3]),
+        ("3, 1, -1", [3, 2, 1]),
+        ("3, 1", []),
+        ("0, 10, 5", [0, 5, 10]),
+    ):
         rows = catalogue.run(f"SELECT generate_series({arguments}), version()").rows
         assert [row[0] for row in rows] == expected
 
 
 def test_it_says_what_the_schema_file_says(catalogue: Catalogue) -> None:
-    tables = values_of(catalogue, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 2200 ORDER BY 1")
+    tables = values_of(
+        catalogue,
+        "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 2200 ORDER BY 1",
+    )
     assert tables == ["customers", "order_totals", "orders", "visits"]
-    assert values_of(catalogue, "SELECT obj_description('orders'::regclass, 'pg_class')") == ["customer orders"]
-    assert values_of(catalogue, "SELECT obj_description('public.orders'::regclass)") == ["customer orders"]
+    assert values_of(catalogue, "SELECT obj_description('orders'::regclass, 'pg_class')") == [
+        "customer orders"
+    ]
+    assert values_of(catalogue, "SELECT obj_description('public.orders'::regclass)") == [
+        "customer orders"
+    ]
     assert values_of(catalogue, "SELECT col_description('customers'::regclass, 3)") == ["Years"]
-    assert values_of(catalogue, "SELECT shobj_description(oid, 'pg_database') FROM pg_database") == ["A shop"]
+    assert values_of(
+        catalogue, "SELECT shobj_description(oid, 'pg_database') FROM pg_database"
+    ) == ["A shop"]
     assert catalogue.run(
         "SELECT column_name, data_type, numeric_precision, numeric_scale, is_nullable "
         "FROM information_schema.columns WHERE table_name = 'orders' AND ordinal_position IN (1, 5, 7) ORDER BY 1"
@@ -35,7 +49,10 @@ def test_it_says_what_the_schema_file_says(catalogue: Catalogue) -> None:
         ("id", "bigint", 64, 0, "NO"),
     )
     assert (
-        values_of(catalogue, "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f' ORDER BY 1")
+        values_of(
+            catalogue,
+            "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f' ORDER BY 1",
+        )
         == ["FOREIGN KEY (customer_id) REFERENCES customers(id)"] * 2
     )
 
@@ -46,7 +63,9 @@ def test_keys_are_those_that_the_schema_declares(catalogue: Catalogue, schema: S
         "WHERE connamespace = 'public'::regnamespace ORDER BY 1, 2, 3"
     )
     declared = [
-        (name, "p", f"PRIMARY KEY ({', '.join(table.key)})") for name, table in schema.tables.items() if table.key
+        (name, "p", f"PRIMARY KEY ({', '.join(table.key)})")
+        for name, table in schema.tables.items()
+        if table.key
     ]
     for name, table in schema.tables.items():
         for column, target in table.references.items():
@@ -54,8 +73,12 @@ def test_keys_are_those_that_the_schema_declares(catalogue: Catalogue, schema: S
             declared.append((name, "f", f"FOREIGN KEY ({column}) REFERENCES {parent}({key})"))
             assert schema.tables[parent].key == (key,)
     assert sorted(shown.rows) == sorted(declared)
-    assert any(table.key is None for table in schema.tables.values()), "a table without a key is among them"
-    indexed = values_of(catalogue, "SELECT tablename FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1")
+    assert any(table.key is None for table in schema.tables.values()), (
+        "a table without a key is among them"
+    )
+    indexed = values_of(
+        catalogue, "SELECT tablename FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1"
+    )
     assert indexed == sorted(name for name, table in schema.tables.items() if table.key)
 
 
@@ -71,7 +94,9 @@ def test_rows_and_sizes_are_constants(catalogue: Catalogue) -> None:
 
 
 def test_numbers_of_objects_depend_on_their_names_alone(schema: Schema) -> None:
-    fewer = schema.model_copy(update={"tables": {name: schema.tables[name] for name in ("customers", "orders")}})
+    fewer = schema.model_copy(
+        update={"tables": {name: schema.tables[name] for name in ("customers", "orders")}}
+    )
     first, second = CatalogueStore(schema, "demo"), CatalogueStore(fewer, "demo")
     try:
         for written in ("customers", "orders", "orders_pkey"):
@@ -83,7 +108,9 @@ def test_numbers_of_objects_depend_on_their_names_alone(schema: Schema) -> None:
 
 
 def test_today_may_be_asked_together_with_the_catalogue(catalogue: Catalogue) -> None:
-    answer = catalogue.run("SELECT now(), current_timestamp, localtimestamp, current_date, pg_client_encoding()")
+    answer = catalogue.run(
+        "SELECT now(), current_timestamp, localtimestamp, current_date, pg_client_encoding()"
+    )
     assert [column.oid for column in answer.columns] == [1184, 1184, 1114, 1082, 19]
     ((now, moment, here, today, encoding),) = answer.rows
     assert now == moment == here.replace(tzinfo=UTC) and today == here.date() and encoding == "UTF8"
@@ -93,26 +120,43 @@ def test_today_may_be_asked_together_with_the_catalogue(catalogue: Catalogue) ->
 def test_settings_of_the_session_come_first(schema: Schema) -> None:
     assigned: dict[str, str] = {}
     session = {"timezone": "Europe/Berlin", "application_name": "it's mine"}
-    seen = Catalogue(schema, database="demo", user="ada", settings=session, assign=assigned.__setitem__)
+    seen = Catalogue(
+        schema, database="demo", user="ada", settings=session, assign=assigned.__setitem__
+    )
     assert seen.run("SHOW TIME ZONE").rows == (("Europe/Berlin",),)
     assert values_of(seen, "SELECT current_setting('TimeZone')") == ["Europe/Berlin"]
-    assert values_of(seen, "SELECT setting FROM pg_settings WHERE name = 'application_name'") == ["it's mine"]
+    assert values_of(seen, "SELECT setting FROM pg_settings WHERE name = 'application_name'") == [
+        "it's mine"
+    ]
     assert values_of(seen, "SELECT set_config($1, $2, false)", ["JIT", "on"]) == ["on"]
     assert assigned == {"jit": "on"}
     assert values_of(seen, "SELECT current_user") == ["ada"]
     assert values_of(seen, "SELECT usename FROM pg_user ORDER BY 1") == ["ada", "dpsql"]
-    assert values_of(seen, "SELECT pg_get_userbyid(oid) FROM pg_roles WHERE rolname = current_user") == ["ada"]
+    assert values_of(
+        seen, "SELECT pg_get_userbyid(oid) FROM pg_roles WHERE rolname = current_user"
+    ) == ["ada"]
     (moment,) = values_of(seen, "SELECT now()")
     assert moment.tzinfo is not None
     assert seen.run("SHOW server_version").rows[0][0].startswith("15")
 
 
-def test_settings_with_units_are_told_as_postgresql_tells_them(schema: Schema, postgres: psycopg.Connection) -> None:
+def test_settings_with_units_are_told_as_postgresql_tells_them(
+    schema: Schema, postgres: psycopg.Connection
+) -> None:
     """SHOW and ``current_setting`` with the unit, ``pg_settings`` without; which has what PostgreSQL lists there."""
-    ours = Catalogue(schema, database="demo", user="ada", settings={"statement_timeout": "5000", "work_mem": "8192"})
+    ours = Catalogue(
+        schema,
+        database="demo",
+        user="ada",
+        settings={"statement_timeout": "5000", "work_mem": "8192"},
+    )
     names = "statement_timeout work_mem segment_size lock_timeout log_min_duration_statement max_connections".split()
     told = "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
-    listed = "SELECT name, setting, unit FROM pg_settings WHERE name IN ('" + "', '".join(names) + "') ORDER BY name"
+    listed = (
+        "SELECT name, setting, unit FROM pg_settings WHERE name IN ('"
+        + "', '".join(names)
+        + "') ORDER BY name"
+    )
     with postgres.transaction(force_rollback=True):
         postgres.execute("SET LOCAL statement_timeout = '5s'; SET LOCAL work_mem = '8MB'")
         assert ours.run(told).rows == tuple(postgres.execute(told))
@@ -123,7 +167,10 @@ def test_settings_with_units_are_told_as_postgresql_tells_them(schema: Schema, p
     unlisted = set(DEFAULTS) - everything
     assert unlisted == {"is_superuser", "role", "ssl_renegotiation_limit"}
     for name in unlisted:  # PostgreSQL lists none of them either
-        assert postgres.execute("SELECT name FROM pg_settings WHERE name = %s", [name]).fetchone() is None
+        assert (
+            postgres.execute("SELECT name FROM pg_settings WHERE name = %s", [name]).fetchone()
+            is None
+        )
 
 
 def test_values_are_ready_for_the_wire(catalogue: Catalogue) -> None:

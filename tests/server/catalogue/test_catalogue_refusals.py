@@ -81,18 +81,30 @@ def test_it_leaves_everything_else(catalogue: Catalogue, text: str) -> None:
         ("SELECT relacl #> FROM pg_class", "42601", "cannot be read"),
         ("SELECT relname FROM pg_class FOR UPDATE", "0A000", "only read"),
         ("SHOW nosuch", "42704", 'unrecognized configuration parameter "nosuch"'),
-        ("SELECT current_setting('nosuch')", "42704", 'unrecognized configuration parameter "nosuch"'),
-        ("SELECT current_setting('no''such', false)", "42704", "unrecognized configuration parameter"),
+        (
+            "SELECT current_setting('nosuch')",
+            "42704",
+            'unrecognized configuration parameter "nosuch"',
+        ),
+        (
+            "SELECT current_setting('no''such', false)",
+            "42704",
+            "unrecognized configuration parameter",
+        ),
     ],
 )
-def test_it_refuses_in_postgresqls_shape(catalogue: Catalogue, text: str, sqlstate: str, says: str) -> None:
+def test_it_refuses_in_postgresqls_shape(
+    catalogue: Catalogue, text: str, sqlstate: str, says: str
+) -> None:
     with pytest.raises(DatabaseError) as refused:
         catalogue.run(text)
     assert refused.value.sqlstate == sqlstate
     assert says in str(refused.value)
 
 
-def test_what_is_refused_is_logged_for_the_owner(catalogue: Catalogue, caplog: pytest.LogCaptureFixture) -> None:
+def test_what_is_refused_is_logged_for_the_owner(
+    catalogue: Catalogue, caplog: pytest.LogCaptureFixture
+) -> None:
     with pytest.raises(StatementError):
         catalogue.run("SELECT * FROM pg_catalog.pg_from_the_future")
     assert "pg_from_the_future" in caplog.text
@@ -155,7 +167,16 @@ def test_errors_have_no_words_of_the_store(catalogue: Catalogue) -> None:
     ):
         with pytest.raises(DatabaseError) as refused:
             catalogue.run(text)
-        for word in ("Binder", "Catalog", "Conversion", "duckdb", "LINE", "pgc", "Candidate", "Invalid"):
+        for word in (
+            "Binder",
+            "Catalog",
+            "Conversion",
+            "duckdb",
+            "LINE",
+            "pgc",
+            "Candidate",
+            "Invalid",
+        ):
             assert word not in str(refused.value), text
 
 
@@ -169,7 +190,9 @@ def test_nobody_sees_the_name_of_another(schema: Schema) -> None:
         "SELECT * FROM information_schema.table_privileges",
         "SHOW application_name",
     )
-    grace = Catalogue(schema, database="demo", user="grace", settings={"application_name": "grace's notebook"})
+    grace = Catalogue(
+        schema, database="demo", user="grace", settings={"application_name": "grace's notebook"}
+    )
     ada = Catalogue(schema, database="demo", user="ada", settings={"application_name": "ada's"})
     assert all("grace" in str(grace.run(text).rows) for text in asked if "privileges" not in text)
     for text in asked:

@@ -53,7 +53,11 @@ def test_many_threads_may_ask(catalogue: Catalogue) -> None:
 
     def ask() -> None:
         for _ in range(5):
-            seen.append(catalogue.run("SELECT relname FROM pg_class WHERE relnamespace = 2200 ORDER BY 1").rows)
+            seen.append(
+                catalogue.run(
+                    "SELECT relname FROM pg_class WHERE relnamespace = 2200 ORDER BY 1"
+                ).rows
+            )
 
     _together([ask] * 8)
     assert len(seen) == 40 and len(set(map(str, seen))) == 1
@@ -69,7 +73,9 @@ def test_it_is_made_once(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("dpsql.server.catalogue.store.catalogue_store.build", counted)
     for name in ("made once", "made once", "another"):
         for _ in range(3):
-            assert values_of(Catalogue(schema, database=name, user="ada"), "SELECT current_database()") == [name]
+            assert values_of(
+                Catalogue(schema, database=name, user="ada"), "SELECT current_database()"
+            ) == [name]
     assert made == ["made once", "another"]
 
 

@@ -50,11 +50,16 @@ def _is_constant(text: str) -> bool:
 def numbers(
     catalogue: Catalogue, schema: Schema, postgres: psycopg.Connection
 ) -> tuple[dict[str, int], dict[str, int]]:
-    ours = {name: int(catalogue.run(f"SELECT '{name}'::regclass::oid").rows[0][0]) for name in schema.tables}
+    ours = {
+        name: int(catalogue.run(f"SELECT '{name}'::regclass::oid").rows[0][0])
+        for name in schema.tables
+    }
     return ours, real_oids(postgres, schema)
 
 
-@pytest.mark.parametrize("asked", [each for each in statements() if each.name not in _UNANSWERED], ids=lambda a: a.name)
+@pytest.mark.parametrize(
+    "asked", [each for each in statements() if each.name not in _UNANSWERED], ids=lambda a: a.name
+)
 def test_it_answers_as_postgresql_does(
     asked: Asked,
     catalogue: Catalogue,
@@ -81,5 +86,7 @@ def test_it_answers_as_postgresql_does(
 def test_nearly_all_statements_are_answered_alike() -> None:
     asked = list(statements())
     apart = len(_DIFFERENT) + len(_names(REFUSED)) + len(_UNANSWERED)
-    print(f"{len(asked) - apart} of {len(asked)} captured statements are answered exactly as PostgreSQL answers them")
+    print(
+        f"{len(asked) - apart} of {len(asked)} captured statements are answered exactly as PostgreSQL answers them"
+    )
     assert len(asked) - apart >= 0.85 * len(asked)

@@ -51,8 +51,12 @@ def test_the_stores_that_were_used_last_are_kept(schema: Schema) -> None:
         names = [f"d{place}" for place in range(KEPT)]
         first = [cache.of(schema, name, ()) for name in names]
         assert cache.of(schema, names[0], ()) is first[0]
-        assert cache.of(schema, names[0], (("s", ""),)) is not first[0], "another set of synopses is another catalogue"
-        assert [cache.of(schema, name, ()) is made for name, made in zip(names, first, strict=True)][:2] == [
+        assert cache.of(schema, names[0], (("s", ""),)) is not first[0], (
+            "another set of synopses is another catalogue"
+        )
+        assert [
+            cache.of(schema, name, ()) is made for name, made in zip(names, first, strict=True)
+        ][:2] == [
             True,
             False,
         ]
@@ -69,9 +73,13 @@ def test_a_number_that_is_taken_gives_the_next_one(schema: Schema) -> None:
 
 
 def test_a_synopsis_is_a_materialized_view_without_columns(schema: Schema) -> None:
-    seen = Catalogue(schema, database="demo", user="ada", synopses=lambda: [("ages", "of customers")])
+    seen = Catalogue(
+        schema, database="demo", user="ada", synopses=lambda: [("ages", "of customers")]
+    )
     text = "SELECT relname, relkind, relnatts, relhasindex, relhastriggers, obj_description(oid) FROM pg_class"
-    assert seen.run(f"{text} WHERE relname = 'ages'").rows == (("ages", "m", 0, False, False, "of customers"),)
+    assert seen.run(f"{text} WHERE relname = 'ages'").rows == (
+        ("ages", "m", 0, False, False, "of customers"),
+    )
 
 
 def test_what_the_tables_are_like_is_said_of_each(catalogue: Catalogue) -> None:
@@ -86,5 +94,6 @@ def test_what_the_tables_are_like_is_said_of_each(catalogue: Catalogue) -> None:
     described = "SELECT objsubid, description FROM pg_description WHERE objoid = 'orders'::regclass ORDER BY 1"
     assert catalogue.run(described).rows == ((0, "customer orders"), (5, "In crowns, it's gross"))
     assert values_of(
-        catalogue, "SELECT attname FROM pg_attribute WHERE attrelid = 'visits'::regclass AND attnotnull"
+        catalogue,
+        "SELECT attname FROM pg_attribute WHERE attrelid = 'visits'::regclass AND attnotnull",
     ) == ["visit_id"]

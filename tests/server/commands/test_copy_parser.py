@@ -47,10 +47,16 @@ def test_what_is_copied_is_a_query(text: str, query: str, start: int) -> None:
         ("(FORMAT csv, HEADER ON)", CopyOptions("csv", ",", "", header=True)),
         # the escape is the quote, where it is not said
         ("(FORMAT csv, QUOTE '''')", CopyOptions("csv", ",", "", quote="'", escape="'")),
-        ("(FORMAT csv, QUOTE '''', ESCAPE '\\')", CopyOptions("csv", ",", "", quote="'", escape="\\")),
+        (
+            "(FORMAT csv, QUOTE '''', ESCAPE '\\')",
+            CopyOptions("csv", ",", "", quote="'", escape="\\"),
+        ),
         ("(FORMAT csv, ESCAPE '\\')", CopyOptions("csv", ",", "", escape="\\")),
         ("(FORMAT csv, FORCE_QUOTE *)", CopyOptions("csv", ",", "", force_quote="*")),
-        ("(FORMAT csv, FORCE_QUOTE (a, \"B\"))", CopyOptions("csv", ",", "", force_quote=frozenset(("a", "B")))),
+        (
+            '(FORMAT csv, FORCE_QUOTE (a, "B"))',
+            CopyOptions("csv", ",", "", force_quote=frozenset(("a", "B"))),
+        ),
         ("(FORMAT csv, ENCODING 'utf-8')", CSV),
         (
             "CSV HEADER DELIMITER AS ';' NULL AS '-' QUOTE '''' ESCAPE AS '!' FORCE QUOTE a, b ENCODING 'UTF8'",
@@ -58,9 +64,13 @@ def test_what_is_copied_is_a_query(text: str, query: str, start: int) -> None:
         ),
         ("CSV DELIMITERS ';' FORCE QUOTE *", CopyOptions("csv", ";", "", force_quote="*")),
     ],
-)  # fmt: skip
-def test_options_of_copy_have_the_defaults_of_their_format(options: str, wanted: CopyOptions) -> None:
-    assert parsed(f"COPY t TO STDOUT {options}") == command.Copy(command.QueryText('SELECT * FROM "t"', 5), wanted)
+)
+def test_options_of_copy_have_the_defaults_of_their_format(
+    options: str, wanted: CopyOptions
+) -> None:
+    assert parsed(f"COPY t TO STDOUT {options}") == command.Copy(
+        command.QueryText('SELECT * FROM "t"', 5), wanted
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +96,9 @@ def test_options_of_copy_have_the_defaults_of_their_format(options: str, wanted:
         ("(FORMAT csv, FORCE_QUOTE (a b))", "42601", 'syntax error at or near "b"'),
     ],
 )
-def test_options_that_copy_does_not_have_are_refused(options: str, sqlstate: str, said: str) -> None:
+def test_options_that_copy_does_not_have_are_refused(
+    options: str, sqlstate: str, said: str
+) -> None:
     with pytest.raises(Error) as raised:
         parsed(f"COPY t TO STDOUT {options}")
     sqlstates = {NotSupportedError: "0A000", CommandSyntaxError: "42601"}
@@ -106,7 +118,10 @@ def test_a_copy_without_a_query_or_a_way_is_a_syntax_error(text: str) -> None:
     ("text", "wanted"),
     [
         ("COPY t FROM STDIN", command.WriteCommand("COPY FROM")),
-        ("COPY t TO '/x'", command.UnsupportedCommand("COPY TO a file or program", "write COPY (query) TO STDOUT")),
+        (
+            "COPY t TO '/x'",
+            command.UnsupportedCommand("COPY TO a file or program", "write COPY (query) TO STDOUT"),
+        ),
         ("insert into t values (1)", command.WriteCommand("INSERT")),
         ("truncate t", command.WriteCommand("TRUNCATE TABLE")),
         ("create or replace temp view v as select 1", command.WriteCommand("CREATE VIEW")),
@@ -116,11 +131,19 @@ def test_a_copy_without_a_query_or_a_way_is_a_syntax_error(text: str) -> None:
         ("alter role r", command.WriteCommand("ALTER ROLE")),
         ("create synthetic view s", command.WriteCommand("CREATE SYNTHETIC")),
         ("drop synopsis s", command.QueryText("drop synopsis s")),
-        ("create synthetic table s as select 1", command.QueryText("create synthetic table s as select 1")),
-        ("listen x", command.UnsupportedCommand("LISTEN", "nothing is ever notified; leave it out")),
+        (
+            "create synthetic table s as select 1",
+            command.QueryText("create synthetic table s as select 1"),
+        ),
+        (
+            "listen x",
+            command.UnsupportedCommand("LISTEN", "nothing is ever notified; leave it out"),
+        ),
         ('"begin"', command.QueryText('"begin"')),
         ("select 1", command.QueryText("select 1")),
     ],
-)  # fmt: skip
-def test_what_changes_data_is_named_by_its_tag_and_what_is_not_known_is_a_query(text: str, wanted: Command) -> None:
+)
+def test_what_changes_data_is_named_by_its_tag_and_what_is_not_known_is_a_query(
+    text: str, wanted: Command
+) -> None:
     assert parsed(text) == wanted

@@ -31,10 +31,22 @@ IGNORED = command.IgnoredCommand("SET")
     ("text", "wanted"),
     [
         ("BEGIN", command.BeginTransaction("BEGIN")),
-        ("BEGIN WORK ISOLATION LEVEL REPEATABLE READ, READ ONLY, NOT DEFERRABLE", command.BeginTransaction("BEGIN")),
-        ("BEGIN TRANSACTION READ WRITE ISOLATION LEVEL SERIALIZABLE DEFERRABLE", command.BeginTransaction("BEGIN")),
-        ("START TRANSACTION ISOLATION LEVEL READ COMMITTED", command.BeginTransaction("START TRANSACTION")),
-        ("START TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", command.BeginTransaction("START TRANSACTION")),
+        (
+            "BEGIN WORK ISOLATION LEVEL REPEATABLE READ, READ ONLY, NOT DEFERRABLE",
+            command.BeginTransaction("BEGIN"),
+        ),
+        (
+            "BEGIN TRANSACTION READ WRITE ISOLATION LEVEL SERIALIZABLE DEFERRABLE",
+            command.BeginTransaction("BEGIN"),
+        ),
+        (
+            "START TRANSACTION ISOLATION LEVEL READ COMMITTED",
+            command.BeginTransaction("START TRANSACTION"),
+        ),
+        (
+            "START TRANSACTION ISOLATION LEVEL READ UNCOMMITTED",
+            command.BeginTransaction("START TRANSACTION"),
+        ),
         ("COMMIT", command.Commit(False)),
         ("END TRANSACTION AND NO CHAIN", command.Commit(False)),
         ("COMMIT WORK AND CHAIN", command.Commit(True)),
@@ -47,7 +59,10 @@ IGNORED = command.IgnoredCommand("SET")
         ("RELEASE a", command.Savepoint("RELEASE", "a")),
         ("RELEASE SAVEPOINT a", command.Savepoint("RELEASE", "a")),
         # without SCROLL and NO SCROLL a cursor goes back too, as it does in PostgreSQL for plans that can
-        ("DECLARE c CURSOR FOR SELECT 1", command.Declare("c", query("SELECT 1", 21), False, True, False)),
+        (
+            "DECLARE c CURSOR FOR SELECT 1",
+            command.Declare("c", query("SELECT 1", 21), False, True, False),
+        ),
         (
             "DECLARE c BINARY INSENSITIVE NO SCROLL CURSOR WITH HOLD FOR SELECT 1",
             command.Declare("c", query("SELECT 1", 60), True, False, True),
@@ -109,7 +124,7 @@ IGNORED = command.IgnoredCommand("SET")
         ("DEALLOCATE ALL", command.Deallocate(None)),
         ("UNLISTEN *", command.IgnoredCommand("UNLISTEN")),
     ],
-)  # fmt: skip
+)
 def test_a_command_says_what_it_says_in_postgresql(text: str, wanted: Command) -> None:
     assert parsed(text) == wanted
 
@@ -155,7 +170,9 @@ def test_a_command_says_what_it_says_in_postgresql(text: str, wanted: Command) -
         ("DEALLOCATE p q", "q"),
     ],
 )
-def test_a_command_that_is_not_well_formed_is_shown_where_it_breaks(text: str, near: str | None) -> None:
+def test_a_command_that_is_not_well_formed_is_shown_where_it_breaks(
+    text: str, near: str | None
+) -> None:
     with pytest.raises(CommandSyntaxError) as raised:
         parsed(text)
     if near is None:

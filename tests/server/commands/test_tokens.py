@@ -41,7 +41,9 @@ def test_tokens_are_those_of_postgresql(text: str, wanted: list[str]) -> None:
         ("for (a); b", ["for (a)", " b"]),
     ],
 )
-def test_a_semicolon_ends_a_statement_but_between_the_brackets_of_for(text: str, wanted: list[str]) -> None:
+def test_a_semicolon_ends_a_statement_but_between_the_brackets_of_for(
+    text: str, wanted: list[str]
+) -> None:
     found = pieces(text)
     assert [each.text for each in found] == wanted
     assert [text[each.start : each.start + len(each.text)] for each in found] == wanted
@@ -49,10 +51,20 @@ def test_a_semicolon_ends_a_statement_but_between_the_brackets_of_for(text: str,
 
 @pytest.mark.parametrize(
     ("text", "number", "ahead"),
-    [("-3 x", -3, "x"), ("+4 x", 4, "x"), ("5", 5, None), ("- x", None, "-"), ("1.5", None, "1.5"), ("x", None, "x"),
-     ("9" * 18, int("9" * 18), None), ("9" * 19, None, "9" * 19)],
-)  # fmt: skip
-def test_a_number_is_whole_and_of_64_bits_or_stays_unread(text: str, number: int | None, ahead: str | None) -> None:
+    [
+        ("-3 x", -3, "x"),
+        ("+4 x", 4, "x"),
+        ("5", 5, None),
+        ("- x", None, "-"),
+        ("1.5", None, "1.5"),
+        ("x", None, "x"),
+        ("9" * 18, int("9" * 18), None),
+        ("9" * 19, None, "9" * 19),
+    ],
+)
+def test_a_number_is_whole_and_of_64_bits_or_stays_unread(
+    text: str, number: int | None, ahead: str | None
+) -> None:
     words = TokenReader(pieces(text)[0])
     assert words.number() == number
     assert (words.ahead and words.ahead.text) == ahead

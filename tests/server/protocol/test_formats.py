@@ -59,7 +59,9 @@ def loader(kind: PostgresType, code: Format) -> Loader:
 
 def same(name: str, found: object, value: object) -> bool:
     """Whether the values are equal, at the precision of their type."""
-    return struct.pack("!f", found) == struct.pack("!f", value) if name == "FLOAT" else found == value
+    return (
+        struct.pack("!f", found) == struct.pack("!f", value) if name == "FLOAT" else found == value
+    )
 
 
 @given(ANY)
@@ -150,8 +152,15 @@ EDGES: dict[str, list[object]] = {
     "BLOB": [b"", b"\x00\xff'\\"],
     "DATE": [date(1, 1, 1), date(9999, 12, 31), date(2000, 2, 29)],
     "TIME": [time(0), time(23, 59, 59, 999999), time(1, 2, 3, 40000)],
-    "TIMESTAMP": [datetime(1, 1, 1), datetime(1999, 12, 31, 23, 59, 59, 999999), datetime(2000, 1, 1, 1, 1, 1, 100000)],
-    "TIMESTAMP WITH TIME ZONE": [datetime(2024, 7, 1, 12, tzinfo=UTC), datetime(1890, 1, 1, tzinfo=UTC)],
+    "TIMESTAMP": [
+        datetime(1, 1, 1),
+        datetime(1999, 12, 31, 23, 59, 59, 999999),
+        datetime(2000, 1, 1, 1, 1, 1, 100000),
+    ],
+    "TIMESTAMP WITH TIME ZONE": [
+        datetime(2024, 7, 1, 12, tzinfo=UTC),
+        datetime(1890, 1, 1, tzinfo=UTC),
+    ],
     "INTERVAL": [
         timedelta(0),
         timedelta(days=1),
@@ -165,7 +174,13 @@ EDGES: dict[str, list[object]] = {
 }
 
 
-_SAID = {"DOUBLE": "double precision", "FLOAT": "real", "HUGEINT": "numeric", "BLOB": "bytea", "VARCHAR[]": "text[]"}
+_SAID = {
+    "DOUBLE": "double precision",
+    "FLOAT": "real",
+    "HUGEINT": "numeric",
+    "BLOB": "bytea",
+    "VARCHAR[]": "text[]",
+}
 
 
 @pytest.mark.parametrize("name", [name for name in EDGES if name != "INTERVAL"])
@@ -174,14 +189,23 @@ def test_a_real_postgres_writes_the_same(reference: postgres.PostgresClient, nam
     reference.query("SET timezone = 'Asia/Kolkata'; SET extra_float_digits = 1")
     said = _SAID.get(name, name.partition("(")[0])
     for value in EDGES[name]:
-        binary, text = binary_format.encoder(kind)(value), text_format.encoder(kind, ZoneInfo("Asia/Kolkata"))(value)
+        binary, text = (
+            binary_format.encoder(kind)(value),
+            text_format.encoder(kind, ZoneInfo("Asia/Kolkata"))(value),
+        )
         query = Parse(query=f"SELECT CAST($1 AS {said}) AS v", param_types=[kind.oid])
         for code, mine in ((0, text), (1, binary)):
-            given_back = rows(reference.extended(query, Bind(param_values=[text], result_formats=[code]), Execute()))
+            given_back = rows(
+                reference.extended(
+                    query, Bind(param_values=[text], result_formats=[code]), Execute()
+                )
+            )
             assert given_back == [[mine]], (value, code)
             given_back = rows(
                 reference.extended(
-                    query, Bind(param_formats=[1], param_values=[binary], result_formats=[code]), Execute()
+                    query,
+                    Bind(param_formats=[1], param_values=[binary], result_formats=[code]),
+                    Execute(),
                 )
             )
             assert given_back == [[mine]], (value, code)
@@ -191,12 +215,21 @@ def test_intervals_have_the_value_that_postgres_reads(reference: postgres.Postgr
     """Written as microseconds and days here, as hours beyond a day there."""
     dice = random.Random(5)
     for _ in range(50):
-        value = timedelta(days=dice.randint(-400, 400), microseconds=dice.randint(-(10**11), 10**11))
-        binary, text = (each.encoder(postgres_types.INTERVAL)(value) for each in (binary_format, text_format))
-        query = Parse(query="SELECT extract(epoch FROM $1) = extract(epoch FROM $2) AS v", param_types=[1186, 1186])
-        assert rows(reference.extended(query, Bind(param_formats=[1, 0], param_values=[binary, text]), Execute())) == [
-            [b"t"]
-        ]
+        value = timedelta(
+            days=dice.randint(-400, 400), microseconds=dice.randint(-(10**11), 10**11)
+        )
+        binary, text = (
+            each.encoder(postgres_types.INTERVAL)(value) for each in (binary_format, text_format)
+        )
+        query = Parse(
+            query="SELECT extract(epoch FROM $1) = extract(epoch FROM $2) AS v",
+            param_types=[1186, 1186],
+        )
+        assert rows(
+            reference.extended(
+                query, Bind(param_formats=[1, 0], param_values=[binary, text]), Execute()
+            )
+        ) == [[b"t"]]
 
 
 def test_what_has_no_type_in_postgres_is_text_or_json() -> None:
@@ -205,7 +238,11 @@ def test_what_has_no_type_in_postgres_is_text_or_json() -> None:
     inner = {datetime(2024, 7, 1): math.nan}
     keys: dict[object, object] = {date(2024, 7, 1): 1, Decimal("1.5"): inner, True: [-math.inf]}
     told = b'{"2024-07-01": 1, "1.5": {"2024-07-01 00:00:00": null}, "true": [null]}'
-    assert text_format.encoder(postgres_types.JSON)(keys) == binary_format.encoder(postgres_types.JSON)(keys) == told
+    assert (
+        text_format.encoder(postgres_types.JSON)(keys)
+        == binary_format.encoder(postgres_types.JSON)(keys)
+        == told
+    )
     assert binary_format.encoder(postgres_types.JSONB)(keys) == b"\x01" + told
     assert by_name("ENUM('a', 'b')").name == by_name("BIT").name == "text"
     assert by_name('"NULL"').name == "text"
@@ -224,5 +261,8 @@ def test_values_that_would_take_minutes_to_read_are_refused_at_once() -> None:
             text_format.decode(postgres_types.by_name("VARCHAR[]"), text)
     for count in (32_767, -1):
         with pytest.raises(DataError):
-            binary_format.decode(postgres_types.NUMERIC, struct.pack("!hhHH", count, 4096, 0, 0) + b"\x27\x0f" * 32_767)
+            binary_format.decode(
+                postgres_types.NUMERIC,
+                struct.pack("!hhHH", count, 4096, 0, 0) + b"\x27\x0f" * 32_767,
+            )
     assert process_time() - begun < 2

@@ -45,9 +45,13 @@ def test_a_cursor_stands_on_the_row_that_it_gave_last(steps: str) -> None:
 
 @pytest.mark.parametrize(
     ("forward", "back"),
-    [((1, "ABSOLUTE", 1), (2, "ABSOLUTE", 1)), ((1, "RELATIVE", 0), (1, "RELATIVE", -1)),
-     ((1, "FORWARD", 0), (1, "BACKWARD", 1)), ((1, "ABSOLUTE", -1), (3, "ABSOLUTE", -2))],
-)  # fmt: skip
+    [
+        ((1, "ABSOLUTE", 1), (2, "ABSOLUTE", 1)),
+        ((1, "RELATIVE", 0), (1, "RELATIVE", -1)),
+        ((1, "FORWARD", 0), (1, "BACKWARD", 1)),
+        ((1, "ABSOLUTE", -1), (3, "ABSOLUTE", -2)),
+    ],
+)
 def test_without_scroll_a_cursor_only_goes_forward(forward: Any, back: Any) -> None:
     portal = cursor(scroll=False)
     asked(portal, "FORWARD", forward[0])
@@ -68,12 +72,17 @@ def test_a_statement_runs_once_and_at_the_first_fetch() -> None:
 
     portal = Portal(None, run, [])
     assert (portal.ran, portal.size, runs) == (False, 0, [])
-    assert portal.forward(2) == [(1, 2), (3, 4)] and portal.forward(2) == [(5, 6)] and portal.forward(2) == []
+    assert (
+        portal.forward(2) == [(1, 2), (3, 4)]
+        and portal.forward(2) == [(5, 6)]
+        and portal.forward(2) == []
+    )
     assert (portal.ran, portal.size, runs) == (True, 6, [1])
 
 
 @pytest.mark.parametrize(
-    ("outcome", "size"), [(StatementDone("SET"), 0), (CopyOut(CopyOptions(), [(1, 2)], ()), 2), (PortalRows([]), 0)]
+    ("outcome", "size"),
+    [(StatementDone("SET"), 0), (CopyOut(CopyOptions(), [(1, 2)], ()), 2), (PortalRows([]), 0)],
 )
 def test_what_gives_no_rows_is_not_fetched(outcome: Outcome, size: int) -> None:
     portal = Portal(None, lambda: outcome, [])

@@ -17,9 +17,13 @@ CSV = CopyOptions("csv", ",", "")
 TWO = (column("a", "VARCHAR"), column("b", "INTEGER"))
 
 
-def lines(values: list[str | None], options: CopyOptions, header: tuple[str, ...] = ()) -> list[str]:
+def lines(
+    values: list[str | None], options: CopyOptions, header: tuple[str, ...] = ()
+) -> list[str]:
     """What COPY writes of one row of texts."""
-    columns = [column(name, "VARCHAR") for name in header or [f"c{place}" for place in range(len(values))]]
+    columns = [
+        column(name, "VARCHAR") for name in header or [f"c{place}" for place in range(len(values))]
+    ]
     return [part.decode() for part in copied(columns, [values], options, UTC)]
 
 
@@ -63,7 +67,9 @@ def test_a_reader_of_csv_finds_what_was_written(escape: str) -> None:
         (CopyOptions(header=True), ["a\tb,c\n", "1\t2\n"]),
     ],
 )
-def test_the_header_has_the_names_and_is_quoted_only_where_it_must_be(options: CopyOptions, wanted: list[str]) -> None:
+def test_the_header_has_the_names_and_is_quoted_only_where_it_must_be(
+    options: CopyOptions, wanted: list[str]
+) -> None:
     assert lines(["1", "2"], options, ("a", "b,c")) == wanted
 
 
@@ -81,7 +87,13 @@ def test_rows_and_their_description_have_the_formats_that_were_asked_for() -> No
     assert row_writer(TWO, [], UTC)((None, 7)) == b"D\0\0\0\x0f\0\2\xff\xff\xff\xff\0\0\0\x017"
     decimal = column("d\0", "DECIMAL(10,2)")
     (text, number, money) = description((*TWO, decimal), [1]).fields
-    assert (text.name, text.type_oid, text.type_size, text.type_modifier, text.format_code) == ("a", 25, -1, -1, 1)
+    assert (text.name, text.type_oid, text.type_size, text.type_modifier, text.format_code) == (
+        "a",
+        25,
+        -1,
+        -1,
+        1,
+    )
     assert (number.type_oid, number.type_size, number.format_code) == (23, 4, 1)
     assert (money.name, money.type_oid, money.type_modifier) == ("d", 1700, (10 << 16 | 2) + 4)
 

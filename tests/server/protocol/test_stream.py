@@ -88,7 +88,9 @@ def test_messages_are_read_one_by_one_in_whatever_parts_they_come(ends: Ends) ->
         (LOGIN_CAP + 1, ProtocolPhase.SASL_NEXT, False),
     ],
 )
-def test_a_message_has_the_length_of_its_phase(ends: Ends, length: int, phase: ProtocolPhase, fits: bool) -> None:
+def test_a_message_has_the_length_of_its_phase(
+    ends: Ends, length: int, phase: ProtocolPhase, fits: bool
+) -> None:
     letter = b"d" if phase is ProtocolPhase.READY else b"p"
     ends.peer.sendall(frame(letter, length, length - 4 if fits else 0))
     if fits:
@@ -98,13 +100,17 @@ def test_a_message_has_the_length_of_its_phase(ends: Ends, length: int, phase: P
             ends.stream.receive(phase)
 
 
-@pytest.mark.parametrize(("length", "fits"), [(7, False), (8, True), (STARTUP_CAP, True), (STARTUP_CAP + 1, False)])
+@pytest.mark.parametrize(
+    ("length", "fits"), [(7, False), (8, True), (STARTUP_CAP, True), (STARTUP_CAP + 1, False)]
+)
 def test_a_startup_packet_has_from_8_to_10000_bytes(ends: Ends, length: int, fits: bool) -> None:
     named = b"user\0ada\0a\0" + b"x" * (length - 21) + b"\0\0" if length > 21 else b""
     ends.peer.sendall(struct.pack("!II", length, 3 << 16) + named)
     if fits:
         message = ends.stream.receive_startup()
-        assert isinstance(message, StartupMessage) and message.params.get("user") == ("ada" if named else None)
+        assert isinstance(message, StartupMessage) and message.params.get("user") == (
+            "ada" if named else None
+        )
     else:
         with pytest.raises(MalformedMessage):
             ends.stream.receive_startup()
@@ -121,7 +127,9 @@ def test_long_messages_of_all_clients_share_one_room(ends: Ends, more: int, fits
             ends.stream.receive()
         assert raised.value.sqlstate == "53200" and not ends.stream.pending
     ends.peer.sendall(Sync().to_wire())
-    assert isinstance(ends.stream.receive(), Sync) and ends.left() == SPACE, "it is given back with the next message"
+    assert isinstance(ends.stream.receive(), Sync) and ends.left() == SPACE, (
+        "it is given back with the next message"
+    )
 
 
 def test_what_there_is_no_room_for_is_read_away_to_its_end(ends: Ends) -> None:
@@ -155,7 +163,9 @@ def test_what_is_sent_is_gathered_up_to_32_kib(ends: Ends) -> None:
     assert ends.peer.recv(1 << 20) == b"?"
 
 
-def test_a_peer_that_is_gone_or_late_is_disconnected(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_peer_that_is_gone_or_late_is_disconnected(
+    ends: Ends, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ends.stream.limit(0.01)
     with pytest.raises(Disconnected):
         ends.stream.receive()
@@ -180,7 +190,9 @@ def test_the_rest_of_a_message_has_a_minute_and_the_next_one_any_time(
 ) -> None:
     limits: list[float | None] = []
     limit = ends.stream.limit
-    monkeypatch.setattr(ends.stream, "limit", lambda seconds: (limits.append(seconds), limit(seconds)))
+    monkeypatch.setattr(
+        ends.stream, "limit", lambda seconds: (limits.append(seconds), limit(seconds))
+    )
     ends.peer.sendall(Sync().to_wire())
     ends.stream.receive()
     assert limits == []

@@ -27,7 +27,9 @@ def planned(files: Sequence[Path], folder: Path) -> dict[str, Plan]:
     for file in files:
         head, text = file.read_text("utf-8").split("\n-- ====")[0].split("\n", 1)
         if head not in sessions:
-            sessions[head] = planning_session(head.removeprefix("-- schema: "), folder / f"{len(sessions)}.ledger")
+            sessions[head] = planning_session(
+                head.removeprefix("-- schema: "), folder / f"{len(sessions)}.ledger"
+            )
         found[file.stem] = sessions[head].plan(text.strip())
     return found
 
@@ -51,7 +53,8 @@ def test_equal_keys_mean_equal_cores(plans: dict[str, Plan]) -> None:
 def released(plan: Plan) -> list[CorePlan]:
     """The cores without the evidence that only readers of their tables follow, for which nothing else is released."""
     return [
-        core if core.presence is None or core.presence.released else replace(core, presence=None) for core in plan.cores
+        core if core.presence is None or core.presence.released else replace(core, presence=None)
+        for core in plan.cores
     ]
 
 
@@ -63,7 +66,9 @@ def test_every_part_of_a_core_is_in_the_key(plans: dict[str, Plan]) -> None:
         if isinstance(value, AggregateFunction):
             yield value.name  # no two have one name (`tests/sql/ir/test_aggregate_functions.py`)
         elif is_dataclass(value):
-            for field in (each for each in fields(value) if each.compare):  # the dialect is told by its SQL
+            for field in (
+                each for each in fields(value) if each.compare
+            ):  # the dialect is told by its SQL
                 yield field.name
                 yield from names(getattr(value, field.name))
         elif isinstance(value, tuple | list | frozenset):
@@ -92,9 +97,19 @@ def test_processes_agree_whatever_their_hashes(tmp_path: Path) -> None:
     here = Path(__file__)
     said = {
         subprocess.run(
-            [sys.executable, "-c", _KEYS, str(here.parent), str(here.parents[2] / "support"), str(tmp_path / seed)],
-            env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
+            [
+                sys.executable,
+                "-c",
+                _KEYS,
+                str(here.parent),
+                str(here.parents[2] / "support"),
+                str(tmp_path / seed),
+            ],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
-    }  # fmt: skip
+    }
     assert len(said) == 1 and len(said.pop().split()) == 6

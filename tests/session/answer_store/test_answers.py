@@ -96,7 +96,9 @@ def test_changed_data_are_paid_for(tmp_path: Path, parquet: bool) -> None:
     database.session("ada").execute(SEXES)
     if parquet:
         file = tmp_path / "clinic" / "patients.parquet"
-        duckdb.connect().execute(f"COPY (FROM '{file}' WHERE patient > 1) TO '{file}.new' (FORMAT parquet)")
+        duckdb.connect().execute(
+            f"COPY (FROM '{file}' WHERE patient > 1) TO '{file}.new' (FORMAT parquet)"
+        )
         Path(f"{file}.new").replace(file)
     else:
         database.close()

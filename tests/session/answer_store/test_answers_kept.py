@@ -51,7 +51,9 @@ def test_the_charge_is_in_the_ledger_before_the_answer_is_kept(
     assert seen == [(1, 1)] * 3  # the answer, its price, and what it is a view of
 
 
-def test_what_fails_in_the_engine_is_charged_and_not_kept(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_in_the_engine_is_charged_and_not_kept(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = database.session("ada")
     with monkeypatch.context() as patch:
         patch.setattr("dpsql.engines.duckdb.reading.DuckDBReading._rows", lambda *_: 1 / 0)
@@ -120,23 +122,31 @@ def test_the_oldest_answers_go(database: Database, monkeypatch: pytest.MonkeyPat
     for ward in range(4):
         session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))
     with sqlite3.connect(database.accountant.ledger.place) as connection:
-        assert connection.execute("SELECT DISTINCT entry FROM answers ORDER BY entry").fetchall() == [(3,), (4,)]
+        assert connection.execute(
+            "SELECT DISTINCT entry FROM answers ORDER BY entry"
+        ).fetchall() == [(3,), (4,)]
     connection.close()
 
 
-def test_the_answers_together_are_bounded(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_answers_together_are_bounded(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(stored_answers, "LARGEST_SUM", 300)
     session = database.session("ada")
     for ward in range(4):
         session.execute("SELECT COUNT(*) FROM patients WHERE ward = ?", (ward,))
     with sqlite3.connect(database.accountant.ledger.place) as connection:
-        assert connection.execute("SELECT sum(length(answer)) <= 300, count(*) > 0 FROM answers").fetchone() == (1, 1)
+        assert connection.execute(
+            "SELECT sum(length(answer)) <= 300, count(*) > 0 FROM answers"
+        ).fetchone() == (1, 1)
     connection.close()
 
 
 def test_an_owner_may_keep_none(tmp_path: Path) -> None:
     schema = clinic(tmp_path)
-    schema.write_text(schema.read_text().replace("[privacy]\n", "[privacy]\nkeep_answers = false\n"))
+    schema.write_text(
+        schema.read_text().replace("[privacy]\n", "[privacy]\nkeep_answers = false\n")
+    )
     database = open_database(schema)
     for _ in range(2):
         assert not database.session("ada").execute(SEXES).price.stored
@@ -144,9 +154,13 @@ def test_an_owner_may_keep_none(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_quantile_that_was_read_off_a_tree_is_kept_with_the_noise_of_the_tree(database: Database) -> None:
+def test_a_quantile_that_was_read_off_a_tree_is_kept_with_the_noise_of_the_tree(
+    database: Database,
+) -> None:
     session = database.session("ada")
-    session.epsilon = Fraction("0.01")  # at which a group has too few rows for its quantiles to be chosen
+    session.epsilon = Fraction(
+        "0.01"
+    )  # at which a group has too few rows for its quantiles to be chosen
     plan = session.plan("SELECT 2 * QUANTILE_CONT(weight, 0.9) FROM patients")
     mechanism = plan.cores[0].histograms[0].mechanism
     assert isinstance(mechanism, QuantilesWithFallback)

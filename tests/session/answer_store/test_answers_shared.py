@@ -48,8 +48,12 @@ def test_of_many_who_ask_at_once_one_pays(database: Database) -> None:
     assert len(list(database.accountant.ledger.history())) == 1
 
 
-@pytest.mark.parametrize("text", [SEXES, "CREATE SYNOPSIS shared AS SELECT sex, COUNT(*) FROM patients"])
-def test_of_many_who_open_the_database_themselves_and_ask_at_once_one_pays(schema: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "text", [SEXES, "CREATE SYNOPSIS shared AS SELECT sex, COUNT(*) FROM patients"]
+)
+def test_of_many_who_open_the_database_themselves_and_ask_at_once_one_pays(
+    schema: Path, text: str
+) -> None:
     databases, barrier = [open_database(schema) for _ in range(4)], threading.Barrier(4)
 
     def ask(number: int) -> bool:
@@ -82,7 +86,10 @@ def test_processes_that_ask_at_once_agree(schema: Path) -> None:
     """Both may pay; the release that was kept first counts for both."""
     others = [
         subprocess.Popen(
-            [sys.executable, "-c", _OTHER, str(schema), SEXES], text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-c", _OTHER, str(schema), SEXES],
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
         for _ in range(3)
     ]

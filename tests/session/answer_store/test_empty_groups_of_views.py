@@ -39,7 +39,9 @@ TOWNS, INHABITED = 2000, 20
 def session(tmp_path: Path) -> Iterator[Session]:
     source = tmp_path / "people.duckdb"
     with duckdb.connect(source) as connection:
-        connection.execute(f"CREATE TABLE towns AS SELECT i AS town, 'town ' || i AS name FROM range({TOWNS}) r(i)")
+        connection.execute(
+            f"CREATE TABLE towns AS SELECT i AS town, 'town ' || i AS name FROM range({TOWNS}) r(i)"
+        )
         connection.execute(
             f"CREATE TABLE people AS SELECT i AS id, i % {INHABITED} AS town, i % 2 = 0 AS flag FROM range(2000) r(i)"
         )
@@ -57,7 +59,9 @@ def test_no_empty_town_is_shown_because_there_are_many(session: Session) -> None
     by_town = "SELECT name, {}COUNT(*) AS n FROM people JOIN towns USING (town) GROUP BY ALL"
     bought = session.execute(by_town.format("flag, "))
     told = session.execute(by_town.format(""))
-    assert not bought.price.stored and told.price.stored, "towns are told by the groups of towns and flags"
+    assert not bought.price.stored and told.price.stored, (
+        "towns are told by the groups of towns and flags"
+    )
     inhabited = {f"town {number}" for number in range(INHABITED)}
     assert inhabited <= {name for name, _ in told.rows}
     assert len(told.rows) < INHABITED + 9

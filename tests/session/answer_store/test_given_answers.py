@@ -48,7 +48,9 @@ def bought(session: Session, text: str) -> None:
 
 
 @pytest.mark.parametrize("text", TOLD)
-def test_what_was_given_stays_as_others_are_bought(text: str, database: Database, data: Path, tmp_path: Path) -> None:
+def test_what_was_given_stays_as_others_are_bought(
+    text: str, database: Database, data: Path, tmp_path: Path
+) -> None:
     session = database.session("ada")
     session.execute(COUNTS)
     first = session.execute(text)
@@ -87,7 +89,9 @@ def test_a_more_exact_answer_that_may_lack_rows_is_not_offered(database: Databas
     first = session.execute(TOTAL)
     bought(session, "SELECT kind, COUNT(*) FROM people GROUP BY kind")
     again = session.execute(TOTAL)
-    assert again.rows == first.rows and not any("given before" in notice for notice in again.notices)
+    assert again.rows == first.rows and not any(
+        "given before" in notice for notice in again.notices
+    )
 
 
 def test_one_that_was_bought_stays_until_it_is_refined(database: Database) -> None:
@@ -114,7 +118,9 @@ def test_a_new_answer_that_is_bought_is_given_from_then_on(database: Database) -
     assert session.execute(TOTAL).rows == own.rows
 
 
-def test_what_is_no_longer_kept_is_told_anew(database: Database, data: Path, tmp_path: Path) -> None:
+def test_what_is_no_longer_kept_is_told_anew(
+    database: Database, data: Path, tmp_path: Path
+) -> None:
     session = database.session("ada")
     session.execute(COUNTS)
     session.execute(TOTAL)

@@ -25,9 +25,14 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-def test_a_result_that_is_asked_again_needs_no_sandbox(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_result_that_is_asked_again_needs_no_sandbox(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     first = database.session("ada").execute(BY_SEX)
-    monkeypatch.setattr("dpsql.postprocessing.sandbox.Sandbox.execute", lambda *_: pytest.fail("the sandbox was used"))
+    monkeypatch.setattr(
+        "dpsql.postprocessing.sandbox.Sandbox.execute",
+        lambda *_: pytest.fail("the sandbox was used"),
+    )
     again = database.session("bob").execute(BY_SEX)
     assert (again.rows, again.intervals, again.price.stored) == (first.rows, first.intervals, True)
 
@@ -52,12 +57,16 @@ def test_data_that_changed_are_read_again(database: Database, tmp_path: Path) ->
 def test_public_rows_that_changed_are_read_again(database: Database, tmp_path: Path) -> None:
     session, file = database.session("ada"), tmp_path / "clinic" / "places.parquet"
     assert session.execute("SELECT region FROM places ORDER BY 1").rows == [("north",), ("south",)]
-    duckdb.connect().execute(f"COPY (SELECT 'ward' AS place, 'east' AS region) TO '{file}.new' (FORMAT parquet)")
+    duckdb.connect().execute(
+        f"COPY (SELECT 'ward' AS place, 'east' AS region) TO '{file}.new' (FORMAT parquet)"
+    )
     Path(f"{file}.new").replace(file)
     assert session.execute("SELECT region FROM places ORDER BY 1").rows == [("east",)]
     session.execute("SET dpsql.empty_groups = show")
     assert (
-        session.execute("SELECT region, COUNT(*) FROM visits JOIN places USING (place) GROUP BY region").rows[0][0]
+        session.execute(
+            "SELECT region, COUNT(*) FROM visits JOIN places USING (place) GROUP BY region"
+        ).rows[0][0]
         == "east"
     )
 

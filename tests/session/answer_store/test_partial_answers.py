@@ -30,7 +30,10 @@ PARTLY = (
     ("SELECT flag, AVG(w), COUNT(*) FROM people WHERE kind = 'a' GROUP BY flag", 2),
     ("SELECT COUNT(*), COUNT(y), SUM(w) FROM people WHERE NOT flag", 2),
     ("SELECT place, AVG(cost) FROM visits GROUP BY place", 1),
-    ("SELECT place, SUM(cost), COUNT(*), COUNT(DISTINCT id) FROM visits WHERE place <> 'p' GROUP BY place", 2),
+    (
+        "SELECT place, SUM(cost), COUNT(*), COUNT(DISTINCT id) FROM visits WHERE place <> 'p' GROUP BY place",
+        2,
+    ),
     ("SELECT (SELECT COUNT(*) FROM people), (SELECT COUNT(*) FROM people WHERE y > 3)", 1),
 )
 #: Statements of which one core is no view once it is bought: told in part, each would be bought twice.
@@ -59,9 +62,15 @@ def test_what_is_missing_alone_is_bought(
     assert rest is not None and sum(len(core.cells) for core in rest.cores) == cells
     result = session.execute(text)
     require_same(result.rows, truth.execute(text).fetchall())
-    assert not result.price.stored and result.price.cost == rest.cost and 0 < rest.cost.rho < plan.cost.rho
+    assert (
+        not result.price.stored
+        and result.price.cost == rest.cost
+        and 0 < rest.cost.rho < plan.cost.rho
+    )
     assert session.remaining.spent.rho - spent == rest.cost.rounded_up().rho
-    assert any("made of earlier answers" in notice and "bought:" in notice for notice in result.notices)
+    assert any(
+        "made of earlier answers" in notice and "bought:" in notice for notice in result.notices
+    )
     again = session.execute(text)
     require_same(again.rows, result.rows)
     assert again.price.cost == FREE, "what was bought is known from then on"
@@ -72,7 +81,11 @@ def test_what_would_be_bought_twice_is_bought_whole(text: str, filled: Database)
     session = session_of(filled)
     plan = session.plan(text)
     first, again = session.execute(text), session.execute(text)
-    assert first.price.cost == plan.cost and again.price.cost == FREE and repr(again.rows) == repr(first.rows)
+    assert (
+        first.price.cost == plan.cost
+        and again.price.cost == FREE
+        and repr(again.rows) == repr(first.rows)
+    )
 
 
 @pytest.fixture
@@ -94,14 +107,18 @@ def test_what_is_bought_is_as_exact_as_in_a_new_answer(noisy: Session) -> None:
     half = float(plan.cores[0].half_widths(0.95)[1])
     for (kind, *_), row in zip(result.rows, result.intervals, strict=True):
         if kind != "c":  # which has no rows, so that its interval is cut
-            assert row[2] is not None and (row[2][1] - row[2][0]) / 2 == pytest.approx(half, rel=1e-6)
+            assert row[2] is not None and (row[2][1] - row[2][0]) / 2 == pytest.approx(
+                half, rel=1e-6
+            )
     assert result.price.charged == rest.price
 
 
 def test_what_is_known_much_less_exactly_is_bought(noisy: Session) -> None:
     bands = "flag, CASE WHEN y > 6 THEN 2 WHEN y > 3 THEN 1 ELSE 0 END, CASE WHEN z > 4 THEN 1 ELSE 0 END"
     noisy.execute(f"SELECT {bands}, COUNT(*) FROM people GROUP BY ALL")
-    assert noisy.explain("REFINE SELECT COUNT(*) FROM people").epsilon < noisy.epsilon, "it is known, if less exactly"
+    assert noisy.explain("REFINE SELECT COUNT(*) FROM people").epsilon < noisy.epsilon, (
+        "it is known, if less exactly"
+    )
     text = "SELECT COUNT(*), SUM(y) FROM people"
     assert noisy.purchase(plan := noisy.plan(text)) is plan
     noisy.set("dpsql.reuse", "off")
@@ -110,7 +127,9 @@ def test_what_is_known_much_less_exactly_is_bought(noisy: Session) -> None:
     assert noisy.purchase(plan) is not plan
 
 
-def test_a_statement_of_which_evidence_alone_is_known_is_bought_as_it_stands(noisy: Session) -> None:
+def test_a_statement_of_which_evidence_alone_is_known_is_bought_as_it_stands(
+    noisy: Session,
+) -> None:
     noisy.execute("SELECT kind, COUNT(*) FROM people GROUP BY kind")
     noisy.set("dpsql.empty_groups", "hide")
     plan = noisy.plan("SELECT kind, AVG(y) FROM people GROUP BY kind")
@@ -137,5 +156,10 @@ def test_which_cells_are_bought_does_not_depend_on_data_or_noise(tmp_path: Path)
             session = database.session("ada")
             for text in (*FIRST, *(text for text, _ in PARTLY)):
                 session.execute(text)
-            found.append([(each.statement, each.cells, each.cost) for each in database.accountant.ledger.history()])
+            found.append(
+                [
+                    (each.statement, each.cells, each.cost)
+                    for each in database.accountant.ledger.history()
+                ]
+            )
     assert found[0] == found[1] == found[2]

@@ -47,7 +47,9 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 def says(session: Session, text: str) -> tuple[int, bool]:
     result = session.execute(text)
-    return result.rows[0][-1], any("that the schema does not give" in notice for notice in result.notices)
+    return result.rows[0][-1], any(
+        "that the schema does not give" in notice for notice in result.notices
+    )
 
 
 def test_a_total_of_groups_says_which_rows_are_in_none(session: Session) -> None:
@@ -56,7 +58,9 @@ def test_a_total_of_groups_says_which_rows_are_in_none(session: Session) -> None
     assert says(session, "SELECT COUNT(*) FROM people WHERE year > 1905")[1]
     assert not says(session, "SELECT COUNT(*) FROM people WHERE year IN (1903, 1904)")[1]
     assert not says(session, "SELECT COUNT(*) FROM people WHERE year = 1903")[1]
-    assert not says(session, "SELECT year, COUNT(*) AS n FROM people GROUP BY year ORDER BY year")[1]
+    assert not says(session, "SELECT year, COUNT(*) AS n FROM people GROUP BY year ORDER BY year")[
+        1
+    ]
     session.execute("SET dpsql.reuse = off")
     assert says(session, "SELECT COUNT(*) FROM people") == (2000, False)
 
@@ -70,11 +74,17 @@ def test_groups_that_hold_all_rows_say_nothing(session: Session) -> None:
 
 def test_both_keys_are_named(session: Session) -> None:
     session.execute("SELECT year, kind, COUNT(*) FROM people GROUP BY year, kind")
-    (notice,) = (each for each in session.execute("SELECT COUNT(*) FROM people").notices if "does not give" in each)
+    (notice,) = (
+        each
+        for each in session.execute("SELECT COUNT(*) FROM people").notices
+        if "does not give" in each
+    )
     assert "values of kind and year that" in notice
 
 
-def test_a_total_is_one_of_all_rows_or_one_of_rows_in_groups_and_never_between(session: Session) -> None:
+def test_a_total_is_one_of_all_rows_or_one_of_rows_in_groups_and_never_between(
+    session: Session,
+) -> None:
     """The sum of groups is more exact than the total, which would be weighed with it, or not bought at all."""
     session.execute(BY_YEAR)
     session.epsilon = Fraction(20)

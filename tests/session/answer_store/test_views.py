@@ -26,17 +26,49 @@ from dpsql.session import Session
 from dpsql.session.answer_store.view_index import _family
 from dpsql.session.database import Database
 
-KEYS = ("kind", "flag", "y", "y % 2", "CASE WHEN flag THEN 'yes' ELSE 'no' END", "day", "kind = 'a'", "y IS NULL")
+KEYS = (
+    "kind",
+    "flag",
+    "y",
+    "y % 2",
+    "CASE WHEN flag THEN 'yes' ELSE 'no' END",
+    "day",
+    "kind = 'a'",
+    "y IS NULL",
+)
 CONDITIONS = (
-    "flag", "NOT NOT flag", "flag = false", "kind = 'a'", "kind <> 'a'", "kind IN ('a', 'c')", "kind IS NULL", "y >= 4",
-    "y BETWEEN 2 AND 6", "NOT y < 3", "y IS NOT NULL", "day >= DATE '2024-02-01'", "flag OR y = 3", "id IS NOT NULL",
-    "y NOT IN (1, 2)", "w > 0",
-)  # fmt: skip
+    "flag",
+    "NOT NOT flag",
+    "flag = false",
+    "kind = 'a'",
+    "kind <> 'a'",
+    "kind IN ('a', 'c')",
+    "kind IS NULL",
+    "y >= 4",
+    "y BETWEEN 2 AND 6",
+    "NOT y < 3",
+    "y IS NOT NULL",
+    "day >= DATE '2024-02-01'",
+    "flag OR y = 3",
+    "id IS NOT NULL",
+    "y NOT IN (1, 2)",
+    "w > 0",
+)
 AGGREGATES = (
-    "COUNT(*)", "COUNT(y)", "SUM(w)", "AVG(w)", "SUM(1)", "COUNT(DISTINCT id)", "COUNT_IF(flag)", "SUM(y)",
-    "VAR_POP(y)", "COUNT(*) FILTER (WHERE kind = 'b')", "SUM(CASE WHEN flag THEN 1 ELSE 0 END)", "AVG(y)",
+    "COUNT(*)",
+    "COUNT(y)",
+    "SUM(w)",
+    "AVG(w)",
+    "SUM(1)",
+    "COUNT(DISTINCT id)",
+    "COUNT_IF(flag)",
+    "SUM(y)",
+    "VAR_POP(y)",
+    "COUNT(*) FILTER (WHERE kind = 'b')",
+    "SUM(CASE WHEN flag THEN 1 ELSE 0 END)",
+    "AVG(y)",
     "COUNT(DISTINCT kind)",
-)  # fmt: skip
+)
 #: Times at which files are written.
 MOMENTS = itertools.count(10**18, 10**9)
 
@@ -61,17 +93,29 @@ def statements(draw: st.DrawFn) -> str:
     asked = draw(st.lists(st.sampled_from(AGGREGATES), min_size=1, max_size=2, unique=True))
     text = f"SELECT {', '.join([*keys, *asked])} FROM people AS p"
     text += f" WHERE {' AND '.join(where)}" if where else ""
-    sets = draw(st.sampled_from(("{}", "{}", "ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())")))
-    return text + (f" GROUP BY {sets.format(', '.join(f'({key})' for key in keys))}" if keys else "")
+    sets = draw(
+        st.sampled_from(("{}", "{}", "ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())"))
+    )
+    return text + (
+        f" GROUP BY {sets.format(', '.join(f'({key})' for key in keys))}" if keys else ""
+    )
 
 
 @settings(max_examples=20)
-@given(first=st.lists(statements(), min_size=1, max_size=3), asked=st.lists(statements(), min_size=2, max_size=4))
+@given(
+    first=st.lists(statements(), min_size=1, max_size=3),
+    asked=st.lists(statements(), min_size=2, max_size=4),
+)
 def test_what_is_made_of_earlier_answers_in_whole_or_in_part_is_what_duckdb_says(
-    first: list[str], asked: list[str], many: tuple[Path, Database], truth: duckdb.DuckDBPyConnection
+    first: list[str],
+    asked: list[str],
+    many: tuple[Path, Database],
+    truth: duckdb.DuckDBPyConnection,
 ) -> None:
     folder, database = many
-    os.utime(folder / "data" / "people.parquet", ns=(next(MOMENTS),) * 2)  # of this version nothing is released yet
+    os.utime(
+        folder / "data" / "people.parquet", ns=(next(MOMENTS),) * 2
+    )  # of this version nothing is released yet
     session = session_of(database)
     for text in [*first, *asked]:
         result = session.execute(text)
@@ -140,7 +184,9 @@ def filled(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dat
 
 
 @pytest.mark.parametrize("text", TOLD)
-def test_what_earlier_answers_tell_is_free(text: str, filled: Database, truth: duckdb.DuckDBPyConnection) -> None:
+def test_what_earlier_answers_tell_is_free(
+    text: str, filled: Database, truth: duckdb.DuckDBPyConnection
+) -> None:
     result = session_of(filled).execute(text)
     assert result.price.stored and result.price.charged == 0
     require_same(result.rows, truth.execute(text).fetchall())
@@ -152,14 +198,18 @@ def test_what_they_do_not_tell_is_bought(text: str, filled: Database) -> None:
     assert not session_of(filled).execute(text).price.stored
 
 
-def test_they_are_found_by_another_process_and_not_for_other_data(data: Path, tmp_path: Path) -> None:
+def test_they_are_found_by_another_process_and_not_for_other_data(
+    data: Path, tmp_path: Path
+) -> None:
     total = "SELECT COUNT(*) FROM people"
     with closing(opened(data, tmp_path)) as database:
         session_of(database).execute(BOUGHT[0])
     with closing(opened(data, tmp_path)) as database:
         assert session_of(database).execute(total).price.stored
     with duckdb.connect() as connection:
-        connection.execute(f"COPY ({TABLES['people']} WHERE i % 2 = 0) TO '{tmp_path}/data/people.parquet'")
+        connection.execute(
+            f"COPY ({TABLES['people']} WHERE i % 2 = 0) TO '{tmp_path}/data/people.parquet'"
+        )
     with closing(opened(data, tmp_path)) as database:
         result = session_of(database).execute(total)
         assert not result.price.stored and result.rows == [(200,)]
@@ -170,13 +220,18 @@ def test_a_session_may_want_new_answers(database: Database) -> None:
     session.execute(BOUGHT[0])
     session.set("dpsql.reuse", "off")
     assert not session.execute("SELECT COUNT(*) FROM people").price.stored
-    assert session.execute("SELECT COUNT(*) FROM people").price.stored, "what was bought itself is free as ever"
+    assert session.execute("SELECT COUNT(*) FROM people").price.stored, (
+        "what was bought itself is free as ever"
+    )
 
 
 def test_totals_that_do_not_add_up_are_told_for_themselves(
     database: Database, truth: duckdb.DuckDBPyConnection
 ) -> None:
-    session, asked = session_of(database), "SELECT place, COUNT(DISTINCT id), SUM(cost) FROM visits GROUP BY {}"
+    session, asked = (
+        session_of(database),
+        "SELECT place, COUNT(DISTINCT id), SUM(cost) FROM visits GROUP BY {}",
+    )
     session.execute(asked.format("place"))
     session.execute("SELECT COUNT(DISTINCT id) FROM visits WHERE place IN ('p', 'q', 'r')")
     result = session.execute(asked.format("ROLLUP (place)"))
@@ -200,7 +255,9 @@ def test_views_are_found_behind_those_that_the_ledger_forgot(data: Path, tmp_pat
         session = session_of(database)
         assert session.execute("SELECT COUNT(*) FROM people WHERE flag").price.stored
         session.execute("SELECT COUNT(*) FROM people WHERE w > 3")
-        assert database.accountant.ledger.kept(oldest) is not None, "the place is free for another one"
+        assert database.accountant.ledger.kept(oldest) is not None, (
+            "the place is free for another one"
+        )
 
 
 # -- with noise --------------------------------------------------------------------------------------------------------
@@ -209,20 +266,27 @@ COUNTS = "SELECT kind, flag, COUNT(*) AS n FROM people GROUP BY kind, flag"
 #: Six groups and two in which every row is, whatever its values.
 BANDS, HALVES = (
     f"SELECT {keys}, COUNT(*) FROM people GROUP BY ALL"
-    for keys in ("flag, CASE WHEN y > 6 THEN 2 WHEN y > 3 THEN 1 ELSE 0 END", "CASE WHEN z > 4 THEN 1 ELSE 0 END")
+    for keys in (
+        "flag, CASE WHEN y > 6 THEN 2 WHEN y > 3 THEN 1 ELSE 0 END",
+        "CASE WHEN z > 4 THEN 1 ELSE 0 END",
+    )
 )
 
 
 @pytest.fixture
 def noisy(data: Path, tmp_path: Path) -> Iterator[Session]:
-    with closing(opened(data, tmp_path, SCHEMA.replace("1e20", "1000").replace("1e8", "0.5"))) as database:
+    with closing(
+        opened(data, tmp_path, SCHEMA.replace("1e20", "1000").replace("1e8", "0.5"))
+    ) as database:
         yield database.session("ada")
 
 
 def test_the_interval_has_the_noise_of_all_cells_that_are_added(noisy: Session) -> None:
     noisy.execute(COUNTS)
     noise = noisy.plan(COUNTS).cores[0].cells[0].mechanism
-    result = noisy.execute("SELECT COUNT(*) + 1000000 AS n FROM people WHERE NOT flag")  # in none of which it is cut
+    result = noisy.execute(
+        "SELECT COUNT(*) + 1000000 AS n FROM people WHERE NOT flag"
+    )  # in none of which it is cut
     ((ends,),) = result.intervals
     assert result.price.stored and ends is not None
     step = noisy.plan(COUNTS).cores[0].steps[0]
@@ -238,7 +302,9 @@ def test_numbers_of_one_answer_share_the_noise_that_they_have_in_common(noisy: S
     assert result.price.stored and result.rows == rest.rows
     ((found,),), ((ends,),) = result.intervals, rest.intervals
     assert found is not None and ends is not None
-    assert 0.8 < (found[1] - found[0]) / (ends[1] - ends[0]) < 1.35, "independent noises would have 1.73 times as much"
+    assert 0.8 < (found[1] - found[0]) / (ends[1] - ends[0]) < 1.35, (
+        "independent noises would have 1.73 times as much"
+    )
 
 
 def test_several_answers_are_weighed_by_how_exact_they_are(noisy: Session) -> None:
@@ -251,7 +317,9 @@ def test_several_answers_are_weighed_by_how_exact_they_are(noisy: Session) -> No
     assert first.price.stored and both.price.stored and first.rows != both.rows
     shorter, longer = (each.intervals[0][0] for each in (both, first))
     assert shorter is not None and longer is not None
-    assert 0.85 < (shorter[1] - shorter[0]) / (longer[1] - longer[0]) / math.sqrt(2 / (6 + 2)) < 1.15
+    assert (
+        0.85 < (shorter[1] - shorter[0]) / (longer[1] - longer[0]) / math.sqrt(2 / (6 + 2)) < 1.15
+    )
 
 
 def test_hidden_groups_are_in_every_sum(noisy: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,7 +353,9 @@ def test_refine_buys_what_is_missing(noisy: Session) -> None:
 def test_refine_buys_a_new_answer_if_groups_may_lack_rows(noisy: Session) -> None:
     noisy.execute(COUNTS)
     first = noisy.execute("SELECT COUNT(*) FROM people")
-    assert first.price.stored and any("REFINE before the statement buys a new answer" in each for each in first.notices)
+    assert first.price.stored and any(
+        "REFINE before the statement buys a new answer" in each for each in first.notices
+    )
     assert noisy.execute("REFINE SELECT COUNT(*) FROM people").price.charged == noisy.epsilon
 
 
@@ -303,7 +373,9 @@ def test_a_target_is_not_met_by_a_less_exact_answer(noisy: Session) -> None:
     assert not noisy.execute("SELECT COUNT(*) FROM people").price.stored
 
 
-def test_totals_of_grouping_sets_are_the_sums_of_their_parts_with_the_noise_of_all_of_them(noisy: Session) -> None:
+def test_totals_of_grouping_sets_are_the_sums_of_their_parts_with_the_noise_of_all_of_them(
+    noisy: Session,
+) -> None:
     fine = "SELECT kind, flag, COUNT(*), COUNT(w), SUM(w) FROM people GROUP BY kind, flag"
     noisy.execute(fine)
     noisy.execute("SELECT kind, COUNT(*) FROM people GROUP BY kind")
@@ -318,19 +390,28 @@ def test_totals_of_grouping_sets_are_the_sums_of_their_parts_with_the_noise_of_a
     half = sum_half_width([NoiseTerm(cell.mechanism, cell.contribution.step, 8)], 0.95)
     ends = table.intervals[whole][0]
     assert ends is not None and (ends[1] - ends[0]) / 2 == pytest.approx(half, rel=1e-6)
-    spread = float(np.std(table.draws(whole, 4000, 0.95)[0])) / (float(cell.mechanism.standard_deviation) / 2048)
+    spread = float(np.std(table.draws(whole, 4000, 0.95)[0])) / (
+        float(cell.mechanism.standard_deviation) / 2048
+    )
     assert 0.8 < spread / 8**0.5 < 1.2
     assert found.ratio > 1.9, "the totals of new answers would have the noise of cells of their own"
 
 
 def test_what_earlier_answers_tell_of_a_workload_is_not_in_its_block(noisy: Session) -> None:
     noisy.execute(COUNTS)
-    texts = ["SELECT flag, COUNT(*) FROM people GROUP BY flag", "SELECT COUNT(*) FROM people WHERE w > 3"]
+    texts = [
+        "SELECT flag, COUNT(*) FROM people GROUP BY flag",
+        "SELECT COUNT(*) FROM people WHERE w > 3",
+    ]
     workload = noisy.workload([*texts, texts[0]])
     assert workload.statuses == ("paid for already", "bought", "paid for already")
     told, bought, again = noisy.run(workload)
     assert told.rows == again.rows == noisy.execute(texts[0]).rows and bought.price.charged > 0
     for result in (told, again):
-        assert result.price.stored and any("made of earlier answers" in each for each in result.notices)
+        assert result.price.stored and any(
+            "made of earlier answers" in each for each in result.notices
+        )
     noisy.set("dpsql.reuse", "off")
-    assert noisy.workload(["SELECT kind, COUNT(*) FROM people GROUP BY kind"]).statuses == ("bought",)
+    assert noisy.workload(["SELECT kind, COUNT(*) FROM people GROUP BY kind"]).statuses == (
+        "bought",
+    )

@@ -23,12 +23,19 @@ from dpsql.session.database import Database, open_database
 from dpsql.session.named_releases.registry import NamedReleases
 from dpsql.session.named_releases.table_rows import SyntheticColumns, packed, written
 
-COLUMNS = SyntheticColumns("patients", {
-    "sex": Column(type="text", values=["f", "m"], nullable=True),  # type: ignore[arg-type]
-    "weight": Column(type="double", bounds=[-10, 16]),  # type: ignore[arg-type]
-    "seen": Column(type="date"),  # type: ignore[arg-type]
-})  # fmt: skip
-ROWS = [("f", 1.5, date(2020, 1, 31)), ("m", 2.5, date(2021, 1, 31)), (None, 3.5, date(2021, 1, 31))]
+COLUMNS = SyntheticColumns(
+    "patients",
+    {
+        "sex": Column(type="text", values=["f", "m"], nullable=True),  # type: ignore[arg-type]
+        "weight": Column(type="double", bounds=[-10, 16]),  # type: ignore[arg-type]
+        "seen": Column(type="date"),  # type: ignore[arg-type]
+    },
+)
+ROWS = [
+    ("f", 1.5, date(2020, 1, 31)),
+    ("m", 2.5, date(2021, 1, 31)),
+    (None, 3.5, date(2021, 1, 31)),
+]
 
 
 def keep(database: Database, name: str = "twins", version: str | None = None) -> None:
@@ -36,7 +43,9 @@ def keep(database: Database, name: str = "twins", version: str | None = None) ->
     database.session("ada").execute("SELECT COUNT(*) FROM patients")
     content = packed(list(zip(*ROWS, strict=True)))
     held = version or database._engine.version() or ""
-    database.accountant.ledger.put_named(NewRelease(name, "synthetic table", 1, held, written(COLUMNS), content))
+    database.accountant.ledger.put_named(
+        NewRelease(name, "synthetic table", 1, held, written(COLUMNS), content)
+    )
     database._named._forget()
 
 
@@ -52,15 +61,25 @@ def test_its_rows_are_read_exactly_and_free(database: Database) -> None:
     session = database.session("bob")
     spent = len(list(database.accountant.ledger.history()))
     whole = session.execute("SELECT * FROM twins ORDER BY weight")
-    assert whole.rows == ROWS and [each.type for each in whole.columns] == ["VARCHAR", "DOUBLE", "DATE"]
-    assert session.execute("SELECT weight FROM Twins WHERE sex IS NULL OR seen < '2021-01-01' ORDER BY 1 LIMIT 1").rows == [(1.5,)]  # fmt: skip # noqa: E501
+    assert whole.rows == ROWS and [each.type for each in whole.columns] == [
+        "VARCHAR",
+        "DOUBLE",
+        "DATE",
+    ]
+    assert session.execute(
+        "SELECT weight FROM Twins WHERE sex IS NULL OR seen < '2021-01-01' ORDER BY 1 LIMIT 1"
+    ).rows == [(1.5,)]
     assert session.execute("SELECT COUNT(*), SUM(weight) FROM twins").rows == [(3, 7.5)]
     assert len(list(database.accountant.ledger.history())) == spent
 
 
-def test_it_is_joined_with_public_tables_and_released_aggregates_and_not_with_private_rows(database: Database) -> None:
+def test_it_is_joined_with_public_tables_and_released_aggregates_and_not_with_private_rows(
+    database: Database,
+) -> None:
     session = database.session("bob")
-    joined = session.execute("SELECT sex, region FROM twins JOIN places ON place = 'ward' WHERE sex = 'f'")
+    joined = session.execute(
+        "SELECT sex, region FROM twins JOIN places ON place = 'ward' WHERE sex = 'f'"
+    )
     assert joined.rows == [("f", "north")]
     beside = session.execute(
         "SELECT t.sex, n FROM twins AS t JOIN (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex) AS p USING (sex)"
@@ -80,11 +99,18 @@ def test_it_is_joined_with_public_tables_and_released_aggregates_and_not_with_pr
 def test_it_is_listed_with_its_state(database: Database, tmp_path: Path) -> None:
     session = database.session("bob")
     keep(database, "older", "another version")
-    assert session.execute("SHOW TABLES").rows == [("older",), ("patients",), ("places",), ("twins",), ("visits",)]
+    assert session.execute("SHOW TABLES").rows == [
+        ("older",),
+        ("patients",),
+        ("places",),
+        ("twins",),
+        ("visits",),
+    ]
     listed = session.execute("SHOW SYNTHETIC TABLES").rows
     assert [(row[0], row[1], row[5]) for row in listed] == [
-        ("older", "ada", "stale: the data have changed since"), ("twins", "ada", "current"),
-    ]  # fmt: skip
+        ("older", "ada", "stale: the data have changed since"),
+        ("twins", "ada", "current"),
+    ]
     assert session.execute("SHOW SYNOPSES").rows == []
     with dpsql.connect(tmp_path / "clinic.toml", analyst="eve") as connection:
         assert ("twins", "synthetic") in [(row[0], row[1]) for row in connection.tables.rows]
@@ -98,7 +124,9 @@ def test_what_cannot_be_read_or_compared_is_not_called_current(database: Databas
         ledger.put_named(NewRelease(name, "synopsis", 1, kept, facts, b""))
     for version, states in ((kept, ("current", "unreadable")), (None, ("unknown", "unreadable"))):
         named = NamedReleases(database.schema, ledger, lambda version=version: version)
-        assert tuple(named.state(each).split(":")[0] for each in named.of_kind("synopsis")) == states
+        assert (
+            tuple(named.state(each).split(":")[0] for each in named.of_kind("synopsis")) == states
+        )
         assert [("is free" in said) for _, said in named.synopses()] == [version is not None, False]
 
 
@@ -108,11 +136,20 @@ def test_clients_over_the_wire_see_synopses_among_the_relations(database: Databa
         JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f') ORDER BY 1"""
     with Server(database, port=0) as server:
-        address = f"host=127.0.0.1 port={server.port} dbname=clinic user=ada password=ada sslmode=disable"
+        address = (
+            f"host=127.0.0.1 port={server.port} dbname=clinic user=ada password=ada sslmode=disable"
+        )
         with psycopg.connect(address, autocommit=True) as connection:
-            assert [row[0] for row in connection.execute(listed)] == ["patients", "places", "twins", "visits"]
+            assert [row[0] for row in connection.execute(listed)] == [
+                "patients",
+                "places",
+                "twins",
+                "visits",
+            ]
             version = database._engine.version() or ""
-            database.accountant.ledger.put_named(NewRelease("marginals", "synopsis", 1, version, facts, b""))
+            database.accountant.ledger.put_named(
+                NewRelease("marginals", "synopsis", 1, version, facts, b"")
+            )
             database._named._forget()
             first, *_ = connection.execute(listed).fetchall()
             assert first[:2] == ("marginals", "m") and "bought" in first[2] and "free" in first[2]
@@ -130,11 +167,17 @@ def test_its_creator_drops_it_and_nobody_else(database: Database) -> None:
         session.execute("SELECT * FROM twins")
 
 
-@pytest.mark.parametrize("name", ["patients", "Clinic", "pg_class", "dpsql", "information_schema", "twins", '"a b"'])
-def test_names_that_are_taken_are_refused_before_anything_is_charged(database: Database, name: str) -> None:
+@pytest.mark.parametrize(
+    "name", ["patients", "Clinic", "pg_class", "dpsql", "information_schema", "twins", '"a b"']
+)
+def test_names_that_are_taken_are_refused_before_anything_is_charged(
+    database: Database, name: str
+) -> None:
     spent = len(list(database.accountant.ledger.history()))
     with pytest.raises(DataError, match=r"name"):
-        database.session("ada").execute(f"CREATE SYNTHETIC TABLE {name} AS SELECT sex FROM patients")
+        database.session("ada").execute(
+            f"CREATE SYNTHETIC TABLE {name} AS SELECT sex FROM patients"
+        )
     assert len(list(database.accountant.ledger.history())) == spent
 
 
@@ -147,9 +190,13 @@ def test_clients_over_the_wire_create_it_see_it_and_drop_it(
         made.append(text)
         return Result((), [], [], Price(Fraction(1)), ("it is made",))
 
-    monkeypatch.setattr("dpsql.session.named_releases.synthetic_tables.SyntheticTables.create", create)
+    monkeypatch.setattr(
+        "dpsql.session.named_releases.synthetic_tables.SyntheticTables.create", create
+    )
     with Server(database, port=0) as server:
-        address = f"host=127.0.0.1 port={server.port} dbname=clinic user=ada password=ada sslmode=disable"
+        address = (
+            f"host=127.0.0.1 port={server.port} dbname=clinic user=ada password=ada sslmode=disable"
+        )
         with psycopg.connect(address, autocommit=True) as connection:
             told: list[str | None] = []
             connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
@@ -161,26 +208,46 @@ def test_clients_over_the_wire_create_it_see_it_and_drop_it(
             known = "SELECT relname FROM pg_class WHERE relname IN ('twins', 'patients') ORDER BY 1"
             assert connection.execute(known).fetchall() == [("patients",), ("twins",)]
             assert connection.execute("SHOW SYNTHETIC TABLES").fetchall()[0][0] == "twins"
-            assert connection.execute("SELECT seen FROM twins LIMIT 1").fetchone() == (date(2020, 1, 31),)
-            assert connection.execute("DROP SYNTHETIC TABLE twins").statusmessage == "DROP SYNTHETIC TABLE"
+            assert connection.execute("SELECT seen FROM twins LIMIT 1").fetchone() == (
+                date(2020, 1, 31),
+            )
+            assert (
+                connection.execute("DROP SYNTHETIC TABLE twins").statusmessage
+                == "DROP SYNTHETIC TABLE"
+            )
             assert connection.execute(known).fetchall() == [("patients",)]
 
 
-def test_a_preview_shows_synthetic_rows_of_the_newest_table_that_has_the_columns(database: Database) -> None:
+def test_a_preview_shows_synthetic_rows_of_the_newest_table_that_has_the_columns(
+    database: Database,
+) -> None:
     session = database.session("bob")
     with pytest.raises(Error):
         session.execute("SELECT sex, weight FROM patients LIMIT 100")
     session.execute("SET dpsql.preview = synthetic")
     shown = session.execute("SELECT * FROM patients LIMIT 100")
-    assert shown.rows == ROWS and any("synthetic" in each and "`twins`" in each for each in shown.notices)
-    assert session.execute("SELECT p.weight AS w FROM patients AS p WHERE p.sex = 'm'").rows == [(2.5,)]
-    assert session.execute("SELECT patients.sex FROM patients ORDER BY weight DESC LIMIT 1").rows == [(None,)]
+    assert shown.rows == ROWS and any(
+        "synthetic" in each and "`twins`" in each for each in shown.notices
+    )
+    assert session.execute("SELECT p.weight AS w FROM patients AS p WHERE p.sex = 'm'").rows == [
+        (2.5,)
+    ]
+    assert session.execute(
+        "SELECT patients.sex FROM patients ORDER BY weight DESC LIMIT 1"
+    ).rows == [(None,)]
     keep(database, "younger")
-    assert any("`younger`" in each for each in session.execute("SELECT sex FROM patients LIMIT 1").notices)
-    for text in ("SELECT ward FROM patients LIMIT 1", "SELECT * FROM visits"):  # no synthetic table has these
+    assert any(
+        "`younger`" in each for each in session.execute("SELECT sex FROM patients LIMIT 1").notices
+    )
+    for text in (
+        "SELECT ward FROM patients LIMIT 1",
+        "SELECT * FROM visits",
+    ):  # no synthetic table has these
         with pytest.raises(Error):
             session.execute(text)
-    assert session.execute("SELECT COUNT(*) FROM patients").price.stored  # aggregates are those of the private rows
+    assert session.execute(
+        "SELECT COUNT(*) FROM patients"
+    ).price.stored  # aggregates are those of the private rows
     session.execute("RESET dpsql.preview")
     with pytest.raises(Error):
         session.execute("SELECT sex, weight FROM patients LIMIT 100")

@@ -80,14 +80,18 @@ def test_planning_one_takes_one_sandbox_at_a_time(filled: Database) -> None:
     timer.cancel()
 
 
-def test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data(data: Path, tmp_path: Path) -> None:
+def test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data(
+    data: Path, tmp_path: Path
+) -> None:
     with closing(opened(data, tmp_path)) as database:
         session = session_of(database)
         session.execute(WHOLE)
         with pytest.raises(DataError, match="created by ada"):
             session_of(database, "bob").execute("DROP SYNOPSIS whole")
     with duckdb.connect() as connection:
-        connection.execute(f"COPY ({TABLES['people']} WHERE i % 2 = 0) TO '{tmp_path}/data/new.parquet'")
+        connection.execute(
+            f"COPY ({TABLES['people']} WHERE i % 2 = 0) TO '{tmp_path}/data/new.parquet'"
+        )
     with closing(opened(data, tmp_path)) as database:
         assert session_of(database).execute(TOLD[0]).price.stored, "another process finds it"
     shutil.move(tmp_path / "data" / "new.parquet", tmp_path / "data" / "people.parquet")
@@ -104,32 +108,44 @@ def test_it_stays_where_ordinary_answers_go_and_is_not_used_for_other_data(data:
         session.execute("DROP SYNOPSIS whole")
         session.execute("CREATE SYNOPSIS whole AS SELECT flag, COUNT(*) FROM people")
         again = session.execute("SELECT flag, COUNT(*) FROM people GROUP BY flag ORDER BY flag")
-        assert again.price.stored and again.rows == [(False, 120), (True, 80)], "not of the rows of the one before"
+        assert again.price.stored and again.rows == [(False, 120), (True, 80)], (
+            "not of the rows of the one before"
+        )
         session.execute("DROP SYNOPSIS whole")
         assert not session.execute("SELECT COUNT(*) FROM people WHERE NOT flag").price.stored
 
 
 def test_explain_charges_nothing_and_tells_cells_price_and_errors(filled: Database) -> None:
     before = len(list(filled.accountant.ledger.history()))
-    lines = [row[0] for row in session_of(filled).execute("EXPLAIN " + PLANNED.replace("planned", "more")).rows]
+    lines = [
+        row[0]
+        for row in session_of(filled).execute("EXPLAIN " + PLANNED.replace("planned", "more")).rows
+    ]
     assert len(list(filled.accountant.ledger.history())) == before
     assert lines[-1] == "price: ε = 1e+08 (charged: ρ = 5e+15, δ = 0)"
     errors = [str(line) for line in lines if str(line).startswith("error of")]
     assert len(errors) == len(WORKLOAD)
-    assert all(float(line.rsplit("`: ")[1].split()[0]) >= 1 for line in errors), "never worse than separate purchases"
+    assert all(float(line.rsplit("`: ")[1].split()[0]) >= 1 for line in errors), (
+        "never worse than separate purchases"
+    )
 
 
-@pytest.mark.parametrize(("text", "error"), [
-    ("CREATE SYNOPSIS s AS SELECT free, COUNT(*) FROM people", Refused),
-    ("CREATE SYNOPSIS s AS SELECT * FROM people", Refused),
-    ("CREATE SYNOPSIS s AS SELECT flag, MAX(z) FROM people", Refused),
-    ("CREATE SYNOPSIS s AS SELECT flag FROM people LIMIT 3", Refused),
-    ("CREATE SYNOPSIS s AS SELECT flag FROM people FOR ()", Refused),
-    ("CREATE SYNOPSIS s AS SELECT flag FROM people FOR (SELECT MAX(z) FROM people)", Refused),
-    ("CREATE SYNOPSIS s AS SELECT nothing FROM people", StatementError),
-    ("CREATE SYNOPSIS whole AS SELECT flag FROM people", DataError),
-])  # fmt: skip
-def test_what_is_no_synopsis_is_refused_before_any_charge(text: str, error: type[Exception], filled: Database) -> None:
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("CREATE SYNOPSIS s AS SELECT free, COUNT(*) FROM people", Refused),
+        ("CREATE SYNOPSIS s AS SELECT * FROM people", Refused),
+        ("CREATE SYNOPSIS s AS SELECT flag, MAX(z) FROM people", Refused),
+        ("CREATE SYNOPSIS s AS SELECT flag FROM people LIMIT 3", Refused),
+        ("CREATE SYNOPSIS s AS SELECT flag FROM people FOR ()", Refused),
+        ("CREATE SYNOPSIS s AS SELECT flag FROM people FOR (SELECT MAX(z) FROM people)", Refused),
+        ("CREATE SYNOPSIS s AS SELECT nothing FROM people", StatementError),
+        ("CREATE SYNOPSIS whole AS SELECT flag FROM people", DataError),
+    ],
+)
+def test_what_is_no_synopsis_is_refused_before_any_charge(
+    text: str, error: type[Exception], filled: Database
+) -> None:
     before = len(list(filled.accountant.ledger.history()))
     with pytest.raises(error):
         session_of(filled).execute(text)
@@ -137,9 +153,15 @@ def test_what_is_no_synopsis_is_refused_before_any_charge(text: str, error: type
 
 
 @pytest.mark.parametrize(
-    "text", ["SELECT kind, COUNT(*) FROM people GROUP BY kind", "SELECT COUNT(*) FROM people WHERE z // 2 < 2"]
+    "text",
+    [
+        "SELECT kind, COUNT(*) FROM people GROUP BY kind",
+        "SELECT COUNT(*) FROM people WHERE z // 2 < 2",
+    ],
 )
-def test_the_errors_that_explain_tells_are_those_of_the_answers(text: str, data: Path, tmp_path: Path) -> None:
+def test_the_errors_that_explain_tells_are_those_of_the_answers(
+    text: str, data: Path, tmp_path: Path
+) -> None:
     asked = (
         text,
         "SELECT kind, z // 2, COUNT(*) FROM people GROUP BY ALL",
@@ -150,16 +172,24 @@ def test_the_errors_that_explain_tells_are_those_of_the_answers(text: str, data:
     with closing(opened(data, tmp_path, schema)) as database:
         session = session_of(database)
         session.set("dpsql.empty_groups", "show")
-        lines = [str(row[0]) for row in session.execute(f"EXPLAIN CREATE SYNOPSIS s AS {body}").rows]
+        lines = [
+            str(row[0]) for row in session.execute(f"EXPLAIN CREATE SYNOPSIS s AS {body}").rows
+        ]
         (gain,) = (float(line.rsplit("`: ")[1].split()[0]) for line in lines if f"`{text}`" in line)
         session.execute(f"CREATE SYNOPSIS s AS {body}")
         result = session.execute(text)
-        widths = {high - low for row in result.intervals for low, high in [each for each in row if each is not None]}
+        widths = {
+            high - low
+            for row in result.intervals
+            for low, high in [each for each in row if each is not None]
+        }
         assert result.price.stored
         assert max(widths) / 2 == pytest.approx(1.96 * len(asked) ** 0.5 / gain, abs=0.6)
 
 
-def test_what_was_bought_suggests_a_synopsis_that_can_be_created(data: Path, tmp_path: Path) -> None:
+def test_what_was_bought_suggests_a_synopsis_that_can_be_created(
+    data: Path, tmp_path: Path
+) -> None:
     bought = (
         "SELECT p.kind, COUNT(*), AVG(z) FROM people p GROUP BY 1",
         "SELECT COUNT(*) FROM people WHERE flag AND z > 3",
@@ -179,21 +209,35 @@ def test_what_was_bought_suggests_a_synopsis_that_can_be_created(data: Path, tmp
         assert "SELECT kind, flag, z, COUNT(*), AVG(z)\nFROM people" in found.statement
         session.execute(found.statement)
         session.set("dpsql.reuse", "on")
-        assert session.execute("SELECT COUNT(1) FROM people WHERE z > 3 AND flag = true").price.stored
+        assert session.execute(
+            "SELECT COUNT(1) FROM people WHERE z > 3 AND flag = true"
+        ).price.stored
         ((name, said),) = session.named.synopses()
         assert name == "people_synopsis" and "ada" in said
-    told = CliRunner().invoke(commands, ["synopsis", "suggest", str(tmp_path / "people.toml"), "--log"])
-    assert told.exit_code == 0 and "-- 3 purchases of 3 statements would have been one\nCREATE SYNOPSIS" in told.output
+    told = CliRunner().invoke(
+        commands, ["synopsis", "suggest", str(tmp_path / "people.toml"), "--log"]
+    )
+    assert (
+        told.exit_code == 0
+        and "-- 3 purchases of 3 statements would have been one\nCREATE SYNOPSIS" in told.output
+    )
 
 
 def test_the_statements_of_the_page_run_on_the_packaged_study(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "synopsis.md").read_text("utf-8")
     code = "\n".join(re.findall(r"```sql\n(.*?)```", page, re.DOTALL))
     with closing(
-        open_session(Path(dpsql.__file__).parent / "data" / "nafld.toml", ledger=tmp_path / "ledger")
+        open_session(
+            Path(dpsql.__file__).parent / "data" / "nafld.toml", ledger=tmp_path / "ledger"
+        )
     ) as session:
-        create, *free, explained = [each.text for each in whole(code) if isinstance(each, SqlStatement)]
+        create, *free, explained = [
+            each.text for each in whole(code) if isinstance(each, SqlStatement)
+        ]
         session.execute(create)
         assert len(free) == 2 and all(session.execute(text).price.stored for text in free)
-        lines = [str(row[0]) for row in session.execute(explained.replace("SYNOPSIS people", "SYNOPSIS more")).rows]
+        lines = [
+            str(row[0])
+            for row in session.execute(explained.replace("SYNOPSIS people", "SYNOPSIS more")).rows
+        ]
         assert sum(line.startswith("error of") for line in lines) == 3

@@ -28,19 +28,25 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-def test_a_table_is_made_and_everybody_reads_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_is_made_and_everybody_reads_the_same_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     without_noise(monkeypatch)
     with dpsql.connect(clinic(tmp_path, parquet=True), analyst="ada") as connection:
         made = connection.execute(f"{CREATE} PRICE 2")
         assert made.description is None and made.price.charged == 2 and made.price.cost.rho == 2
-        assert made.notices == ("`twins` has 4 synthetic rows, drawn of a model of 3 noisy marginals of patients",)
+        assert made.notices == (
+            "`twins` has 4 synthetic rows, drawn of a model of 3 noisy marginals of patients",
+        )
         (entry,) = connection._session.accountant.ledger.history()
         assert entry.cost.rho == 2 and entry.statement == f"{CREATE} PRICE 2"
         (note,) = json.loads(entry.cells)
         measured = [each["measures"] for each in note["cells"]]
         assert measured == ["counts of each of 2 columns", "counts of 1 pairs of columns"]
         rows = connection.execute("SELECT * FROM twins ORDER BY room, sex").fetchall()
-        assert [str(each) for each in connection.schema.tables["twins"].columns["sex"].values or ()] == ["f", "m"]
+        assert [
+            str(each) for each in connection.schema.tables["twins"].columns["sex"].values or ()
+        ] == ["f", "m"]
         # Without noise: the patients with a weight and a declared sex, their wards clamped to 0 and 4; rows are drawn.
         assert len(rows) == 4 and {sex for sex, _ in rows} <= {"f", "m", None}
         assert {room for _, room in rows} <= {0, 1, 2, 3, 4, None}
@@ -62,22 +68,31 @@ def test_what_fails_after_the_charge_stays_charged_and_keeps_nothing(
     monkeypatch.setattr("dpsql.session.execution.measure", lambda *_, **__: 1 / 0)
     with pytest.raises(ExecutionFailed):
         database.session("ada").execute(CREATE)
-    assert len(list(database.accountant.ledger.history())) == 1 and database.accountant.ledger.named() == ()
+    assert (
+        len(list(database.accountant.ledger.history())) == 1
+        and database.accountant.ledger.named() == ()
+    )
 
 
-def test_without_the_package_nothing_is_charged(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_nothing_is_charged(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "mbi", None)
     with pytest.raises(OperationalError, match=r'pip install "dpsql\[synthetic\]"'):
         database.session("ada").execute(CREATE)
     assert list(database.accountant.ledger.history()) == []
 
 
-def exact_counts(folder: Path, monkeypatch: pytest.MonkeyPatch, without: int | None) -> list[dict[Any, int]]:
+def exact_counts(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, without: int | None
+) -> list[dict[Any, int]]:
     """The exact counts that the engine gives for visits where one patient, and all that is theirs, is left out."""
     folder.mkdir()
     schema = clinic(folder)
     with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
-        connection.execute("INSERT INTO visits SELECT 100 + range, 2, 'ward', range * 60, 'many' FROM range(9)")
+        connection.execute(
+            "INSERT INTO visits SELECT 100 + range, 2, 'ward', range * 60, 'many' FROM range(9)"
+        )
         for table in ("visits", "patients") if without is not None else ():
             connection.execute(f"DELETE FROM {table} WHERE patient = {without}")
     found: list[list[tuple[Any, ...]]] = []
@@ -89,7 +104,9 @@ def exact_counts(folder: Path, monkeypatch: pytest.MonkeyPatch, without: int | N
     monkeypatch.setattr("dpsql.session.execution.measure", watched)
     opened = open_database(schema)
     with pytest.raises(ExecutionFailed):
-        opened.session("ada").execute("CREATE SYNTHETIC TABLE twins AS SELECT cost FROM visits PRICE 1")
+        opened.session("ada").execute(
+            "CREATE SYNTHETIC TABLE twins AS SELECT cost FROM visits PRICE 1"
+        )
     opened.close()
     return [{row[:-1]: row[-1] for row in core} for core in found]
 

@@ -12,8 +12,12 @@ from dpsql.session.database import Database, open_database
 
 
 @pytest.fixture(scope="module", params=["0", "1e-6"], ids=["Laplace", "Gaussian"])
-def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    opened = open_database(clinic(tmp_path_factory.mktemp("clinic"), epsilon="50", delta=request.param))
+def database(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Database]:
+    opened = open_database(
+        clinic(tmp_path_factory.mktemp("clinic"), epsilon="50", delta=request.param)
+    )
     yield opened
     opened.close()
 
@@ -21,5 +25,7 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture
 def session(database: Database) -> Session:
     opened = database.session("ada")
-    opened.set("dpsql.empty_groups", "show")  # every group, so that the first row is one of the finest
+    opened.set(
+        "dpsql.empty_groups", "show"
+    )  # every group, so that the first row is one of the finest
     return opened

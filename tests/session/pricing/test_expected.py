@@ -12,7 +12,12 @@ from noise_laws import beyond, seeded
 from dpsql.engines.exact_rows import ExactRows
 from dpsql.errors import Refused
 from dpsql.planning.estimators.estimate import CentredSum, SingleCell
-from dpsql.planning.estimators.least_squares import LEAST_VARIANCE, MeasuredLevel, consistent, spreads
+from dpsql.planning.estimators.least_squares import (
+    LEAST_VARIANCE,
+    MeasuredLevel,
+    consistent,
+    spreads,
+)
 from dpsql.planning.plan import CorePlan, Plan
 from dpsql.postprocessing.possible_values import ranges
 from dpsql.privacy.mechanism import Gaussian, Laplace, Mechanism
@@ -28,7 +33,9 @@ STATEMENTS = (
     "SELECT region, SUM(cost) AS s, AVG(cost) AS a FROM visits JOIN places USING (place) GROUP BY region",
     "SELECT COUNT(*) FILTER (WHERE ward > 2) AS n, REGR_COUNT(weight, ward) AS r FROM patients",
 )
-WITH_KEYS = "SELECT name, COUNT(DISTINCT patient) AS units, COUNT(*) AS n FROM patients GROUP BY name"
+WITH_KEYS = (
+    "SELECT name, COUNT(DISTINCT patient) AS units, COUNT(*) AS n FROM patients GROUP BY name"
+)
 
 
 def statements(session: Session) -> tuple[str, ...]:
@@ -41,7 +48,10 @@ def noises(core: CorePlan, place: int) -> list[tuple[Mechanism, Fraction]]:
         case SingleCell(cell=cell):
             return [(core.noises[cell], core.steps[cell])]
         case CentredSum(total=total, count=count, middle=middle):
-            return [(core.noises[total], core.steps[total]), (core.noises[count], core.steps[count] * middle)]
+            return [
+                (core.noises[total], core.steps[total]),
+                (core.noises[count], core.steps[count] * middle),
+            ]
         case _:
             return []
 
@@ -63,7 +73,11 @@ def test_counts_and_sums_are_told_by_their_law(session: Session, price: str) -> 
             told += 1
             assert beyond(parts, error.half_width * (1 + 1e-6)) <= 0.05
             step = min(abs(weight) for _, weight in parts)
-            narrower = error.half_width * (1 - 1e-6) if len(parts) > 1 else error.half_width - float(step) / 2
+            narrower = (
+                error.half_width * (1 - 1e-6)
+                if len(parts) > 1
+                else error.half_width - float(step) / 2
+            )
             assert narrower < 0 or beyond(parts, narrower) > 0.05 - 1e-7
     assert told >= 9
 
@@ -75,14 +89,18 @@ def test_what_is_told_is_what_is_shown(session: Session) -> None:
         expected, within = session.explain(text).expected, ranges(session.plan(text))
         result = session.execute(text)
         for row, intervals in zip(result.rows, result.intervals, strict=True):
-            for value, error, interval, possible in zip(row, expected, intervals, within, strict=True):
+            for value, error, interval, possible in zip(
+                row, expected, intervals, within, strict=True
+            ):
                 if error is None or not value:
                     continue
                 assert interval is not None
                 for end, cut in zip(interval, (possible.low, possible.high), strict=True):
                     if end != cut:
                         far = abs(float(end) - float(value))  # type: ignore[arg-type]
-                        assert far == pytest.approx(error.half_width, abs=0.51), "a count is rounded"
+                        assert far == pytest.approx(error.half_width, abs=0.51), (
+                            "a count is rounded"
+                        )
                         told += 1
     assert told >= 9
 
@@ -90,7 +108,9 @@ def test_what_is_told_is_what_is_shown(session: Session) -> None:
 LEVELS = "SELECT sex, ward, COUNT(*) AS n, SUM(weight) AS s FROM patients WHERE ward IS NOT NULL GROUP BY "
 
 
-@pytest.mark.parametrize("sets", ["ROLLUP (sex, ward)", "CUBE (sex, ward)", "GROUPING SETS ((sex, ward), ())"])
+@pytest.mark.parametrize(
+    "sets", ["ROLLUP (sex, ward)", "CUBE (sex, ward)", "GROUPING SETS ((sex, ward), ())"]
+)
 def test_of_grouping_sets_the_finest_groups_are_told(session: Session, sets: str) -> None:
     """By least squares over all levels, as they are shown; the normal law's second term for Laplace noise."""
     session.set("dpsql.reuse", "off")  # so that no set is told by the answers to others
@@ -99,7 +119,9 @@ def test_of_grouping_sets_the_finest_groups_are_told(session: Session, sets: str
     plan, result = session.plan(LEVELS + sets), session.execute(LEVELS + sets)
     (cube,) = plan.cubes
     (finest, *_) = result.intervals
-    assert [(ends[1] - ends[0]) / 2 for ends in finest[2:] if ends is not None] == pytest.approx(told)
+    assert [(ends[1] - ends[0]) / 2 for ends in finest[2:] if ends is not None] == pytest.approx(
+        told
+    )
     if len({level.core for level in cube.levels} - {None}) > 1:
         assert told[0] < float(plan.cores[cube.finest or 0].half_widths(0.95)[0])
 
@@ -115,33 +137,47 @@ def test_the_spread_of_least_squares_is_that_of_its_estimate() -> None:
         return consistent(finest, 1.3, levels)
 
     nothing = [np.zeros(size) for size in sizes]
-    of = spreads(6, 1.3, [MeasuredLevel(*each) for each in zip(groups, nothing, variances, strict=True)])
+    of = spreads(
+        6, 1.3, [MeasuredLevel(*each) for each in zip(groups, nothing, variances, strict=True)]
+    )
     for members in ([0], [2, 3], [1, 3, 5], list(range(6))):
         parts = []
         for place in range(6):
             parts.append(estimate(np.eye(6)[place], nothing)[members].sum() ** 2 * 1.3)
         for level, size in enumerate(sizes):
             for place in range(size):
-                moved = [np.eye(size)[place] if number == level else each for number, each in enumerate(nothing)]
+                moved = [
+                    np.eye(size)[place] if number == level else each
+                    for number, each in enumerate(nothing)
+                ]
                 parts.append(estimate(np.zeros(6), moved)[members].sum() ** 2 * variances[level])
         found = of(members)
         assert found.variance == pytest.approx(sum(parts), rel=1e-9)
-        assert found.single == pytest.approx(sum(part**2 for part in parts) / sum(parts) ** 2, rel=1e-9)
+        assert found.single == pytest.approx(
+            sum(part**2 for part in parts) / sum(parts) ** 2, rel=1e-9
+        )
 
 
 def test_noise_that_is_all_but_0_has_a_spread() -> None:
     """Squares of the least variance are doubles."""
     group = np.array([0, 0, 1])
     of = spreads(3, LEAST_VARIANCE, [MeasuredLevel(group, np.zeros(2), LEAST_VARIANCE)])
-    assert of([0, 1]).variance == pytest.approx(LEAST_VARIANCE * 2 / 3) and 0 < of([0, 1]).single < 1
+    assert (
+        of([0, 1]).variance == pytest.approx(LEAST_VARIANCE * 2 / 3) and 0 < of([0, 1]).single < 1
+    )
 
 
 @pytest.mark.parametrize(
-    ("sets", "sizes"), [("sex, ward", (3, 6)), ("ward, sex", (6, 3)), ("ward > 2, sex", None), ("name, sex", None)]
+    ("sets", "sizes"),
+    [("sex, ward", (3, 6)), ("ward, sex", (6, 3)), ("ward > 2, sex", None), ("name, sex", None)],
 )
-def test_the_numbers_of_values_of_keys(session: Session, sets: str, sizes: tuple[int, ...] | None) -> None:
+def test_the_numbers_of_values_of_keys(
+    session: Session, sets: str, sizes: tuple[int, ...] | None
+) -> None:
     text = f"SELECT COUNT(*) AS n FROM patients GROUP BY {sets}"
-    if not session.schema.privacy.delta and "name" in sets:  # names are not declared, and a threshold needs a delta
+    if (
+        not session.schema.privacy.delta and "name" in sets
+    ):  # names are not declared, and a threshold needs a delta
         with pytest.raises(Refused, match=r"E_KEY .* need a budget with delta"):
             session.plan(text)
         return
@@ -181,7 +217,9 @@ def test_releases_are_as_far_off_as_was_told(session: Session) -> None:
     errors = released_errors(plan, ExactRows([[(9, 12_345)]]), 3_000, seed=5)
     told = [error.half_width for error in session.explain(plan.text).expected if error is not None]
     for place, half in enumerate(told):
-        outside = {times: float(np.mean(errors[:, place] > half * times)) for times in (0.7, 1, 1.3)}
+        outside = {
+            times: float(np.mean(errors[:, place] > half * times)) for times in (0.7, 1, 1.3)
+        }
         margin = 6.2 * (0.05 * 0.95 / 3_000) ** 0.5
         assert outside[1] < 0.05 + margin
         assert outside[0.7] > 0.05 + margin
@@ -192,5 +230,9 @@ def test_laws_are_laws() -> None:
     """The oracle itself, against closed forms."""
     laplace, gaussian = Laplace(1, Fraction(10)), Gaussian(1, Fraction(10_000))
     q = mpmath.e ** (-mpmath.mpf(1) / 10)
-    assert beyond([(laplace, Fraction(1))], 30) == pytest.approx(float(2 * q**31 / (1 + q)), rel=1e-12)
-    assert beyond([(gaussian, Fraction(1))], 196.5) == pytest.approx(float(2 * (1 - mpmath.ncdf(1.965))), rel=1e-6)
+    assert beyond([(laplace, Fraction(1))], 30) == pytest.approx(
+        float(2 * q**31 / (1 + q)), rel=1e-12
+    )
+    assert beyond([(gaussian, Fraction(1))], 196.5) == pytest.approx(
+        float(2 * (1 - mpmath.ncdf(1.965))), rel=1e-6
+    )

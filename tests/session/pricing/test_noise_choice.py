@@ -21,7 +21,13 @@ from dpsql.privacy.measure import FREE, Cost
 from dpsql.privacy.mechanism import Gaussian, Laplace
 from dpsql.schema import Privacy
 from dpsql.session.database import open_database
-from dpsql.session.pricing.noise_choice import MORE, chosen_noise, is_settled, ordinary_answers, usual_costs
+from dpsql.session.pricing.noise_choice import (
+    MORE,
+    chosen_noise,
+    is_settled,
+    ordinary_answers,
+    usual_costs,
+)
 
 MICRO = Fraction("1e-6")
 TENTH = Fraction(1, 10)
@@ -32,14 +38,22 @@ def promise(epsilon: Fraction, price: Fraction = TENTH, rule: str = "hybrid") ->
     return Privacy(unit="t.id", epsilon=epsilon, delta=MICRO, query_epsilon=price, accountant=rule)
 
 
-def whole(privacy: Privacy, cap: Fraction | None = None, cap_delta: Fraction = MICRO) -> RemainingBudget:
+def whole(
+    privacy: Privacy, cap: Fraction | None = None, cap_delta: Fraction = MICRO
+) -> RemainingBudget:
     """What is left where nothing is spent, of the total and of a cap."""
     total = Budget(privacy.epsilon, privacy.delta, rule=privacy.accountant)
-    caps = () if cap is None else (FilterState("ada", Budget(cap, cap_delta, rule=privacy.accountant), FREE),)
+    caps = (
+        ()
+        if cap is None
+        else (FilterState("ada", Budget(cap, cap_delta, rule=privacy.accountant), FREE),)
+    )
     return RemainingBudget((FilterState(None, total, FREE), *caps), Lifetime(total, 1, FREE))
 
 
-def answered(privacy: Privacy, left: RemainingBudget, prices: list[Fraction], most: int = 400) -> int:
+def answered(
+    privacy: Privacy, left: RemainingBudget, prices: list[Fraction], most: int = 400
+) -> int:
     """How many statements at these prices, one after the other and over again, are answered until one is refused."""
     for count in range(most):
         price = prices[count % len(prices)]
@@ -68,18 +82,29 @@ def test_the_noise_that_pays_for_more_is_chosen_also_under_a_cap(
     privacy = promise(Fraction(epsilon))
     left = whole(privacy, None if cap is None else Fraction(cap))
     assert chosen_noise(privacy, TENTH, left) == noise
-    assert answered(privacy, left, [TENTH]) == statements == ordinary_answers(privacy, TENTH, left).total
+    assert (
+        answered(privacy, left, [TENTH])
+        == statements
+        == ordinary_answers(privacy, TENTH, left).total
+    )
 
 
-@pytest.mark.parametrize(("epsilon", "answers"), [("1", 10), ("1", 40), ("2", 17), ("3", 36), ("3", 10)])
-def test_who_asks_for_so_many_answers_gets_them_with_the_narrower_noise(epsilon: str, answers: int) -> None:
+@pytest.mark.parametrize(
+    ("epsilon", "answers"), [("1", 10), ("1", 40), ("2", 17), ("3", 36), ("3", 10)]
+)
+def test_who_asks_for_so_many_answers_gets_them_with_the_narrower_noise(
+    epsilon: str, answers: int
+) -> None:
     """And an analyst whose cap would pay for fewer gets Laplace noise."""
     privacy = Privacy(unit="t.id", epsilon=Fraction(epsilon), delta=MICRO, answers=answers)
     price, left = privacy.query_epsilon, whole(privacy)
     assert chosen_noise(privacy, price, left) == "gaussian"
     assert answers <= answered(privacy, left, [price]) <= answers + 2
     capped = whole(privacy, 3 * price)
-    assert chosen_noise(privacy, price, capped) == "laplace" and answered(privacy, capped, [price]) == 3
+    assert (
+        chosen_noise(privacy, price, capped) == "laplace"
+        and answered(privacy, capped, [price]) == 3
+    )
 
 
 def test_a_cap_without_delta_gets_laplace_noise() -> None:
@@ -102,18 +127,32 @@ rules = st.sampled_from(["hybrid", "zcdp", "rdp", "basic"])
 
 
 @settings(max_examples=150)
-@given(epsilons, prices, st.none() | epsilons, rules, st.lists(st.tuples(prices, st.booleans()), max_size=5), prices)
+@given(
+    epsilons,
+    prices,
+    st.none() | epsilons,
+    rules,
+    st.lists(st.tuples(prices, st.booleans()), max_size=5),
+    prices,
+)
 def test_what_any_noise_pays_for_is_answered(
-    epsilon: Fraction, ordinary: Fraction, cap: Fraction | None, rule: str, before: list[tuple[Fraction, bool]],
+    epsilon: Fraction,
+    ordinary: Fraction,
+    cap: Fraction | None,
+    rule: str,
+    before: list[tuple[Fraction, bool]],
     price: Fraction,
-) -> None:  # fmt: skip
+) -> None:
     """Whatever was charged before, with whatever noise: where one noise is admitted, the chosen one is."""
     assume(max(ordinary, price) <= epsilon)
     privacy = promise(epsilon, ordinary, rule)
     left = whole(privacy, cap)
     for earlier, gaussian in before:
         costs = usual_costs(privacy, earlier)
-        left = left.after(costs.get("gaussian", costs["laplace"]) if gaussian else costs["laplace"]) or left
+        left = (
+            left.after(costs.get("gaussian", costs["laplace"]) if gaussian else costs["laplace"])
+            or left
+        )
     costs = usual_costs(privacy, price)
     if any(left.after(cost) is not None for cost in costs.values()):
         assert left.after(costs[chosen_noise(privacy, price, left)]) is not None
@@ -121,7 +160,9 @@ def test_what_any_noise_pays_for_is_answered(
         assert chosen_noise(privacy, price, left) == "gaussian"
 
 
-def test_gaussian_noise_is_chosen_for_good_where_no_sum_of_epsilons_is_left_and_no_window_ends() -> None:
+def test_gaussian_noise_is_chosen_for_good_where_no_sum_of_epsilons_is_left_and_no_window_ends() -> (
+    None
+):
     left = whole(promise(Fraction(3)))
     after = left.after(Cost(None, Fraction(1, 1000)))
     assert after is not None and is_settled(after) and not is_settled(left)
@@ -141,14 +182,21 @@ def test_as_many_ordinary_statements_are_answered_as_by_the_better_noise(
     assert best <= max(MORE * answered(privacy, left, [ordinary]), 1) or best > 400
 
 
-@pytest.mark.parametrize("rule", [Hybrid(), Basic(), Concentrated(), Renyi()], ids=lambda rule: rule.name)
+@pytest.mark.parametrize(
+    "rule", [Hybrid(), Basic(), Concentrated(), Renyi()], ids=lambda rule: rule.name
+)
 @settings(max_examples=40)
 @given(epsilons, prices, st.booleans(), st.integers(0, 12))
-def test_answers_add_up(rule: object, epsilon: Fraction, price: Fraction, pure: bool, asked: int) -> None:
+def test_answers_add_up(
+    rule: object, epsilon: Fraction, price: Fraction, pure: bool, asked: int
+) -> None:
     """After k answers of one cost there are k fewer left, of as many as before."""
     cost = Cost(price if pure or isinstance(rule, Basic) else None, price**2 / 2)
     budget = Budget(epsilon, MICRO, rule=rule)  # type: ignore[arg-type]
-    full, standing = FilterState(None, budget, FREE).answers_left(cost), FilterState(None, budget, FREE)
+    full, standing = (
+        FilterState(None, budget, FREE).answers_left(cost),
+        FilterState(None, budget, FREE),
+    )
     assert full.left == full.total
     done = min(asked, full.total)
     for _ in range(done):
@@ -172,14 +220,18 @@ def test_answers_of_an_analyst_are_those_of_the_budget_that_has_fewer() -> None:
 
 def _schema(folder: Path, lines: str) -> Path:
     schema = clinic(folder, epsilon="3", query_epsilon="0.1")
-    schema.write_text(schema.read_text().replace("[tables.patients]\n", lines + "[tables.patients]\n", 1))
+    schema.write_text(
+        schema.read_text().replace("[tables.patients]\n", lines + "[tables.patients]\n", 1)
+    )
     return schema
 
 
 @pytest.mark.parametrize(
     ("cap", "count"), [("epsilon = 0.5", 5), ("epsilon = 0.3", 3), ("epsilon = 0.2\ndelta = 0", 2)]
 )
-def test_an_analyst_with_a_cap_is_answered_by_its_own_currency(cap: str, count: int, tmp_path: Path) -> None:
+def test_an_analyst_with_a_cap_is_answered_by_its_own_currency(
+    cap: str, count: int, tmp_path: Path
+) -> None:
     with connect(_schema(tmp_path, f"[analysts.ada]\n{cap}\n"), "ada") as connection:
         for number in range(count):
             left = connection.explain(COUNT.format(number)).answers
@@ -203,7 +255,9 @@ def test_a_third_of_a_full_budget_is_answered_at_once(tmp_path: Path) -> None:
             assert connection.execute(clause.format(price)).price.charged == Fraction(price)
 
 
-def test_a_target_that_only_laplace_noise_reaches_within_the_budget_is_bought(tmp_path: Path) -> None:
+def test_a_target_that_only_laplace_noise_reaches_within_the_budget_is_bought(
+    tmp_path: Path,
+) -> None:
     """± 3.2 takes ε = 0.61 of Gaussian noise, whose ρ is more than the budget holds, or 0.93 of Laplace noise."""
     database = open_database(_schema(tmp_path, ""))
     session = database.session()

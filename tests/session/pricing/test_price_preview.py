@@ -33,9 +33,16 @@ def session(database: Database) -> Session:
 
 @pytest.mark.parametrize(
     "words",
-    ["EXPLAIN", "explain", "EXPLAIN VERBOSE", "EXPLAIN (FORMAT TEXT)", "EXPLAIN (COSTS, VERBOSE off)",
-     "/* a tool */ EXPLAIN -- and\n", "EXPLAIN (ANALYZE false)"],
-)  # fmt: skip
+    [
+        "EXPLAIN",
+        "explain",
+        "EXPLAIN VERBOSE",
+        "EXPLAIN (FORMAT TEXT)",
+        "EXPLAIN (COSTS, VERBOSE off)",
+        "/* a tool */ EXPLAIN -- and\n",
+        "EXPLAIN (ANALYZE false)",
+    ],
+)
 def test_explain_tells_the_price_where_tools_look_for_it(session: Session, words: str) -> None:
     before = session.remaining
     found = session.execute(f"{words} {COUNT} HAVING COUNT(*) > 7")
@@ -46,7 +53,9 @@ def test_explain_tells_the_price_where_tools_look_for_it(session: Session, words
     assert session.remaining == before
 
 
-@pytest.mark.parametrize("words", ["EXPLAIN VERBOSE", "EXPLAIN (VERBOSE)", "EXPLAIN (verbose on, FORMAT text)"])
+@pytest.mark.parametrize(
+    "words", ["EXPLAIN VERBOSE", "EXPLAIN (VERBOSE)", "EXPLAIN (verbose on, FORMAT text)"]
+)
 def test_verbose_says_all_that_explain_privacy_does(session: Session, words: str) -> None:
     _, *said = session.execute(f"{words} {COUNT}").rows
     assert said == session.execute(f"EXPLAIN PRIVACY {COUNT}").rows and said[0] == ("engine SQL:",)
@@ -56,7 +65,10 @@ def test_explain_in_json(session: Session) -> None:
     ((text,),) = session.execute(f"EXPLAIN (FORMAT JSON) {COUNT}").rows
     (found,) = json.loads(str(text))
     ((whole,),) = session.execute(f"EXPLAIN (VERBOSE, FORMAT JSON) {COUNT}").rows
-    assert found["dpsql"][0].startswith("takes: ") and "engine SQL:" in json.loads(str(whole))[0]["dpsql"]
+    assert (
+        found["dpsql"][0].startswith("takes: ")
+        and "engine SQL:" in json.loads(str(whole))[0]["dpsql"]
+    )
     assert found["Plan"]["Total Cost"] == 0.25 and found["Plan"]["Startup Cost"] == 0
 
 
@@ -67,7 +79,8 @@ def test_what_was_paid_for_is_explained_as_free(session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", ["EXPLAIN ANALYZE", "EXPLAIN (ANALYZE)", "explain analyse verbose", "EXPLAIN (ANALYZE true)"]
+    "words",
+    ["EXPLAIN ANALYZE", "EXPLAIN (ANALYZE)", "explain analyse verbose", "EXPLAIN (ANALYZE true)"],
 )
 def test_explain_never_runs_a_statement(session: Session, words: str) -> None:
     with pytest.raises(Refused, match="use EXPLAIN"):
@@ -75,28 +88,58 @@ def test_explain_never_runs_a_statement(session: Session, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["EXPLAIN (FORMAT XML) SELECT 1", "EXPLAIN (NONSENSE) SELECT 1", "EXPLAIN () SELECT 1",
-             "EXPLAIN DROP TABLE patients", "EXPLAIN SELECT name FROM patients", "EXPLAIN EXPLAIN SELECT 1", "EXPLAIN"],
-)  # fmt: skip
+    "text",
+    [
+        "EXPLAIN (FORMAT XML) SELECT 1",
+        "EXPLAIN (NONSENSE) SELECT 1",
+        "EXPLAIN () SELECT 1",
+        "EXPLAIN DROP TABLE patients",
+        "EXPLAIN SELECT name FROM patients",
+        "EXPLAIN EXPLAIN SELECT 1",
+        "EXPLAIN",
+    ],
+)
 def test_what_explain_does_not_know_is_refused(session: Session, text: str) -> None:
     with pytest.raises(DatabaseError):
         session.execute(text)
 
 
-@pytest.mark.parametrize("table", ["dpsql.budget", '"dpsql"."budget"', "DPSQL.Budget AS b", "dpsql . budget"])
+@pytest.mark.parametrize(
+    "table", ["dpsql.budget", '"dpsql"."budget"', "DPSQL.Budget AS b", "dpsql . budget"]
+)
 def test_the_budget_is_a_table(session: Session, table: str) -> None:
     entries = len(list(session.accountant.ledger.history()))
     found = session.execute(f"SELECT * FROM {table}")
     assert [column.name for column in found.columns] == [
-        "analyst", "answers_left", "answers_total",
-        "epsilon_total", "epsilon_left", "delta_total", "delta_left", "share_left",
-        "lifetime_epsilon", "lifetime_delta", "renewed_on",
-    ]  # fmt: skip
+        "analyst",
+        "answers_left",
+        "answers_total",
+        "epsilon_total",
+        "epsilon_left",
+        "delta_total",
+        "delta_left",
+        "share_left",
+        "lifetime_epsilon",
+        "lifetime_delta",
+        "renewed_on",
+    ]
     left = session.remaining
     answers = session.ordinary_answers(left)
-    assert found.rows == [("ada", answers.left, answers.total,
-                           1000.0, float(left.epsilon), 1e-6, float(left.delta), float(left.share),
-                           1000.0, 1e-6, None)]  # fmt: skip
+    assert found.rows == [
+        (
+            "ada",
+            answers.left,
+            answers.total,
+            1000.0,
+            float(left.epsilon),
+            1e-6,
+            float(left.delta),
+            float(left.share),
+            1000.0,
+            1e-6,
+            None,
+        )
+    ]
     assert len(list(session.accountant.ledger.history())) == entries
 
 
@@ -112,7 +155,10 @@ def test_the_budget_is_that_of_now(session: Session) -> None:
 
 
 def test_the_budget_is_read_alone(session: Session) -> None:
-    for text in ("SELECT COUNT(*) FROM patients, dpsql.budget", "SELECT * FROM dpsql.budget, places"):
+    for text in (
+        "SELECT COUNT(*) FROM patients, dpsql.budget",
+        "SELECT * FROM dpsql.budget, places",
+    ):
         with pytest.raises(DatabaseError, match="alone"):
             session.execute(text)
     with pytest.raises(DatabaseError):

@@ -22,7 +22,9 @@ STATEMENTS = (
     "SELECT COUNT(DISTINCT ward) AS n, SUM(cost), COUNT(*) FROM patients JOIN visits USING (patient)",
     "SELECT sex, ward, COUNT(*) AS n FROM patients GROUP BY ROLLUP (sex, ward)",
 )
-GROUPED = "SELECT sex, COUNT(*) AS n, AVG(weight) AS a, COUNT(*) / 2.0 AS half FROM patients GROUP BY sex"
+GROUPED = (
+    "SELECT sex, COUNT(*) AS n, AVG(weight) AS a, COUNT(*) / 2.0 AS half FROM patients GROUP BY sex"
+)
 
 
 def reached(session: Session, text: str) -> ReachedGoal:
@@ -34,13 +36,17 @@ def reached(session: Session, text: str) -> ReachedGoal:
 def half_width(session: Session, text: str, price: Fraction) -> float:
     """Of the column n."""
     plan = session.plan(text).at(price)
-    (half,) = [error.half_width for error in expected(plan) if error is not None and error.name == "n"]
+    (half,) = [
+        error.half_width for error in expected(plan) if error is not None and error.name == "n"
+    ]
     return half
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.sampled_from(STATEMENTS), digits=st.integers(1, 999), power=st.integers(-2, 4))
-def test_the_price_reaches_and_a_smaller_one_does_not(session: Session, text: str, digits: int, power: int) -> None:
+def test_the_price_reaches_and_a_smaller_one_does_not(
+    session: Session, text: str, digits: int, power: int
+) -> None:
     target = Decimal(digits).scaleb(power)
     found = reached(session, f"{text} TO REACH n ± {target:f}")
     if found.epsilon is None:
@@ -54,7 +60,11 @@ def test_the_price_reaches_and_a_smaller_one_does_not(session: Session, text: st
         with pytest.raises(BudgetExhausted):
             for standing in session.remaining.standings:
                 standing.require(session.plan(text).at(found.epsilon).cost.rounded_up())
-            raise BudgetExhausted if found.epsilon > session.schema.privacy.epsilon else AssertionError
+            raise (
+                BudgetExhausted
+                if found.epsilon > session.schema.privacy.epsilon
+                else AssertionError
+            )
     else:
         assert 0 < found.share <= 1 and not found.best
 
@@ -72,7 +82,10 @@ def test_all_columns_are_reached_and_the_widest_decides(session: Session) -> Non
 
 def test_a_part_of_a_size_that_is_said(session: Session) -> None:
     text = "SELECT COUNT(*) AS n FROM visits"
-    assert reached(session, f"{text} TO REACH 5 % OF 4000").epsilon == reached(session, f"{text} TO REACH 200").epsilon
+    assert (
+        reached(session, f"{text} TO REACH 5 % OF 4000").epsilon
+        == reached(session, f"{text} TO REACH 200").epsilon
+    )
 
 
 def test_the_budget_says_what_it_admits(session: Session) -> None:
@@ -98,7 +111,10 @@ def test_the_budget_says_what_it_admits(session: Session) -> None:
         ("SELECT COUNT(*) * 2 AS m FROM visits WHERE cost > 3 TO REACH 5", "how wide 'm' is"),
         ("SELECT COUNT(*) AS m FROM visits TO REACH n 5", "no column 'n'"),
         ("SELECT BOOL_AND(ward > 1) AS m FROM patients TO REACH 5", "no column of the result"),
-        ("SELECT COUNT(*) AS m FROM visits WHERE cost > (SELECT AVG(cost) FROM visits) TO REACH 5", "no column of the"),
+        (
+            "SELECT COUNT(*) AS m FROM visits WHERE cost > (SELECT AVG(cost) FROM visits) TO REACH 5",
+            "no column of the",
+        ),
         ("SELECT COUNT(*) AS m FROM visits TO REACH 0", "no target; write a number above 0"),
         ("SELECT COUNT(*) AS m FROM visits TO REACH n 5, N 6", "one target for each column"),
         ("SELECT COUNT(*) AS m FROM visits TO REACH soon", "no target; write ± 200"),
@@ -110,16 +126,25 @@ def test_what_is_not_known_is_said(session: Session, text: str, said: str) -> No
         session.execute(f"EXPLAIN PRIVACY {text}")
     if "not released yet" in str(refusal.value):
         assert refusal.value.hint is not None
-        words = refusal.value.hint if "cost)" in text or "COUNT(*) AS" in text else "TO REACH 5 AT 4000 ROWS"
+        words = (
+            refusal.value.hint
+            if "cost)" in text or "COUNT(*) AS" in text
+            else "TO REACH 5 AT 4000 ROWS"
+        )
         if "* 2" in text:
-            assert words.startswith("TO REACH") and refusal.value.hint == "SET dpsql.target_error = '± 5'"
+            assert (
+                words.startswith("TO REACH")
+                and refusal.value.hint == "SET dpsql.target_error = '± 5'"
+            )
         else:
             assert session.explain(text.partition(" TO REACH")[0] + " " + words).reached is not None
 
 
 @pytest.mark.parametrize("target", ["± 2", "5 %", "m 5 %"])
 @pytest.mark.parametrize("column", ["MEDIAN(cost)", "STDDEV(cost)", "SUM(cost) / COUNT(*)"])
-def test_what_only_an_answer_tells_is_bought_by_one(session: Session, column: str, target: str) -> None:
+def test_what_only_an_answer_tells_is_bought_by_one(
+    session: Session, column: str, target: str
+) -> None:
     """Of a median neither a size nor a number of rows tells the width: what is to be written instead has a pilot."""
     text = f"SELECT {column} AS m FROM visits WHERE cost > 7"
     with pytest.raises(StatementError, match="how wide 'm' is depends on numbers") as refusal:
@@ -147,7 +172,11 @@ def test_what_was_released_before_tells_sizes(session: Session) -> None:
         assert half_width(session, GROUPED, found.epsilon * Fraction(98, 100)) > 0.5 * middle
     assert session.remaining == before
     for name in ("a", "half"):
-        said = next(line for line in str(session.explain(GROUPED)).splitlines() if line.startswith(f"column {name}:"))
+        said = next(
+            line
+            for line in str(session.explain(GROUPED)).splitlines()
+            if line.startswith(f"column {name}:")
+        )
         assert "with what was released before at ε = 20" in said
 
 
@@ -162,7 +191,9 @@ def test_what_was_released_before_is_told_as_it_was_shown(session: Session) -> N
     assert explanation.stored and explanation.known == 20
     for ends, error in zip(result.intervals[0], explanation.expected, strict=True):
         assert ends is not None and error is not None
-        assert (ends[1] - ends[0]) / 2 == pytest.approx(error.half_width, rel=0.2)  # some are drawn anew
+        assert (ends[1] - ends[0]) / 2 == pytest.approx(
+            error.half_width, rel=0.2
+        )  # some are drawn anew
     for place in (0, 1, 3):
         ends, error = result.intervals[0][place], explanation.expected[place]
         assert ends is not None and error is not None

@@ -57,7 +57,10 @@ def test_an_absolute_target_is_priced_before_it_runs(session: Session) -> None:
 
 def test_every_statement_has_its_own_price(session: Session) -> None:
     session.execute("SET dpsql.target_error = 2")
-    one, three = session.plan(COUNT), session.plan("SELECT COUNT(*) AS n, SUM(ward) AS s FROM patients")
+    one, three = (
+        session.plan(COUNT),
+        session.plan("SELECT COUNT(*) AS n, SUM(ward) AS s FROM patients"),
+    )
     assert one.price != three.price
     session.execute("RESET dpsql.target_error")
     assert session.plan(COUNT).price == 1
@@ -73,8 +76,12 @@ def test_a_pilot_tells_the_price_of_the_better_answer(session: Session) -> None:
     assert plan.pilot and plan.price == Fraction(1, 2)
     result = session.execute(COUNT)
     history = list(session.accountant.ledger.history())
-    if len(history) == 1:  # the first answer happened to be large enough, or the price to be too large
-        assert any("reaches 3 %" in notice or "a first answer only" in notice for notice in result.notices)
+    if (
+        len(history) == 1
+    ):  # the first answer happened to be large enough, or the price to be too large
+        assert any(
+            "reaches 3 %" in notice or "a first answer only" in notice for notice in result.notices
+        )
         return
     assert len(history) == 2
     assert result.price.charged > Fraction(1, 2)
@@ -122,7 +129,8 @@ def test_what_one_may_cost_is_bounded(session: Session) -> None:
     """Ten times the session's price, unless somebody says otherwise; refused before anything is charged."""
     session.execute("SET dpsql.target_error = 0.3")
     with pytest.raises(
-        BudgetExhausted, match=r"more than one statement may cost here, ε = 10; SET dpsql.most_epsilon = "
+        BudgetExhausted,
+        match=r"more than one statement may cost here, ε = 10; SET dpsql.most_epsilon = ",
     ):
         session.execute(COUNT)
     assert entries(session) == 0
@@ -141,7 +149,9 @@ def test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may(sessio
         for percent in (5, 20, 40):
             session.execute(f"SET dpsql.target_error = '{percent} %'")
             before = entries(session)
-            result = session.execute(f"SELECT COUNT(*) AS n FROM visits WHERE visit <> {100 * place + percent}")
+            result = session.execute(
+                f"SELECT COUNT(*) AS n FROM visits WHERE visit <> {100 * place + percent}"
+            )
             assert result.price.charged <= Fraction(most)
             charged.append(entries(session) - before)
     assert charged.count(1) >= 2 and charged.count(2) >= 2
@@ -154,7 +164,9 @@ def test_a_pilot_is_reckoned_in_what_its_better_answer_may_cost(session: Session
     result, released = session._answering.answer(plan)
 
     def better(most: Fraction) -> Plan | None:
-        return session._targets.better(plan, result, released, replace(session.settings, most_epsilon=most))[1]
+        return session._targets.better(
+            plan, result, released, replace(session.settings, most_epsilon=most)
+        )[1]
 
     dear = better(Fraction(2000))
     assert dear is not None and result.price.charged == 1
@@ -175,7 +187,9 @@ def test_what_the_budget_does_not_admit_is_refused_with_what_it_admits(tmp_path:
     database = open_database(clinic(tmp_path, epsilon="2", query_epsilon="1"))
     session = database.session("ada")
     session.execute("SET dpsql.target_error = 0.5")
-    with pytest.raises(BudgetExhausted, match=r"the budget does not admit it; it admits ε = .* which gives n ± "):
+    with pytest.raises(
+        BudgetExhausted, match=r"the budget does not admit it; it admits ε = .* which gives n ± "
+    ):
         session.execute(COUNT)
     assert entries(session) == 0
     database.close()
@@ -201,12 +215,16 @@ def test_who_does_not_consent_keeps_the_first_answer(session: Session) -> None:
             raise BudgetExhausted("no")
 
     for limit in range(100, 130):  # until noise is small beside what it hides
-        found = answer(session, f"SELECT SUM(cost) AS s FROM visits WHERE cost < {limit}", consent).result
+        found = answer(
+            session, f"SELECT SUM(cost) AS s FROM visits WHERE cost < {limit}", consent
+        ).result
         if len(asked) > 1:
             break
         asked.clear()
     assert [charged for _, charged in asked] == [0, 1] and asked[1][0] > 1
-    assert found.price.charged == 1 and any("a first answer only: no" in notice for notice in found.notices)
+    assert found.price.charged == 1 and any(
+        "a first answer only: no" in notice for notice in found.notices
+    )
 
 
 def test_where_another_was_faster_the_first_answer_stands(session: Session) -> None:
@@ -224,7 +242,9 @@ def test_where_another_was_faster_the_first_answer_stands(session: Session) -> N
 def test_statements_without_intervals_and_with_their_own_price_keep_it(session: Session) -> None:
     session.execute("SET dpsql.target_error = '5 %'")
     assert session.plan("SELECT BOOL_AND(ward > 1) AS b FROM patients").price == 1
-    own = session.plan("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 3) COUNT(*) AS n FROM visits")
+    own = session.plan(
+        "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 3) COUNT(*) AS n FROM visits"
+    )
     assert own.price == 3 and not own.pilot
     assert session.plan("SELECT COUNT(*) FROM places").cores == ()
 
@@ -237,7 +257,9 @@ def test_an_average_by_an_absolute_target_needs_a_pilot(session: Session) -> Non
     assert result.notices
 
 
-@pytest.mark.parametrize("text", ["SET dpsql.target_error = 'x'", "SET dpsql.target_error = 0", "SET dpsql.aim = 5"])
+@pytest.mark.parametrize(
+    "text", ["SET dpsql.target_error = 'x'", "SET dpsql.target_error = 0", "SET dpsql.aim = 5"]
+)
 def test_what_is_no_target_is_refused(session: Session, text: str) -> None:
     with pytest.raises(Refused):
         session.execute(text)

@@ -13,7 +13,13 @@ import dpsql
 from dpsql.errors import Refused, StatementError
 from dpsql.session import request
 from dpsql.session.request.client_line import read, with_goal, without_refine
-from dpsql.session.request.named_statements import BLANK, CreateNamed, DropNamed, ShowNamed, named_statement
+from dpsql.session.request.named_statements import (
+    BLANK,
+    CreateNamed,
+    DropNamed,
+    ShowNamed,
+    named_statement,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,24 +54,60 @@ def test_a_line_is_read(text: str, wanted: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("EXPLAIN ANALYZE SELECT 1", "E_STMT", "EXPLAIN ANALYZE would run the statement, and it would be paid for"),
+        (
+            "EXPLAIN ANALYZE SELECT 1",
+            "E_STMT",
+            "EXPLAIN ANALYZE would run the statement, and it would be paid for",
+        ),
         ("EXPLAIN (ANALYSE on) SELECT 1", "E_STMT", "EXPLAIN ANALYZE would run"),
         ("EXPLAIN (FORMAT xml) SELECT 1", "E_STMT", "EXPLAIN answers in FORMAT TEXT or JSON"),
         ("EXPLAIN (COSTS, faster) SELECT 1", "E_STMT", "EXPLAIN has no option FASTER"),
         ("EXPLAIN () SELECT 1", "E_STMT", "EXPLAIN has no option without a name"),
-        ("SET dpsql.epsilon = 0.5; SELECT 1", "E_MULTI", "send one statement at a time: first the SET"),
+        (
+            "SET dpsql.epsilon = 0.5; SELECT 1",
+            "E_MULTI",
+            "send one statement at a time: first the SET",
+        ),
         ("RESET dpsql.epsilon; SELECT 1", "E_MULTI", "send one statement at a time: first the SET"),
-        ("SET dpsql.nothing = 1", "E_STMT", "that is no setting of dpsql; write SET dpsql.epsilon = 0.5, "),
-        ("SET work_mem = 1", "E_STMT", "that is no setting of dpsql; write SET dpsql.epsilon = 0.5, "),
+        (
+            "SET dpsql.nothing = 1",
+            "E_STMT",
+            "that is no setting of dpsql; write SET dpsql.epsilon = 0.5, ",
+        ),
+        (
+            "SET work_mem = 1",
+            "E_STMT",
+            "that is no setting of dpsql; write SET dpsql.epsilon = 0.5, ",
+        ),
         ("RESET", "E_STMT", "that is no setting of dpsql"),
-        ("SET dpsql.reuse = maybe", "E_STMT", "'maybe' is no value of dpsql.reuse; write on or off"),
-        ("SHOW nothing", "E_STMT", "SHOW knows tables, synthetic tables, synopses, dpsql.budget, dpsql.epsilon, "),
-        ("SELECT 1 TO REACH 5%", "E_STMT", "TO REACH stands behind EXPLAIN PRIVACY and tells the price"),
-        ("EXPLAIN PRIVACY SELECT 1 TO REACH much", "E_STMT", "what stands behind TO REACH is no target; write ± 200"),
+        (
+            "SET dpsql.reuse = maybe",
+            "E_STMT",
+            "'maybe' is no value of dpsql.reuse; write on or off",
+        ),
+        (
+            "SHOW nothing",
+            "E_STMT",
+            "SHOW knows tables, synthetic tables, synopses, dpsql.budget, dpsql.epsilon, ",
+        ),
+        (
+            "SELECT 1 TO REACH 5%",
+            "E_STMT",
+            "TO REACH stands behind EXPLAIN PRIVACY and tells the price",
+        ),
+        (
+            "EXPLAIN PRIVACY SELECT 1 TO REACH much",
+            "E_STMT",
+            "what stands behind TO REACH is no target; write ± 200",
+        ),
         ("DROP SYNOPSIS", "E_STMT", "write DROP SYNOPSIS [IF EXISTS] name"),
-        ("CREATE SYNTHETIC TABLE", "E_STMT", "write CREATE SYNTHETIC TABLE name AS SELECT columns FROM table"),
+        (
+            "CREATE SYNTHETIC TABLE",
+            "E_STMT",
+            "write CREATE SYNTHETIC TABLE name AS SELECT columns FROM table",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_line_that_cannot_be_done_says_what_to_write(text: str, code: str, said: str) -> None:
     with pytest.raises((StatementError, Refused)) as raised:
         read(text)
@@ -92,27 +134,43 @@ def test_the_goal_is_the_last_one_and_stands_outside_of_texts() -> None:
         ("SELECT refine", ("SELECT refine", False)),
     ],
 )
-def test_refine_stands_before_a_query_and_leaves_its_places(text: str, wanted: tuple[str, bool]) -> None:
+def test_refine_stands_before_a_query_and_leaves_its_places(
+    text: str, wanted: tuple[str, bool]
+) -> None:
     assert without_refine(text) == wanted and len(wanted[0]) == len(text)
 
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("CREATE SYNTHETIC TABLE t AS SELECT a FROM b", CreateNamed("synthetic table", "t", " SELECT a FROM b")),
-        ('create synthetic table "T" as SELECT a FROM b PRICE 0.5 ROWS 9;',
-         CreateNamed("synthetic table", "T", " SELECT a FROM b ", 9, Fraction(1, 2))),
-        ("CREATE SYNOPSIS s AS SELECT a FROM b rows 9", CreateNamed("synopsis", "s", " SELECT a FROM b rows 9")),
-        ("CREATE SYNOPSIS s AS SELECT a FROM b WHERE c = 'price 3' price 2 -- cheap",
-         CreateNamed("synopsis", "s", " SELECT a FROM b WHERE c = 'price 3' ", None, Fraction(2))),
-        ("CREATE SYNTHETIC TABLE t AS SELECT a FROM b WHERE c = 'price 3'",
-         CreateNamed("synthetic table", "t", " SELECT a FROM b WHERE c = 'price 3'")),
+        (
+            "CREATE SYNTHETIC TABLE t AS SELECT a FROM b",
+            CreateNamed("synthetic table", "t", " SELECT a FROM b"),
+        ),
+        (
+            'create synthetic table "T" as SELECT a FROM b PRICE 0.5 ROWS 9;',
+            CreateNamed("synthetic table", "T", " SELECT a FROM b ", 9, Fraction(1, 2)),
+        ),
+        (
+            "CREATE SYNOPSIS s AS SELECT a FROM b rows 9",
+            CreateNamed("synopsis", "s", " SELECT a FROM b rows 9"),
+        ),
+        (
+            "CREATE SYNOPSIS s AS SELECT a FROM b WHERE c = 'price 3' price 2 -- cheap",
+            CreateNamed(
+                "synopsis", "s", " SELECT a FROM b WHERE c = 'price 3' ", None, Fraction(2)
+            ),
+        ),
+        (
+            "CREATE SYNTHETIC TABLE t AS SELECT a FROM b WHERE c = 'price 3'",
+            CreateNamed("synthetic table", "t", " SELECT a FROM b WHERE c = 'price 3'"),
+        ),
         ("DROP SYNTHETIC TABLE if exists t ;", DropNamed("synthetic table", "t", True)),
         ("DROP SYNOPSIS s", DropNamed("synopsis", "s")),
         ("CREATE TABLE t AS SELECT 1", None),
         ("DROP TABLE t", None),
     ],
-)  # fmt: skip
+)
 def test_a_named_release_has_its_rows_and_its_price_at_its_end(text: str, wanted: Any) -> None:
     found = named_statement(text)
     if isinstance(wanted, CreateNamed) and isinstance(found, CreateNamed):
@@ -125,7 +183,9 @@ def test_no_group_is_repeated_without_giving_back() -> None:
     """Python 3.11 before 3.11.5 matches too little where a group with branches is repeated possessively."""
     home = Path(dpsql.__file__).parent
     assert [
-        str(file) for file in home.rglob("*.py") if re.search(r"(?<!\\)\)[*+?]\+[^+=\s]", file.read_text("utf-8"))
+        str(file)
+        for file in home.rglob("*.py")
+        if re.search(r"(?<!\\)\)[*+?]\+[^+=\s]", file.read_text("utf-8"))
     ] == []
     for text in ("/* a */ -- b\n /*** c * d **/ ", "", " ", "-- e"):
         assert re.fullmatch(BLANK, text) is not None

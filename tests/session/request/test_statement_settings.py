@@ -24,13 +24,21 @@ DEFAULT = StatementSettings(Fraction(1, 10))
 @pytest.mark.parametrize(
     ("name", "written", "shown"),
     [
-        ("epsilon", "2", "2"), ("epsilon", "0.25", "0.25"), ("most_epsilon", "3.50", "3.5"),
-        ("mechanism", "LAPLACE", "laplace"), ("target_error", "5%", "5 %"), ("target_error", " Off ", "off"),
-        ("target_error", "200", "± 200"), ("clipping", "Report", "report"), ("empty_groups", "HIDE", "hide"),
+        ("epsilon", "2", "2"),
+        ("epsilon", "0.25", "0.25"),
+        ("most_epsilon", "3.50", "3.5"),
+        ("mechanism", "LAPLACE", "laplace"),
+        ("target_error", "5%", "5 %"),
+        ("target_error", " Off ", "off"),
+        ("target_error", "200", "± 200"),
+        ("clipping", "Report", "report"),
+        ("empty_groups", "HIDE", "hide"),
         ("preview", "Synthetic", "synthetic"),
-        ("intervals", "no", "off"), ("intervals", "1", "on"), ("reuse", "OFF", "off"),
+        ("intervals", "no", "off"),
+        ("intervals", "1", "on"),
+        ("reuse", "OFF", "off"),
     ],
-)  # fmt: skip
+)
 def test_a_setting_is_shown_as_it_was_understood(name: str, written: str, shown: str) -> None:
     changed = DEFAULT.with_setting(f"dpsql.{name}", written, DEFAULT)
     assert changed.shown(f"dpsql.{name}") == shown
@@ -39,10 +47,20 @@ def test_a_setting_is_shown_as_it_was_understood(name: str, written: str, shown:
 
 @pytest.mark.parametrize(
     ("name", "written"),
-    [("epsilon", "-1"), ("epsilon", "1e3"), ("epsilon", "1."), ("epsilon", "1" * 19), ("epsilon", "٣"),
-     ("mechanism", "x"),
-     ("clipping", ""), ("empty_groups", "never"), ("preview", "yes"), ("intervals", "maybe"), ("target_error", "much")],
-)  # fmt: skip
+    [
+        ("epsilon", "-1"),
+        ("epsilon", "1e3"),
+        ("epsilon", "1."),
+        ("epsilon", "1" * 19),
+        ("epsilon", "٣"),
+        ("mechanism", "x"),
+        ("clipping", ""),
+        ("empty_groups", "never"),
+        ("preview", "yes"),
+        ("intervals", "maybe"),
+        ("target_error", "much"),
+    ],
+)
 def test_a_setting_that_cannot_be_is_none(name: str, written: str) -> None:
     with pytest.raises(ValueError):
         SETTINGS[f"dpsql.{name}"].read(written)
@@ -60,7 +78,9 @@ def test_the_most_that_a_target_may_cost_is_ten_times_the_price() -> None:
 
 
 def test_a_price_is_at_most_the_total() -> None:
-    privacy = Privacy(unit="people.id", epsilon=Fraction(2), delta=Fraction(0), query_epsilon=Fraction(1))
+    privacy = Privacy(
+        unit="people.id", epsilon=Fraction(2), delta=Fraction(0), query_epsilon=Fraction(1)
+    )
     assert allowed_price(Fraction(2), privacy) == 2
     with pytest.raises(DataError, match="at most the total of the schema"):
         allowed_price(Fraction(2001, 1000), privacy)
@@ -68,13 +88,19 @@ def test_a_price_is_at_most_the_total() -> None:
         allowed(DEFAULT.with_setting("dpsql.most_epsilon", "0", DEFAULT), privacy)
     with pytest.raises(DataError, match="Gaussian noise needs a delta"):
         allowed(DEFAULT.with_setting("dpsql.mechanism", "gaussian", DEFAULT), privacy)
-    assert allowed(DEFAULT.with_setting("dpsql.mechanism", "laplace", DEFAULT), privacy).mechanism == "laplace"
+    assert (
+        allowed(DEFAULT.with_setting("dpsql.mechanism", "laplace", DEFAULT), privacy).mechanism
+        == "laplace"
+    )
 
 
 @pytest.mark.parametrize(
-    ("written", "amount", "relative"), [("5 %", Fraction(1, 20), True), (200, 200, False), (0.5, Fraction(1, 2), False)]
+    ("written", "amount", "relative"),
+    [("5 %", Fraction(1, 20), True), (200, 200, False), (0.5, Fraction(1, 2), False)],
 )
-def test_a_target_is_a_text_or_a_number(written: str | float, amount: Fraction, relative: bool) -> None:
+def test_a_target_is_a_text_or_a_number(
+    written: str | float, amount: Fraction, relative: bool
+) -> None:
     found = target(written)
     assert found is not None and (found.amount, found.relative) == (amount, relative)
     assert target(found) is found and target(None) is None

@@ -59,7 +59,9 @@ MEAN = "SELECT AVG(amount) AS mean FROM payments"
 PEOPLE = 600
 
 
-def written(folder: Path, *, epsilon: int = 100, delta: str = "1e-6", neighbours: str = "add-remove") -> Path:
+def written(
+    folder: Path, *, epsilon: int = 100, delta: str = "1e-6", neighbours: str = "add-remove"
+) -> Path:
     """A database of payments, and its schema file."""
     folder.mkdir(exist_ok=True)
     with duckdb.connect(str(folder / "payments.duckdb")) as connection:
@@ -87,25 +89,35 @@ def session(file: Path) -> Iterator[Session]:
 
 def finds(session: Session) -> list[Entry]:
     """The lines of the ledger that paid for bounds."""
-    return [entry for entry in session.accountant.ledger.history() if entry.statement.startswith("bounds of")]
+    return [
+        entry
+        for entry in session.accountant.ledger.history()
+        if entry.statement.startswith("bounds of")
+    ]
 
 
 def entries(session: Session) -> list[str]:
     return [entry.statement for entry in session.accountant.ledger.history()]
 
 
-def test_bounds_are_found_once_and_kept_for_all_analysts_and_data(file: Path, session: Session) -> None:
+def test_bounds_are_found_once_and_kept_for_all_analysts_and_data(
+    file: Path, session: Session
+) -> None:
     first = session.execute(MEAN)
     (find,) = finds(session)
     assert entries(session) == ["bounds of payments.amount", MEAN] and find.analyst == "ada"
-    assert first.price.charged == 2 and first.price.cost == sum([find.cost], session.plan(MEAN).cost)
+    assert first.price.charged == 2 and first.price.cost == sum(
+        [find.cost], session.plan(MEAN).cost
+    )
     assert any("was for finding bounds" in each for each in first.notices)
     ((low, high),) = [session.named.bounds["payments", "amount"].ends or (Fraction(0), Fraction(0))]
     assert 0 < low <= 1 and 990 <= high <= 1600
     said = [each for each in first.notices if each.startswith("bounds of payments.amount, [")]
     assert len(said) == 1
     assert first.rows[0][0] == pytest.approx(185, rel=0.2)
-    second = session.execute("SELECT town, AVG(amount), MEDIAN(amount), MAX(amount) FROM payments GROUP BY town")
+    second = session.execute(
+        "SELECT town, AVG(amount), MEDIAN(amount), MAX(amount) FROM payments GROUP BY town"
+    )
     assert second.price.charged == 1 and said[0] in second.notices and len(finds(session)) == 1
     with closing(opened(file, "bob")) as other:
         assert other.execute("SELECT STDDEV(amount) FROM payments").price.charged <= 1
@@ -123,13 +135,21 @@ def test_planning_and_explaining_finds_nothing_and_says_what_it_takes(session: S
     first = "bounds of payments.amount are found first, for ε = 1 more"
     assert first in str(session.explain(MEAN)) and any(first in notice for notice in plan.notices)
     bought = session.purchase(plan)
-    assert isinstance(bought, NamedPrice) and bought.price == 2 * plan.price and bought.cost.rho == 2 * plan.cost.rho
-    prepared = session.prepare("SELECT AVG(amount) AS mean FROM payments WHERE pieces > ?", ["BIGINT"])
+    assert (
+        isinstance(bought, NamedPrice)
+        and bought.price == 2 * plan.price
+        and bought.cost.rho == 2 * plan.cost.rho
+    )
+    prepared = session.prepare(
+        "SELECT AVG(amount) AS mean FROM payments WHERE pieces > ?", ["BIGINT"]
+    )
     assert [column.name for column in prepared.columns] == ["mean"]
     assert not entries(session)
     answer = session.answer(prepared.plan([3]))
     assert answer.price.charged == 2 and len(finds(session)) == 1
-    assert session.plan(MEAN).unfound == () and session.purchase(session.plan(MEAN)) == session.plan(MEAN)
+    assert session.plan(MEAN).unfound == () and session.purchase(
+        session.plan(MEAN)
+    ) == session.plan(MEAN)
 
 
 def test_only_the_columns_that_a_statement_needs_are_found(session: Session) -> None:
@@ -139,7 +159,9 @@ def test_only_the_columns_that_a_statement_needs_are_found(session: Session) -> 
     assert not finds(session)
     session.execute("SELECT SUM(amount), AVG(pieces) FROM payments")
     assert [entry.statement for entry in finds(session)] == ["bounds of payments.pieces"]
-    session.execute("SELECT town, SUM(amount) FROM payments GROUP BY ROLLUP (town)")  # no norm for several levels
+    session.execute(
+        "SELECT town, SUM(amount) FROM payments GROUP BY ROLLUP (town)"
+    )  # no norm for several levels
     assert [entry.statement for entry in finds(session)][1:] == ["bounds of payments.amount"]
 
 
@@ -166,7 +188,9 @@ def test_too_few_units_are_found_out_once(session: Session) -> None:
     assert entries(session) == ["bounds of payments.rare"]
 
 
-def test_bounds_that_the_budget_does_not_hold_with_the_statement_are_not_charged(tmp_path: Path) -> None:
+def test_bounds_that_the_budget_does_not_hold_with_the_statement_are_not_charged(
+    tmp_path: Path,
+) -> None:
     with closing(opened(written(tmp_path / "small", epsilon=1, delta="0"))) as session:
         with pytest.raises(BudgetExhausted):
             session.execute(MEAN)
@@ -174,7 +198,9 @@ def test_bounds_that_the_budget_does_not_hold_with_the_statement_are_not_charged
         session.execute("SELECT COUNT(*) FROM payments")
 
 
-def test_an_analyst_pays_for_each_reading_that_fails(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_analyst_pays_for_each_reading_that_fails(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """That a reading fails may tell something of the data, so that it is never seen for nothing."""
     with monkeypatch.context() as patch:
         patch.setattr(DuckDBReading, "_rows", lambda *_: [][0])
@@ -190,7 +216,10 @@ def test_of_two_sessions_at_once_one_pays(file: Path) -> None:
         sessions = [database.session("ada"), database.session("bob")]
         plans = [session.plan(MEAN) for session in sessions]
         with ThreadPoolExecutor() as threads:
-            answers = [threads.submit(session.answer, plan) for session, plan in zip(sessions, plans, strict=True)]
+            answers = [
+                threads.submit(session.answer, plan)
+                for session, plan in zip(sessions, plans, strict=True)
+            ]
         assert sum(answer.result().price.charged for answer in answers) == 2
         assert len(finds(sessions[0])) == 1
 
@@ -201,7 +230,12 @@ def test_bounds_that_another_process_keeps_meanwhile_are_read(
     put = Ledger.put_named
 
     def put_twice(ledger: Ledger, new: NewRelease) -> None:
-        put(ledger, replace(new, facts=new.facts.replace('"bounds": [', '"bounds": ["-7", "7"], "ours": [')))
+        put(
+            ledger,
+            replace(
+                new, facts=new.facts.replace('"bounds": [', '"bounds": ["-7", "7"], "ours": [')
+            ),
+        )
         put(ledger, new)
 
     monkeypatch.setattr(Ledger, "put_named", put_twice)
@@ -212,7 +246,9 @@ def test_bounds_that_another_process_keeps_meanwhile_are_read(
 
 @pytest.mark.parametrize("delta", ["0", "1e-6"])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
-def test_a_unit_moves_the_counts_by_no_more_than_is_charged(tmp_path: Path, delta: str, neighbours: str) -> None:
+def test_a_unit_moves_the_counts_by_no_more_than_is_charged(
+    tmp_path: Path, delta: str, neighbours: str
+) -> None:
     """Limits of the table are below a unit's rows: none of them is in the claim, and each unit has one place."""
     file = written(tmp_path / "claim", delta=delta, neighbours=neighbours)
     with closing(opened(file)) as session:

@@ -29,7 +29,10 @@ def noisy(counts: Numbers, deviation: float) -> NoisyCounts:
 
 
 def counted(
-    numbers: Numbers, deviation: float, random: np.random.Generator, rungs: NDArray[np.int64] = LIMITS
+    numbers: Numbers,
+    deviation: float,
+    random: np.random.Generator,
+    rungs: NDArray[np.int64] = LIMITS,
 ) -> NoisyCounts:
     exact = np.bincount(np.searchsorted(rungs, numbers), minlength=len(rungs))
     return noisy(exact + random.normal(0, deviation, len(rungs)), deviation)
@@ -63,7 +66,11 @@ def test_the_limit_has_nearly_the_least_error_and_what_is_beyond_is_said_right(l
     found, within, units_within, apart = [], 0, 0, []
     for _ in range(40):
         limit = row_limit(RUNGS, counted(numbers, 7.0, random), ERROR)
-        assert limit is not None and limit.most in LIMITS and 0 <= limit.beyond <= limit.beyond_at_most <= 1
+        assert (
+            limit is not None
+            and limit.most in LIMITS
+            and 0 <= limit.beyond <= limit.beyond_at_most <= 1
+        )
         cut, error = errors(numbers, limit)
         found.append(error)
         within += cut <= limit.beyond_at_most + 0.002
@@ -104,7 +111,9 @@ def test_a_larger_price_of_statements_takes_a_larger_limit() -> None:
     assert found[0].most > found[1].most > found[2].most
     assert found[0].beyond < found[1].beyond < found[2].beyond
     assert found[2].beyond == pytest.approx(errors(numbers, found[2])[0], abs=0.02)
-    assert found[2].units == pytest.approx((numbers > found[2].most).sum(), abs=found[2].units_error)
+    assert found[2].units == pytest.approx(
+        (numbers > found[2].most).sum(), abs=found[2].units_error
+    )
 
 
 def test_noise_alone_is_no_limit_and_no_bound() -> None:
@@ -144,8 +153,14 @@ def test_bounds_reach_one_step_beyond_the_last_value_but_not_beyond_0() -> None:
     years = random.integers(1871, 2015, 1_500).astype(float)
     highs = [covering(ladder.rungs, counted(years, 20.0, random, rungs)) for _ in range(40)]
     lows = [covering(ladder.rungs, counted(-years, 20.0, random, rungs)) for _ in range(40)]
-    assert all(high is not None and high >= 2240 for high in highs) and sum(high == 2500 for high in highs) >= 35
-    assert all(low is not None and low >= -1800 for low in lows) and sum(low == -1600 for low in lows) >= 35
+    assert (
+        all(high is not None and high >= 2240 for high in highs)
+        and sum(high == 2500 for high in highs) >= 35
+    )
+    assert (
+        all(low is not None and low >= -1800 for low in lows)
+        and sum(low == -1600 for low in lows) >= 35
+    )
     none = np.zeros(1_500)
     assert covering(ladder.rungs, counted(none, 20.0, random, rungs)) == 0
     assert covering(ladder.rungs, counted(none - 1, 20.0, random, rungs)) == 0
@@ -170,7 +185,8 @@ def test_a_tail_that_noise_hides_is_that_of_the_curve() -> None:
     limits, last = [int(step) for step in steps], int(np.argmax(steps >= 200))
     random = np.random.default_rng(9)
     tails = [
-        sum(hidden_tail(limits, sizes, list(exact + random.normal(0, 7.0, len(steps))), 7.0, last)) for _ in range(20)
+        sum(hidden_tail(limits, sizes, list(exact + random.normal(0, 7.0, len(steps))), 7.0, last))
+        for _ in range(20)
     ]
     assert fmean(tails) == pytest.approx(exact[last + 1 :].sum(), rel=0.3)
     flat = [0.0] * len(steps)

@@ -30,21 +30,31 @@ def shop(price: list[int] | None = None, **limits: Any) -> Schema:
     """People and their orders, of which the limits may be said."""
     return Schema.model_validate(
         {
-            "name": "shop", "source": "x.duckdb",
+            "name": "shop",
+            "source": "x.duckdb",
             "privacy": {"unit": "people.id", "epsilon": 1, "delta": 0, "query_epsilon": 1},
             "tables": {
-                "people": {"key": "id", "max_rows_per_unit": 1, "columns": {"id": {"type": "integer"}}},
+                "people": {
+                    "key": "id",
+                    "max_rows_per_unit": 1,
+                    "columns": {"id": {"type": "integer"}},
+                },
                 "orders": {
-                    "references": {"person": "people.id"}, ROWS: 2**20, **limits,
+                    "references": {"person": "people.id"},
+                    ROWS: 2**20,
+                    **limits,
                     "columns": {
-                        "person": {"type": "integer"}, "kind": {"type": "text", "values": ["a", "b"], "nullable": True},
-                        "paid": {"type": "boolean"}, "note": {"type": "text"}, "age": {"type": "integer"},
+                        "person": {"type": "integer"},
+                        "kind": {"type": "text", "values": ["a", "b"], "nullable": True},
+                        "paid": {"type": "boolean"},
+                        "note": {"type": "text"},
+                        "age": {"type": "integer"},
                         "price": {"type": "double", "bounds": price},
                     },
                 },
             },
         }
-    )  # fmt: skip
+    )
 
 
 def missing(
@@ -62,7 +72,11 @@ def missing(
 
 def counts(units: int = 1000, **found: int | tuple[int, int]) -> Mapping[Question, NoisyCounts]:
     """Counts of units that all have a number: of limits by their names, and of columns as least and largest values."""
-    sought: dict[str, Any] = {ROWS: "rows per unit", GROUPS: "groups per unit", PER_GROUP: "rows per group"}
+    sought: dict[str, Any] = {
+        ROWS: "rows per unit",
+        GROUPS: "groups per unit",
+        PER_GROUP: "rows per group",
+    }
     ends = of_bounds(SqlType.parse("integer"))
     made: dict[Question, NoisyCounts] = {}
     for name, number in found.items():
@@ -70,13 +84,17 @@ def counts(units: int = 1000, **found: int | tuple[int, int]) -> Mapping[Questio
             for side, end in zip(("low", "high"), number, strict=True):
                 made[Question("orders", name, side, ends)] = _at(ends.rungs, end, units)  # type: ignore[arg-type]
         else:
-            made[Question("orders", None, sought[name], of_limits())] = _at(of_limits().rungs, number, units)
+            made[Question("orders", None, sought[name], of_limits())] = _at(
+                of_limits().rungs, number, units
+            )
     return made
 
 
 def _at(rungs: Sequence[Fraction], number: int, units: int) -> NoisyCounts:
     place = next(place for place, rung in enumerate(rungs) if number <= rung)
-    return NoisyCounts(tuple(float(units * (step == place)) for step in range(len(rungs))), 1.0, 3.6, 6.0)
+    return NoisyCounts(
+        tuple(float(units * (step == place)) for step in range(len(rungs))), 1.0, 3.6, 6.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,14 +111,22 @@ def _at(rungs: Sequence[Fraction], number: int, units: int) -> NoisyCounts:
     ],
 )
 def test_a_limit_is_written_where_it_is_less_than_the_rows_of_a_unit(
-    keys: tuple[str, ...], found: tuple[int, ...], written: tuple[int | None, ...], said: list[tuple[str, int, int]]
+    keys: tuple[str, ...],
+    found: tuple[int, ...],
+    written: tuple[int | None, ...],
+    said: list[tuple[str, int, int]],
 ) -> None:
     told, lines = tuned(missing(keys=keys), counts(**dict(zip(ALL, found, strict=True))))
-    assert told.limits == {"orders": {name: most for name, most in zip(ALL, written, strict=True) if most is not None}}
+    assert told.limits == {
+        "orders": {name: most for name, most in zip(ALL, written, strict=True) if most is not None}
+    }
     about, at_most = told.beyond["orders"]
     assert about == 0 and 0 < at_most < Fraction(1, 10)
     of_rows, *others = lines
-    assert of_rows.startswith("orders: about 0 ± ") and "the limit leaves out about 0 % of all rows (at most" in of_rows
+    assert (
+        of_rows.startswith("orders: about 0 ± ")
+        and "the limit leaves out about 0 % of all rows (at most" in of_rows
+    )
     assert others == [
         f"orders: {name} is not written, as {most} found is no less than the {rows} rows of a unit"
         for name, most, rows in said
@@ -109,7 +135,9 @@ def test_a_limit_is_written_where_it_is_less_than_the_rows_of_a_unit(
 
 def test_only_what_was_asked_is_written_and_declared_rows_count() -> None:
     told, lines = tuned(missing((PER_GROUP,)), counts(**{PER_GROUP: 2**19}))
-    assert told.limits == {"orders": {PER_GROUP: int(next(rung for rung in of_limits().rungs if rung >= 2**19))}}
+    assert told.limits == {
+        "orders": {PER_GROUP: int(next(rung for rung in of_limits().rungs if rung >= 2**19))}
+    }
     assert (told.beyond, lines) == ({}, [])
     assert tuned(missing(()), {})[0] == Tuned({}, {})
 
@@ -124,12 +152,22 @@ def test_what_a_limit_leaves_out_is_written_and_said() -> None:
     most = told.limits["orders"][ROWS]
     assert most == 803, "noise of one row a unit is 3 rows: 10 units with 800 are worth it"
     loud = missing((ROWS,), keys=())
-    loud = replace(loud, schema=loud.schema.model_copy(
-        update={"privacy": loud.schema.privacy.model_copy(update={"query_epsilon": Fraction(1, 50)})}))  # fmt: skip
+    loud = replace(
+        loud,
+        schema=loud.schema.model_copy(
+            update={
+                "privacy": loud.schema.privacy.model_copy(update={"query_epsilon": Fraction(1, 50)})
+            }
+        ),
+    )
     told, (line,) = tuned(loud, {question: noisy})
     assert told.limits["orders"][ROWS] == 101
     about, at_most = told.beyond["orders"]
-    assert 0.10 <= about <= 0.13 and about < at_most < 1 and 1000 % about.denominator == 1000 % at_most.denominator == 0
+    assert (
+        0.10 <= about <= 0.13
+        and about < at_most < 1
+        and 1000 % about.denominator == 1000 % at_most.denominator == 0
+    )
     assert line.startswith("orders: about 10 ± ") and " units have more than 101 rows; " in line
     assert "leaves out about 1" in line
 
@@ -148,7 +186,9 @@ def test_bounds_are_written_where_two_ends_were_found() -> None:
     told, lines = tuned(missing((), bounds=("age", "price")), counts(age=(-18, 99), price=(-5, -6)))
     assert told.bounds == {"orders": {"age": (16, 112), "price": None}}
     few = "too few units have different values in it for these counts"
-    assert lines == [f"orders.price: no bounds were found, {few}; a statement that needs them finds them"]
+    assert lines == [
+        f"orders.price: no bounds were found, {few}; a statement that needs them finds them"
+    ]
 
 
 def test_errors_are_compared_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,10 +220,14 @@ def test_errors_are_compared_before_and_after(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("parts", [(1,), (3, 1), (1, 1, 1, 1, 1, 1, 1)])
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 @pytest.mark.parametrize("share", [Fraction(1, 20), Fraction(1)])
-def test_all_counts_get_as_much_as_the_share_admits(parts: tuple[int, ...], mechanism: str, share: Fraction) -> None:
+def test_all_counts_get_as_much_as_the_share_admits(
+    parts: tuple[int, ...], mechanism: str, share: Fraction
+) -> None:
     """To the twelfth binary digit: a thousandth more takes more than the share of the whole budget."""
     budget = Budget(Fraction(3), Fraction(1, 10**6))
-    privacy = shop().privacy.model_copy(update={"delta": Fraction(1, 10**6), "mechanism": mechanism})
+    privacy = shop().privacy.model_copy(
+        update={"delta": Fraction(1, 10**6), "mechanism": mechanism}
+    )
     shares = [Fraction(part, sum(parts)) for part in parts]
     price = price_of(budget, privacy, share, shares)
     assert price.denominator & (price.denominator - 1) == 0 and price.numerator < 2**13
@@ -197,9 +241,14 @@ def test_all_counts_get_as_much_as_the_share_admits(parts: tuple[int, ...], mech
 
 @pytest.mark.parametrize(
     ("number", "short"),
-    [(Fraction(0), Fraction(0)), (Fraction(1), Fraction(1)), (Fraction(2**14 + 3), Fraction(2**14)),
-     (Fraction(1, 3), Fraction(2**13 // 3, 2**13)), (Fraction(1, 2**40), Fraction(1, 2**40))],
-)  # fmt: skip
+    [
+        (Fraction(0), Fraction(0)),
+        (Fraction(1), Fraction(1)),
+        (Fraction(2**14 + 3), Fraction(2**14)),
+        (Fraction(1, 3), Fraction(2**13 // 3, 2**13)),
+        (Fraction(1, 2**40), Fraction(1, 2**40)),
+    ],
+)
 def test_a_price_is_rounded_down_to_a_few_binary_digits(number: Fraction, short: Fraction) -> None:
     found = _shortened(number)
     assert found <= number <= found * (1 + Fraction(1, 2**11))
@@ -214,6 +263,9 @@ def test_the_ledger_says_what_is_looked_for() -> None:
     )
     limits, column = questions_of(asked)
     assert [(each.column, each.sought) for each in limits.questions + column.questions] == [
-        (None, "rows per unit"), (None, "groups per unit"), ("age", "low"), ("age", "high"),
-    ]  # fmt: skip
+        (None, "rows per unit"),
+        (None, "groups per unit"),
+        ("age", "low"),
+        ("age", "high"),
+    ]
     assert [each.statement.count("SUM(CAST(GREATEST(LEAST(") for each in (limits, column)] == [2, 2]

@@ -38,14 +38,21 @@ def test_values_within_bounds_stay_within_the_derived_interval(chunk: int) -> No
                 assert isinstance(total, ClampedSum)
                 source, joins, conditions = from_clause(DUCKDB, core.core.relation)
                 value = node.aliased(double(DUCKDB, total.argument), "value")
-                sql = node.select([value], source, joins, node.conjoined(conditions)).sql(dialect="duckdb")
+                sql = node.select([value], source, joins, node.conjoined(conditions)).sql(
+                    dialect="duckdb"
+                )
                 values = [row[0] for row in connection.execute(sql).fetchall()]
                 interval = bounds(total.argument)
                 assert interval.low is not None and interval.high is not None
                 slack = SLACK * max(abs(interval.low), abs(interval.high))
                 # an overflow may make NaN, which is no number and is clamped to the upper end
-                outside = [each for each in values if each is not None and each == each
-                           and not interval.low - slack <= Fraction(each) <= interval.high + slack]  # fmt: skip
+                outside = [
+                    each
+                    for each in values
+                    if each is not None
+                    and each == each
+                    and not interval.low - slack <= Fraction(each) <= interval.high + slack
+                ]
                 assert not outside, (text, interval, outside[:3])
                 assert is_nullable(total.argument) or None not in values, text
                 checked += len(values)

@@ -42,11 +42,17 @@ CLAMPED: dict[str, tuple[Clamped, ...]] = {
     "SELECT SUM(small * above) FROM visits JOIN people ON people.id = pid": (
         clamped("what is made of small and above", 0, 5050),
     ),
-    "SELECT SUM(price), SUM(signed) FROM visits": (clamped("price", 0, 500), clamped("signed", -5, 3)),
+    "SELECT SUM(price), SUM(signed) FROM visits": (
+        clamped("price", 0, 500),
+        clamped("signed", -5, 3),
+    ),
     # Aggregates of a unit's rows, or of a group's.
     PER_UNIT.format("AVG(a)", "AVG(small) AS a"): (UNDER,),
     PER_UNIT.format("AVG(a)", "STDDEV(small) AS a"): (UNDER,),
-    PER_UNIT.format("SUM(a)", "SUM(small) AS a"): (UNDER, clamped("SUM(small) of a unit", None, 15)),
+    PER_UNIT.format("SUM(a)", "SUM(small) AS a"): (
+        UNDER,
+        clamped("SUM(small) of a unit", None, 15),
+    ),
     PER_UNIT.format("SUM(a)", "MAX(small) AS a"): (clamped("MAX(small) of a unit", 0, 5),),
     PER_UNIT.format("SUM(a)", "COUNT(*) AS a"): (clamped("COUNT(*) of a unit", None, 3),),
     PER_UNIT.format("COUNT(*)", "SUM(small) AS a") + " WHERE a > 9": (UNDER,),

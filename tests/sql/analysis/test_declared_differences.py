@@ -74,13 +74,19 @@ def test_a_difference_lies_within_what_is_declared_of_it(session: Session, betwe
 
 
 def test_longer_times_count_as_the_longest(session: Session) -> None:
-    (row,) = session.execute("SELECT SUM(DATE_DIFF('day', admitted_at, discharged_at)) FROM stays").rows
+    (row,) = session.execute(
+        "SELECT SUM(DATE_DIFF('day', admitted_at, discharged_at)) FROM stays"
+    ).rows
     assert abs(float(str(row[0])) - (498 + 61)) < 60
 
 
 @pytest.mark.parametrize(
     "between",
-    ["DATE_DIFF('day', discharged_at, admitted_at)", "DATE_DIFF('day', admitted_at, admitted_at)", "first - last"],
+    [
+        "DATE_DIFF('day', discharged_at, admitted_at)",
+        "DATE_DIFF('day', admitted_at, admitted_at)",
+        "first - last",
+    ],
 )
 def test_another_difference_has_no_such_bounds(session: Session, between: str) -> None:
     with pytest.raises(Exception, match="without finite bounds"):
@@ -96,8 +102,15 @@ def test_rows_of_two_tables_have_no_such_bounds(session: Session) -> None:
 
 def test_no_unit_changes_more_than_is_claimed_whatever_the_data_hold(schema: Path) -> None:
     statements = [f"SELECT AVG({each}) AS a, COUNT(*) FROM stays" for each in DIFFERENCES]
-    report = audit(schema, AuditRequest(statements=statements, units=40, minutes=5, draws=1000, choices=100))
-    verdicts = {check.verdict for group in report.groups if group.name == "sensitivity" for check in group.checks}
+    report = audit(
+        schema, AuditRequest(statements=statements, units=40, minutes=5, draws=1000, choices=100)
+    )
+    verdicts = {
+        check.verdict
+        for group in report.groups
+        if group.name == "sensitivity"
+        for check in group.checks
+    }
     assert verdicts and "failed" not in verdicts
 
 

@@ -62,22 +62,59 @@ INSERT INTO source.main.people VALUES
 """
 #: Exactly the keys of all data that keep the declarations.
 EXACT = [
-    "EXTRACT(YEAR FROM day)", "YEAR(day), MONTH(day)", "YEAR(seen), QUARTER(seen), MONTH(seen)",
-    "DATE_TRUNC('month', day)", "DATE_TRUNC('month', seen)", "DATE_TRUNC('week', seen)", "DATE_TRUNC('day', seen)",
-    "CAST(seen AS DATE)", "HOUR(seen)", "soon", "DATE_TRUNC('week', soon)", "FLOOR(age / 10) * 10",
-    "FLOOR(bmi / 10) * 10", "ROUND(bmi, -1)", "ROUND(bmi)", "ROUND(bmi, 1)", "CEIL(bmi / 7)",
-    "CAST(bmi AS INTEGER)", "discount", "TRUNC(price / 100)", "FLOOR(price)", "ROUND(price)", "age // 10",
-    "far // 1000", "CASE WHEN word = 'a' THEN grade ELSE 'other' END",
+    "EXTRACT(YEAR FROM day)",
+    "YEAR(day), MONTH(day)",
+    "YEAR(seen), QUARTER(seen), MONTH(seen)",
+    "DATE_TRUNC('month', day)",
+    "DATE_TRUNC('month', seen)",
+    "DATE_TRUNC('week', seen)",
+    "DATE_TRUNC('day', seen)",
+    "CAST(seen AS DATE)",
+    "HOUR(seen)",
+    "soon",
+    "DATE_TRUNC('week', soon)",
+    "FLOOR(age / 10) * 10",
+    "FLOOR(bmi / 10) * 10",
+    "ROUND(bmi, -1)",
+    "ROUND(bmi)",
+    "ROUND(bmi, 1)",
+    "CEIL(bmi / 7)",
+    "CAST(bmi AS INTEGER)",
+    "discount",
+    "TRUNC(price / 100)",
+    "FLOOR(price)",
+    "ROUND(price)",
+    "age // 10",
+    "far // 1000",
+    "CASE WHEN word = 'a' THEN grade ELSE 'other' END",
     "CASE WHEN age > 50 THEN 'old' WHEN word = 'b' THEN 'b' END",
-    "CASE word WHEN 'a' THEN 1 WHEN 'b' THEN 2 ELSE 0 END", "COALESCE(mark, 'none')", "UPPER(grade)",
-    "LEFT(grade, 1)", "grade || '-' || mark", "word = 'a'", "flag", "mark", "NULLIF(grade, 'ab')",
-    f"YEAR({_AFAR})", "level, ABS(level)", "level % 3", "DATE_TRUNC('month', day) + INTERVAL 1 MONTH",
-    "CAST(YEAR(day) AS TEXT) || '-' || CAST(QUARTER(day) AS TEXT)", "YEAR(day) * 100 + MONTH(day), QUARTER(day)",
-    "IF(flag, age // 35, -1)", "GREATEST(age, 60)", "LENGTH(mark)",
-]  # fmt: skip
+    "CASE word WHEN 'a' THEN 1 WHEN 'b' THEN 2 ELSE 0 END",
+    "COALESCE(mark, 'none')",
+    "UPPER(grade)",
+    "LEFT(grade, 1)",
+    "grade || '-' || mark",
+    "word = 'a'",
+    "flag",
+    "mark",
+    "NULLIF(grade, 'ab')",
+    f"YEAR({_AFAR})",
+    "level, ABS(level)",
+    "level % 3",
+    "DATE_TRUNC('month', day) + INTERVAL 1 MONTH",
+    "CAST(YEAR(day) AS TEXT) || '-' || CAST(QUARTER(day) AS TEXT)",
+    "YEAR(day) * 100 + MONTH(day), QUARTER(day)",
+    "IF(flag, age // 35, -1)",
+    "GREATEST(age, 60)",
+    "LENGTH(mark)",
+]
 #: Every key of such data, and some that only other data would have.
-WIDER = ["MONTH(born)", "EXTRACT(HOUR FROM seen), EXTRACT(DAY FROM seen)", "FLOOR(price / (age + 1))",
-         "DATE_DIFF('month', soon, seen)", "CASE WHEN flag THEN 1 WHEN word = 'a' THEN 2 ELSE 0 END, flag"]  # fmt: skip
+WIDER = [
+    "MONTH(born)",
+    "EXTRACT(HOUR FROM seen), EXTRACT(DAY FROM seen)",
+    "FLOOR(price / (age + 1))",
+    "DATE_DIFF('month', soon, seen)",
+    "CASE WHEN flag THEN 1 WHEN word = 'a' THEN 2 ELSE 0 END, flag",
+]
 #: Exactly the keys that fulfil the condition.
 NARROWED = [
     ("day >= DATE '1995-02-01' AND day < DATE '1995-04-01'", "day"),
@@ -107,7 +144,10 @@ NARROWED = [
     ("level >= 4", "level, ABS(level)"),
     ("born > '1901-01-01' AND born <= DATE '1901-01-03'", "born"),
     ("born IN (DATE '1901-01-01', DATE '1901-01-04', DATE '1901-01-02')", "born"),
-    ("seen > '2020-03-01' AND seen <= TIMESTAMP '2020-03-02 23:59:59'", "CAST(seen AS DATE), HOUR(seen) > 11"),
+    (
+        "seen > '2020-03-01' AND seen <= TIMESTAMP '2020-03-02 23:59:59'",
+        "CAST(seen AS DATE), HOUR(seen) > 11",
+    ),
     ("seen > DATE '2020-05-30' AND DATE '2020-06-02' > seen", "DATE_TRUNC('day', seen)"),
     ("NOT (age < 68)", "age"),
     ("grade IN ('ab', 'bc') AND NOT mark = 'ac'", "grade, mark"),
@@ -119,18 +159,39 @@ NARROWED = [
     ("age < 20 AND age > 30", "age // 10"),
 ]
 #: Not to be told from the schema: these keys need a threshold.
-UNKNOWN = ["day", "born", "YEAR(born)", "word", "bmi", "price", "far", "DATE_TRUNC('hour', seen)", "LENGTH(word)",
-           "COALESCE(mark, word)", "CASE WHEN flag THEN word ELSE 'x' END", "far % 5000",
-           "FLOOR(price / age)"]  # fmt: skip
+UNKNOWN = [
+    "day",
+    "born",
+    "YEAR(born)",
+    "word",
+    "bmi",
+    "price",
+    "far",
+    "DATE_TRUNC('hour', seen)",
+    "LENGTH(word)",
+    "COALESCE(mark, word)",
+    "CASE WHEN flag THEN word ELSE 'x' END",
+    "far % 5000",
+    "FLOOR(price / age)",
+]
 
 
 def _schema() -> Schema:
     table = {"columns": _COLUMNS, "max_rows_per_unit": 3}
-    visits = {"columns": {"pid": {"type": "integer", "bounds": [0, 900]}}, "max_rows_per_unit": 3,
-              "references": {"pid": "people.id"}}  # fmt: skip
+    visits = {
+        "columns": {"pid": {"type": "integer", "bounds": [0, 900]}},
+        "max_rows_per_unit": 3,
+        "references": {"pid": "people.id"},
+    }
     privacy = {"unit": "people.id", "epsilon": 10, "delta": Decimal("1e-6"), "query_epsilon": 1}
     return validated(
-        {"name": "w", "source": "w.duckdb", "privacy": privacy, "tables": {"people": table, "visits": visits}}, "w"
+        {
+            "name": "w",
+            "source": "w.duckdb",
+            "privacy": privacy,
+            "tables": {"people": table, "visits": visits},
+        },
+        "w",
     )
 
 
@@ -141,7 +202,9 @@ SCHEMA = _schema()
 def people(*scripts: str) -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect(":memory:") as connection:
         connection.execute("ATTACH ':memory:' AS source")
-        if connection.execute("FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
+        if connection.execute(
+            "FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'"
+        ).fetchone():
             connection.execute("SET error_on_division_by_zero = false")
         for script in scripts:
             connection.execute(script)
@@ -161,9 +224,18 @@ def wild() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def _core(keys: str, where: str = "true") -> CorePlan:
-    query = bind(parse(f"SELECT {keys}, COUNT(*) FROM people WHERE {where} GROUP BY ALL"), SCHEMA, (), lambda *_: [])
+    query = bind(
+        parse(f"SELECT {keys}, COUNT(*) FROM people WHERE {where} GROUP BY ALL"),
+        SCHEMA,
+        (),
+        lambda *_: [],
+    )
     (core,) = plan_cores(
-        query, DUCKDB, SCHEMA.privacy, SCHEMA.privacy.query_epsilon, SCHEMA.privacy.query_epsilon / 10**7
+        query,
+        DUCKDB,
+        SCHEMA.privacy,
+        SCHEMA.privacy.query_epsilon,
+        SCHEMA.privacy.query_epsilon / 10**7,
     )
     return core
 
@@ -183,13 +255,19 @@ def _plain(connection: duckdb.DuckDBPyConnection, keys: str, where: str = "true"
 def _spelt(key: tuple[object, ...]) -> str:
     """A key so that 1, 1.0 and a date and its midnight are one: the types of truncated dates differ by version."""
     return " ".join(
-        str(float(part) + 0.0) if isinstance(part, int | float | Decimal) and not isinstance(part, bool)
-        else str(datetime.fromisoformat(str(part))) if isinstance(part, date) else str(part) for part in key
-    )  # fmt: skip
+        str(float(part) + 0.0)
+        if isinstance(part, int | float | Decimal) and not isinstance(part, bool)
+        else str(datetime.fromisoformat(str(part)))
+        if isinstance(part, date)
+        else str(part)
+        for part in key
+    )
 
 
 @pytest.mark.parametrize("keys", EXACT)
-def test_keys_are_those_of_data_that_keep_the_declarations(keys: str, tame: duckdb.DuckDBPyConnection) -> None:
+def test_keys_are_those_of_data_that_keep_the_declarations(
+    keys: str, tame: duckdb.DuckDBPyConnection
+) -> None:
     core = _core(keys)
     assert core.selection is None
     shown = _shown(tame, core)

@@ -25,7 +25,9 @@ def _counts(times: int) -> str:
 
 def _tables_held(text: str) -> set[str]:
     """The tables of the statement's cores that are held to their limit of rows."""
-    relations = [each for core in plan_of(hand_world(), text).cores for each in everything_in(core.core)[0]]
+    relations = [
+        each for core in plan_of(hand_world(), text).cores for each in everything_in(core.core)[0]
+    ]
     return {each.table for each in relations if isinstance(each, Scan) and each.keep is not None}
 
 
@@ -109,7 +111,9 @@ def test_what_is_light_reads_all_rows(text: str) -> None:
     assert not _tables_held(text)
 
 
-@pytest.mark.parametrize("condition", ["word LIKE word", "word ILIKE '%' || LOWER(word) || '%'", "'a' LIKE word"])
+@pytest.mark.parametrize(
+    "condition", ["word LIKE word", "word ILIKE '%' || LOWER(word) || '%'", "'a' LIKE word"]
+)
 def test_a_pattern_of_the_row_is_tried_in_few_characters(condition: str) -> None:
     """It is tried at each character of the text."""
     text = f"SELECT COUNT(*) FROM visits WHERE {condition}"
@@ -127,6 +131,9 @@ def test_all_rows_that_a_unit_may_have_are_counted() -> None:
 
 
 def test_all_that_a_statement_makes_of_a_row_is_counted_together() -> None:
-    counts = [f"(SELECT COUNT(*) FROM visits WHERE {_padded(2, 1000)} = '{number}')" for number in range(3)]
+    counts = [
+        f"(SELECT COUNT(*) FROM visits WHERE {_padded(2, 1000)} = '{number}')"
+        for number in range(3)
+    ]
     assert not _tables_held(f"SELECT {counts[0]}")
     assert _tables_held(f"SELECT {', '.join(counts)}") == {"visits"}

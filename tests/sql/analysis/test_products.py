@@ -25,8 +25,13 @@ def slow_in(select: exp.Select) -> list[str]:
     """The functions in the SELECT's own outputs and conditions, not in its sources."""
     own = [*select.expressions, select.args.get("where")]
     own += [join.args.get("on") for join in select.args.get("joins") or []]
-    return [each.sql() for part in own if part is not None for each in part.find_all(exp.Reverse, exp.Anonymous)
-            if "REVERSE" in each.sql().upper()]  # fmt: skip
+    return [
+        each.sql()
+        for part in own
+        if part is not None
+        for each in part.find_all(exp.Reverse, exp.Anonymous)
+        if "REVERSE" in each.sql().upper()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -55,11 +60,17 @@ def test_what_reads_one_side_of_a_product_is_computed_below_it(text: str) -> Non
 )
 def test_what_reads_pairs_reads_the_ones_of_both_sides(text: str) -> None:
     rows = rows_of(text)
-    own = [*rows.expressions, rows.args.get("where"), *(join.args.get("on") for join in rows.args.get("joins") or [])]
+    own = [
+        *rows.expressions,
+        rows.args.get("where"),
+        *(join.args.get("on") for join in rows.args.get("joins") or []),
+    ]
     found = {each.sql() for part in own if part is not None for each in part.find_all(exp.Greatest)}
     assert [index for index in found if index.count('"its one"') == 2]
 
 
 def test_where_rows_are_joined_by_equality_nothing_moves() -> None:
-    rows = rows_of("SELECT COUNT(*) FROM visits v JOIN places c ON c.code = v.word WHERE REVERSE(v.word) = 'zz'")
+    rows = rows_of(
+        "SELECT COUNT(*) FROM visits v JOIN places c ON c.code = v.word WHERE REVERSE(v.word) = 'zz'"
+    )
     assert slow_in(rows) != []

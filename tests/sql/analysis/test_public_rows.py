@@ -31,7 +31,9 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-@pytest.mark.parametrize("join", ["places AS a LEFT JOIN nothing AS b", "places AS a FULL JOIN nothing AS b"])
+@pytest.mark.parametrize(
+    "join", ["places AS a LEFT JOIN nothing AS b", "places AS a FULL JOIN nothing AS b"]
+)
 def test_an_outer_join_with_an_empty_public_table_keeps_the_rows_of_the_other(
     join: str, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,5 +44,7 @@ def test_an_outer_join_with_an_empty_public_table_keeps_the_rows_of_the_other(
     argument = plan.cores[0].core.aggregates[0].argument
     assert argument is not None and argument.bounds[1] >= Fraction(1)  # type: ignore[union-attr]
     ((found,),) = session.execute(plan.text).rows
-    ((wanted,),) = session.execute("SELECT COUNT(*) FROM visits AS v JOIN places USING (place)").rows
+    ((wanted,),) = session.execute(
+        "SELECT COUNT(*) FROM visits AS v JOIN places USING (place)"
+    ).rows
     assert found == wanted > 0

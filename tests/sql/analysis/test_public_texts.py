@@ -17,7 +17,10 @@ def _long(characters: int) -> World:
     here = hand_world()
     places = here.table("places")
     rows = (*places.rows, ("'far'", f"'{'x' * characters}'"))
-    return replace(here, tables=tuple(replace(each, rows=rows) if each is places else each for each in here.tables))
+    return replace(
+        here,
+        tables=tuple(replace(each, rows=rows) if each is places else each for each in here.tables),
+    )
 
 
 def test_rows_with_long_public_texts_are_fewer() -> None:
@@ -41,18 +44,25 @@ def test_rows_with_long_public_texts_are_fewer() -> None:
 )
 def test_texts_that_are_made_of_long_public_ones_stand_together_up_to_a_limit(made: str) -> None:
     assert plan_of(_long(20), f"SELECT COUNT({made}").cores
-    with pytest.raises(Refused, match=r"may have [\d,]+ characters, since those of public tables are long"):
+    with pytest.raises(
+        Refused, match=r"may have [\d,]+ characters, since those of public tables are long"
+    ):
         plan_of(_long(70_000), f"SELECT COUNT({made}")
 
 
 def test_public_texts_that_are_only_read_may_be_long() -> None:
-    assert plan_of(_long(70_000), "SELECT COUNT(a.region) FROM visits v JOIN places a ON a.code = v.word").cores
+    assert plan_of(
+        _long(70_000), "SELECT COUNT(a.region) FROM visits v JOIN places a ON a.code = v.word"
+    ).cores
 
 
 def test_each_count_of_different_values_is_work_of_its_own() -> None:
     listed = ", ".join(f"({number})" for number in range(40))
     rows = f"FROM people p, (VALUES {listed}) AS a(x), (VALUES {listed}) AS b(x)"
-    counts = [f"COUNT(DISTINCT LPAD(p.word || a.x, 490, 'x')) FILTER (WHERE b.x <> {number})" for number in range(52)]
+    counts = [
+        f"COUNT(DISTINCT LPAD(p.word || a.x, 490, 'x')) FILTER (WHERE b.x <> {number})"
+        for number in range(52)
+    ]
     assert plan_of(hand_world(), f"SELECT {counts[0]} {rows}").cores
     with pytest.raises(Refused, match=r"at most 30,000,000 are made"):
         plan_of(hand_world(), f"SELECT {', '.join(counts)} {rows}")

@@ -9,7 +9,9 @@ from neighbours import planned
 from dpsql.sql.analysis.released_rows import known_after
 from dpsql.sql.ir.aggregate_properties import KnownNoise
 
-GRADES = "people JOIN (SELECT grade AS g, COUNT(*) AS n FROM people GROUP BY grade) AS t ON grade = g"
+GRADES = (
+    "people JOIN (SELECT grade AS g, COUNT(*) AS n FROM people GROUP BY grade) AS t ON grade = g"
+)
 #: Statements of which the last core reads what the first one releases.
 KNOWN = {
     # Released rows choose groups by keys, by what is equal to keys, and by columns of the one row that has these.

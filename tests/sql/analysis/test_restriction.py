@@ -43,7 +43,13 @@ ROWS = {
     "size": (2, 0, 1, 3, 4, None),
     "kind": ("a", "b", "c", None),
     "day": ("2024-01-02", "2024-01-01", "2024-01-03", "2024-01-04", None),
-    "seen": ("2024-01-02 00:00:00", "2024-01-01 23:59:59", "2024-01-03 23:59:59", "2024-01-04 00:00:00", None),
+    "seen": (
+        "2024-01-02 00:00:00",
+        "2024-01-01 23:59:59",
+        "2024-01-03 23:59:59",
+        "2024-01-04 00:00:00",
+        None,
+    ),
     "flag": (True, False, None),
     "free": (7, None),
 }
@@ -60,7 +66,11 @@ KEYS: tuple[tuple[str, str, tuple[object, ...] | None], ...] = (
     ("CAST(seen AS DATE)", "seen", ("2024-01-01 23:59:59", "2024-01-04 00:00:00", None)),
     ("EXTRACT(DOW FROM day)", "day", (None,)),  # any day has one of seven
     ("EXTRACT(DOW FROM day), DATE_TRUNC('month', day)", "day", ("2024-01-01", "2024-01-04", None)),
-    ("EXTRACT(DOW FROM seen), EXTRACT(DAY FROM seen)", "seen", ("2024-01-01 23:59:59", "2024-01-04 00:00:00", None)),
+    (
+        "EXTRACT(DOW FROM seen), EXTRACT(DAY FROM seen)",
+        "seen",
+        ("2024-01-01 23:59:59", "2024-01-04 00:00:00", None),
+    ),
     ("age + size", "age", ()),  # of 2 to 6
     ("flag", "flag", None),
     ("CASE WHEN age > 2 THEN 'old' ELSE 'young' END", "age", None),
@@ -86,14 +96,22 @@ def rows() -> Iterator[duckdb.DuckDBPyConnection]:
         )
         for column, values in ROWS.items():
             for value in values:
-                row = {name: value if name == column else others[0] for name, others in ROWS.items()}
-                connection.execute("INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [column, *row.values()])
+                row = {
+                    name: value if name == column else others[0] for name, others in ROWS.items()
+                }
+                connection.execute(
+                    "INSERT INTO people VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [column, *row.values()]
+                )
         yield connection
 
 
 @pytest.mark.parametrize(("key", "column", "beyond"), KEYS)
 def test_rows_whose_key_is_beyond_are_left_out(
-    key: str, column: str, beyond: tuple[object, ...] | None, session: Session, rows: duckdb.DuckDBPyConnection
+    key: str,
+    column: str,
+    beyond: tuple[object, ...] | None,
+    session: Session,
+    rows: duckdb.DuckDBPyConnection,
 ) -> None:
     (core,) = session.plan(f"SELECT {key}, COUNT(*) FROM people GROUP BY ALL").cores
     relation, keys = core.core.relation, core.core.keys
@@ -109,11 +127,15 @@ def test_rows_whose_key_is_beyond_are_left_out(
         f'SELECT CAST({column} AS TEXT) FROM people "{relation.alias}" WHERE tried = ? AND ({condition}) IS NOT TRUE',
         [column],
     ).fetchall()
-    assert {value for (value,) in found} == {None if value is None else str(value) for value in beyond}
+    assert {value for (value,) in found} == {
+        None if value is None else str(value) for value in beyond
+    }
 
 
 def test_rows_that_the_statement_itself_keeps_are_not_beyond(session: Session) -> None:
-    (core,) = session.plan("SELECT age, COUNT(*) FROM people WHERE age BETWEEN 1 AND 2 GROUP BY age").cores
+    (core,) = session.plan(
+        "SELECT age, COUNT(*) FROM people WHERE age BETWEEN 1 AND 2 GROUP BY age"
+    ).cores
     assert not may_be_beyond(core.core.relation, core.core.keys[0])
 
 
@@ -123,5 +145,7 @@ def test_each_key_is_asked(session: Session) -> None:
     within = within_domain(core.core.relation, core.core.keys)
     assert isinstance(within, Filter)
     alone = [within_domain(core.core.relation, [key]) for key in core.core.keys]
-    parts = [part for each in alone if isinstance(each, Filter) for part in conjuncts(each.condition)]
+    parts = [
+        part for each in alone if isinstance(each, Filter) for part in conjuncts(each.condition)
+    ]
     assert conjunction(parts) == within.condition and len(parts) == 3

@@ -81,11 +81,19 @@ def _without(text: Expression, pattern: str, options: tuple[str, ...]) -> Call:
         (Call("/", (NUMBER, Literal(2, INTEGER)), DOUBLE), 3, 3),
         (Cast(WORD, INTEGER), 100, 300),
         (Cast(WORD, SqlType("decimal", 38, 0)), 600, 800),
-        (Call("strptime", (WORD, Literal("%Y", TEXT)), SqlType("timestamp")), 8 * LONG, 10 * LONG + 300),
+        (
+            Call("strptime", (WORD, Literal("%Y", TEXT)), SqlType("timestamp")),
+            8 * LONG,
+            10 * LONG + 300,
+        ),
         (Call("upper", (WORD,), TEXT), 16 * LONG, 18 * LONG),
         (Call("reverse", (WORD,), TEXT), 32 * LONG, 34 * LONG),
         (Call("like", (WORD, Literal("a%", TEXT)), BOOLEAN), 8 * LONG, 10 * LONG),
-        (Call("like", (WORD, ColumnRef("u", "word", TEXT)), BOOLEAN), 2 * UNDECLARED * LONG, 3 * UNDECLARED * LONG),
+        (
+            Call("like", (WORD, ColumnRef("u", "word", TEXT)), BOOLEAN),
+            2 * UNDECLARED * LONG,
+            3 * UNDECLARED * LONG,
+        ),
         (Call("%", (Cast(NUMBER, DOUBLE), Literal(2.5, DOUBLE)), DOUBLE), 100, 300),
         (Cast(NUMBER, DOUBLE), 2, 2),
         (Cast(ColumnRef("t", "m", SqlType("decimal", 19, 2)), DOUBLE), 102, 102),
@@ -93,7 +101,9 @@ def _without(text: Expression, pattern: str, options: tuple[str, ...]) -> Call:
         (Call("left", (Literal("", TEXT), Literal(0, INTEGER)), TEXT), 10, 12),
     ],
 )
-def test_a_step_is_a_number_or_some_characters(expression: Expression, least: int, most: int) -> None:
+def test_a_step_is_a_number_or_some_characters(
+    expression: Expression, least: int, most: int
+) -> None:
     assert least <= steps([expression]) <= most
 
 
@@ -109,7 +119,9 @@ def _listed(rows: int, alias: str) -> str:
     "item",
     [
         "COUNT(DISTINCT STRLEN(LPAD(p.word, 1000, 'a') || b.x))",
-        "COUNT(DISTINCT STRLEN(" + " || ".join(f"LPAD(b.x::TEXT, {900 + n}, 'a')" for n in range(9)) + "))",
+        "COUNT(DISTINCT STRLEN("
+        + " || ".join(f"LPAD(b.x::TEXT, {900 + n}, 'a')" for n in range(9))
+        + "))",
         "COUNT((p.id << b.x) + (p.id << b.x + 1) + (p.id << b.x + 2) + (p.id << b.x + 3))",
         "SUM(CASE WHEN REGEXP_MATCHES(LPAD(b.x::TEXT, 1000, 'ab'), '(a|b|ab)+c$') THEN 1 ELSE 0 END)",
     ],
@@ -118,8 +130,13 @@ def test_rows_that_are_multiplied_have_few_steps(item: str) -> None:
     """A row of one person, many times over, each time with a long text: what a stranger found."""
     few = f"SELECT {item} FROM people p CROSS JOIN {_listed(50, 'b')}"
     assert plan_of(hand_world(), few).cores
-    with pytest.raises(Refused, match=rf"rows of one unit may become 100,000 .* {MOST_STEPS:,} are made"):
-        plan_of(hand_world(), f"{few} CROSS JOIN {_listed(50, 'c')} JOIN {_listed(40, 'd')} ON d.x + c.x > b.x")
+    with pytest.raises(
+        Refused, match=rf"rows of one unit may become 100,000 .* {MOST_STEPS:,} are made"
+    ):
+        plan_of(
+            hand_world(),
+            f"{few} CROSS JOIN {_listed(50, 'c')} JOIN {_listed(40, 'd')} ON d.x + c.x > b.x",
+        )
 
 
 def test_all_that_a_statement_reads_is_counted_together() -> None:
@@ -132,7 +149,9 @@ def test_all_that_a_statement_reads_is_counted_together() -> None:
 
 
 @pytest.mark.parametrize("rows, longest", [(2, 31_250), (50, 31_250), (400, 16_000)])
-def test_texts_of_somebody_are_cut_where_they_are_read_with_many_rows(rows: int, longest: int) -> None:
+def test_texts_of_somebody_are_cut_where_they_are_read_with_many_rows(
+    rows: int, longest: int
+) -> None:
     """Each character of them is then in one of the steps, however long the text."""
     joined = f"people p CROSS JOIN places c JOIN {_listed(rows, 'b')} ON LENGTH(p.word) > b.x + LENGTH(c.code)"
     text = f"SELECT COUNT(DISTINCT p.word || b.x) FROM {joined}"
@@ -141,12 +160,16 @@ def test_texts_of_somebody_are_cut_where_they_are_read_with_many_rows(rows: int,
 
 
 @pytest.mark.parametrize("doubled, longest", [(0, None), (3, 4_166), (4, 2_016)])
-def test_texts_of_somebody_are_cut_where_many_stand_together(doubled: int, longest: int | None) -> None:
+def test_texts_of_somebody_are_cut_where_many_stand_together(
+    doubled: int, longest: int | None
+) -> None:
     rows = "(SELECT id, word AS s FROM people)"
     for _ in range(doubled):
         rows = f"(SELECT id, s || s AS s FROM {rows})"
     (core,) = plan_of(hand_world(), f"SELECT COUNT(DISTINCT STRLEN(s)) FROM {rows}").cores
-    assert set(re.findall(r"LEFT\(.*?, (\d{4,})\)", core.sql)) == ({str(longest)} if longest else set())
+    assert set(re.findall(r"LEFT\(.*?, (\d{4,})\)", core.sql)) == (
+        {str(longest)} if longest else set()
+    )
 
 
 @pytest.mark.parametrize("functions, longest", [(0, None), (15, 3_906), (40, 1_524)])
@@ -155,7 +178,9 @@ def test_each_text_that_is_made_stands_in_memory(functions: int, longest: int | 
     for number in range(functions):
         text = f"LOWER({text})" if number % 2 else f"REVERSE({text})"
     (core,) = plan_of(hand_world(), f"SELECT COUNT(*) FROM people WHERE STRLEN({text}) > 5").cores
-    assert set(re.findall(r"LEFT\(.*?, (\d{4,})\)", core.sql)) == ({str(longest)} if longest else set())
+    assert set(re.findall(r"LEFT\(.*?, (\d{4,})\)", core.sql)) == (
+        {str(longest)} if longest else set()
+    )
 
 
 @pytest.mark.parametrize(
@@ -178,7 +203,9 @@ def test_texts_of_a_row_are_split_up_to_a_limit(texts: list[str], longest: int |
     assert cuts == ({str(longest)} if longest else set())
 
 
-@pytest.mark.parametrize("texts", [[f"word || '{place}'" for place in range(5)], ["word || LEFT(word, 3001)"]])
+@pytest.mark.parametrize(
+    "texts", [[f"word || '{place}'" for place in range(5)], ["word || LEFT(word, 3001)"]]
+)
 def test_more_texts_of_a_row_are_split_when_they_are_cut(texts: list[str]) -> None:
     with pytest.raises(StatementError, match="cut them first"):
         plan_of(hand_world(), _splits(texts))
@@ -198,23 +225,31 @@ def _splits(texts: list[str]) -> str:
         "SELECT COUNT(*) FROM visits v JOIN people p ON v.pid = p.id WHERE p.word LIKE '%z%'",
         "SELECT COUNT(*) FROM visits v LEFT JOIN people p ON v.pid = p.id WHERE COALESCE(p.word, 'x') LIKE '%z%'",
         "SELECT COUNT(*) FROM visits v LEFT JOIN people p ON v.pid = p.id WHERE p.word IS NULL OR p.word LIKE '%z%'",
-        ("SELECT COUNT(*) FROM visits v LEFT JOIN (SELECT id, MAX(word) AS n FROM people GROUP BY id) p ON pid = p.id "
-        "WHERE COALESCE(p.n, 'x') LIKE '%z%'"),
+        (
+            "SELECT COUNT(*) FROM visits v LEFT JOIN (SELECT id, MAX(word) AS n FROM people GROUP BY id) p ON pid = p.id "
+            "WHERE COALESCE(p.n, 'x') LIKE '%z%'"
+        ),
         "SELECT COUNT(*) FROM people p FULL JOIN visits v ON v.pid = p.id WHERE COALESCE(p.word, 'x') LIKE '%z%'",
         "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE pid = p.id AND p.word LIKE '%z%')",
         "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM people p WHERE pid = p.id AND v.word LIKE '%z%')",
-        ("SELECT COUNT(*) FROM people p WHERE p.word || 'a' IN (SELECT p.word || 'a' FROM visits WHERE pid = p.id "
-        "AND p.word LIKE '%z%')"),
-        ("SELECT COUNT(*) FROM people p WHERE RIGHT(p.word, 1) NOT IN (SELECT RIGHT(v.word, 1) FROM visits v "
-        "WHERE v.pid = p.id)"),
-        ("SELECT COUNT(*) FROM people p WHERE RIGHT(p.word, 1) > ALL (SELECT RIGHT(v.word, 1) FROM visits v "
-        "WHERE v.pid = p.id)"),
+        (
+            "SELECT COUNT(*) FROM people p WHERE p.word || 'a' IN (SELECT p.word || 'a' FROM visits WHERE pid = p.id "
+            "AND p.word LIKE '%z%')"
+        ),
+        (
+            "SELECT COUNT(*) FROM people p WHERE RIGHT(p.word, 1) NOT IN (SELECT RIGHT(v.word, 1) FROM visits v "
+            "WHERE v.pid = p.id)"
+        ),
+        (
+            "SELECT COUNT(*) FROM people p WHERE RIGHT(p.word, 1) > ALL (SELECT RIGHT(v.word, 1) FROM visits v "
+            "WHERE v.pid = p.id)"
+        ),
         "SELECT COUNT(*) FROM people p WHERE (SELECT MAX(p.word || v.word) FROM visits v WHERE pid = p.id) LIKE '%z%'",
         "SELECT COUNT(*) FROM people p SEMI JOIN visits v ON p.id = v.pid AND p.word || v.word LIKE '%z%'",
         "SELECT (SELECT MAX(word) FROM people p WHERE p.id = v.pid) AS k, COUNT(*) FROM visits v GROUP BY 1",
         "SELECT p.word, v.word, COUNT(*) FROM people p JOIN visits v ON v.pid = p.id GROUP BY ROLLUP (1, 2)",
     ],
-)  # fmt: skip
+)
 def test_of_texts_that_may_stand_in_many_rows_only_the_first_characters_are_read(text: str) -> None:
     """A core gives the same of a database in which each text ends behind these."""
     here = hand_world()
@@ -257,7 +292,9 @@ def test_of_texts_in_random_statements_no_more_is_read() -> None:
 
 def repeats(core: Core) -> bool:
     """Whether rows of one person are joined with each other, or read for each other."""
-    arguments = [part for each in core.aggregates for part in (each.argument, each.condition, each.other)]
+    arguments = [
+        part for each in core.aggregates for part in (each.argument, each.condition, each.other)
+    ]
     expressions = [*core.keys, *(part for part in arguments if part is not None)]
     return _joins(core.relation) or any(_reads(each) for each in expressions)
 
@@ -283,22 +320,39 @@ def _reads(expression: Expression) -> bool:
 def read_of_long_texts(here: World, plan: Plan, chosen: Callable[[Core], bool]) -> set[str]:
     """What chosen cores read of texts: all of them, where they tell from a database in which each ends behind its first
     characters."""
-    texts = [(table.name, each.name) for table in here.tables if not table.public for each in table.columns
-             if each.kind == "word"]  # fmt: skip
+    texts = [
+        (table.name, each.name)
+        for table in here.tables
+        if not table.public
+        for each in table.columns
+        if each.kind == "word"
+    ]
     cores = [core for core in plan.cores if chosen(core.core)]
     found = []
     with here.connect() as connection:
         given(here, connection, plan)
         for kept in (5_000, UNDECLARED):
             for table, name in texts:
-                connection.execute(f"UPDATE source.main.{table} SET {name} = LEFT(RPAD({name}, {UNDECLARED}, 'ab') "
-                                   f"|| CASE WHEN RANDOM() < 0.5 THEN 'y' ELSE 'z' END || UUID(), {kept})")  # fmt: skip
-            found.append([sorted(map(repr, connection.execute(core.sql).fetchall())) for core in cores])
-    return {"the first characters" if one == other else "all" for one, other in zip(*found, strict=True) if one}
+                connection.execute(
+                    f"UPDATE source.main.{table} SET {name} = LEFT(RPAD({name}, {UNDECLARED}, 'ab') "
+                    f"|| CASE WHEN RANDOM() < 0.5 THEN 'y' ELSE 'z' END || UUID(), {kept})"
+                )
+            found.append(
+                [sorted(map(repr, connection.execute(core.sql).fetchall())) for core in cores]
+            )
+    return {
+        "the first characters" if one == other else "all"
+        for one, other in zip(*found, strict=True)
+        if one
+    }
 
 
 @pytest.mark.parametrize(
-    "text", ["SELECT p.word, COUNT(*) FROM people p GROUP BY p.word", "SELECT COUNT(DISTINCT word) FROM visits"]
+    "text",
+    [
+        "SELECT p.word, COUNT(*) FROM people p GROUP BY p.word",
+        "SELECT COUNT(DISTINCT word) FROM visits",
+    ],
 )
 def test_texts_that_stand_in_their_own_row_alone_are_read_whole(text: str) -> None:
     (core,) = plan_of(hand_world(), text).cores
@@ -306,21 +360,32 @@ def test_texts_that_stand_in_their_own_row_alone_are_read_whole(text: str) -> No
 
 
 def test_texts_that_a_subquery_makes_of_those_are_not_cut_again() -> None:
-    text = ("SELECT k, COUNT(*) FROM (SELECT p.id, MAX(p.word || v.word) AS k FROM people p JOIN visits v "
-            "ON v.pid = p.id GROUP BY p.id) GROUP BY k")  # fmt: skip
+    text = (
+        "SELECT k, COUNT(*) FROM (SELECT p.id, MAX(p.word || v.word) AS k FROM people p JOIN visits v "
+        "ON v.pid = p.id GROUP BY p.id) GROUP BY k"
+    )
     (core,) = plan_of(hand_world(), text).cores
     assert sorted(set(re.findall(r"LEFT\(.*?, (\d+)\)", core.sql))) == ["1000", "8928"]
 
 
 @pytest.mark.parametrize("counts, longest", [(1, None), (2, 31_250), (20, 3_125)])
-def test_each_set_of_texts_that_is_counted_stands_in_memory(counts: int, longest: int | None) -> None:
-    items = ", ".join(f"COUNT(DISTINCT word) FILTER (WHERE small > {number}) AS n{number}" for number in range(counts))
+def test_each_set_of_texts_that_is_counted_stands_in_memory(
+    counts: int, longest: int | None
+) -> None:
+    items = ", ".join(
+        f"COUNT(DISTINCT word) FILTER (WHERE small > {number}) AS n{number}"
+        for number in range(counts)
+    )
     (core,) = plan_of(hand_world(), f"SELECT {items} FROM visits").cores
-    assert set(re.findall(r"LEFT\(.*?, (\d{4,})\)", core.sql)) == ({str(longest)} if longest else set())
+    assert set(re.findall(r"LEFT\(.*?, (\d{4,})\)", core.sql)) == (
+        {str(longest)} if longest else set()
+    )
 
 
 def test_what_converts_a_text_makes_one_more() -> None:
-    (core,) = plan_of(hand_world(), "SELECT COUNT(*) FROM people WHERE TRY_CAST(word AS INTEGER) = 1").cores
+    (core,) = plan_of(
+        hand_world(), "SELECT COUNT(*) FROM people WHERE TRY_CAST(word AS INTEGER) = 1"
+    ).cores
     assert set(re.findall(r"LEFT\(.*?, (\d{4,})\)", core.sql)) >= {"31250"}
 
 
@@ -330,10 +395,15 @@ def test_a_join_by_keys_stays_the_same() -> None:
     tables = {each.name: each for each in here.tables}
     key = {"people": "id", "visits": "pid"}
     texts = tuple(
-        replace(each, columns=tuple(replace(c, engine="VARCHAR") if key.get(each.name) == c.name else c
-                                    for c in each.columns))
+        replace(
+            each,
+            columns=tuple(
+                replace(c, engine="VARCHAR") if key.get(each.name) == c.name else c
+                for c in each.columns
+            ),
+        )
         for each in tables.values()
-    )  # fmt: skip
+    )
     text = "SELECT v.word, COUNT(*) FROM people p JOIN visits v ON v.pid = p.id WHERE p.word > v.word GROUP BY 1"
     (core,) = plan_of(replace(here, tables=texts), text).cores
     assert set(re.findall(r'LEFT\("t\d"."(\w+)", 1000\)', core.sql)) == {"word"}
@@ -342,7 +412,9 @@ def test_a_join_by_keys_stays_the_same() -> None:
 def test_conditions_are_computed_too() -> None:
     words = " || ".join(f"LPAD(p.word, {900 + n}, 'a')" for n in range(9))
     joined = f"CROSS JOIN {_listed(50, 'b')} JOIN {_listed(60, 'c')} ON b.x < c.x CROSS JOIN places"
-    text = f"SELECT COUNT(*) FROM people p {joined} JOIN (VALUES (1), (2), (3)) AS d(y) ON d.y < c.x"
+    text = (
+        f"SELECT COUNT(*) FROM people p {joined} JOIN (VALUES (1), (2), (3)) AS d(y) ON d.y < c.x"
+    )
     assert plan_of(hand_world(), text).cores
     with pytest.raises(Refused, match="steps each"):
         plan_of(hand_world(), f"{text} AND LENGTH({words} || b.x || c.x) > 9000")

@@ -75,7 +75,9 @@ def excess(
     """
     for_each_row = own is None and re.search(FOR_A_ROW, core.sql) is not None
     own = own or max(
-        sum(here.owner(table, row) == unit for row in table.rows) for table in here.tables if not table.public
+        sum(here.owner(table, row) == unit for row in table.rows)
+        for table in here.tables
+        if not table.public
     )
     claimed = STEPS * max(own, unit_work(core.core, here.public_fanout).most.rows)
     with without(connection, here, unit):
@@ -85,7 +87,11 @@ def excess(
     if for_each_row:
         claimed += max(rows for _, rows in other)
     pairs = zip(one, other, strict=True)
-    return [f"{kind} {more} {less} {claimed}" for (kind, more), (_, less) in pairs if abs(more - less) > claimed]
+    return [
+        f"{kind} {more} {less} {claimed}"
+        for (kind, more), (_, less) in pairs
+        if abs(more - less) > claimed
+    ]
 
 
 def faults(here: World, text: str) -> list[str]:
@@ -124,51 +130,90 @@ def test_no_step_has_more_rows_of_a_unit_than_is_claimed() -> None:
 def test_a_unit_with_very_many_rows_is_held_to_its_limit_before_it_is_multiplied() -> None:
     here = hand_world()
     visits = here.table("visits")
-    many = tuple((str(1000 + n), "1", str(n % 6), "3.0", f"'w{n % 8}'", "1.00") for n in range(2000))
-    heavy = replace(here, tables=tuple(replace(each, rows=each.rows + many) if each is visits else each
-                                       for each in here.tables))  # fmt: skip
+    many = tuple(
+        (str(1000 + n), "1", str(n % 6), "3.0", f"'w{n % 8}'", "1.00") for n in range(2000)
+    )
+    heavy = replace(
+        here,
+        tables=tuple(
+            replace(each, rows=each.rows + many) if each is visits else each for each in here.tables
+        ),
+    )
     (core,) = plan_of(heavy, "SELECT COUNT(*) FROM visits v JOIN visits w ON v.pid = w.pid").cores
     with heavy.connect() as connection:
-        assert max(rows for _, rows in operators(connection, core.sql)) < 3 * len(visits.rows) + 2 * len(many)
+        assert max(rows for _, rows in operators(connection, core.sql)) < 3 * len(
+            visits.rows
+        ) + 2 * len(many)
         assert not excess(heavy, connection, core, operators(connection, core.sql), "1")
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "SELECT COUNT(*) FROM visits a " + " ".join(f"JOIN visits b{n} ON b{n}.pid = a.pid" for n in range(13)),
-        "SELECT COUNT(*) FROM people p " + " ".join(
-            f"CROSS JOIN (VALUES {', '.join(f'({m})' for m in range(60))}) AS b{n}(x)" for n in range(4)),
-        "SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM visits v JOIN visits w ON v.pid = w.pid " + " ".join(
-            f"JOIN visits x{n} ON x{n}.pid = w.pid" for n in range(11)) + " WHERE v.pid = p.id) > 1",
+        "SELECT COUNT(*) FROM visits a "
+        + " ".join(f"JOIN visits b{n} ON b{n}.pid = a.pid" for n in range(13)),
+        "SELECT COUNT(*) FROM people p "
+        + " ".join(
+            f"CROSS JOIN (VALUES {', '.join(f'({m})' for m in range(60))}) AS b{n}(x)"
+            for n in range(4)
+        ),
+        "SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM visits v JOIN visits w ON v.pid = w.pid "
+        + " ".join(f"JOIN visits x{n} ON x{n}.pid = w.pid" for n in range(11))
+        + " WHERE v.pid = p.id) > 1",
     ],
-)  # fmt: skip
+)
 def test_what_would_make_too_many_rows_is_refused(text: str) -> None:
-    with pytest.raises(DatabaseError, match=rf"rows of one unit may become [\d,]+ here .* at most {MOST_ROWS:,}"):
+    with pytest.raises(
+        DatabaseError, match=rf"rows of one unit may become [\d,]+ here .* at most {MOST_ROWS:,}"
+    ):
         plan_of(hand_world(), text)
 
 
 @pytest.mark.parametrize(
     "text, kept",
     [
-        ("SELECT COUNT(DISTINCT p.id) FROM people p " + " ".join(
-            f"CROSS JOIN (VALUES {', '.join(f'({m})' for m in range(60))}) AS b{n}(x)" for n in range(7)), 1),
-        ("SELECT COUNT(DISTINCT v0.pid) FROM visits v0 " + " ".join(
-            f"JOIN visits v{n + 1} ON v{n + 1}.pid = v{n}.pid" for n in range(11)), 1),
+        (
+            "SELECT COUNT(DISTINCT p.id) FROM people p "
+            + " ".join(
+                f"CROSS JOIN (VALUES {', '.join(f'({m})' for m in range(60))}) AS b{n}(x)"
+                for n in range(7)
+            ),
+            1,
+        ),
+        (
+            "SELECT COUNT(DISTINCT v0.pid) FROM visits v0 "
+            + " ".join(f"JOIN visits v{n + 1} ON v{n + 1}.pid = v{n}.pid" for n in range(11)),
+            1,
+        ),
         ("SELECT COUNT(DISTINCT v.pid) FROM visits v LEFT JOIN visits w ON w.pid = v.pid", 1),
         ("SELECT COUNT(DISTINCT v.word) FROM visits v JOIN visits w ON w.pid = v.pid", 1),
-        ("SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v, places c WHERE v.pid = p.id)", 1),
+        (
+            "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v, places c WHERE v.pid = p.id)",
+            1,
+        ),
         ("SELECT COUNT(*) FROM (SELECT DISTINCT v.pid FROM visits v CROSS JOIN places c) t", 1),
         ("SELECT COUNT(*) FROM visits v JOIN visits w ON w.pid = v.pid", 9),
         ("SELECT COUNT(*) FROM visits v JOIN places c ON c.code < v.word", 15),
         ("SELECT COUNT(*) FROM people p CROSS JOIN places c", 5),
-        ("SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM places c WHERE c.code > p.word) > 1", 5),
+        (
+            "SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM places c WHERE c.code > p.word) > 1",
+            5,
+        ),
         ("SELECT COUNT(*) FROM visits v JOIN places c ON c.code = v.word", 6),
-        ("SELECT COUNT(*) FROM visits WHERE (SELECT COUNT(d.code) FROM places c, places d WHERE c.code=word) > 1", 30),
-        ("SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid)", 1),
-        ("SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid AND w.id < v.id)", 9),
+        (
+            "SELECT COUNT(*) FROM visits WHERE (SELECT COUNT(d.code) FROM places c, places d WHERE c.code=word) > 1",
+            30,
+        ),
+        (
+            "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid)",
+            1,
+        ),
+        (
+            "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM visits w WHERE w.pid = v.pid AND w.id < v.id)",
+            9,
+        ),
     ],
-)  # fmt: skip
+)
 def test_rows_become_as_many_as_is_read(text: str, kept: int) -> None:
     (core,) = plan_of(hand_world(), text).cores
     assert unit_work(core.core, hand_world().public_fanout).most.rows == kept
@@ -189,7 +234,7 @@ def test_rows_become_as_many_as_is_read(text: str, kept: int) -> None:
         "SELECT code, COUNT(*) FROM visits JOIN places ON code = word AND small > 2 GROUP BY code",
         "SELECT COUNT(*) FROM items i JOIN visits v ON v.id = visit WHERE i.visit > 5",
     ],
-)  # fmt: skip
+)
 def test_no_block_of_private_rows_is_left_out_for_what_it_holds(text: str) -> None:
     """A scan has no condition, from the least and the greatest value of a block it would know whether to read it."""
     with hand_world().connect() as connection:
@@ -216,8 +261,14 @@ def _plan(nodes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 def _crowd(people: int, visits: int) -> World:
     """`hand_world` among so many others, each with as many visits; only unit 6 has the word v0."""
     here = hand_world()
-    others = tuple((str(n), "'A'", "1.0", "1010", "DATE '2020-02-29'", "'x'", NULL) for n in range(100, 100 + people))
-    theirs = tuple((str(1000 + n), str(100 + n % people), "5", "3.0", f"'w{n % 8}'", "1.00") for n in range(visits))
+    others = tuple(
+        (str(n), "'A'", "1.0", "1010", "DATE '2020-02-29'", "'x'", NULL)
+        for n in range(100, 100 + people)
+    )
+    theirs = tuple(
+        (str(1000 + n), str(100 + n % people), "5", "3.0", f"'w{n % 8}'", "1.00")
+        for n in range(visits)
+    )
     six = ("6", "'A'", "1.0", "1010", "DATE '2020-02-29'", "'sixth'", NULL)
     more = {"people": (*others, six), "visits": theirs}
     tables = tuple(replace(each, rows=each.rows + more.get(each.name, ())) for each in here.tables)
@@ -232,14 +283,18 @@ def _crowd(people: int, visits: int) -> World:
         "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON p.id = v.pid WHERE p.word = 'sixth'",
         "SELECT COUNT(*) FROM visits v WHERE EXISTS (SELECT 1 FROM people p WHERE p.id = v.pid AND p.word = 'sixth')",
         "SELECT COUNT(*) FROM (SELECT pid FROM visits GROUP BY pid) h JOIN people p ON p.id = h.pid AND word = 'sixth'",
-        ("SELECT COUNT(*) FROM (SELECT pid FROM visits, places WHERE code = visits.word GROUP BY pid) h "
-         "WHERE pid IN (SELECT id FROM people WHERE word = 'sixth')"),
+        (
+            "SELECT COUNT(*) FROM (SELECT pid FROM visits, places WHERE code = visits.word GROUP BY pid) h "
+            "WHERE pid IN (SELECT id FROM people WHERE word = 'sixth')"
+        ),
         "SELECT COUNT(*) FROM items i JOIN visits v ON v.id = visit JOIN people p ON p.id = v.pid AND p.word = 'sixth'",
         "SELECT COUNT(*) FROM items i JOIN visits v ON v.id = i.visit WHERE v.pid = 6",
-        ("SELECT COUNT(*) FROM (SELECT pid, word FROM visits INTERSECT SELECT id, word FROM people "
-         "WHERE word = 'sixth') AS t"),
+        (
+            "SELECT COUNT(*) FROM (SELECT pid, word FROM visits INTERSECT SELECT id, word FROM people "
+            "WHERE word = 'sixth') AS t"
+        ),
     ],
-)  # fmt: skip
+)
 def test_whether_one_person_is_there_does_not_decide_what_else_is_read(text: str) -> None:
     here = _crowd(300, 12_000)
     (core,) = plan_of(here, text).cores
@@ -294,13 +349,20 @@ def test_a_unit_above_a_limit_has_nothing_read_again(text: str) -> None:
     here = _crowd(1_000, 3_000)
     mine = tuple((str(20_000 + n), "6", str(n % 6), "3.0", f"'w{n}'", "1.00") for n in range(40))
     others = here.table("visits").rows[-3_000:]  # each of them has as many as it may
-    heavy = replace(here, tables=tuple(replace(each, rows=others + mine) if each.name == "visits" else each
-                                       for each in here.tables))  # fmt: skip
+    heavy = replace(
+        here,
+        tables=tuple(
+            replace(each, rows=others + mine) if each.name == "visits" else each
+            for each in here.tables
+        ),
+    )
     with heavy.connect() as connection:
         plan = plan_of(heavy, text)
         given(heavy, connection, plan)
         for core in plan.cores:
-            assert excess(heavy, connection, core, operators(connection, core.sql), "6", own=40) == []
+            assert (
+                excess(heavy, connection, core, operators(connection, core.sql), "6", own=40) == []
+            )
 
 
 @pytest.mark.parametrize(
@@ -317,41 +379,59 @@ def test_a_unit_above_a_limit_has_nothing_read_again(text: str) -> None:
 def test_rows_are_looked_up_whether_or_not_somebody_is_above_a_limit(text: str) -> None:
     """DuckDB looks no row up where it finds the list of those above a limit empty."""
     here = _crowd(300, 300)
-    nobody = replace(here, tables=tuple(replace(each, rows=each.rows[-300:]) if each.name == "visits" else each
-                                        for each in here.tables))  # fmt: skip
+    nobody = replace(
+        here,
+        tables=tuple(
+            replace(each, rows=each.rows[-300:]) if each.name == "visits" else each
+            for each in here.tables
+        ),
+    )
     with nobody.connect() as connection:
         plan = plan_of(nobody, text)
         given(nobody, connection, plan)
         for core in plan.cores:
-            joins = [each for each in _made(connection, core.sql) if LOOKED_UP in str(each["extra_info"])]
+            joins = [
+                each for each in _made(connection, core.sql) if LOOKED_UP in str(each["extra_info"])
+            ]
             assert joins
             assert [each for each in joins if _rows(each["children"][1]) == 0] == []
 
 
 @pytest.mark.parametrize(
-    "text", ["SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits v JOIN visits w USING (pid)"]
+    "text",
+    ["SELECT COUNT(*) FROM visits", "SELECT COUNT(*) FROM visits v JOIN visits w USING (pid)"],
 )
 def test_rows_without_a_unit_are_not_looked_up_twice(text: str) -> None:
     """However many there are, the answer is the one without them."""
     here = hand_world()
     nobodys = tuple((str(n), NULL, "1", "3.0", "'w1'", "1.00") for n in range(7_000, 7_040))
-    more = replace(here, tables=tuple(replace(each, rows=each.rows + nobodys) if each.name == "visits" else each
-                                      for each in here.tables))  # fmt: skip
+    more = replace(
+        here,
+        tables=tuple(
+            replace(each, rows=each.rows + nobodys) if each.name == "visits" else each
+            for each in here.tables
+        ),
+    )
     (core,) = plan_of(here, text).cores
     with here.connect() as one, more.connect() as other:
         assert one.execute(core.sql).fetchall() == other.execute(core.sql).fetchall()
 
 
 @pytest.mark.parametrize("word", ["sixth", "nobody"])
-def test_both_sides_of_an_intersection_are_grouped_anew_whether_or_not_both_have_a_row(word: str) -> None:
+def test_both_sides_of_an_intersection_are_grouped_anew_whether_or_not_both_have_a_row(
+    word: str,
+) -> None:
     """DuckDB groups the rows of several sources anew, and those of a single one not."""
     some = f"SELECT id, word FROM people WHERE word = '{word}'"
     text = f"SELECT COUNT(*) FROM (SELECT pid, word FROM visits INTERSECT {some}) AS t"
     here = _crowd(300, 3_000)
     (core,) = plan_of(here, text).cores
     with here.connect() as connection:
-        sides = [[_rows(each) for each in union["children"]]
-                 for union in _made(connection, core.sql) if _kind(union) == "UNION"]  # fmt: skip
+        sides = [
+            [_rows(each) for each in union["children"]]
+            for union in _made(connection, core.sql)
+            if _kind(union) == "UNION"
+        ]
         read = [side for side in sides if side[0] > 3_000]
         assert read and all(sum(rows > 0 for rows in side) > 1 for side in read)
 

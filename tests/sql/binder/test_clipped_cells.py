@@ -25,11 +25,15 @@ from dpsql.sql.emit import Dialect
 def _with_those_beside(
     query: Query, dialect: Dialect, privacy: Any, price: Fraction, delta: Fraction
 ) -> tuple[CorePlan, ...]:
-    return plan_cores(query, dialect, privacy, price, delta, clipped(query.cores, norm_of(privacy))[0])
+    return plan_cores(
+        query, dialect, privacy, price, delta, clipped(query.cores, norm_of(privacy))[0]
+    )
 
 
 @pytest.mark.parametrize("chunk", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_no_unit_moves_what_is_left_out_by_more_than_is_claimed(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_unit_moves_what_is_left_out_by_more_than_is_claimed(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(neighbours, "plan_cores", _with_those_beside)
     tally, beside = Tally(), 0
     for seed in range(chunk, 8, 2):
@@ -37,7 +41,11 @@ def test_no_unit_moves_what_is_left_out_by_more_than_is_claimed(chunk: int, monk
         for number in range(5):
             random = Random(f"{seed}/{number}")
             writer = Writer(here, random)
-            text = writer.statistic(random.choice([*JOINT, *SPREADS])) if number < 4 else writer.statement()
+            text = (
+                writer.statistic(random.choice([*JOINT, *SPREADS]))
+                if number < 4
+                else writer.statement()
+            )
             try:
                 beside += len(planned(here, text)) - 1
             except DatabaseError:

@@ -38,7 +38,7 @@ bits = { type = "text", values = ["a", "b"], collected = { mechanism = "symmetri
 hours = { type = "double", bounds = [0, 24], collected = { mechanism = "piecewise", epsilon = 2 } }
 noisy = { type = "double", bounds = [0, 24], collected = { mechanism = "laplace", epsilon = 2 } }
 amount = { type = "double", bounds = [0, 8] }
-"""  # fmt: skip
+"""
 #: The outcomes of the enumeration stand in a table of many worlds; ``crowd`` has reports of many people in 200 worlds.
 SCHEMA = f"""
 name = "survey"
@@ -64,9 +64,7 @@ public = true
 [tables.crowd.columns]
 {COLUMNS.replace("WORLDS", "bounds = [0, 100000]")}
 """
-TYPES = (
-    "(person BIGINT, world BIGINT, kind VARCHAR, coin BOOLEAN, bits VARCHAR, hours DOUBLE, noisy DOUBLE, amount DOUBLE"
-)
+TYPES = "(person BIGINT, world BIGINT, kind VARCHAR, coin BOOLEAN, bits VARCHAR, hours DOUBLE, noisy DOUBLE, amount DOUBLE"
 Z = NormalDist().inv_cdf(0.975)
 
 
@@ -76,7 +74,9 @@ def outcomes() -> list[tuple[float, list[tuple[str, bool, str]]]]:
     def of(kind: str, coin: bool) -> list[tuple[Fraction, tuple[str, bool, str]]]:
         found = []
         for k, c, b in product(KIND.values, COIN.values, ("00", "01", "10", "11")):
-            chance = (KIND.truth if k == kind else KIND.other) * (COIN.truth if c == coin else COIN.other)
+            chance = (KIND.truth if k == kind else KIND.other) * (
+                COIN.truth if c == coin else COIN.other
+            )
             for bit, value in zip(b, BITS.values, strict=True):
                 one = BITS.truth if value == kind else BITS.other
                 chance *= one if bit == "1" else 1 - one
@@ -94,13 +94,23 @@ def crowd(entropy: Seeded) -> list[tuple[object, ...]]:
     coins = (rng.random(n) < 0.3).tolist()
     hours = np.where(np.array(kinds) == "a", 18.0, 6.0).tolist()
     bits = BITS.perturb(["a" if kind == "a" else "b" for kind in kinds], _entropy=entropy)
-    columns = (KIND.perturb(kinds, _entropy=entropy), COIN.perturb(coins, _entropy=entropy), bits,
-               HOURS.perturb(hours, _entropy=entropy), NOISY.perturb(hours, _entropy=entropy))  # fmt: skip
+    columns = (
+        KIND.perturb(kinds, _entropy=entropy),
+        COIN.perturb(coins, _entropy=entropy),
+        bits,
+        HOURS.perturb(hours, _entropy=entropy),
+        NOISY.perturb(hours, _entropy=entropy),
+    )
     rows = enumerate(zip(*columns, kinds, coins, hours, strict=True))
-    return [(place, place // EACH, *each, 4.0, kind, coin, hour) for place, (*each, kind, coin, hour) in rows]
+    return [
+        (place, place // EACH, *each, 4.0, kind, coin, hour)
+        for place, (*each, kind, coin, hour) in rows
+    ]
 
 
-def copied(data: duckdb.DuckDBPyConnection, folder: Path, table: str, rows: list[tuple[object, ...]]) -> None:
+def copied(
+    data: duckdb.DuckDBPyConnection, folder: Path, table: str, rows: list[tuple[object, ...]]
+) -> None:
     """Put rows into a table in one go."""
     with (folder / f"{table}.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
@@ -113,12 +123,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with duckdb.connect(str(folder / "survey.duckdb")) as data:
         data.execute(f"CREATE TABLE reports{TYPES})")
         data.execute(f"CREATE TABLE people{TYPES}, town VARCHAR)")
-        data.execute(f"CREATE TABLE truth{TYPES}, kind_true VARCHAR, coin_true BOOLEAN, hours_true DOUBLE)")
-        rows = [(person, world, *report, 0.0, 0.0, PEOPLE[person][2])
-                for world, (_, reports) in enumerate(outcomes()) for person, report in enumerate(reports)]  # fmt: skip
+        data.execute(
+            f"CREATE TABLE truth{TYPES}, kind_true VARCHAR, coin_true BOOLEAN, hours_true DOUBLE)"
+        )
+        rows = [
+            (person, world, *report, 0.0, 0.0, PEOPLE[person][2])
+            for world, (_, reports) in enumerate(outcomes())
+            for person, report in enumerate(reports)
+        ]
         copied(data, folder, "reports", rows)
         copied(data, folder, "truth", crowd(Seeded(11)))
-        data.execute("CREATE TABLE crowd AS SELECT * EXCLUDE (kind_true, coin_true, hours_true) FROM truth")
+        data.execute(
+            "CREATE TABLE crowd AS SELECT * EXCLUDE (kind_true, coin_true, hours_true) FROM truth"
+        )
         data.execute("INSERT INTO people SELECT *, 'x' FROM crowd")
     (folder / "survey.toml").write_text(SCHEMA, encoding="utf-8")
     return folder
@@ -145,12 +162,16 @@ EXACT = [
 ]
 
 
-@pytest.mark.parametrize(("item", "where", "true"), EXACT, ids=[f"{item} {where}" for item, where, _ in EXACT])
+@pytest.mark.parametrize(
+    ("item", "where", "true"), EXACT, ids=[f"{item} {where}" for item, where, _ in EXACT]
+)
 def test_over_all_reports_the_mean_is_true_and_the_variance_is_the_stated_one(
     session: Session, item: str, where: str, true: float
 ) -> None:
     """By the exact law of the reports of two people, each possible outcome in a world of its own."""
-    result = session.execute(f"SELECT world, {item} FROM reports {where} GROUP BY world ORDER BY world")
+    result = session.execute(
+        f"SELECT world, {item} FROM reports {where} GROUP BY world ORDER BY world"
+    )
     chances = np.array([chance for chance, _ in outcomes()])
     worlds = np.array([row[0] for row in result.rows])
     values, ends = np.zeros(len(chances)), np.zeros(len(chances))
@@ -172,27 +193,46 @@ GROUPED = "SELECT kind, COUNT(*) FILTER (WHERE coin) AS n FROM crowd GROUP BY ki
 
 
 def test_names_parameters_and_clauses_mean_what_they_say(session: Session) -> None:
-    plain = session.execute("SELECT kind, COUNT(*) AS n FROM crowd WHERE coin GROUP BY kind ORDER BY n DESC")
+    plain = session.execute(
+        "SELECT kind, COUNT(*) AS n FROM crowd WHERE coin GROUP BY kind ORDER BY n DESC"
+    )
     for statement, parameters in (
-        ("SELECT c.kind, COUNT(*) AS n FROM crowd AS c WHERE coin = ? GROUP BY KIND ORDER BY 2 DESC", (True,)),
-        ('SELECT "kind", SUM(CASE WHEN coin THEN 1 END) AS coin FROM crowd GROUP BY 1 ORDER BY coin DESC', ()),
+        (
+            "SELECT c.kind, COUNT(*) AS n FROM crowd AS c WHERE coin = ? GROUP BY KIND ORDER BY 2 DESC",
+            (True,),
+        ),
+        (
+            'SELECT "kind", SUM(CASE WHEN coin THEN 1 END) AS coin FROM crowd GROUP BY 1 ORDER BY coin DESC',
+            (),
+        ),
         (AGAIN, (0, -9)),
-        ("SELECT * FROM (SELECT kind, COUNT_IF(coin) AS n FROM crowd GROUP BY ALL) AS t ORDER BY n DESC", ()),
+        (
+            "SELECT * FROM (SELECT kind, COUNT_IF(coin) AS n FROM crowd GROUP BY ALL) AS t ORDER BY n DESC",
+            (),
+        ),
         (f"WITH t AS ({GROUPED}) SELECT * FROM t ORDER BY n DESC LIMIT 3", ()),
-    ):  # fmt: skip
+    ):
         found = session.execute(statement, parameters)
         assert [(row[0], round(float(row[1]))) for row in found.rows] == plain.rows  # type: ignore[arg-type]
     inner = "SELECT world, COUNT(*) FILTER (WHERE coin) AS n FROM crowd GROUP BY world"
     outer = f"SELECT c.kind, COUNT(*) AS n FROM crowd AS c JOIN ({inner}) AS t ON t.world = c.world WHERE c.coin "
     joined = session.execute(f"{outer} AND t.n > -1000 GROUP BY c.kind ORDER BY n DESC")
     assert joined.rows == plain.rows
-    shown = session.execute("SELECT UPPER(kind) AS k, RANK() OVER (ORDER BY COUNT(*) DESC) FROM crowd GROUP BY kind")
-    assert {row[0] for row in shown.rows} == {"A", "B", "C"} and {row[1] for row in shown.rows} == {1, 2, 3}
+    shown = session.execute(
+        "SELECT UPPER(kind) AS k, RANK() OVER (ORDER BY COUNT(*) DESC) FROM crowd GROUP BY kind"
+    )
+    assert {row[0] for row in shown.rows} == {"A", "B", "C"} and {row[1] for row in shown.rows} == {
+        1,
+        2,
+        3,
+    }
 
 
 def test_groups_and_totals_fit_together(session: Session) -> None:
     rows = dict(session.execute("SELECT kind, COUNT(*) FROM crowd GROUP BY kind").rows)
-    total = session.execute("SELECT COUNT(*), COUNT(kind), SUM(1) FILTER (WHERE kind IS NOT NULL) FROM crowd").rows[0]
+    total = session.execute(
+        "SELECT COUNT(*), COUNT(kind), SUM(1) FILTER (WHERE kind IS NOT NULL) FROM crowd"
+    ).rows[0]
     assert set(rows) == {"a", "b", "c"} and abs(sum(rows.values()) - WORLDS * EACH) <= 2
     assert [round(float(each)) for each in total] == [WORLDS * EACH] * 3
 
@@ -202,7 +242,9 @@ def test_an_aggregate_is_no_less_exact_beside_one_of_another_column(session: Ses
     both = session.execute(
         "SELECT COUNT(*) FILTER (WHERE kind = 'a'), COUNT(*), SUM(1) FILTER (WHERE bits = 'a') FROM crowd"
     )
-    assert both.rows[0][:2] == alone.rows[0] and both.intervals[0][0] == pytest.approx(alone.intervals[0][0])
+    assert both.rows[0][:2] == alone.rows[0] and both.intervals[0][0] == pytest.approx(
+        alone.intervals[0][0]
+    )
     assert both.intervals[0][1] == (WORLDS * EACH, WORLDS * EACH)
 
 
@@ -218,15 +260,23 @@ COVERED = [
     ("SUM(noisy)", "", "sum(hours_true)"),
     ("AVG(hours)", "WHERE kind = 'a'", "avg(hours_true) FILTER (WHERE kind_true = 'a')"),
     ("AVG(noisy) FILTER (WHERE coin)", "", "avg(hours_true) FILTER (WHERE coin_true)"),
-    ("COUNT(*)", "WHERE bits = 'a' AND coin", "count(*) FILTER (WHERE kind_true = 'a' AND coin_true)"),
+    (
+        "COUNT(*)",
+        "WHERE bits = 'a' AND coin",
+        "count(*) FILTER (WHERE kind_true = 'a' AND coin_true)",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("item", "where", "truth"), COVERED, ids=[f"{item} {where}" for item, where, _ in COVERED])
+@pytest.mark.parametrize(
+    ("item", "where", "truth"), COVERED, ids=[f"{item} {where}" for item, where, _ in COVERED]
+)
 def test_intervals_hold_the_truth_as_often_as_they_say(
     session: Session, folder: Path, item: str, where: str, truth: str
 ) -> None:
-    result = session.execute(f"SELECT world, {item} FROM crowd {where} GROUP BY world ORDER BY world")
+    result = session.execute(
+        f"SELECT world, {item} FROM crowd {where} GROUP BY world ORDER BY world"
+    )
     with duckdb.connect(str(folder / "survey.duckdb"), read_only=True) as data:
         true = dict(data.execute(f"SELECT world, {truth} FROM truth GROUP BY world").fetchall())
     ends = [each[1] for each in result.intervals]
@@ -235,18 +285,25 @@ def test_intervals_hold_the_truth_as_often_as_they_say(
     assert np.mean(held) >= 0.9  # of 100 at 95 %; the draws are fixed
     pairs = zip(result.rows, ends, strict=True)
     halves = [(row[1], row[1] - low, high - row[1]) for row, (low, high) in pairs]  # type: ignore[operator,misc]
-    narrow = [value - 0.5 * below <= true[row[0]] <= value + 0.5 * above
-              for row, (value, below, above) in zip(result.rows, halves, strict=True)]  # fmt: skip
+    narrow = [
+        value - 0.5 * below <= true[row[0]] <= value + 0.5 * above
+        for row, (value, below, above) in zip(result.rows, halves, strict=True)
+    ]
     assert np.mean(narrow) < 0.88
 
 
 @pytest.mark.parametrize("price", [0.3, 3])
-def test_intervals_beside_private_columns_hold_as_often(session: Session, folder: Path, price: float) -> None:
+def test_intervals_beside_private_columns_hold_as_often(
+    session: Session, folder: Path, price: float
+) -> None:
     with duckdb.connect(str(folder / "survey.duckdb"), read_only=True) as data:
         sql = "SELECT world, count(*) FILTER (WHERE kind_true = 'a'), avg(coin_true::INT) FROM truth GROUP BY world"
         true = {row[0]: row[1:] for row in data.execute(sql).fetchall()}
     session.set("dpsql.epsilon", str(price))
-    held, items = [], ("COUNT(*) FILTER (WHERE kind = 'a')", "AVG(CASE WHEN coin THEN 1 ELSE 0 END)")
+    held, items = (
+        [],
+        ("COUNT(*) FILTER (WHERE kind = 'a')", "AVG(CASE WHEN coin THEN 1 ELSE 0 END)"),
+    )
     for place, item in enumerate(items):
         result = session.execute(f"SELECT world, {item} FROM people GROUP BY world")
         for row, (_, (low, high)) in zip(result.rows, result.intervals, strict=True):  # type: ignore[misc]
@@ -258,13 +315,20 @@ def test_intervals_beside_private_columns_hold_as_often(session: Session, folder
 @pytest.mark.parametrize(
     ("statement", "counted"),
     [
-        ("SELECT COUNT(*) FROM people WHERE kind = 'a'", "SELECT kind, COUNT(*) FROM people GROUP BY kind"),
-        ("SELECT world, AVG(CASE WHEN coin THEN 1 ELSE 0 END) FROM people GROUP BY world",
-         "SELECT coin, world, COUNT(*) FROM people GROUP BY coin, world"),
-        ("SELECT SUM(amount) FROM people WHERE kind = 'b' AND person > 3",
-         "SELECT kind, SUM(amount), COUNT(amount) FROM people WHERE person > 3 GROUP BY kind"),
+        (
+            "SELECT COUNT(*) FROM people WHERE kind = 'a'",
+            "SELECT kind, COUNT(*) FROM people GROUP BY kind",
+        ),
+        (
+            "SELECT world, AVG(CASE WHEN coin THEN 1 ELSE 0 END) FROM people GROUP BY world",
+            "SELECT coin, world, COUNT(*) FROM people GROUP BY coin, world",
+        ),
+        (
+            "SELECT SUM(amount) FROM people WHERE kind = 'b' AND person > 3",
+            "SELECT kind, SUM(amount), COUNT(amount) FROM people WHERE person > 3 GROUP BY kind",
+        ),
     ],
-)  # fmt: skip
+)
 def test_beside_private_columns_the_reports_are_counted_at_the_ordinary_price(
     session: Session, statement: str, counted: str
 ) -> None:
@@ -280,7 +344,9 @@ def test_a_synopsis_by_reports_is_debiased_for_each_statement(folder: Path, tmp_
     session = database.session("ada")
     session.execute("CREATE SYNOPSIS both AS SELECT kind, coin, COUNT(*) FROM people PRICE 5")
     for item in ("COUNT(*) FILTER (WHERE kind = 'a')", "SUM(CASE WHEN coin THEN 1 ELSE 0 END)"):
-        found, wanted = (session.execute(f"SELECT {item} FROM {table}") for table in ("people", "crowd"))
+        found, wanted = (
+            session.execute(f"SELECT {item} FROM {table}") for table in ("people", "crowd")
+        )
         assert found.price.cost == FREE and found.price.stored
         assert abs(float(found.rows[0][0]) - float(wanted.rows[0][0])) < 30  # type: ignore[arg-type]
         low, high = found.intervals[0][0]  # type: ignore[misc]
@@ -295,7 +361,9 @@ def test_reports_that_a_join_may_repeat_have_no_interval(session: Session) -> No
         "SELECT COUNT(*) AS n FROM crowd c, (VALUES (1), (2)) AS t(n) WHERE c.kind = 'a' AND t.n > 0"
     )
     assert alone.intervals[0][0] is not None and joined.intervals[0][0] is None
-    assert any("one that stands in several rows counts several times" in said for said in joined.notices)
+    assert any(
+        "one that stands in several rows counts several times" in said for said in joined.notices
+    )
 
 
 @pytest.mark.parametrize(
@@ -305,8 +373,10 @@ def test_reports_that_a_join_may_repeat_have_no_interval(session: Session) -> No
         "SELECT c.kind, COUNT(*) FROM crowd c JOIN (SELECT person FROM people) p USING (person) GROUP BY c.kind",
         "WITH p AS (SELECT person FROM people) SELECT c.kind, COUNT(*) FROM crowd c JOIN p USING (person) GROUP BY 1",
     ],
-)  # fmt: skip
-def test_reports_without_rows_are_counted_whatever_is_shown(session: Session, statement: str) -> None:
+)
+def test_reports_without_rows_are_counted_whatever_is_shown(
+    session: Session, statement: str
+) -> None:
     session.set("dpsql.empty_groups", "hide")
     plan = session.plan(statement)
     session.set("dpsql.empty_groups", None)
@@ -321,7 +391,12 @@ def test_without_noise_a_private_table_says_what_a_public_one_does(
     without_noise(monkeypatch)
     database = open_database(tmp_path / "survey.toml")
     session = database.session("ada")
-    for item in ("kind, COUNT(*)", "kind, coin, SUM(amount)", "coin, AVG(hours)", "kind, SUM(noisy)"):
+    for item in (
+        "kind, COUNT(*)",
+        "kind, coin, SUM(amount)",
+        "coin, AVG(hours)",
+        "kind, SUM(noisy)",
+    ):
         keys = item.rpartition(",")[0]
         public = session.execute(f"SELECT {item} FROM crowd GROUP BY {keys} ORDER BY ALL")
         private = session.execute(f"SELECT {item} FROM people GROUP BY {keys} ORDER BY ALL")
@@ -355,23 +430,35 @@ def test_an_interval_never_holds_the_noise_alone(session: Session) -> None:
         ("SELECT SUM(2 * hours) FROM crowd", "E_AGG"),
         ("SELECT COUNT(*) FROM (SELECT * FROM crowd) AS t WHERE kind = 'a'", "E_AGG"),
         ("WITH t AS (SELECT kind FROM crowd) SELECT kind, COUNT(*) FROM t GROUP BY kind", "E_AGG"),
-        ("WITH crowd AS (SELECT kind FROM crowd) SELECT kind, COUNT(*) FROM crowd GROUP BY kind", "E_TABLE"),
+        (
+            "WITH crowd AS (SELECT kind FROM crowd) SELECT kind, COUNT(*) FROM crowd GROUP BY kind",
+            "E_TABLE",
+        ),
         ("SELECT COUNT(*) FROM (SELECT crowd FROM crowd) AS t", "E_AGG"),
         ("SELECT kind, COUNT(*) OVER (PARTITION BY kind) FROM crowd", "E_AGG"),
         ("SELECT kind FROM crowd UNION SELECT 'a'", "E_AGG"),
-        ("SELECT COUNT(*) FROM crowd WHERE EXISTS (SELECT 1 FROM reports WHERE kind = 'a')", "E_SUBQ"),
+        (
+            "SELECT COUNT(*) FROM crowd WHERE EXISTS (SELECT 1 FROM reports WHERE kind = 'a')",
+            "E_SUBQ",
+        ),
         ("SELECT COUNT(*) FROM crowd JOIN reports USING (kind)", "E_JOIN"),
         ("SELECT COUNT(*) FROM crowd JOIN reports ON crowd.kind = reports.kind", "E_JOIN"),
-        ("SELECT coin, COUNT(*) FROM crowd JOIN reports ON crowd.kind = reports.kind GROUP BY crowd.coin", "E_JOIN"),
+        (
+            "SELECT coin, COUNT(*) FROM crowd JOIN reports ON crowd.kind = reports.kind GROUP BY crowd.coin",
+            "E_JOIN",
+        ),
         ("SELECT kind, COUNT(*) FROM crowd GROUP BY ROLLUP (kind)", "E_GROUPING"),
         ("SELECT * FROM crowd PIVOT (COUNT(*) FOR kind IN ('a', 'b'))", "E_PIVOT"),
-        ("SELECT world, COUNT(*) FROM crowd WHERE kind = (SELECT MIN(world) FROM reports) GROUP BY world", "E_SUBQ"),
+        (
+            "SELECT world, COUNT(*) FROM crowd WHERE kind = (SELECT MIN(world) FROM reports) GROUP BY world",
+            "E_SUBQ",
+        ),
         ("SELECT amount, COUNT(*) FROM crowd WHERE kind = 'a'", "E_KEY"),
         ("SELECT bits, COUNT(*) FROM people GROUP BY bits", "E_AGG"),
         ("SELECT town, kind, COUNT(*) FROM people GROUP BY town, kind", "E_KEY"),
         ("SELECT kind FROM people", "E_RAW"),
     ],
-)  # fmt: skip
+)
 def test_what_no_weight_debiases_is_refused(session: Session, statement: str, code: str) -> None:
     spent = session.remaining
     with pytest.raises(DatabaseError) as refusal:
@@ -380,7 +467,9 @@ def test_what_no_weight_debiases_is_refused(session: Session, statement: str, co
     assert session.remaining == spent
 
 
-@pytest.mark.parametrize("part", ["kind, amount FROM people", "amount FROM people WHERE kind = 'a' AND person > 0"])
+@pytest.mark.parametrize(
+    "part", ["kind, amount FROM people", "amount FROM people WHERE kind = 'a' AND person > 0"]
+)
 def test_a_synthetic_table_is_not_made_of_reports(session: Session, part: str) -> None:
     with pytest.raises(DatabaseError, match="hold reports"):
         session.execute(f"EXPLAIN CREATE SYNTHETIC TABLE twins AS SELECT {part}")

@@ -33,18 +33,47 @@ def entries(database: Database) -> int:
 
 
 LISTS = (
-    ("SELECT DISTINCT sex FROM patients", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", "auto"),
-    ("SELECT sex FROM patients GROUP BY sex", "SELECT sex, COUNT(*) FROM patients GROUP BY sex", "auto"),
-    ("SELECT DISTINCT ward FROM patients WHERE ward IN (3, 4)",
-     "SELECT ward, COUNT(*) FROM patients WHERE ward IN (3, 4) GROUP BY ward", "auto"),
-    ("SELECT DISTINCT sex, ward FROM patients", "SELECT sex, ward, COUNT(*) FROM patients GROUP BY sex, ward", "show"),
-    ("SELECT DISTINCT ward + 1 FROM patients", "SELECT ward + 1, COUNT(*) FROM patients GROUP BY 1", "show"),
-    ("SELECT DISTINCT ward FROM patients WHERE ward > 2",
-     "SELECT ward, COUNT(*) FROM patients WHERE ward > 2 GROUP BY ward", "show"),
-    ("SELECT DISTINCT region FROM visits JOIN places USING (place)",
-     "SELECT region, COUNT(*) FROM visits JOIN places USING (place) GROUP BY region", "show"),
-    ("SELECT DISTINCT weight > 3 FROM patients", "SELECT weight > 3, COUNT(*) FROM patients GROUP BY 1", "show"),
-)  # fmt: skip
+    (
+        "SELECT DISTINCT sex FROM patients",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+        "auto",
+    ),
+    (
+        "SELECT sex FROM patients GROUP BY sex",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+        "auto",
+    ),
+    (
+        "SELECT DISTINCT ward FROM patients WHERE ward IN (3, 4)",
+        "SELECT ward, COUNT(*) FROM patients WHERE ward IN (3, 4) GROUP BY ward",
+        "auto",
+    ),
+    (
+        "SELECT DISTINCT sex, ward FROM patients",
+        "SELECT sex, ward, COUNT(*) FROM patients GROUP BY sex, ward",
+        "show",
+    ),
+    (
+        "SELECT DISTINCT ward + 1 FROM patients",
+        "SELECT ward + 1, COUNT(*) FROM patients GROUP BY 1",
+        "show",
+    ),
+    (
+        "SELECT DISTINCT ward FROM patients WHERE ward > 2",
+        "SELECT ward, COUNT(*) FROM patients WHERE ward > 2 GROUP BY ward",
+        "show",
+    ),
+    (
+        "SELECT DISTINCT region FROM visits JOIN places USING (place)",
+        "SELECT region, COUNT(*) FROM visits JOIN places USING (place) GROUP BY region",
+        "show",
+    ),
+    (
+        "SELECT DISTINCT weight > 3 FROM patients",
+        "SELECT weight > 3, COUNT(*) FROM patients GROUP BY 1",
+        "show",
+    ),
+)
 
 
 @pytest.mark.parametrize(("listed", "counted", "shown"), LISTS)
@@ -59,7 +88,9 @@ def test_a_list_of_keys_that_are_all_shown_is_free_and_has_the_keys_that_counts_
     wanted = session.execute(counted)
     width = len(found.columns)
     assert found.rows == [row[:width] for row in wanted.rows]
-    assert [column.type for column in found.columns] == [column.type for column in wanted.columns[:width]]
+    assert [column.type for column in found.columns] == [
+        column.type for column in wanted.columns[:width]
+    ]
 
 
 @pytest.mark.parametrize("listed", [listed for listed, _, shown in LISTS if shown == "show"])
@@ -73,16 +104,26 @@ def test_a_list_of_the_keys_that_have_rows_is_bought(database: Database, listed:
 
 def test_null_is_in_no_list_unless_the_owner_lists_it(tmp_path: Path) -> None:
     declared = clinic(tmp_path).read_text(encoding="utf-8")
-    (tmp_path / "unlisted.toml").write_text(declared.replace(", null_group = true", ""), encoding="utf-8")
+    (tmp_path / "unlisted.toml").write_text(
+        declared.replace(", null_group = true", ""), encoding="utf-8"
+    )
     with closing(open_database(tmp_path / "unlisted.toml")) as opened:
         found = opened.session("ada", TOOLS).execute("SELECT DISTINCT sex FROM patients")
-        listed = opened.session("ada", TOOLS).execute("SELECT DISTINCT sex FROM patients WHERE sex = 'f'")
-    assert found.rows == [("f",), ("m",)] and found.price.charged == 0 and NULL_LEFT_OUT in found.notices
+        listed = opened.session("ada", TOOLS).execute(
+            "SELECT DISTINCT sex FROM patients WHERE sex = 'f'"
+        )
+    assert (
+        found.rows == [("f",), ("m",)]
+        and found.price.charged == 0
+        and NULL_LEFT_OUT in found.notices
+    )
     assert listed.rows == [("f",)] and NULL_LEFT_OUT not in listed.notices
 
 
 def test_a_filter_list_is_ordered_and_cut(database: Database) -> None:
-    found = database.session("ada").execute("SELECT DISTINCT sex FROM patients ORDER BY 1 DESC NULLS LAST LIMIT 1")
+    found = database.session("ada").execute(
+        "SELECT DISTINCT sex FROM patients ORDER BY 1 DESC NULLS LAST LIMIT 1"
+    )
     assert found.rows == [("m",)]
 
 
@@ -135,14 +176,21 @@ def test_people_get_released_ranges(database: Database) -> None:
 
 PROBES = (
     ("SELECT * FROM patients LIMIT 1", ["patient", "name", "sex", "weight", "ward"]),
-    ("SELECT ward, cost * 2 AS twice, 1 FROM patients JOIN visits USING (patient) WHERE sex = 'f' LIMIT 1",
-     ["ward", "twice", "?column?"]),
-    ("SELECT virtual.ward FROM (SELECT ward FROM patients) AS virtual ORDER BY 1 LIMIT 1", ["ward"]),
-)  # fmt: skip
+    (
+        "SELECT ward, cost * 2 AS twice, 1 FROM patients JOIN visits USING (patient) WHERE sex = 'f' LIMIT 1",
+        ["ward", "twice", "?column?"],
+    ),
+    (
+        "SELECT virtual.ward FROM (SELECT ward FROM patients) AS virtual ORDER BY 1 LIMIT 1",
+        ["ward"],
+    ),
+)
 
 
 @pytest.mark.parametrize(("text", "names"), PROBES)
-def test_a_probe_of_one_row_has_columns_and_no_rows(database: Database, text: str, names: list[str]) -> None:
+def test_a_probe_of_one_row_has_columns_and_no_rows(
+    database: Database, text: str, names: list[str]
+) -> None:
     before = entries(database)
     found = database.session("ada", TOOLS).execute(text)
     assert [column.name for column in found.columns] == names
@@ -174,65 +222,116 @@ def test_that_there_are_no_rows_is_said_of_whole_statements_only(
 
 def test_no_rows_of_several_queries_cost_nothing(database: Database) -> None:
     session = database.session("ada", TOOLS)
-    found = session.execute("SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex UNION ALL SELECT 'x', 1 LIMIT 0")
+    found = session.execute(
+        "SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex UNION ALL SELECT 'x', 1 LIMIT 0"
+    )
     assert (found.rows, found.price.charged) == ([], 0)
     assert [column.name for column in found.columns] == ["sex", "n"]
 
 
 NAMES = (
-    ("COUNT(*)", "count"), ("COUNT(*) + 1", "?column?"), ("AVG(weight)::int", "avg"), ("1::bigint", "int8"),
-    ("CASE WHEN COUNT(*) > 1 THEN 1 END", "case"), ("CASE WHEN TRUE THEN 1 ELSE COUNT(*) END", "count"),
-    ("COALESCE(AVG(weight), 0)", "coalesce"), ("'x'", "?column?"), ("TRUE", "bool"), ("DATE '2020-01-01'", "date"),
-    ("date_trunc('month', DATE '2020-01-01')", "date_trunc"), ("SUM(ward) FILTER (WHERE sex = 'f')", "sum"),
-    ("EXTRACT(year FROM DATE '2020-01-01')", "extract"), ("-COUNT(*)", "?column?"), ("NULLIF(COUNT(*), 0)", "nullif"),
-    ("(SELECT 1 AS one)", "one"), ('COUNT(*) AS "COUNT(*)"', "COUNT(*)"), ("GREATEST(COUNT(*), 1)", "greatest"),
-    ("trim('x')", "btrim"), ("COUNT(*) IS NULL", "?column?"), ("COUNT(*) OVER ()", "count"),
-)  # fmt: skip
+    ("COUNT(*)", "count"),
+    ("COUNT(*) + 1", "?column?"),
+    ("AVG(weight)::int", "avg"),
+    ("1::bigint", "int8"),
+    ("CASE WHEN COUNT(*) > 1 THEN 1 END", "case"),
+    ("CASE WHEN TRUE THEN 1 ELSE COUNT(*) END", "count"),
+    ("COALESCE(AVG(weight), 0)", "coalesce"),
+    ("'x'", "?column?"),
+    ("TRUE", "bool"),
+    ("DATE '2020-01-01'", "date"),
+    ("date_trunc('month', DATE '2020-01-01')", "date_trunc"),
+    ("SUM(ward) FILTER (WHERE sex = 'f')", "sum"),
+    ("EXTRACT(year FROM DATE '2020-01-01')", "extract"),
+    ("-COUNT(*)", "?column?"),
+    ("NULLIF(COUNT(*), 0)", "nullif"),
+    ("(SELECT 1 AS one)", "one"),
+    ('COUNT(*) AS "COUNT(*)"', "COUNT(*)"),
+    ("GREATEST(COUNT(*), 1)", "greatest"),
+    ("trim('x')", "btrim"),
+    ("COUNT(*) IS NULL", "?column?"),
+    ("COUNT(*) OVER ()", "count"),
+)
 
 
 @pytest.mark.parametrize(("item", "name"), NAMES)
-def test_columns_without_an_alias_are_named_as_postgresql_does(database: Database, item: str, name: str) -> None:
+def test_columns_without_an_alias_are_named_as_postgresql_does(
+    database: Database, item: str, name: str
+) -> None:
     plan = database.session("ada").plan(f"SELECT {item}, COUNT(ward) AS n FROM patients")
     assert [column.name for column in plan.columns] == [name, "n"]
 
 
-@pytest.mark.parametrize(("end", "found"), [
-    ("a FROM t LIMIT 0", True), ("a FROM t UNION SELECT b FROM t LIMIT 0", True), ("a FROM t WHERE 1 = 0", True),
-    ("a FROM t WHERE b AND (FALSE AND c)", True), ("a FROM t WHERE (2 = 3)", True),
-    ("a, SUM(b) OVER () FROM t WHERE FALSE", True),
-    ("a FROM t LIMIT 10", False), ("a FROM t LIMIT 0 PERCENT", False), ("a FROM t LIMIT 1 - 1", False),
-    ("a FROM t", False),
-    ("a FROM t WHERE 1 = 1", False), ("a FROM t WHERE TRUE", False), ("a FROM t WHERE FALSE OR b", False),
-    ("a FROM t WHERE b = 0", False),
-    ("a FROM t WHERE '1' = '0'", True), ("a FROM t WHERE 1 = '0'", True), ("a FROM t WHERE 1.5 = 2", True),
-    ("a FROM t WHERE 1 > 2", True), ("a FROM t WHERE NULL", True), ("a FROM t WHERE NOT (1 = 1)", True),
-    ("a FROM t WHERE 'a' > 'b'", False), ("a FROM t WHERE 2 > 1", False), ("a FROM t WHERE 1", False),
-    ("a FROM t WHERE (SELECT FALSE)", False), ("a FROM t WHERE ? = 1", False),
-    ("COUNT(*) FROM t WHERE FALSE", False), ("a FROM t WHERE FALSE GROUP BY a", False),
-    ("a FROM t UNION SELECT b FROM t WHERE FALSE", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("end", "found"),
+    [
+        ("a FROM t LIMIT 0", True),
+        ("a FROM t UNION SELECT b FROM t LIMIT 0", True),
+        ("a FROM t WHERE 1 = 0", True),
+        ("a FROM t WHERE b AND (FALSE AND c)", True),
+        ("a FROM t WHERE (2 = 3)", True),
+        ("a, SUM(b) OVER () FROM t WHERE FALSE", True),
+        ("a FROM t LIMIT 10", False),
+        ("a FROM t LIMIT 0 PERCENT", False),
+        ("a FROM t LIMIT 1 - 1", False),
+        ("a FROM t", False),
+        ("a FROM t WHERE 1 = 1", False),
+        ("a FROM t WHERE TRUE", False),
+        ("a FROM t WHERE FALSE OR b", False),
+        ("a FROM t WHERE b = 0", False),
+        ("a FROM t WHERE '1' = '0'", True),
+        ("a FROM t WHERE 1 = '0'", True),
+        ("a FROM t WHERE 1.5 = 2", True),
+        ("a FROM t WHERE 1 > 2", True),
+        ("a FROM t WHERE NULL", True),
+        ("a FROM t WHERE NOT (1 = 1)", True),
+        ("a FROM t WHERE 'a' > 'b'", False),
+        ("a FROM t WHERE 2 > 1", False),
+        ("a FROM t WHERE 1", False),
+        ("a FROM t WHERE (SELECT FALSE)", False),
+        ("a FROM t WHERE ? = 1", False),
+        ("COUNT(*) FROM t WHERE FALSE", False),
+        ("a FROM t WHERE FALSE GROUP BY a", False),
+        ("a FROM t UNION SELECT b FROM t WHERE FALSE", False),
+    ],
+)
 def test_a_probe_is_empty_as_it_is_written(end: str, found: bool) -> None:
     assert is_probe(parse_one(f"SELECT {end}", dialect="duckdb")) is found  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("raw", "end", "found"), [
-    ("probe", "a FROM t LIMIT 1", True), ("probe", "a FROM t LIMIT 2", False), ("probe", "a FROM t", False),
-    ("error", "a FROM t LIMIT 1", False),
-    ("empty", "a FROM t LIMIT 2", True), ("empty", "a FROM t", True), ("empty", "DISTINCT a FROM t", False),
-    ("probe", "DISTINCT a FROM t LIMIT 1", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("raw", "end", "found"),
+    [
+        ("probe", "a FROM t LIMIT 1", True),
+        ("probe", "a FROM t LIMIT 2", False),
+        ("probe", "a FROM t", False),
+        ("error", "a FROM t LIMIT 1", False),
+        ("empty", "a FROM t LIMIT 2", True),
+        ("empty", "a FROM t", True),
+        ("empty", "DISTINCT a FROM t", False),
+        ("probe", "DISTINCT a FROM t LIMIT 1", False),
+    ],
+)
 def test_single_rows_are_none_where_the_front_end_wants_it(raw: str, end: str, found: bool) -> None:
     assert is_raw_probe(parse_one(f"SELECT {end}"), FrontendOptions(raw)) is found  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("sql_type", "bound", "low", "high"), [
-    ("integer", Fraction(5, 2), 3, 2), ("integer", Fraction(-5, 2), -2, -3), ("integer", Fraction(7), 7, 7),
-    ("double", Fraction(5, 2), 2.5, 2.5),
-    ("decimal(9,2)", Fraction(1, 3), Decimal("0.34"), Decimal("0.33")),
-    ("decimal(9,2)", Fraction(3, 2), Decimal("1.50"), Decimal("1.50")),
-    ("decimal(9,0)", Fraction(3, 2), 2, 1), ("date", date(2024, 2, 29), date(2024, 2, 29), date(2024, 2, 29)),
-])  # fmt: skip
-def test_a_declared_end_is_a_value_within_the_bounds(sql_type: str, bound: object, low: object, high: object) -> None:
+@pytest.mark.parametrize(
+    ("sql_type", "bound", "low", "high"),
+    [
+        ("integer", Fraction(5, 2), 3, 2),
+        ("integer", Fraction(-5, 2), -2, -3),
+        ("integer", Fraction(7), 7, 7),
+        ("double", Fraction(5, 2), 2.5, 2.5),
+        ("decimal(9,2)", Fraction(1, 3), Decimal("0.34"), Decimal("0.33")),
+        ("decimal(9,2)", Fraction(3, 2), Decimal("1.50"), Decimal("1.50")),
+        ("decimal(9,0)", Fraction(3, 2), 2, 1),
+        ("date", date(2024, 2, 29), date(2024, 2, 29), date(2024, 2, 29)),
+    ],
+)
+def test_a_declared_end_is_a_value_within_the_bounds(
+    sql_type: str, bound: object, low: object, high: object
+) -> None:
     column = ColumnRef("t", "x", SqlType.parse(sql_type))
     for lowest, wanted in ((True, low), (False, high)):
         found = _scalar(bound, column, lowest)  # type: ignore[arg-type]
@@ -246,25 +345,53 @@ def twins(tmp_path_factory: pytest.TempPathFactory) -> Schema:
     patients = declared.tables["patients"]
     few = {name: column for name, column in patients.columns.items() if name in ("sex", "ward")}
     younger = patients.model_copy(update={"columns": few, "public": True}).synthetic_of("patients")
-    return declared.model_copy(update={"tables": {**declared.tables, "older": patients.model_copy(
-        update={"public": True}).synthetic_of("patients"), "younger": younger}})  # fmt: skip
+    return declared.model_copy(
+        update={
+            "tables": {
+                **declared.tables,
+                "older": patients.model_copy(update={"public": True}).synthetic_of("patients"),
+                "younger": younger,
+            }
+        }
+    )
 
 
-@pytest.mark.parametrize(("text", "shown"), [
-    ("SELECT sex FROM patients LIMIT 3", 'SELECT sex FROM "younger" AS patients LIMIT 3'),
-    ("SELECT P.Sex FROM Patients AS p WHERE ward > 1", 'SELECT P.Sex FROM "younger" AS p WHERE ward > 1'),
-    ("SELECT weight FROM patients", 'SELECT weight FROM "older" AS patients'),
-    ("SELECT sex FROM patients ORDER BY weight", 'SELECT sex FROM "older" AS patients ORDER BY weight'),
-    *((text, None) for text in (
-        "SELECT height FROM patients", "SELECT cost FROM visits", "SELECT region FROM places", "SELECT x FROM nowhere",
-        "SELECT sex FROM patients, places", "SELECT sex FROM patients JOIN places ON TRUE",
-         "SELECT COUNT(sex) FROM patients",
-        "SELECT sex FROM patients GROUP BY sex", "SELECT sex FROM patients LIMIT 0", "SELECT 1",
-         "SELECT sex FROM older",
-        "WITH t AS (SELECT 1) SELECT sex FROM patients", "SELECT sex FROM patients WHERE ward > (SELECT 1)",
-        "SELECT sex FROM (SELECT sex FROM patients) AS t", "SELECT sex FROM patients UNION SELECT 'x'",
-        "SELECT sex FROM UNNEST([1]) AS t(sex)")),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("SELECT sex FROM patients LIMIT 3", 'SELECT sex FROM "younger" AS patients LIMIT 3'),
+        (
+            "SELECT P.Sex FROM Patients AS p WHERE ward > 1",
+            'SELECT P.Sex FROM "younger" AS p WHERE ward > 1',
+        ),
+        ("SELECT weight FROM patients", 'SELECT weight FROM "older" AS patients'),
+        (
+            "SELECT sex FROM patients ORDER BY weight",
+            'SELECT sex FROM "older" AS patients ORDER BY weight',
+        ),
+        *(
+            (text, None)
+            for text in (
+                "SELECT height FROM patients",
+                "SELECT cost FROM visits",
+                "SELECT region FROM places",
+                "SELECT x FROM nowhere",
+                "SELECT sex FROM patients, places",
+                "SELECT sex FROM patients JOIN places ON TRUE",
+                "SELECT COUNT(sex) FROM patients",
+                "SELECT sex FROM patients GROUP BY sex",
+                "SELECT sex FROM patients LIMIT 0",
+                "SELECT 1",
+                "SELECT sex FROM older",
+                "WITH t AS (SELECT 1) SELECT sex FROM patients",
+                "SELECT sex FROM patients WHERE ward > (SELECT 1)",
+                "SELECT sex FROM (SELECT sex FROM patients) AS t",
+                "SELECT sex FROM patients UNION SELECT 'x'",
+                "SELECT sex FROM UNNEST([1]) AS t(sex)",
+            )
+        ),
+    ],
+)
 def test_single_rows_are_shown_of_the_newest_synthetic_table_that_has_them(
     twins: Schema, text: str, shown: str | None
 ) -> None:

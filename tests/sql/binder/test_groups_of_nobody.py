@@ -52,11 +52,13 @@ WITHOUT = [
     "SELECT COUNT(*) FROM (SELECT plane FROM flights WHERE plane IN (3, 4, 5) GROUP BY 1) t",
     "SELECT COUNT(*) FROM (SELECT p.plane FROM flights f JOIN planes p ON f.plane = p.plane GROUP BY 1) t",
     "SELECT COUNT(*) FROM (SELECT plane FROM planes GROUP BY plane) t",
-]  # fmt: skip
+]
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Session, duckdb.DuckDBPyConnection]]:
+def asked(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Session, duckdb.DuckDBPyConnection]]:
     folder = tmp_path_factory.mktemp("flights")
     source = str(folder / "flights.duckdb")
     with duckdb.connect(source) as connection:
@@ -75,7 +77,10 @@ def test_the_group_of_nobody_is_said_where_it_is_missing(
 ) -> None:
     session, plain = asked
     result, truth = session.execute(text), plain.execute(text).fetchall()
-    said = any("SQL puts them into one, and no interval allows for it" in notice for notice in result.notices)
+    said = any(
+        "SQL puts them into one, and no interval allows for it" in notice
+        for notice in result.notices
+    )
     assert (result.rows != truth, said) == (text in WITH_NULLS, text in WITH_NULLS)
 
 

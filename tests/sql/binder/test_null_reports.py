@@ -56,24 +56,41 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 #: What needs no report, beside what does.
 EXACT = (("COUNT(*)", "count(*)"), ("SUM(world)", "sum(world)"), ("COUNT(world)", "count(world)"))
-BESIDE = ("COUNT(*) FILTER (WHERE kind = 'a')", "SUM(1) FILTER (WHERE coin)", "COUNT(*) FILTER (WHERE bits = 'b')",
-          "COUNT(*) FILTER (WHERE kind = 'b' AND coin)", "AVG(CASE WHEN coin THEN 1 ELSE 0 END)")  # fmt: skip
+BESIDE = (
+    "COUNT(*) FILTER (WHERE kind = 'a')",
+    "SUM(1) FILTER (WHERE coin)",
+    "COUNT(*) FILTER (WHERE bits = 'b')",
+    "COUNT(*) FILTER (WHERE kind = 'b' AND coin)",
+    "AVG(CASE WHEN coin THEN 1 ELSE 0 END)",
+)
 
 
 @pytest.mark.parametrize("beside", BESIDE)
 @pytest.mark.parametrize(("item", "plain"), EXACT)
-def test_all_rows_count_beside_what_reads_reports(session: Session, item: str, plain: str, beside: str) -> None:
+def test_all_rows_count_beside_what_reads_reports(
+    session: Session, item: str, plain: str, beside: str
+) -> None:
     assert session.schema.source_path is not None
     with duckdb.connect(str(session.schema.source_path), read_only=True) as connection:
         (true,) = connection.execute(f"SELECT {plain} FROM crowd").fetchall()[0]
-        by_world = connection.execute(f"SELECT world, {plain} FROM crowd GROUP BY 1 ORDER BY 1").fetchall()
-    assert float(session.execute(f"SELECT {item}, {beside} FROM crowd").rows[0][0]) == pytest.approx(float(true))
-    grouped = session.execute(f"SELECT world, {item}, {beside} FROM crowd GROUP BY world ORDER BY world").rows
-    assert [(row[0], float(row[1])) for row in grouped] == [(key, pytest.approx(float(n))) for key, n in by_world]
+        by_world = connection.execute(
+            f"SELECT world, {plain} FROM crowd GROUP BY 1 ORDER BY 1"
+        ).fetchall()
+    assert float(
+        session.execute(f"SELECT {item}, {beside} FROM crowd").rows[0][0]
+    ) == pytest.approx(float(true))
+    grouped = session.execute(
+        f"SELECT world, {item}, {beside} FROM crowd GROUP BY world ORDER BY world"
+    ).rows
+    assert [(row[0], float(row[1])) for row in grouped] == [
+        (key, pytest.approx(float(n))) for key, n in by_world
+    ]
 
 
 def test_rows_that_report_nothing_are_a_group_and_the_groups_add_up(session: Session) -> None:
-    rows = session.execute("SELECT kind, COUNT(*), COUNT(*) FILTER (WHERE coin) FROM crowd GROUP BY kind").rows
+    rows = session.execute(
+        "SELECT kind, COUNT(*), COUNT(*) FILTER (WHERE coin) FROM crowd GROUP BY kind"
+    ).rows
     assert {row[0] for row in rows} == {"a", "b", "c", None}
     assert sum(float(row[1]) for row in rows) == pytest.approx(1000, abs=4)  # rounded
     assert next(float(row[1]) for row in rows if row[0] is None) == pytest.approx(500)

@@ -42,7 +42,9 @@ def test_claims_hold_of_groups(limits: str, promise: str) -> None:
     for here in (hand_world(limits, promise), hand_world(limits, promise).with_orphans()):
         tally = Tally()
         plans = accepted(here, STATEMENTS, tally)
-        texts = [plan.text for plan in plans if all(groups_in(core.core.relation) for core in plan.cores)]
+        texts = [
+            plan.text for plan in plans if all(groups_in(core.core.relation) for core in plan.cores)
+        ]
         assert len(texts) >= len(STATEMENTS) - 2, set(STATEMENTS) - set(texts)
         assert faults(here, texts) == []
 
@@ -53,11 +55,16 @@ def test_a_group_may_go_from_one_end_to_the_other(promise: str) -> None:
     visits = here.table("visits")
     rows = (*visits.rows, ("90", "5", "1", "3.0", "'w1'", "1.00"))
     visits = replace(visits, rows=rows, limits=(("max_rows_per_unit", 1),))
-    here = replace(here, tables=tuple(visits if each.name == "visits" else each for each in here.tables))
+    here = replace(
+        here, tables=tuple(visits if each.name == "visits" else each for each in here.tables)
+    )
     texts = [
-        f"SELECT {{}} FROM (SELECT word, {made}(signed) AS m FROM visits GROUP BY word) t" for made in ("MIN", "MAX")
+        f"SELECT {{}} FROM (SELECT word, {made}(signed) AS m FROM visits GROUP BY word) t"
+        for made in ("MIN", "MAX")
     ]
-    assert faults(here, [text.format(f"{sums}(m)") for text in texts for sums in ("SUM", "AVG")]) == []
+    assert (
+        faults(here, [text.format(f"{sums}(m)") for text in texts for sums in ("SUM", "AVG")]) == []
+    )
 
 
 #: Kinds of columns that have bounds.
@@ -66,7 +73,13 @@ MADE = ("MAX({0})", "MIN({0})", "AVG({0})", "LEAST(SUM({0}), 50)")
 HAVING = ("", "", " HAVING COUNT(*) > 1", " HAVING COUNT(*) <= 3", " HAVING COUNT(*) = 1")
 WHERE = ("", "", " WHERE n < 5", " WHERE m > 1")
 KEYS = ("", "n", "n > 2", "LEAST(n, 4)", "CASE WHEN m > 1 THEN 'a' ELSE 'b' END", "m IS NULL")
-MEASURED = ("COUNT(*)", "COUNT(m), SUM(m)", "AVG(m)", "SUM(m) FILTER (WHERE n > 1)", "COUNT(*), AVG(m)")
+MEASURED = (
+    "COUNT(*)",
+    "COUNT(m), SUM(m)",
+    "AVG(m)",
+    "SUM(m) FILTER (WHERE n > 1)",
+    "COUNT(*), AVG(m)",
+)
 
 
 def written(random: Random, here: World) -> str:

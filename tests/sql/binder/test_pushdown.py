@@ -43,20 +43,28 @@ person = {{ type = "integer" }}
 day = {{ type = "integer" }}
 price = {{ type = "integer", bounds = [0, 100] }}
 """
-CORE = ("SELECT year, season, town, COUNT(*) AS n, SUM(price) AS total FROM orders JOIN people USING (person) "
-        "JOIN days USING (day) GROUP BY 1, 2, 3")  # fmt: skip
+CORE = (
+    "SELECT year, season, town, COUNT(*) AS n, SUM(price) AS total FROM orders JOIN people USING (person) "
+    "JOIN days USING (day) GROUP BY 1, 2, 3"
+)
 
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     place = tmp_path_factory.mktemp("star") / "star.duckdb"
     with duckdb.connect(str(place)) as con:
-        con.execute("CREATE TABLE days AS SELECT range AS day, 2000 + range // 4 AS year, "
-                    "['spring', 'summer', 'autumn', NULL][1 + range % 4] AS season FROM range(24)")  # fmt: skip
-        con.execute("CREATE TABLE people AS SELECT range AS person, ['Ulm', 'Bonn', 'Kiel'][1 + range % 3] AS town "
-                    "FROM range(60)")  # fmt: skip
-        con.execute("CREATE TABLE orders AS SELECT person, day, (person * 7 + day * 13 + i) % 101 AS price, "
-                    "FROM people, days, range(2) AS r(i) WHERE (person + day + i) % 4 > 0")  # fmt: skip
+        con.execute(
+            "CREATE TABLE days AS SELECT range AS day, 2000 + range // 4 AS year, "
+            "['spring', 'summer', 'autumn', NULL][1 + range % 4] AS season FROM range(24)"
+        )
+        con.execute(
+            "CREATE TABLE people AS SELECT range AS person, ['Ulm', 'Bonn', 'Kiel'][1 + range % 3] AS town "
+            "FROM range(60)"
+        )
+        con.execute(
+            "CREATE TABLE orders AS SELECT person, day, (person * 7 + day * 13 + i) % 101 AS price, "
+            "FROM people, days, range(2) AS r(i) WHERE (person + day + i) % 4 > 0"
+        )
     opened = open_session(loads(SCHEMA.format(source=place), place.with_suffix(".toml")))
     yield opened
     opened.close()
@@ -114,8 +122,10 @@ def test_a_condition_of_other_rows_stays(session: Session, text: str) -> None:
 
 
 def test_uses_under_different_conditions_are_released_once(session: Session) -> None:
-    text = (f"WITH q AS ({CORE}) SELECT a.n - b.n FROM q AS a JOIN q AS b ON a.season = b.season AND a.town = b.town "
-            "WHERE a.year = 2001 AND b.year = 2002")  # fmt: skip
+    text = (
+        f"WITH q AS ({CORE}) SELECT a.n - b.n FROM q AS a JOIN q AS b ON a.season = b.season AND a.town = b.town "
+        "WHERE a.year = 2001 AND b.year = 2002"
+    )
     assert "2001" in _domain(session, text) and "2002" in _domain(session, text)
     assert len(session.execute(text).rows) == 9
 
@@ -130,11 +140,23 @@ def test_keys_that_are_not_declared_are_narrowed_too(session: Session) -> None:
 
 
 CONDITIONS = (
-    "year = 2003", "year <> 2001", "year BETWEEN 2001 AND 2004", "town = 'Ulm'", "town IN ('Bonn', 'Kiel')",
-    "season = 'summer'", "season <> 'spring'", "NOT (year > 2002)", "year > 2001 OR town = 'Kiel'", "season IS NULL",
-    "n > 40", "total > 2000 AND year < 2004", "season NOT IN ('autumn')", "NOT (season = 'autumn' AND town = 'Ulm')",
-    "year < 2003 AND n < 45", "(town > 'C' AND year >= 2002)",
-)  # fmt: skip
+    "year = 2003",
+    "year <> 2001",
+    "year BETWEEN 2001 AND 2004",
+    "town = 'Ulm'",
+    "town IN ('Bonn', 'Kiel')",
+    "season = 'summer'",
+    "season <> 'spring'",
+    "NOT (year > 2002)",
+    "year > 2001 OR town = 'Kiel'",
+    "season IS NULL",
+    "n > 40",
+    "total > 2000 AND year < 2004",
+    "season NOT IN ('autumn')",
+    "NOT (season = 'autumn' AND town = 'Ulm')",
+    "year < 2003 AND n < 45",
+    "(town > 'C' AND year >= 2002)",
+)
 #: What stands between a core and a condition, with the columns of the core passed on.
 LAYERS = (
     "SELECT year, season, town, n, total FROM {0}",
@@ -153,7 +175,9 @@ LAYERS = (
     "SELECT * FROM {0} UNION ALL SELECT * FROM {0}",
     "SELECT a.year, a.season, b.town, a.n, b.total FROM {0} AS a JOIN {0} AS b USING (year, season) WHERE a.{1}",
 )
-PLAIN = tuple(each for each in CONDITIONS if each[0] in "yts" and " OR " not in each and " AND " not in each)
+PLAIN = tuple(
+    each for each in CONDITIONS if each[0] in "yts" and " OR " not in each and " AND " not in each
+)
 
 
 def _random(drawn: random.Random) -> str:
@@ -169,9 +193,12 @@ def _random(drawn: random.Random) -> str:
 
 
 @pytest.mark.parametrize(
-    "seed", [seed if seed < 12 else pytest.param(seed, marks=pytest.mark.slow) for seed in range(40)]
+    "seed",
+    [seed if seed < 12 else pytest.param(seed, marks=pytest.mark.slow) for seed in range(40)],
 )
-def test_the_answer_is_the_same_without(session: Session, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+def test_the_answer_is_the_same_without(
+    session: Session, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
     text = _random(random.Random(seed))
     narrow = _answer(session, text)
     with monkeypatch.context() as patch:

@@ -18,9 +18,12 @@ from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.parser.parse import parse
 
 ALIKE = (
-    "SELECT * FROM generate_series(1, 10)", "SELECT * FROM generate_series(1, 10, 3) AS g(x)",
-    "SELECT g FROM generate_series(-3, 3, 2) AS g", "SELECT * FROM generate_series(3, 1, -1)",
-    "SELECT * FROM generate_series(0.5, 2, 0.5) AS h", "SELECT generate_series(2, 4)",
+    "SELECT * FROM generate_series(1, 10)",
+    "SELECT * FROM generate_series(1, 10, 3) AS g(x)",
+    "SELECT g FROM generate_series(-3, 3, 2) AS g",
+    "SELECT * FROM generate_series(3, 1, -1)",
+    "SELECT * FROM generate_series(0.5, 2, 0.5) AS h",
+    "SELECT generate_series(2, 4)",
     "SELECT generate_series(2, 4) AS a, 5 AS b",
     "SELECT * FROM generate_series(TIMESTAMP '2020-01-31', '2020-06-30', '1 day')",
     "SELECT * FROM generate_series(TIMESTAMP '2020-01-01', TIMESTAMP '2020-06-30', '1 month') AS month",
@@ -28,7 +31,7 @@ ALIKE = (
     "SELECT CAST(generate_series(TIMESTAMP '2020-02-01', TIMESTAMP '2020-03-01', '1 week') AS DATE) AS day",
     "WITH days AS (SELECT generate_series(1, 5) AS day) SELECT day FROM days WHERE day > '2'",
     "SELECT * FROM unnest(ARRAY[1, 2]) AS u(x), generate_series(1, 2) AS g WHERE x = g",
-)  # fmt: skip
+)
 
 
 @pytest.fixture(scope="module")
@@ -43,13 +46,17 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 
 @pytest.mark.parametrize("statement", ALIKE)
-def test_rows_and_names_are_those_of_postgresql(reference: psycopg.Connection, statement: str) -> None:
+def test_rows_and_names_are_those_of_postgresql(
+    reference: psycopg.Connection, statement: str
+) -> None:
     theirs = reference.execute(statement)
     listed = STATEMENT.write(with_listed_series(parse(statement).tree, ()))
     mine = duckdb.sql(listed)
     assert theirs.description is not None
     assert mine.columns == [column.name for column in theirs.description]
-    assert [tuple(map(_plain, row)) for row in mine.fetchall()] == [tuple(map(_plain, row)) for row in theirs]
+    assert [tuple(map(_plain, row)) for row in mine.fetchall()] == [
+        tuple(map(_plain, row)) for row in theirs
+    ]
 
 
 def _plain(value: object) -> object:
@@ -58,7 +65,9 @@ def _plain(value: object) -> object:
 
 def test_parameters_are_ends_of_a_series(session: Session) -> None:
     session.plan("SELECT * FROM generate_series(?, ?)", (1, 4))
-    session.plan("SELECT * FROM generate_series(?, ?, '1 day') AS d", (date(2020, 1, 1), "2020-01-04"))
+    session.plan(
+        "SELECT * FROM generate_series(?, ?, '1 day') AS d", (date(2020, 1, 1), "2020-01-04")
+    )
 
 
 def test_a_series_stands_beside_private_rows(session: Session) -> None:
@@ -76,14 +85,18 @@ def test_a_series_stands_beside_private_rows(session: Session) -> None:
     [
         f"SELECT * FROM generate_series(1, {MAX_MEMBERS + 1})",
         f"SELECT * FROM generate_series(1, {MAX_MEMBERS // 2 + 1}) AS a, generate_series(1, {MAX_MEMBERS // 2}) AS b",
-        "SELECT * FROM generate_series(1, 2, 0)", "SELECT * FROM generate_series(2, 1)",
-        "SELECT generate_series(1, day) FROM labs", "SELECT * FROM labs, generate_series(1, day)",
-        "SELECT * FROM generate_series(1, (SELECT MAX(day) FROM labs))", "SELECT * FROM generate_series(1, 'x')",
+        "SELECT * FROM generate_series(1, 2, 0)",
+        "SELECT * FROM generate_series(2, 1)",
+        "SELECT generate_series(1, day) FROM labs",
+        "SELECT * FROM labs, generate_series(1, day)",
+        "SELECT * FROM generate_series(1, (SELECT MAX(day) FROM labs))",
+        "SELECT * FROM generate_series(1, 'x')",
         "SELECT * FROM generate_series(TIMESTAMP '2020-01-01', '2020-02-01', '1 month -1 day')",
         "SELECT * FROM generate_series(TIMESTAMP '2020-01-01', '2020-02-01')",
-        "SELECT generate_series(1, 2), generate_series(1, 2)", "SELECT SUM(generate_series(1, 2)) FROM labs",
+        "SELECT generate_series(1, 2), generate_series(1, 2)",
+        "SELECT SUM(generate_series(1, 2)) FROM labs",
     ],
-)  # fmt: skip
+)
 def test_what_is_no_short_series_of_constants_is_refused(session: Session, statement: str) -> None:
     with pytest.raises(DatabaseError):
         session.plan(statement)

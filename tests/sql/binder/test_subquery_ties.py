@@ -38,7 +38,10 @@ def crowded(seed: int) -> World:
 def tried(seed: int) -> Tally:
     """One world with its statements, each of which keeps its claims or is refused."""
     here, tally = crowded(seed), Tally()
-    texts = (TieWriter(Draws(here, Random(f"{seed}/{number}"))).statement() for number in range(STATEMENTS))
+    texts = (
+        TieWriter(Draws(here, Random(f"{seed}/{number}"))).statement()
+        for number in range(STATEMENTS)
+    )
     for text, problem in broken(here, accepted(here, texts, tally), tally):
         pytest.fail(report(here, text, problem))
     return tally
@@ -52,5 +55,8 @@ def test_no_tie_in_a_subquery_lets_a_unit_move_the_rows_of_others(seed: int) -> 
 @pytest.mark.parametrize("chunk", in_chunks(CHUNKS, CHUNKS, __name__))
 def test_enough_ties_are_answered_and_enough_refused(chunk: int) -> None:
     tallies = [tried(seed) for seed in range(chunk, WORLDS, CHUNKS)]
-    statements, answered = sum(each.statements for each in tallies), sum(each.answered for each in tallies)
+    statements, answered = (
+        sum(each.statements for each in tallies),
+        sum(each.answered for each in tallies),
+    )
     assert statements // 5 < answered < statements and sum(each.trials for each in tallies) > 500

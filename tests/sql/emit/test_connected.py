@@ -8,7 +8,9 @@ from dpsql.sql.ir.expression import BOOLEAN, TEXT, Call, ColumnRef, Expression, 
 
 
 def _read(*relations: str) -> Expression:
-    return Call("=", tuple(ColumnRef(each, "x", TEXT, nullable=False) for each in relations), BOOLEAN)
+    return Call(
+        "=", tuple(ColumnRef(each, "x", TEXT, nullable=False) for each in relations), BOOLEAN
+    )
 
 
 def test_a_chain_is_one_group_in_whatever_order_it_comes() -> None:

@@ -55,17 +55,27 @@ public = true
 town = {{ type = "text" }}
 region = {{ type = "text" }}
 """
-_PEOPLE = [(n, "fmx"[n % 3] if n % 7 else None, (n * 31) % 120 if n % 5 else None, None) for n in range(60)]
+_PEOPLE = [
+    (n, "fmx"[n % 3] if n % 7 else None, (n * 31) % 120 if n % 5 else None, None) for n in range(60)
+]
 #: Some people have more bills than are allowed, some bills are nobody's or a stranger's, and some amounts are beyond
 #: their bounds: all that is clamped and clipped happens.
 _BILLS = [
-    (n, None if n % 23 == 0 else (n * n) % 70, ("Bonn", "Köln", None, "Ulm")[n % 4], None if n % 11 == 0 else n * 1.37)
+    (
+        n,
+        None if n % 23 == 0 else (n * n) % 70,
+        ("Bonn", "Köln", None, "Ulm")[n % 4],
+        None if n % 11 == 0 else n * 1.37,
+    )
     for n in range(400)
 ]
 TABLES: dict[str, tuple[str, list[tuple[object, ...]]]] = {
     "people": ("person BIGINT, sex VARCHAR, age BIGINT, born DATE", [*_PEOPLE]),
     "bills": ("bill BIGINT, person BIGINT, town VARCHAR, amount DOUBLE", [*_BILLS]),
-    "towns": ("town VARCHAR, region VARCHAR", [("Bonn", "west"), ("Köln", "west"), ("Ulm", "south")]),
+    "towns": (
+        "town VARCHAR, region VARCHAR",
+        [("Bonn", "west"), ("Köln", "west"), ("Ulm", "south")],
+    ),
 }
 STATEMENTS = (
     "SELECT COUNT(*) FROM people",
@@ -99,7 +109,9 @@ def fill(connection: duckdb.DuckDBPyConnection, place: str = "") -> None:
     """The tables in a DuckDB."""
     for name, (columns, rows) in TABLES.items():
         connection.execute(f"CREATE TABLE {place}{name} ({columns})")
-        connection.executemany(f"INSERT INTO {place}{name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        connection.executemany(
+            f"INSERT INTO {place}{name} VALUES ({', '.join('?' * len(rows[0]))})", rows
+        )
 
 
 @pytest.fixture(name="sessions", params=["1e-6", "0"], ids=["L2", "L1"])
@@ -154,17 +166,26 @@ def _cores(session: Session) -> Iterator[CorePlan]:
 def test_a_plan_is_written_in_the_words_of_its_engine(sessions: tuple[Session, Session]) -> None:
     real, toy = (session.plan("SELECT SUM(age) FROM people").cores[0].sql for session in sessions)
     assert '"source"."main"."people"' in real and "TRY_CAST" in real and "MAX(" not in real
-    assert '"source"."people"' in toy and "NEAREST_WHOLE" in toy and "GREATEST" not in toy and "HUGEINT" not in toy
+    assert (
+        '"source"."people"' in toy
+        and "NEAREST_WHOLE" in toy
+        and "GREATEST" not in toy
+        and "HUGEINT" not in toy
+    )
     (explained,) = sessions[1].explain("SELECT COUNT(*) FROM people").engine_sql
     assert '"source"."people"' in explained
 
 
-def test_what_a_dialect_lacks_is_refused_by_name_and_costs_nothing(sessions: tuple[Session, Session]) -> None:
+def test_what_a_dialect_lacks_is_refused_by_name_and_costs_nothing(
+    sessions: tuple[Session, Session],
+) -> None:
     real, toy = sessions
     before = toy.accountant.remaining("ada")
     for statement, named in LACKING:
         assert real.plan(statement).written()
-        with pytest.raises(StatementError, match=f"the toy dialect has no form of .*{named}") as refused:
+        with pytest.raises(
+            StatementError, match=f"the toy dialect has no form of .*{named}"
+        ) as refused:
             toy.execute(statement)
         assert refused.value.code == "E_FUNC", statement
     assert toy.accountant.remaining("ada") == before
@@ -191,5 +212,7 @@ def test_duckdb_is_named_by_its_engine_and_by_emit_alone() -> None:
         for file in HOME.rglob("*.py")
         if re.search(r"""["']duckdb["']""", file.read_text())
     }
-    assert named and all(file.startswith(("engines/duckdb/", "sql/emit/")) for file in named), sorted(named)
+    assert named and all(file.startswith(("engines/duckdb/", "sql/emit/")) for file in named), (
+        sorted(named)
+    )
     assert {"sql/emit/duckdb/dialect.py", "sql/emit/syntax.py"} <= named

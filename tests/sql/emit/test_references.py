@@ -25,16 +25,29 @@ MEASURED = {
     f"SELECT COUNT(l.n) FROM patients p, {OF_VISITS.format('COUNT(*)')}": {"patients"},
     f"SELECT COUNT(l.n) FROM patients p, {OF_VISITS.format('MAX(v.cost)')}": {"patients", "visits"},
     f"SELECT SUM(l.n) FROM patients p, {OF_VISITS.format('COUNT(*)')}": {"patients", "visits"},
-    f"SELECT COUNT(*) FILTER (l.n > 1) FROM patients p, {OF_VISITS.format('COUNT(*)')}": {"patients", "visits"},
-    f"SELECT COUNT(DISTINCT p.patient) FILTER (l.n > 1) FROM patients p, {OF_VISITS.format('COUNT(*)')}":
-        {"patients", "visits"},
-    f"SELECT CORR(p.weight, l.n) FROM patients p, {OF_VISITS.format('COUNT(*)')}": {"patients", "visits"},
-    f"SELECT MEDIAN(l.n) FROM patients p, {OF_VISITS.format('MAX(v.cost)')}": {"patients", "visits"},
-}  # fmt: skip
+    f"SELECT COUNT(*) FILTER (l.n > 1) FROM patients p, {OF_VISITS.format('COUNT(*)')}": {
+        "patients",
+        "visits",
+    },
+    f"SELECT COUNT(DISTINCT p.patient) FILTER (l.n > 1) FROM patients p, {OF_VISITS.format('COUNT(*)')}": {
+        "patients",
+        "visits",
+    },
+    f"SELECT CORR(p.weight, l.n) FROM patients p, {OF_VISITS.format('COUNT(*)')}": {
+        "patients",
+        "visits",
+    },
+    f"SELECT MEDIAN(l.n) FROM patients p, {OF_VISITS.format('MAX(v.cost)')}": {
+        "patients",
+        "visits",
+    },
+}
 
 
 @pytest.mark.parametrize("text", MEASURED)
 def test_a_lateral_value_is_read_where_a_cell_looks_at_it(session: Session, text: str) -> None:
     plan = session.plan(text)
     assert set[str]().union(*(core.tables for core in plan.cores)) == MEASURED[text]
-    assert session.answer(plan).rows, "the engine's own parser sees the same tables, or nothing is run"
+    assert session.answer(plan).rows, (
+        "the engine's own parser sees the same tables, or nothing is run"
+    )

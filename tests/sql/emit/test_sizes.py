@@ -91,7 +91,10 @@ def test_every_row_has_the_place_of_its_size(schema: Path) -> None:
             at = _place(row[place], values)
             expected[at] = expected.get(at, 0) + step
         found = dict(zip(bins, counts, strict=True))
-        off = sum(abs(found.get(at, 0) - expected.get(at, 0)) for at in found.keys() | expected) // step
+        off = (
+            sum(abs(found.get(at, 0) - expected.get(at, 0)) for at in found.keys() | expected)
+            // step
+        )
         assert off <= 2 * len(values), "but for values that are a size, up to the last bit"
         assert min(found) >= 0 and max(found) < len(values)
 
@@ -136,7 +139,9 @@ TOTALS = "(SELECT person, SUM(income) AS t FROM people WHERE income < 1000 GROUP
         "SELECT SUM(t) FROM (SELECT person, DP_CLIP(income) FILTER (WHERE income < 1000) AS t FROM people GROUP BY 1)",
     ],
 )
-def test_a_size_inside_of_a_sum_is_refused_with_the_statement_that_finds_it_first(schema: Path, refused: str) -> None:
+def test_a_size_inside_of_a_sum_is_refused_with_the_statement_that_finds_it_first(
+    schema: Path, refused: str
+) -> None:
     with dpsql.connect(str(schema), analyst="ada") as connection:
         with pytest.raises(dpsql.Error) as caught:
             connection.execute(refused)
@@ -151,8 +156,12 @@ def test_a_size_inside_of_a_sum_is_refused_with_the_statement_that_finds_it_firs
 
 def test_each_group_has_a_size_of_its_own(schema: Path) -> None:
     with dpsql.connect(str(schema), analyst="ada") as connection:
-        rows = connection.execute("SELECT town, DP_CLIP(age), COUNT(*) FROM people GROUP BY town").fetchall()
-        assert [town for town, _, _ in rows] == ["a", "b"] and all(40 < size < 120 for _, size, _ in rows)
+        rows = connection.execute(
+            "SELECT town, DP_CLIP(age), COUNT(*) FROM people GROUP BY town"
+        ).fetchall()
+        assert [town for town, _, _ in rows] == ["a", "b"] and all(
+            40 < size < 120 for _, size, _ in rows
+        )
         first = connection.execute("SELECT DP_CLIP(paid) AS c FROM people").fetchall()
         again = connection.execute("SELECT DP_CLIP(paid) AS c FROM people")
         assert again.fetchall() == first and again.price.stored
@@ -163,7 +172,9 @@ def test_a_size_beyond_the_largest_integer_is_a_number_all_the_same(schema: Path
     session = open_session(schema, "ada")
     session.epsilon = Fraction(10)
     ((size,),) = session.execute("SELECT DP_CLIP(huge) FROM people").rows
-    ((same,),) = session.execute("SELECT MAX(c) FROM (SELECT DP_CLIP(huge) AS c FROM people) t").rows
+    ((same,),) = session.execute(
+        "SELECT MAX(c) FROM (SELECT DP_CLIP(huge) AS c FROM people) t"
+    ).rows
     session.close()
     assert isinstance(size, float) and isinstance(same, float) and size > 1e29
 
@@ -180,12 +191,15 @@ def test_a_scan_costs_a_quarter_of_it_and_the_sum(schema: Path) -> None:
     session.close()
 
     def paid(*costs: object) -> Fraction:
-        return sum((each.rho if each.epsilon is None else each.epsilon for each in costs), Fraction(0))  # type: ignore[attr-defined]
+        return sum(
+            (each.rho if each.epsilon is None else each.epsilon for each in costs), Fraction(0)
+        )  # type: ignore[attr-defined]
 
     whole = paid(first.cost, second.cost)
     assert whole == paid(alone.cost) and paid(first.cost) == whole / 4
     assert paid(beside.histograms[0].mechanism.cost) == whole / 7 and paid(beside.cost) == whole
     scan = first.histograms[0].mechanism
     assert (
-        isinstance(scan, ClippingBoundSearch) and scan.each.threshold_noise.scale * 7 == scan.each.query_noise.scale * 3
+        isinstance(scan, ClippingBoundSearch)
+        and scan.each.threshold_noise.scale * 7 == scan.each.query_noise.scale * 3
     )

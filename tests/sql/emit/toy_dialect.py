@@ -32,10 +32,16 @@ from dpsql.sql.emit.total_form import (
     negation,
     opposite,
     unless,
-)  # fmt: skip
+)
 from dpsql.sql.ir.expression import INTEGER, Expression
 
-_TYPES = {"narrow": "bigint", "wide": "bigint", "integer": "bigint", "double": "double", "text": "text"}
+_TYPES = {
+    "narrow": "bigint",
+    "wide": "bigint",
+    "integer": "bigint",
+    "double": "double",
+    "text": "text",
+}
 
 
 class Toy(Dialect):
@@ -43,13 +49,30 @@ class Toy(Dialect):
 
     title = "the toy dialect"
     total_forms: Final[dict[str, TotalForm]] = {
-        "=": binary(exp.EQ), "<>": binary(exp.NEQ), "<": binary(exp.LT), "<=": binary(exp.LTE), ">": binary(exp.GT),
-        ">=": binary(exp.GTE), "is not distinct from": binary(exp.NullSafeEQ), "is null": is_null, "in": is_in,
-        "and": binary(exp.And), "or": binary(exp.Or), "not": negation, "coalesce": first_known, "nullif": unless,
-        "+": binary(exp.Add), "-": binary(exp.Sub), "*": binary(exp.Mul), "/": divided, "negate": opposite,
-        "abs": call("ABS"), "length": call("LENGTH"), "strlen": lambda text: call("LENGTH")(exp.cast(text, "blob")),
+        "=": binary(exp.EQ),
+        "<>": binary(exp.NEQ),
+        "<": binary(exp.LT),
+        "<=": binary(exp.LTE),
+        ">": binary(exp.GT),
+        ">=": binary(exp.GTE),
+        "is not distinct from": binary(exp.NullSafeEQ),
+        "is null": is_null,
+        "in": is_in,
+        "and": binary(exp.And),
+        "or": binary(exp.Or),
+        "not": negation,
+        "coalesce": first_known,
+        "nullif": unless,
+        "+": binary(exp.Add),
+        "-": binary(exp.Sub),
+        "*": binary(exp.Mul),
+        "/": divided,
+        "negate": opposite,
+        "abs": call("ABS"),
+        "length": call("LENGTH"),
+        "strlen": lambda text: call("LENGTH")(exp.cast(text, "blob")),
         "left": lambda text, most: call("SUBSTR")(text, node.integer(1), most),
-    }  # fmt: skip
+    }
     source: Path = ("", "source")
     derived: Path = ("", "derived")
     reads_every_side = True
@@ -76,7 +99,9 @@ class Toy(Dialect):
         return call("MIN")(*values)
 
     def quotient(self, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-        return exp.Div(this=node.operand(dividend), expression=node.operand(divisor), typed=True, safe=True)
+        return exp.Div(
+            this=node.operand(dividend), expression=node.operand(divisor), typed=True, safe=True
+        )
 
     def hashed(self, key: str, values: Sequence[exp.Expr]) -> exp.Expr:
         return call("KEYED_HASH")(exp.Literal.string(key), *values)
@@ -93,12 +118,18 @@ class Toy(Dialect):
     def days_later(self, day: exp.Expr, days: exp.Expr) -> exp.Expr:
         self.lacks("dates")
 
-    def values(self, rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]) -> exp.Expr:
+    def values(
+        self, rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]
+    ) -> exp.Expr:
         whole: exp.Query | None = None
         for row in rows:
             named = [node.aliased(each, name) for each, name in zip(row, columns, strict=True)]
             select = exp.Select(expressions=named)
-            whole = select if whole is None else exp.Union(this=whole, expression=select, distinct=False)
+            whole = (
+                select
+                if whole is None
+                else exp.Union(this=whole, expression=select, distinct=False)
+            )
         assert whole is not None
         return node.subquery(whole, alias)
 
@@ -122,10 +153,14 @@ class Toy(Dialect):
         joins: Sequence[exp.Join] = (),
         where: exp.Expr | None = None,
     ) -> exp.Query:
-        return node.select([node.aliased(unit, "u")], source, joins, where, [node.integer(1)], above)
+        return node.select(
+            [node.aliased(unit, "u")], source, joins, where, [node.integer(1)], above
+        )
 
     def look_up(self, unit: exp.Expr, units: exp.Expr) -> exp.Join:
-        return node.join(units, node.compare(exp.EQ, unit, node.column(units.alias_or_name, "u")), "LEFT")
+        return node.join(
+            units, node.compare(exp.EQ, unit, node.column(units.alias_or_name, "u")), "LEFT"
+        )
 
     def is_listed(self, listed: exp.Expr, unit: exp.Expr) -> exp.Expr:
         return node.not_null(listed)
@@ -160,7 +195,9 @@ def connected(tables: dict[str, tuple[str, list[tuple[object, ...]]]]) -> sqlite
     connection.execute("ATTACH ':memory:' AS source")
     for name, (columns, rows) in tables.items():
         connection.execute(f"CREATE TABLE source.{name} ({columns})")
-        connection.executemany(f"INSERT INTO source.{name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
+        connection.executemany(
+            f"INSERT INTO source.{name} VALUES ({', '.join('?' * len(rows[0]))})", rows
+        )
     return connection
 
 
@@ -203,11 +240,15 @@ class ToyEngine:
     def version(self) -> None:
         """Not known: nothing is kept for later."""
 
-    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> Sequence[tuple[object, ...]]:
+    def public_rows(
+        self, table: str, opening: Callable[[], None] = lambda: None
+    ) -> Sequence[tuple[object, ...]]:
         columns = ", ".join(f'"{column}"' for column in self._schema.tables[table].columns)
         return self._connection.execute(f'SELECT {columns} FROM source."{table}"').fetchall()
 
-    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
+    def public_count(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> int:
         ((number,),) = self._connection.execute(sql).fetchall()
         return int(number)
 
@@ -237,4 +278,6 @@ class ToyReading:
 
     def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
         assert not derived
-        return ExactRows([self._connection.execute(core.sql).fetchall() for core in next(self._stages).cores])
+        return ExactRows(
+            [self._connection.execute(core.sql).fetchall() for core in next(self._stages).cores]
+        )

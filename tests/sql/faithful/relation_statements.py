@@ -69,7 +69,7 @@ SUBQUERIES = {
     "WHERE v.pid = p.id) THEN SQRT(POWER(2, (SELECT MIN(v.small) FROM visits v WHERE v.pid = p.id))) ELSE 0 END)) "
     "FROM people p",
     "grouped by a key": "SELECT AVG(s), COUNT(*) FROM (SELECT visit, SUM(share) AS s FROM items GROUP BY visit) t",
-}  # fmt: skip
+}
 SETS = {
     "union all": "SELECT COUNT(*), SUM(s) FROM (SELECT small AS s FROM visits UNION ALL SELECT above FROM people) t",
     "union all of three": "SELECT k, COUNT(*), COUNT(DISTINCT u) FROM (SELECT pid AS u, 'visit' AS k FROM visits "
@@ -107,7 +107,7 @@ SETS = {
     "public distinct": "SELECT COUNT(*) FROM people JOIN (SELECT DISTINCT code FROM places) c ON word = c.code",
     "in public groups": "SELECT COUNT(*) FROM people WHERE word IN (SELECT code FROM places GROUP BY code "
     "HAVING COUNT(*) > 1)",
-}  # fmt: skip
+}
 JOINS = {
     "private and public ones between parentheses": "SELECT COUNT(*) FROM ((places JOIN people p ON p.word = code) "
     "JOIN visits v ON v.pid = p.id)",
@@ -193,7 +193,7 @@ JOINS = {
     "WHERE v.pid = p.id AND v.word = p.word) t ON true",
     "left lateral": "SELECT COUNT(*), SUM(n) FROM people p LEFT JOIN LATERAL (SELECT COUNT(*) AS n FROM visits v "
     "WHERE v.pid = p.id) t ON true",
-}  # fmt: skip
+}
 #: Statements whose claims are tried by the slow tests alone.
 MORE = {
     "right behind right": "SELECT COUNT(*), COUNT(v.id), COUNT(i.share) FROM items i RIGHT JOIN visits v ON i.visit = "
@@ -257,4 +257,4 @@ MORE = {
     "UNION ALL SELECT above, signed FROM people) t",
     "a cte of a cte in a join": "WITH a AS (SELECT pid, small FROM visits WHERE small > 0), b(u, n) AS (SELECT pid, "
     "COUNT(*) FROM a GROUP BY pid) SELECT COUNT(*), SUM(n) FROM people p JOIN b ON b.u = p.id JOIN a ON a.pid = b.u",
-}  # fmt: skip
+}

@@ -73,7 +73,9 @@ def statement(seed: int) -> str:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_comparisons_with_sums_and_means_of_a_unit_are_sqls(seed: int, opened: BesideDuckDB) -> None:
+def test_comparisons_with_sums_and_means_of_a_unit_are_sqls(
+    seed: int, opened: BesideDuckDB
+) -> None:
     session, plain = opened
     text = statement(seed)
     (ours,), (theirs,) = session.execute(text).rows, plain.execute(text).fetchall()

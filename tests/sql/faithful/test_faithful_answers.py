@@ -37,7 +37,9 @@ class Statement:
 
 def statements() -> list[Statement]:
     found = []
-    for block in (Path(__file__).parent / "statements.sql").read_text(encoding="utf-8").strip().split("\n\n"):
+    for block in (
+        (Path(__file__).parent / "statements.sql").read_text(encoding="utf-8").strip().split("\n\n")
+    ):
         title, *lines = block.splitlines()
         differs = re.fullmatch(r"-- differs: (.+)", lines[0])
         text = "\n".join(lines[1:] if differs else lines)
@@ -54,7 +56,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def session(folder: Path) -> Iterator[Session]:
-    opened = open_session(loads(SCHEMA.format(folder=folder.as_posix(), epsilon=PRICE)), ledger=folder / "ledger")
+    opened = open_session(
+        loads(SCHEMA.format(folder=folder.as_posix(), epsilon=PRICE)), ledger=folder / "ledger"
+    )
     yield opened
     opened.close()
 
@@ -66,12 +70,16 @@ def plain(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @pytest.mark.parametrize("statement", statements(), ids=lambda each: each.title)
-def test_the_answer_is_duckdbs(statement: Statement, session: Session, plain: duckdb.DuckDBPyConnection) -> None:
+def test_the_answer_is_duckdbs(
+    statement: Statement, session: Session, plain: duckdb.DuckDBPyConnection
+) -> None:
     result = session.execute(statement.text)
     expected = plain.execute(statement.text)
     names, theirs = [column[0] for column in expected.description or ()], expected.fetchall()
     assert theirs, "a statement that finds nothing shows nothing"
-    difference = _difference(statement.text, [each.name for each in result.columns], result.rows, names, theirs)
+    difference = _difference(
+        statement.text, [each.name for each in result.columns], result.rows, names, theirs
+    )
     assert (difference is None) == (statement.differs is None), (statement.differs, difference)
 
 
@@ -107,8 +115,15 @@ def _difference(
         return f"DuckDB has not {left[:3]}, {len(left)} rows of {len(ours)}"
     order = parse_one(text, dialect="duckdb").args.get("order")
     for item in () if order is None else order.expressions:
-        place = int(item.this.this) - 1 if isinstance(item.this, exp.Literal) else names.index(item.this.name)
-        if not all(_alike((mine[place],), (their[place],)) for mine, their in zip(ours, theirs, strict=True)):
+        place = (
+            int(item.this.this) - 1
+            if isinstance(item.this, exp.Literal)
+            else names.index(item.this.name)
+        )
+        if not all(
+            _alike((mine[place],), (their[place],))
+            for mine, their in zip(ours, theirs, strict=True)
+        ):
             return f"in another order by {names[place]}"
     return None
 

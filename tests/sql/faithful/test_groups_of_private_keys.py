@@ -42,7 +42,13 @@ CREATE TABLE visits AS SELECT CASE WHEN i % 17 = 0 THEN NULL WHEN i % 17 = 1 THE
 """
 #: A table, its private key and a number of its rows.
 SOURCES = (("people", "household", "age"), ("visits", "doctor", "cost"))
-INNER = ("MAX({})", "MIN({})", "LEAST(COUNT({}), 4)", "LEAST(SUM({}), 90)", "LEAST(COUNT(DISTINCT {}), 5)")
+INNER = (
+    "MAX({})",
+    "MIN({})",
+    "LEAST(COUNT({}), 4)",
+    "LEAST(SUM({}), 90)",
+    "LEAST(COUNT(DISTINCT {}), 5)",
+)
 HAVING = ("", " HAVING COUNT(*) >= 2", " HAVING COUNT(*) = 1", " HAVING COUNT(*) < 5")
 OUTER = ("COUNT(*)", "COUNT(m)", "SUM(m)", "COUNT(*), AVG(m)", "COUNT(*) FILTER (WHERE m > 20)")
 KEYS = ("", "LEAST(n, 3)", "n > 2", "CASE WHEN m > 10 THEN 'high' ELSE 'low' END")
@@ -60,7 +66,9 @@ def statement(seed: int) -> str:
     table, key, value = random.choice(SOURCES)
     where = random.choice(("", "", f" WHERE {value} > 3"))
     if random.random() < 0.25:
-        rows = random.choice(("COUNT(*)", "SUM(cost)", "COUNT(*) FILTER (WHERE person IS NULL)", "COUNT(cost)"))
+        rows = random.choice(
+            ("COUNT(*)", "SUM(cost)", "COUNT(*) FILTER (WHERE person IS NULL)", "COUNT(cost)")
+        )
         by = random.choice(("", "kind, "))
         return f"SELECT {by}{rows} FROM visits{where.replace('age', 'cost')}{' GROUP BY 1' if by else ''}"
     inner = random.choice(INNER).format(value)

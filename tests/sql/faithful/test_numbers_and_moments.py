@@ -73,10 +73,14 @@ def _plain(folder: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """DuckDB over the same rows, in which NaN is NULL."""
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
-        if connection.execute("FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
+        if connection.execute(
+            "FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'"
+        ).fetchone():
             connection.execute("SET error_on_division_by_zero = false")
         connection.execute(f"ATTACH '{folder}/data.duckdb' AS data (READ_ONLY)")
-        known = ", ".join(f"CASE WHEN NOT isnan({name}) THEN {name} END AS {name}" for name in "vfe")
+        known = ", ".join(
+            f"CASE WHEN NOT isnan({name}) THEN {name} END AS {name}" for name in "vfe"
+        )
         connection.execute(f"CREATE TABLE t AS SELECT * REPLACE ({known}) FROM data.t")
         yield connection
 
@@ -90,12 +94,27 @@ class Statements:
     def statement(self) -> str:
         """One statement: aggregates, perhaps by a key, of the rows that fulfil a condition."""
         pick = self._random.choice
-        aggregate = pick([
-            "COUNT(*)", f"COUNT({self.number()})", f"COUNT({self.double()})", f"SUM(({self.whole()}) % 10)",
-            "SUM(v)", "AVG(v)", "AVG(f)", "AVG(v * f)", "SUM(f + v)", "SUM(COALESCE(v, 3))", "VAR_POP(v)",
-            "SUM(CASE WHEN v > 3 THEN f END)", f"COUNT({self.moment()})", "COUNT(v - v)", "SUM(wide // 1000000)",
-            f"COUNT_IF({self.condition()})", "SUM(LEAST(GREATEST(e, 0), 2))",
-        ])  # fmt: skip
+        aggregate = pick(
+            [
+                "COUNT(*)",
+                f"COUNT({self.number()})",
+                f"COUNT({self.double()})",
+                f"SUM(({self.whole()}) % 10)",
+                "SUM(v)",
+                "AVG(v)",
+                "AVG(f)",
+                "AVG(v * f)",
+                "SUM(f + v)",
+                "SUM(COALESCE(v, 3))",
+                "VAR_POP(v)",
+                "SUM(CASE WHEN v > 3 THEN f END)",
+                f"COUNT({self.moment()})",
+                "COUNT(v - v)",
+                "SUM(wide // 1000000)",
+                f"COUNT_IF({self.condition()})",
+                "SUM(LEAST(GREATEST(e, 0), 2))",
+            ]
+        )
         where = pick(["", f" WHERE {self.condition()}", f" WHERE NOT ({self.condition()})"])
         key = pick([None, None, self.key()])
         if key is None:
@@ -105,51 +124,108 @@ class Statements:
     def whole(self) -> str:
         """A whole number that may have 63 bits, and of which every digit counts."""
         pick = self._random.choice
-        column, other = pick(["big", "low", "wide", "id", "micros"]), pick(["age", "code", "id", "3"])
-        return pick([
-            column, f"{column} + {other}", f"{column} - {other}", f"-{column}", f"ABS({column})",
-            f"{column} // 1000", f"wide * {other}", f"CASE WHEN {other} > 1 THEN {column} ELSE {other} END",
-            f"COALESCE({column}, {other})", f"GREATEST({column}, {other})", f"({column} + {other}) - {other}",
-            f"ROUND({column}, -3)", f"CAST({column} AS BIGINT)", f"NULLIF({column}, {other})", f"{column} & 1023",
-        ])  # fmt: skip
+        column, other = (
+            pick(["big", "low", "wide", "id", "micros"]),
+            pick(["age", "code", "id", "3"]),
+        )
+        return pick(
+            [
+                column,
+                f"{column} + {other}",
+                f"{column} - {other}",
+                f"-{column}",
+                f"ABS({column})",
+                f"{column} // 1000",
+                f"wide * {other}",
+                f"CASE WHEN {other} > 1 THEN {column} ELSE {other} END",
+                f"COALESCE({column}, {other})",
+                f"GREATEST({column}, {other})",
+                f"({column} + {other}) - {other}",
+                f"ROUND({column}, -3)",
+                f"CAST({column} AS BIGINT)",
+                f"NULLIF({column}, {other})",
+                f"{column} & 1023",
+            ]
+        )
 
     def number(self) -> str:
         """A whole number or what is made of one."""
-        return self._random.choice([self.whole(), f"({self.whole()}) % 7", f"CAST({self.whole()} AS VARCHAR)"])
+        return self._random.choice(
+            [self.whole(), f"({self.whole()}) % 7", f"CAST({self.whole()} AS VARCHAR)"]
+        )
 
     def double(self) -> str:
         """A number that may be NaN."""
         return self._random.choice(
-            ["v", "f", "v + f", "v / (f + 1)", "v % (f + 1)", "f * 2", "SQRT(v)", "v - f", "NULLIF(v, 3)"]
+            [
+                "v",
+                "f",
+                "v + f",
+                "v / (f + 1)",
+                "v % (f + 1)",
+                "f * 2",
+                "SQRT(v)",
+                "v - f",
+                "NULLIF(v, 3)",
+            ]
         )
 
     def moment(self) -> str:
         """A moment that is a number of some unit."""
-        return self._random.choice([
-            "TO_TIMESTAMP(seconds)", "TIMESTAMP '1970-01-01' + seconds * INTERVAL '1' SECOND", "EPOCH_MS(millis)",
-            "MAKE_TIMESTAMP(micros)", "TIMESTAMP '1970-01-01' + TO_SECONDS(seconds)", "TO_TIMESTAMP(moment)",
-            "TIMESTAMP '1970-01-01' + INTERVAL (seconds) SECOND", "EPOCH_MS(seconds * 1000)",
-            "TIMESTAMP '2020-01-01' + code * INTERVAL '1 day 3 hours'", "TO_TIMESTAMP(seconds) - age * INTERVAL 1 HOUR",
-        ])  # fmt: skip
+        return self._random.choice(
+            [
+                "TO_TIMESTAMP(seconds)",
+                "TIMESTAMP '1970-01-01' + seconds * INTERVAL '1' SECOND",
+                "EPOCH_MS(millis)",
+                "MAKE_TIMESTAMP(micros)",
+                "TIMESTAMP '1970-01-01' + TO_SECONDS(seconds)",
+                "TO_TIMESTAMP(moment)",
+                "TIMESTAMP '1970-01-01' + INTERVAL (seconds) SECOND",
+                "EPOCH_MS(seconds * 1000)",
+                "TIMESTAMP '2020-01-01' + code * INTERVAL '1 day 3 hours'",
+                "TO_TIMESTAMP(seconds) - age * INTERVAL 1 HOUR",
+            ]
+        )
 
     def condition(self) -> str:
         """A condition on one of them."""
         pick = self._random.choice
-        return pick([
-            f"({self.whole()}) % 2 = 1", f"({self.whole()}) % 10 IN (1, 3)", f"{self.double()} > 1", "v = v",
-            f"{self.double()} IS NULL", f"{self.double()} BETWEEN 1 AND 3", "big + id > 4620693217682128896 + 300",
-            "wide * wide > 9223372036854775807 - 5000000000000", f"{self.moment()} >= TIMESTAMP '2020-05-01'",
-            f"EXTRACT(MONTH FROM {self.moment()}) < 4", f"{self.moment()} < DATE '2020-08-01'", "v <> f", "e > 1",
-            "CAST(big AS VARCHAR) LIKE '%1'", "low + 1 = -9223372036854775700", "big = 4620693217682128917",
-        ])  # fmt: skip
+        return pick(
+            [
+                f"({self.whole()}) % 2 = 1",
+                f"({self.whole()}) % 10 IN (1, 3)",
+                f"{self.double()} > 1",
+                "v = v",
+                f"{self.double()} IS NULL",
+                f"{self.double()} BETWEEN 1 AND 3",
+                "big + id > 4620693217682128896 + 300",
+                "wide * wide > 9223372036854775807 - 5000000000000",
+                f"{self.moment()} >= TIMESTAMP '2020-05-01'",
+                f"EXTRACT(MONTH FROM {self.moment()}) < 4",
+                f"{self.moment()} < DATE '2020-08-01'",
+                "v <> f",
+                "e > 1",
+                "CAST(big AS VARCHAR) LIKE '%1'",
+                "low + 1 = -9223372036854775700",
+                "big = 4620693217682128917",
+            ]
+        )
 
     def key(self) -> str:
         """A key that is listed from the schema."""
-        return self._random.choice([
-            "big % 5", "(low + 3) % 4", f"({self.whole()}) % 3", f"DATE_TRUNC('month', {self.moment()})",
-            f"EXTRACT(HOUR FROM {self.moment()})", "v > 3", "CAST(v AS INTEGER)", "CASE WHEN f < 1 THEN 1 ELSE 2 END",
-            f"CAST({self.moment()} AS DATE)",
-        ])  # fmt: skip
+        return self._random.choice(
+            [
+                "big % 5",
+                "(low + 3) % 4",
+                f"({self.whole()}) % 3",
+                f"DATE_TRUNC('month', {self.moment()})",
+                f"EXTRACT(HOUR FROM {self.moment()})",
+                "v > 3",
+                "CAST(v AS INTEGER)",
+                "CASE WHEN f < 1 THEN 1 ELSE 2 END",
+                f"CAST({self.moment()} AS DATE)",
+            ]
+        )
 
 
 def _same(mine: object, theirs: object) -> bool:
@@ -176,7 +252,10 @@ def test_without_noise_numbers_and_moments_are_those_of_duckdb(
             except (duckdb.Error, Refused):
                 continue
             keyed = " GROUP BY " in text
-            answered = {row[0].replace(tzinfo=None) if isinstance(row[0], datetime) else row[0]: row for row in mine}
+            answered = {
+                row[0].replace(tzinfo=None) if isinstance(row[0], datetime) else row[0]: row
+                for row in mine
+            }
             for row in theirs:
                 key = row[0].replace(tzinfo=None) if isinstance(row[0], datetime) else row[0]
                 own = answered.get(key) if keyed else mine[0]

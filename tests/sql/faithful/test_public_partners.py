@@ -28,40 +28,121 @@ SOURCES = {
     "people p CROSS JOIN places q": ("q.region", "q.code", "p.small", "q.level"),
     "places q, people p": ("q.level", "p.grade", "p.small", "q.code"),
     "people p JOIN places q ON p.word = q.code": ("q.region", "p.grade", "p.small", "q.level"),
-    "people p LEFT JOIN places q ON p.small < q.level": ("p.grade", "p.grade", "p.small", "q.region"),
+    "people p LEFT JOIN places q ON p.small < q.level": (
+        "p.grade",
+        "p.grade",
+        "p.small",
+        "q.region",
+    ),
     "places q LEFT JOIN people p ON p.word = q.code": ("q.region", "q.level", "p.small", "p.small"),
     "people p JOIN places q ON q.region = 'south'": ("q.code", "q.level", "p.small", "p.grade"),
-    "people p, places q, places r WHERE q.region = r.region": ("q.code", "r.level", "p.small", "r.code"),
-    "months m JOIN stays p ON m.month BETWEEN p.came AND p.went": ("m.month", "m.season", "p.price", "m.season"),
-    "stays p JOIN months m ON m.month > p.came WHERE m.season <> 'b'": ("m.season", "m.month", "p.price", "m.month"),
+    "people p, places q, places r WHERE q.region = r.region": (
+        "q.code",
+        "r.level",
+        "p.small",
+        "r.code",
+    ),
+    "months m JOIN stays p ON m.month BETWEEN p.came AND p.went": (
+        "m.month",
+        "m.season",
+        "p.price",
+        "m.season",
+    ),
+    "stays p JOIN months m ON m.month > p.came WHERE m.season <> 'b'": (
+        "m.season",
+        "m.month",
+        "p.price",
+        "m.month",
+    ),
     "stays p JOIN rates r ON p.came >= r.first AND p.came < r.last AND r.currency <> 'eur'": (
-        "r.first", "r.currency", "p.price", "r.first"),
+        "r.first",
+        "r.currency",
+        "p.price",
+        "r.first",
+    ),
     "stays p JOIN months m ON p.came BETWEEN m.month - INTERVAL 40 DAY AND m.month WHERE m.season <> 'd'": (
-        "m.month", "m.season", "p.price", "m.season"),
+        "m.month",
+        "m.season",
+        "p.price",
+        "m.season",
+    ),
     "people p LEFT JOIN (VALUES (0, 3, 'a'), (3, 5, 'b')) v(a, b, t) ON p.small BETWEEN v.a AND v.b": (
-        "p.grade", "p.grade", "p.small", "v.t"),
-    "stays p JOIN rates r ON p.came BETWEEN r.first AND r.last": ("r.currency", "r.first", "p.price", "r.currency"),
+        "p.grade",
+        "p.grade",
+        "p.small",
+        "v.t",
+    ),
+    "stays p JOIN rates r ON p.came BETWEEN r.first AND r.last": (
+        "r.currency",
+        "r.first",
+        "p.price",
+        "r.currency",
+    ),
     "people t JOIN stays p ON p.pid = t.id, places q": ("q.code", "t.grade", "p.price", "q.region"),
-    "people p CROSS JOIN places q LEFT JOIN stays s ON s.pid = p.id": ("q.region", "p.grade", "s.price", "q.code"),
+    "people p CROSS JOIN places q LEFT JOIN stays s ON s.pid = p.id": (
+        "q.region",
+        "p.grade",
+        "s.price",
+        "q.code",
+    ),
     "people p, (VALUES (1, 'a'), (2, 'a'), (2, 'b')) v(n, t)": ("v.n", "v.t", "p.small", "v.t"),
-    "people p JOIN GENERATE_SERIES(0, 5) g(n) ON g.n <= p.small": ("g.n", "p.grade", "p.small", "g.n"),
+    "people p JOIN GENERATE_SERIES(0, 5) g(n) ON g.n <= p.small": (
+        "g.n",
+        "p.grade",
+        "p.small",
+        "g.n",
+    ),
     "people p, UNNEST([2, 3, 3]) u(n) WHERE p.small >= u.n": ("u.n", "p.grade", "p.small", "u.n"),
     "(SELECT p.id, p.small, q.region, q.code FROM people p CROSS JOIN places q) s": (
-        "s.region", "s.code", "s.small", "s.code"),
+        "s.region",
+        "s.code",
+        "s.small",
+        "s.code",
+    ),
     "(SELECT p.id, q.region, p.small FROM people p, places q UNION ALL SELECT id, word, small FROM people) s": (
-        "s.region", "s.region", "s.small", "s.region"),
+        "s.region",
+        "s.region",
+        "s.small",
+        "s.region",
+    ),
     "(SELECT p.id, q.region, COUNT(*) AS n, SUM(p.small) AS s FROM people p, places q GROUP BY 1, 2) s": (
-        "s.region", "s.region", "s.n", "s.region"),
+        "s.region",
+        "s.region",
+        "s.n",
+        "s.region",
+    ),
     "(SELECT p.pid, COUNT(*) AS n FROM stays p JOIN months m ON m.month BETWEEN p.came AND p.went GROUP BY 1) s": (
-        "s.n", "s.n", "s.n", "s.n"),
+        "s.n",
+        "s.n",
+        "s.n",
+        "s.n",
+    ),
     "people p JOIN (SELECT region, MIN(code) AS code FROM places GROUP BY region) q ON q.code = p.word": (
-        "q.region", "q.code", "p.small", "q.region"),
+        "q.region",
+        "q.code",
+        "p.small",
+        "q.region",
+    ),
     "people p, (SELECT grade AS g, COUNT(*) AS n FROM people GROUP BY grade) c WHERE p.small < c.n": (
-        "c.g", "p.grade", "p.small", "c.g"),
+        "c.g",
+        "p.grade",
+        "p.small",
+        "c.g",
+    ),
     "(SELECT p.id, q.level, p.small FROM people p, places q UNION ALL SELECT id, small AS t, small FROM people) s": (
-        "s.level", "s.level", "s.small", "s.level"),
-}  # fmt: skip
-AGGREGATES = ("COUNT(*)", "SUM({number})", "AVG({number})", "COUNT(DISTINCT {distinct})", "COUNT({distinct})")
+        "s.level",
+        "s.level",
+        "s.small",
+        "s.level",
+    ),
+}
+AGGREGATES = (
+    "COUNT(*)",
+    "SUM({number})",
+    "AVG({number})",
+    "COUNT(DISTINCT {distinct})",
+    "COUNT({distinct})",
+)
 PROMISES = ("L1 with delta", "L2", "replace")
 
 
@@ -118,30 +199,87 @@ def differences(session: Session, engine: WorldEngine, text: str) -> list[object
 #: The norm of a unit's counts of rows under L1, and its square under L2.
 NORMS = {
     "SELECT COUNT(*) FROM people CROSS JOIN places": (5, 25),
-    "SELECT code, COUNT(*) FROM people CROSS JOIN places GROUP BY 1": (5, 10),  # two rows of one code
+    "SELECT code, COUNT(*) FROM people CROSS JOIN places GROUP BY 1": (
+        5,
+        10,
+    ),  # two rows of one code
     "SELECT code, level, COUNT(*) FROM people CROSS JOIN places GROUP BY 1, 2": (5, 5),
-    "SELECT month, COUNT(*) FROM months JOIN stays ON month BETWEEN came AND went GROUP BY 1": (36, 108),
-    "SELECT season, COUNT(*) FROM months JOIN stays ON month BETWEEN came AND went GROUP BY 1": (36, 324),
+    "SELECT month, COUNT(*) FROM months JOIN stays ON month BETWEEN came AND went GROUP BY 1": (
+        36,
+        108,
+    ),
+    "SELECT season, COUNT(*) FROM months JOIN stays ON month BETWEEN came AND went GROUP BY 1": (
+        36,
+        324,
+    ),
     "SELECT COUNT(*) FROM people, places WHERE level = 2": (2, 4),
     "SELECT COUNT(*) FROM people JOIN places ON word = code": (2, 4),
     "SELECT COUNT(*) FROM people JOIN places ON word = code AND level = 1": (1, 1),
     "SELECT COUNT(*) FROM stays JOIN months ON came = month": (3, 9),
-    "SELECT COUNT(*) FROM stays JOIN rates ON came BETWEEN first AND last": (6, 36),  # of two currencies
-    "SELECT COUNT(*) FROM stays JOIN rates ON first <= came AND last > came WHERE currency = 'eur'": (3, 9),
-    "SELECT currency, COUNT(*) FROM stays JOIN rates ON came >= first AND came <= last GROUP BY 1": (6, 18),
-    "SELECT COUNT(*) FROM stays JOIN rates ON came >= first AND went <= last": (72, 5184),  # of two values
-    "SELECT COUNT(*) FROM stays JOIN months ON came BETWEEN month - INTERVAL 40 DAY AND month": (6, 36),
-    "SELECT COUNT(*) FROM stays CROSS JOIN months WHERE month >= '2020-10-01' AND season <> 'b'": (9, 81),
-    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small BETWEEN a AND b": (2, 4),
-    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small >= a AND small < b": (1, 1),
-    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small > a AND small <= b": (1, 1),
-    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (2, 5)) v(a, b) ON small > a AND small < b": (2, 4),
-    "SELECT COUNT(*) FROM people LEFT JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small > a AND small < b": (1, 1),
-    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 2), (3, 4)) v(a, b) ON small + a BETWEEN a AND b": (2, 4),
-    "SELECT COUNT(*) FROM people JOIN (VALUES (1), (2), (3)) v(n) ON n > small WHERE n <> 2": (2, 4),
-    "SELECT COUNT(*) FROM people, months WHERE REGEXP_MATCHES(season, 'a')": (12, 144),  # patterns narrow nothing
-    "SELECT COUNT(*) FROM people, (SELECT code, MIN(level) FROM places GROUP BY 1) q WHERE q.code = 'x'": (2, 4),
-    "SELECT COUNT(*) FROM people, (SELECT level, MIN(code) FROM places GROUP BY 1) q WHERE 3 = q.level": (2, 4),
+    "SELECT COUNT(*) FROM stays JOIN rates ON came BETWEEN first AND last": (
+        6,
+        36,
+    ),  # of two currencies
+    "SELECT COUNT(*) FROM stays JOIN rates ON first <= came AND last > came WHERE currency = 'eur'": (
+        3,
+        9,
+    ),
+    "SELECT currency, COUNT(*) FROM stays JOIN rates ON came >= first AND came <= last GROUP BY 1": (
+        6,
+        18,
+    ),
+    "SELECT COUNT(*) FROM stays JOIN rates ON came >= first AND went <= last": (
+        72,
+        5184,
+    ),  # of two values
+    "SELECT COUNT(*) FROM stays JOIN months ON came BETWEEN month - INTERVAL 40 DAY AND month": (
+        6,
+        36,
+    ),
+    "SELECT COUNT(*) FROM stays CROSS JOIN months WHERE month >= '2020-10-01' AND season <> 'b'": (
+        9,
+        81,
+    ),
+    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small BETWEEN a AND b": (
+        2,
+        4,
+    ),
+    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small >= a AND small < b": (
+        1,
+        1,
+    ),
+    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small > a AND small <= b": (
+        1,
+        1,
+    ),
+    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 3), (2, 5)) v(a, b) ON small > a AND small < b": (
+        2,
+        4,
+    ),
+    "SELECT COUNT(*) FROM people LEFT JOIN (VALUES (1, 3), (3, 5)) v(a, b) ON small > a AND small < b": (
+        1,
+        1,
+    ),
+    "SELECT COUNT(*) FROM people JOIN (VALUES (1, 2), (3, 4)) v(a, b) ON small + a BETWEEN a AND b": (
+        2,
+        4,
+    ),
+    "SELECT COUNT(*) FROM people JOIN (VALUES (1), (2), (3)) v(n) ON n > small WHERE n <> 2": (
+        2,
+        4,
+    ),
+    "SELECT COUNT(*) FROM people, months WHERE REGEXP_MATCHES(season, 'a')": (
+        12,
+        144,
+    ),  # patterns narrow nothing
+    "SELECT COUNT(*) FROM people, (SELECT code, MIN(level) FROM places GROUP BY 1) q WHERE q.code = 'x'": (
+        2,
+        4,
+    ),
+    "SELECT COUNT(*) FROM people, (SELECT level, MIN(code) FROM places GROUP BY 1) q WHERE 3 = q.level": (
+        2,
+        4,
+    ),
     "SELECT COUNT(DISTINCT level) FROM (SELECT p.id, q.level FROM people p, places q UNION ALL "
     "SELECT id, small FROM people) s": (6, 36),  # five of places, and one more
     "SELECT COUNT(*) FROM people WHERE EXISTS (SELECT 1 FROM places WHERE level > small)": (1, 1),
@@ -158,17 +296,30 @@ def test_the_norm_is_that_of_the_rows_a_unit_may_have(promise: str, text: str) -
 
 
 @pytest.mark.parametrize("promise", ["L1", "L2"])
-def test_units_above_the_limit_of_a_join_have_more_rows_than_their_tables_allow(promise: str) -> None:
-    (core,) = plan_of(public_world(promise), "SELECT code, COUNT(*) FROM stays, places GROUP BY 1").cores
+def test_units_above_the_limit_of_a_join_have_more_rows_than_their_tables_allow(
+    promise: str,
+) -> None:
+    (core,) = plan_of(
+        public_world(promise), "SELECT code, COUNT(*) FROM stays, places GROUP BY 1"
+    ).cores
     assert held_rows(core.core, core.norm) == 3 * 5
 
 
 #: How many rows of which table a row meets, and how many rows of the join a unit has, as EXPLAIN says it.
 SAID = {
     "SELECT COUNT(*) FROM people CROSS JOIN places": ("5 rows of places", 5),
-    "SELECT COUNT(*) FROM stays, places, (VALUES (1), (2)) v(n)": ("5 rows of places and 2 rows of VALUES", 30),
-    "SELECT AVG(n) FROM (SELECT pid, COUNT(*) AS n FROM stays, months GROUP BY 1)": ("12 rows of months", 36),
-    "SELECT COUNT(*) FROM people, (SELECT grade, COUNT(*) FROM people GROUP BY 1) g": ("3 rows of a subquery", 3),
+    "SELECT COUNT(*) FROM stays, places, (VALUES (1), (2)) v(n)": (
+        "5 rows of places and 2 rows of VALUES",
+        30,
+    ),
+    "SELECT AVG(n) FROM (SELECT pid, COUNT(*) AS n FROM stays, months GROUP BY 1)": (
+        "12 rows of months",
+        36,
+    ),
+    "SELECT COUNT(*) FROM people, (SELECT grade, COUNT(*) FROM people GROUP BY 1) g": (
+        "3 rows of a subquery",
+        3,
+    ),
     "SELECT COUNT(*) FROM stays JOIN months ON came = month": None,
 }
 
@@ -223,7 +374,9 @@ SINGLE = {
 
 @pytest.mark.parametrize("name", SINGLE)
 @pytest.mark.parametrize("promise", PROMISES)
-def test_what_single_statements_ask_is_counted_in_full(promise: str, name: str, opened: Opened) -> None:
+def test_what_single_statements_ask_is_counted_in_full(
+    promise: str, name: str, opened: Opened
+) -> None:
     session, engine = opened[f"{promise} rows"]
     assert differences(session, engine, SINGLE[name]) == []
 
@@ -233,7 +386,10 @@ def test_public_rows_that_are_replaced_are_counted_again(
     condition: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without_noise(monkeypatch)
-    opened, file = open_database(clinic(tmp_path, parquet=True)), tmp_path / "clinic" / "places.parquet"
+    opened, file = (
+        open_database(clinic(tmp_path, parquet=True)),
+        tmp_path / "clinic" / "places.parquet",
+    )
     text = f"SELECT COUNT(*) FROM patients CROSS JOIN places{condition}"
     try:
         session = opened.session("ada")

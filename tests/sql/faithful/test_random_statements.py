@@ -61,7 +61,10 @@ def _bin(histogram: MeasuredHistogram, continuous: bool) -> float:
     assert bins is not None
     mechanism = histogram.mechanism
     if isinstance(mechanism, QuantilesWithFallback):
-        continuous, mechanism = continuous or isinstance(mechanism.choices, QuantileRecursion), mechanism.choices
+        continuous, mechanism = (
+            continuous or isinstance(mechanism.choices, QuantileRecursion),
+            mechanism.choices,
+        )
     if continuous and isinstance(mechanism, QuantileChoices | QuantileRecursion):
         return math.inf
     return float(2 * bins.width * bins.size)
@@ -71,23 +74,36 @@ def _moment(value: Any) -> Any:
     """A date as the number of its second, so that it is compared like any other value."""
     if not isinstance(value, date):
         return value
-    return (value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)).timestamp()
+    return (
+        value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+    ).timestamp()
 
 
 def _agree(mine: Any, theirs: Any, allowed: float) -> bool:
     """Whether the value is DuckDB's, but for what is allowed and for the rounding of doubles."""
     if isinstance(theirs, dict):  # a histogram, in which every public value has a count
-        listed = {value: mine.get(value, 0) - theirs.get(value, 0) for value in mine.keys() | theirs.keys()}
+        listed = {
+            value: mine.get(value, 0) - theirs.get(value, 0)
+            for value in mine.keys() | theirs.keys()
+        }
         return not any(listed.values())
-    if theirs is None or allowed == math.inf or (isinstance(theirs, float) and not math.isfinite(theirs)):
+    if (
+        theirs is None
+        or allowed == math.inf
+        or (isinstance(theirs, float) and not math.isfinite(theirs))
+    ):
         return True  # NULL and NaN have meanings of their own in a private sum
     if isinstance(theirs, list):
-        return len(mine) == len(theirs) and all(_agree(*pair, allowed) for pair in zip(mine, theirs, strict=True))
+        return len(mine) == len(theirs) and all(
+            _agree(*pair, allowed) for pair in zip(mine, theirs, strict=True)
+        )
     mine, theirs = _moment(mine), _moment(theirs)
     return abs(float(mine) - float(theirs)) <= allowed + 1e-9 * abs(float(theirs))
 
 
-def _differences(plan: Plan, rows: list[tuple[Any, ...]], plain: list[tuple[Any, ...]]) -> list[str]:
+def _differences(
+    plan: Plan, rows: list[tuple[Any, ...]], plain: list[tuple[Any, ...]]
+) -> list[str]:
     width = sum(column.name.startswith("k") for column in plan.columns)
     answered: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
     for row in rows:  # a total and a key that is NULL may look alike
@@ -109,12 +125,19 @@ def _tolerance(plan: Plan, column: int) -> float:
     if not plan.cores:
         return 0.0  # the statement has no row as it is written
     core, place = plan.cores[plan.columns[column].core], plan.columns[column].aggregate
-    if place is None or plan.cubes:  # a level's core has some of the cube's aggregates, in an order of its own
-        return max((_of_estimate(core, each) for core in plan.cores for each in core.estimates), default=0.0)
+    if (
+        place is None or plan.cubes
+    ):  # a level's core has some of the cube's aggregates, in an order of its own
+        return max(
+            (_of_estimate(core, each) for core in plan.cores for each in core.estimates),
+            default=0.0,
+        )
     return _of_estimate(core, core.estimates[place])
 
 
-def _of_estimate(core: CorePlan, estimate: Estimate | QuantileEstimate | FrequencyEstimate) -> float:
+def _of_estimate(
+    core: CorePlan, estimate: Estimate | QuantileEstimate | FrequencyEstimate
+) -> float:
     match estimate:
         case MomentEstimate():
             return _of_moment(estimate)

@@ -35,14 +35,20 @@ def test_the_answer_is_duckdbs(name: str, opened: tuple[Session, WorldEngine]) -
     theirs = sorted(engine.plain(STATEMENTS[name]), key=repr)
     keys = {row[0] for row in theirs}
     rows = session.execute(STATEMENTS[name]).rows
-    ours = sorted((row for row in rows if row[0] in keys or any(row[1:]) or len(row) == 1), key=repr)
+    ours = sorted(
+        (row for row in rows if row[0] in keys or any(row[1:]) or len(row) == 1), key=repr
+    )
     assert len(ours) == len(theirs), (ours, theirs)
-    assert all(_near(*pair) for one, two in zip(ours, theirs, strict=True) for pair in zip(one, two, strict=True)), (
-        ours, theirs)  # fmt: skip
+    assert all(
+        _near(*pair)
+        for one, two in zip(ours, theirs, strict=True)
+        for pair in zip(one, two, strict=True)
+    ), (ours, theirs)
 
 
 @pytest.mark.parametrize(
-    "name", [*(SUBQUERIES | SETS | JOINS), *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)]
+    "name",
+    [*(SUBQUERIES | SETS | JOINS), *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)],
 )
 def test_the_claims_hold_on_hostile_data(name: str) -> None:
     assert faults(hand_world("all", "L2"), [STATEMENTS[name]]) == []

@@ -17,8 +17,14 @@ from dpsql.schema import Schema, loads
 from dpsql.session import Session, open_session
 
 ROOT = Path(__file__).parents[3]
-REFUSED = json.loads((ROOT / "tests" / "corpus" / "tpch22.json").read_text(encoding="utf-8"))["customer"]
-STATEMENTS = [each for each in sorted((ROOT / "benchmarks" / "tpch").glob("*.sql")) if each.stem not in REFUSED]
+REFUSED = json.loads((ROOT / "tests" / "corpus" / "tpch22.json").read_text(encoding="utf-8"))[
+    "customer"
+]
+STATEMENTS = [
+    each
+    for each in sorted((ROOT / "benchmarks" / "tpch").glob("*.sql"))
+    if each.stem not in REFUSED
+]
 #: Statements whose keys come from the data: groups of few customers are withheld even with next to no noise.
 THRESHOLDED = {"q07", "q08", "q09", "q15"}
 #: Relative; the noise that is left adds less than 0.3 to any figure.
@@ -35,7 +41,9 @@ def _schema(folder: Path) -> Schema:
 
 @pytest.fixture(scope="module")
 def session(tpch_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    opened = open_session(_schema(tpch_folder), ledger=tmp_path_factory.mktemp("ledger") / "tpch.ledger")
+    opened = open_session(
+        _schema(tpch_folder), ledger=tmp_path_factory.mktemp("ledger") / "tpch.ledger"
+    )
     yield opened
     opened.close()
 
@@ -82,7 +90,9 @@ def test_the_answer_is_duckdbs_where_noise_is_next_to_nothing(
 
 
 def test_public_keys_are_those_that_public_conditions_leave(session: Session) -> None:
-    rows = session.execute((ROOT / "benchmarks" / "tpch" / "q05.sql").read_text(encoding="utf-8")).rows
+    rows = session.execute(
+        (ROOT / "benchmarks" / "tpch" / "q05.sql").read_text(encoding="utf-8")
+    ).rows
     assert {row[0] for row in rows} == {"CHINA", "INDIA", "INDONESIA", "JAPAN", "VIETNAM"}
 
 

@@ -71,7 +71,11 @@ class Searched:
         found, here = None, begin
         while state is not None:
             self.seen[place].add(state)
-            byte = text[here if step > 0 else here - 1] if 0 <= (here if step > 0 else here - 1) < len(text) else END
+            byte = (
+                text[here if step > 0 else here - 1]
+                if 0 <= (here if step > 0 else here - 1) < len(text)
+                else END
+            )
             state = _after(states, state, byte)
             self.read += 1
             if state is not None and state.matched:

@@ -12,7 +12,12 @@ from neighbours import plan_of
 from searched import Searched
 
 from dpsql.errors import StatementError
-from dpsql.sql.functions.regular_expression.automaton import MOST_STATES, TooLargeError, automaton, most_states
+from dpsql.sql.functions.regular_expression.automaton import (
+    MOST_STATES,
+    TooLargeError,
+    automaton,
+    most_states,
+)
 from dpsql.sql.functions.regular_expression.program import searches
 from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_behind
 from dpsql.sql.functions.regular_expression.syntax import parsed, with_its_options
@@ -20,9 +25,33 @@ from dpsql.sql.functions.regular_expression.tree import simplified
 
 FUNCTIONS = ("regexp_matches", "regexp_full_match", "regexp_replace")
 PIECES = [
-    *"aabbk01|((()))*+?.^$", r"\b", r"\B", r"\d", r"\w", r"\s", r"\W", "[^a]", "[ab]", "[^kb]", r"\D", "(?:",
-    "{2}", "{2,3}", "{0,2}", "{2,}", "*?", "+?", "??", ".*", ".{3}", "a*", "aa", "ab|ab", "a|a", "(b?)",
-]  # fmt: skip
+    *"aabbk01|((()))*+?.^$",
+    r"\b",
+    r"\B",
+    r"\d",
+    r"\w",
+    r"\s",
+    r"\W",
+    "[^a]",
+    "[ab]",
+    "[^kb]",
+    r"\D",
+    "(?:",
+    "{2}",
+    "{2,3}",
+    "{0,2}",
+    "{2,}",
+    "*?",
+    "+?",
+    "??",
+    ".*",
+    ".{3}",
+    "a*",
+    "aa",
+    "ab|ab",
+    "a|a",
+    "(b?)",
+]
 CHARACTERS = [*"aaabbbkKS01 \n_", "é", "€", "😀", "\u212a", "\u017f", "ab"]
 
 
@@ -45,7 +74,11 @@ def _patterns(seed: int, count: int) -> Iterator[str]:
 
 
 def _texts(random: Random) -> list[str]:
-    return ["".join(random.choices(CHARACTERS, k=size)) for size in (0, 1, 2, 3, 5, 8, 13) for _ in range(3)]
+    return [
+        "".join(random.choices(CHARACTERS, k=size))
+        for size in (0, 1, 2, 3, 5, 8, 13)
+        for _ in range(3)
+    ]
 
 
 def test_automata_match_as_the_engine_does() -> None:
@@ -60,7 +93,11 @@ def test_automata_match_as_the_engine_does() -> None:
             ).fetchall()
             found, whole, without = (Searched(function, pattern) for function in FUNCTIONS)
             for text, *wanted in rows:
-                assert [found.matches(text), whole.matches(text), without.replaced(text)] == wanted, (pattern, text)
+                assert [
+                    found.matches(text),
+                    whole.matches(text),
+                    without.replaced(text),
+                ] == wanted, (pattern, text)
 
 
 def test_every_state_that_a_text_asks_for_is_counted() -> None:
@@ -163,7 +200,15 @@ def test_there_are_no_fewer_states_than_re2_makes(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["a.{20}c", "a.{12}", "(a|b)*a(a|b){12}", "a.*(?:.{20}c|.{20}d)", "[ab]*b[ab]{15}c?$|c", r"\b.{20}\b"]
+    "pattern",
+    [
+        "a.{20}c",
+        "a.{12}",
+        "(a|b)*a(a|b){12}",
+        "a.*(?:.{20}c|.{20}d)",
+        "[ab]*b[ab]{15}c?$|c",
+        r"\b.{20}\b",
+    ],
 )
 def test_what_has_very_many_states_is_known(pattern: str) -> None:
     assert most_states("regexp_matches", pattern) is None
@@ -180,13 +225,27 @@ def _reading(pattern: str, texts: list[str]) -> Iterator[tuple[int, int]]:
 def _repeated(random: Random) -> list[str]:
     """Texts in which the same comes again and again, and something else between or behind."""
     units = ["".join(random.choices("ab k1\n", k=random.randint(1, 4))) for _ in range(6)]
-    return [unit * (120 // len(unit)) + other for unit in units for other in ("", random.choice("ab k1") * 60)]
+    return [
+        unit * (120 // len(unit)) + other
+        for unit in units
+        for other in ("", random.choice("ab k1") * 60)
+    ]
 
 
 def test_a_search_behind_each_match_reads_no_more_than_is_said() -> None:
     random, bounded = Random(11), 0
     again = [each * 120 for each in ("a", "ab", "k ")]
-    for pattern in [*_patterns(4, 80), "a+b?", "<a*>", r"\(.*\)", r"(\w+\s+)+k", "a{9}b|a", ".*ab", "a*b|a", "(a*k)?"]:
+    for pattern in [
+        *_patterns(4, 80),
+        "a+b?",
+        "<a*>",
+        r"\(.*\)",
+        r"(\w+\s+)+k",
+        "a{9}b|a",
+        ".*ab",
+        "a*b|a",
+        "(a*k)?",
+    ]:
         most = most_bytes_behind(pattern)
         if most is not None:
             bounded += 1
@@ -195,7 +254,9 @@ def test_a_search_behind_each_match_reads_no_more_than_is_said() -> None:
     assert bounded > 70
 
 
-@pytest.mark.parametrize("pattern", ["a*b|a", "(a*b)?", "a.*b|c", "x*y|x", "(?s)a.*b|a", r"\s+,|\s"])
+@pytest.mark.parametrize(
+    "pattern", ["a*b|a", "(a*b)?", "a.*b|c", "x*y|x", "(?s)a.*b|a", r"\s+,|\s"]
+)
 def test_a_search_that_reads_the_rest_behind_each_match_is_known(pattern: str) -> None:
     assert most_bytes_behind(pattern) is None
     unit = "ac" if "c" in pattern else "x" if "x" in pattern else " " if "s+" in pattern else "a"
@@ -292,23 +353,39 @@ colou?r
 
 @pytest.mark.parametrize("pattern", ORDINARY.strip("\n").splitlines())
 def test_an_ordinary_pattern_is_answered(pattern: str) -> None:
-    for condition in (f"p.word ~ '{pattern}'", f"p.word ~* '{pattern}'", f"REGEXP_EXTRACT(p.word, '{pattern}') = 'a'",
-                      f"REGEXP_REPLACE(p.word, '{pattern}', '', 'g') = 'a'"):  # fmt: skip
+    for condition in (
+        f"p.word ~ '{pattern}'",
+        f"p.word ~* '{pattern}'",
+        f"REGEXP_EXTRACT(p.word, '{pattern}') = 'a'",
+        f"REGEXP_REPLACE(p.word, '{pattern}', '', 'g') = 'a'",
+    ):
         assert plan_of(hand_world(), f"SELECT COUNT(*) FROM people p WHERE {condition}").cores
 
 
 @pytest.mark.parametrize(
     "condition, reason",
     [
-        ("p.word ~ 'a.{20}c'", "the regular expression 'a.{20}c' may take an automaton of more than 1,000 states"),
+        (
+            "p.word ~ 'a.{20}c'",
+            "the regular expression 'a.{20}c' may take an automaton of more than 1,000 states",
+        ),
         ("p.word ~* 'a.{20}c'", "more than 1,000 states"),
         ("p.word SIMILAR TO '(a|b)*a(a|b){12}'", "more than 1,000 states"),
         ("REGEXP_EXTRACT(p.word, 'a.{20}c') = ''", "more than 1,000 states"),
         ("p.word LIKE '%a____________________c%'", "(so LIKE with % and _ is matched)"),
         ("p.word ILIKE '%a____________________c%'", "(so LIKE with % and _ is matched)"),
-        ("p.word LIKE '%a!_____________________c%' ESCAPE '!'", "(so LIKE with % and _ is matched)"),
-        ("REGEXP_REPLACE(p.word, 'a*b|a', '', 'g') = ''", "searches anew behind each match of 'a*b|a'"),
-        ("(SELECT MAX(v.word) FROM people v WHERE v.id = p.id AND v.word ~ 'a.{20}c') = ''", "more than 1,000 states"),
+        (
+            "p.word LIKE '%a!_____________________c%' ESCAPE '!'",
+            "(so LIKE with % and _ is matched)",
+        ),
+        (
+            "REGEXP_REPLACE(p.word, 'a*b|a', '', 'g') = ''",
+            "searches anew behind each match of 'a*b|a'",
+        ),
+        (
+            "(SELECT MAX(v.word) FROM people v WHERE v.id = p.id AND v.word ~ 'a.{20}c') = ''",
+            "more than 1,000 states",
+        ),
     ],
 )
 def test_what_would_be_made_by_texts_of_some_is_refused(condition: str, reason: str) -> None:

@@ -31,6 +31,8 @@ def test_each_form_of_like_looks_at_a_character_several_times(name: str) -> None
     assert steps([Call(name, (word, pattern, *escape), BOOLEAN)]) > 4 * once
 
 
-@pytest.mark.parametrize("name", [name for name, entry in FUNCTIONS.items() if name.startswith("regexp")])
+@pytest.mark.parametrize(
+    "name", [name for name, entry in FUNCTIONS.items() if name.startswith("regexp")]
+)
 def test_a_regular_expression_costs_what_its_automaton_needs(name: str) -> None:
     assert FUNCTIONS[name].cost is CallCost.REGULAR_EXPRESSION

@@ -43,7 +43,9 @@ EXAMPLES = [(name, example) for name, entry in FUNCTIONS.items() for example in 
 @pytest.fixture(scope="module")
 def connection() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as opened:
-        if opened.execute("FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'").fetchone():
+        if opened.execute(
+            "FROM duckdb_settings() WHERE name = 'error_on_division_by_zero'"
+        ).fetchone():
             opened.execute("SET error_on_division_by_zero = false")
         opened.execute(ROWS)
         yield opened
@@ -81,10 +83,14 @@ def test_every_function_has_an_example() -> None:
 
 
 @pytest.mark.parametrize(("name", "example"), EXAMPLES)
-def test_an_example_is_what_duckdb_says(connection: duckdb.DuckDBPyConnection, name: str, example: str) -> None:
+def test_an_example_is_what_duckdb_says(
+    connection: duckdb.DuckDBPyConnection, name: str, example: str
+) -> None:
     expression = read(example)
     assert name in _used(expression)
-    mine = [row[0] for row in connection.execute(f"SELECT {_emitted(expression)} FROM t").fetchall()]
+    mine = [
+        row[0] for row in connection.execute(f"SELECT {_emitted(expression)} FROM t").fetchall()
+    ]
     try:
         theirs = [row[0] for row in connection.execute(f"SELECT {example} FROM t").fetchall()]
     except duckdb.Error:
@@ -110,14 +116,23 @@ def test_the_values_of_an_example_have_its_type_and_lie_in_its_interval(
         ).fetchall()
     }
     wanted = "DOUBLE" if is_double(expression) else DUCKDB.type_name(expression.type).upper()
-    small = expression.type.kind == "integer" and types <= {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}
+    small = expression.type.kind == "integer" and types <= {
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "HUGEINT",
+    }
     assert types == {wanted} or (small and not is_double(expression)), (types, wanted)
     keyed = connection.execute(
         f"SELECT DISTINCT typeof({key(DUCKDB, expression).sql(dialect='duckdb')}) FROM t"
     ).fetchall()
     assert keyed == [(DUCKDB.type_name(expression.type).upper(),)]
     values = [
-        row[0] for row in connection.execute(f"SELECT {_emitted(expression)} FROM t WHERE i IS NOT NULL").fetchall()
+        row[0]
+        for row in connection.execute(
+            f"SELECT {_emitted(expression)} FROM t WHERE i IS NOT NULL"
+        ).fetchall()
     ]
     interval = bounds(expression)
     for value in values:
@@ -130,7 +145,12 @@ def test_the_values_of_an_example_have_its_type_and_lie_in_its_interval(
 
 
 def _typed(connection: duckdb.DuckDBPyConnection, emitted: exp.Expr) -> set[str]:
-    return {row[0] for row in connection.execute(f"SELECT typeof({emitted.sql(dialect='duckdb')}) FROM t").fetchall()}
+    return {
+        row[0]
+        for row in connection.execute(
+            f"SELECT typeof({emitted.sql(dialect='duckdb')}) FROM t"
+        ).fetchall()
+    }
 
 
 def _place(value: object) -> Fraction:
@@ -148,9 +168,16 @@ def _place(value: object) -> Fraction:
 
 @pytest.mark.parametrize(
     "text",
-    ["COALESCE(i, 0) + 1", "COALESCE(x, 1) * 2", "YEAR(COALESCE(d, DATE '2020-01-01'))", "SQRT(ABS(COALESCE(x, 1)))"],
+    [
+        "COALESCE(i, 0) + 1",
+        "COALESCE(x, 1) * 2",
+        "YEAR(COALESCE(d, DATE '2020-01-01'))",
+        "SQRT(ABS(COALESCE(x, 1)))",
+    ],
 )
 def test_what_is_never_null_is_known(connection: duckdb.DuckDBPyConnection, text: str) -> None:
     expression = read(text)
     assert not is_nullable(expression)
-    assert connection.execute(f"SELECT count(*) FROM t WHERE ({_emitted(expression)}) IS NULL").fetchone() == (0,)
+    assert connection.execute(
+        f"SELECT count(*) FROM t WHERE ({_emitted(expression)}) IS NULL"
+    ).fetchone() == (0,)

@@ -10,14 +10,56 @@ import pytest
 from sqlglot import exp
 
 from dpsql.errors import StatementError
-from dpsql.sql.binder.expressions.constant_arguments import require_format, require_pattern, template_format
+from dpsql.sql.binder.expressions.constant_arguments import (
+    require_format,
+    require_pattern,
+    template_format,
+)
 from dpsql.sql.ir.expression import TEXT, Literal
 
-READ = ("", "abc", "^a.c$", "(a|b)+?c{2,5}", "[a-z0-9_-]+@[^@]+", r"\d{3}-\d{4}", "a||b", "(?:x|y)*", "[[:alpha:]]+",
-        "[]a]", "()", "a{0}", "(a{2}){3}", r"[\d.]+")  # fmt: skip
-NOT_READ = ("(", ")", "a)", "[", "[]", "*a", "a**", "a{2", "{2}", "a{3,2}", "(?=a)", "(?i)a", "\\", r"\1", r"\Q",
-            "a{1000}", "((a{50}){50})", "[z-a]", "[[:nothing:]]", "é", "a" * 201, "(" * 12 + ")" * 12, r"\pL",
-            "(?P<n>a)", "]")  # fmt: skip
+READ = (
+    "",
+    "abc",
+    "^a.c$",
+    "(a|b)+?c{2,5}",
+    "[a-z0-9_-]+@[^@]+",
+    r"\d{3}-\d{4}",
+    "a||b",
+    "(?:x|y)*",
+    "[[:alpha:]]+",
+    "[]a]",
+    "()",
+    "a{0}",
+    "(a{2}){3}",
+    r"[\d.]+",
+)
+NOT_READ = (
+    "(",
+    ")",
+    "a)",
+    "[",
+    "[]",
+    "*a",
+    "a**",
+    "a{2",
+    "{2}",
+    "a{3,2}",
+    "(?=a)",
+    "(?i)a",
+    "\\",
+    r"\1",
+    r"\Q",
+    "a{1000}",
+    "((a{50}){50})",
+    "[z-a]",
+    "[[:nothing:]]",
+    "é",
+    "a" * 201,
+    "(" * 12 + ")" * 12,
+    r"\pL",
+    "(?P<n>a)",
+    "]",
+)
 
 
 def _pattern(text: str) -> str:
@@ -26,8 +68,11 @@ def _pattern(text: str) -> str:
 
 def _accepted(connection: duckdb.DuckDBPyConnection, pattern: str) -> None:
     """Every use of the pattern has a value on every text."""
-    rows = connection.execute("SELECT regexp_matches(x, $1), regexp_extract(x, $1), regexp_replace(x, $1, '', 'g') "
-                       "FROM (VALUES ('abc'), ('')) AS t(x)", [pattern]).fetchall()  # fmt: skip
+    rows = connection.execute(
+        "SELECT regexp_matches(x, $1), regexp_extract(x, $1), regexp_replace(x, $1, '', 'g') "
+        "FROM (VALUES ('abc'), ('')) AS t(x)",
+        [pattern],
+    ).fetchall()
     assert len(rows) == 2 and all(value is not None for row in rows for value in row), pattern
 
 
@@ -75,6 +120,8 @@ def test_other_formats_are_refused(text: str) -> None:
 
 
 def test_templates_become_formats() -> None:
-    assert template_format(Literal("YYYY-MM-DD HH24:MI", TEXT), exp.Null()).value == "%Y-%m-%d %H:%M"
+    assert (
+        template_format(Literal("YYYY-MM-DD HH24:MI", TEXT), exp.Null()).value == "%Y-%m-%d %H:%M"
+    )
     with pytest.raises(StatementError, match="E_FUNC"):
         template_format(Literal("Quarter", TEXT), exp.Null())

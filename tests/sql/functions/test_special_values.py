@@ -43,7 +43,9 @@ def test_doubles_are_clamped_to_their_grid_and_null_stays_null() -> None:
 
 def test_integers_and_decimals_are_clamped_exactly() -> None:
     whole = ColumnRef("t", "x", SqlType("integer"), True, (-3, 2**32))  # type: ignore[arg-type]
-    values = "(9223372036854775807), (-9223372036854775808), (NULL), (4294967295), (4294967297), (7)"
+    values = (
+        "(9223372036854775807), (-9223372036854775808), (NULL), (4294967295), (4294967297), (7)"
+    )
     assert _quantised(whole, values) == [2**32, -3, None, 2**32 - 1, 2**32, 7]
     cents = ColumnRef("t", "x", SqlType("decimal", 12, 2), True, (0, 500))  # type: ignore[arg-type]
     values = "(500.01::DECIMAL(12,2)), (-0.01), (NULL), (0.01), (19.99), (499.99)"
@@ -52,7 +54,9 @@ def test_integers_and_decimals_are_clamped_exactly() -> None:
 
 @pytest.mark.parametrize("bounds", [(-10, 16), (0, 16), (3, 300), (-7, 10**9)])
 @pytest.mark.parametrize("sql_type", [SqlType("double"), SqlType("decimal", 12, 2)])
-def test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid(sql_type: SqlType, bounds: tuple[int, int]) -> None:
+def test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid(
+    sql_type: SqlType, bounds: tuple[int, int]
+) -> None:
     column = ColumnRef("t", "x", sql_type, False, bounds)  # type: ignore[arg-type]
     grid = quantum(column)
     near = [
@@ -60,12 +64,30 @@ def test_sizes_of_doubles_are_no_smaller_than_those_of_the_grid(sql_type: SqlTyp
         for step in (0, 1, 2, 3, grid.high - 1, grid.low, grid.low + 1)
         for part in (0.25, 0.5, 0.5625, 0.75)
     ]
-    numbers = [1e9, -1e9, 0, 16, 300, 0.005, 0.015, -0.005, 3.14, *(float(each * grid.size) for each in near)]
-    special = ["('nan'::DOUBLE)", "('inf')", "('-inf')", "(1e308)", "(5e-324)"] if sql_type.kind == "double" else []
+    numbers = [
+        1e9,
+        -1e9,
+        0,
+        16,
+        300,
+        0.005,
+        0.015,
+        -0.005,
+        3.14,
+        *(float(each * grid.size) for each in near),
+    ]
+    special = (
+        ["('nan'::DOUBLE)", "('inf')", "('-inf')", "(1e308)", "(5e-324)"]
+        if sql_type.kind == "double"
+        else []
+    )
     size = at_least(DUCKDB, column, grid)
     assert size is not None
     whole, most = quantised(DUCKDB, column, grid).sql(dialect="duckdb"), size.sql(dialect="duckdb")
-    values = ", ".join([f"({number!r}::{'DOUBLE' if special else 'DECIMAL(12,2)'})" for number in numbers] + special)
+    values = ", ".join(
+        [f"({number!r}::{'DOUBLE' if special else 'DECIMAL(12,2)'})" for number in numbers]
+        + special
+    )
     least = f"ABS({whole}) * {float(grid.size) * (1 - 1e-12)!r}::DOUBLE"
     compared = f'SELECT BOOL_AND({most} >= {least}), COUNT(*) FROM (VALUES {values}) AS "t"("x")'
     with duckdb.connect() as connection:
@@ -91,13 +113,21 @@ def test_an_empty_sum_is_zero_and_an_empty_average_null(session: Session) -> Non
 
 
 def test_zero_and_negative_zero_are_one_key_and_nan_is_null(session: Session) -> None:
-    keys = [row[0] for row in session.execute("SELECT weight, COUNT(*) FROM patients GROUP BY weight").rows]
+    keys = [
+        row[0]
+        for row in session.execute("SELECT weight, COUNT(*) FROM patients GROUP BY weight").rows
+    ]
     assert len(keys) == 6 and str(keys[1:3]) == "[0.0, 3.25]" and keys[-1] is None, keys
 
 
 def test_rows_of_nobody_count_nowhere(session: Session) -> None:
     assert session.execute("SELECT COUNT(*) FROM visits WHERE note = 'nobody'").rows == [(0,)]
-    assert session.execute("SELECT note, COUNT(*) FROM visits WHERE note = 'nobody' GROUP BY note").rows == []
+    assert (
+        session.execute(
+            "SELECT note, COUNT(*) FROM visits WHERE note = 'nobody' GROUP BY note"
+        ).rows
+        == []
+    )
 
 
 def test_rows_of_nobody_are_taken_back_in_every_sum_and_group(session: Session) -> None:
@@ -107,7 +137,9 @@ def test_rows_of_nobody_are_taken_back_in_every_sum_and_group(session: Session) 
     assert row == (0, 0, 0, 0)
     who = "CASE WHEN visit = 4 THEN 'nobody' ELSE 'others' END"
     session.set("dpsql.empty_groups", "show")
-    rows = session.execute(f"SELECT {who} AS who, COUNT(*), SUM(cost) FROM visits GROUP BY who").rows
+    rows = session.execute(
+        f"SELECT {who} AS who, COUNT(*), SUM(cost) FROM visits GROUP BY who"
+    ).rows
     assert ("nobody", 0, 0) in rows and len(rows) == 2
 
 
@@ -117,14 +149,20 @@ def test_a_column_that_ends_at_zero_has_sizes_where_it_may_be_null(bounds: tuple
     size, grid = at_least(DUCKDB, column, quantum(column)), quantum(column)
     assert size is not None
     most, whole = size.sql(dialect="duckdb"), quantised(DUCKDB, column, grid).sql(dialect="duckdb")
-    values = "(-300.0::DOUBLE), (300), (-1e-5), (1e-5), ('nan'), ('inf'), ('-inf'), (1e308), (-1e308)"
+    values = (
+        "(-300.0::DOUBLE), (300), (-1e-5), (1e-5), ('nan'), ('inf'), ('-inf'), (1e308), (-1e308)"
+    )
     compared = f'SELECT BOOL_AND({most} >= ABS({whole}) * {float(grid.size)!r}) FROM (VALUES {values}) AS "t"("x")'
     with duckdb.connect() as connection:
         assert connection.execute(compared).fetchone() == (True,)
 
 
-@pytest.mark.parametrize("digits, scale", [(3, 0), (5, 2), (18, 0), (18, 17), (38, 37), (19, 0), (38, 2)])
-def test_a_whole_number_that_is_too_large_for_a_decimal_is_not_tried(digits: int, scale: int) -> None:
+@pytest.mark.parametrize(
+    "digits, scale", [(3, 0), (5, 2), (18, 0), (18, 17), (38, 37), (19, 0), (38, 2)]
+)
+def test_a_whole_number_that_is_too_large_for_a_decimal_is_not_tried(
+    digits: int, scale: int
+) -> None:
     """DuckDB takes 25 µs to say that it does not fit, which a person's rows could make it do for each condition."""
     cast = Cast(ColumnRef("t", "x", INTEGER), SqlType("decimal", digits, scale))
     sql, most = native(DUCKDB, cast).sql(dialect="duckdb"), 10 ** (digits - scale)
@@ -135,6 +173,10 @@ def test_a_whole_number_that_is_too_large_for_a_decimal_is_not_tried(digits: int
         rows = connection.execute(
             f'SELECT {sql}, TRY_CAST("t"."x" AS DECIMAL({digits}, {scale})) FROM {source}'
         ).fetchall()
-        tried = sql.replace("TRY_CAST(", "CAST(")  # which fails where it is asked of what does not fit
-        assert connection.execute(f"SELECT {tried} FROM {source}").fetchall() == [(ours,) for ours, _ in rows]
+        tried = sql.replace(
+            "TRY_CAST(", "CAST("
+        )  # which fails where it is asked of what does not fit
+        assert connection.execute(f"SELECT {tried} FROM {source}").fetchall() == [
+            (ours,) for ours, _ in rows
+        ]
     assert all(ours == theirs for ours, theirs in rows) and len(rows) >= 4

@@ -37,7 +37,12 @@ def rendered(plan: Plan) -> str:
     for table in plan.derived:
         lines += [f"{MARK} {table.name}: made after {table.cores} cores", table.sql]
     for place, core in enumerate(plan.cores):
-        lines += [f"{MARK} core {place}: engine SQL", core.sql, f"{MARK} core {place}: cells", *_cells(core)]
+        lines += [
+            f"{MARK} core {place}: engine SQL",
+            core.sql,
+            f"{MARK} core {place}: cells",
+            *_cells(core),
+        ]
     for place, cube in enumerate(plan.cubes):
         lines += [f"{MARK} cube {place}", *_levels(cube)]
     columns = ", ".join(f"{column.name} {column.type}" for column in plan.columns)
@@ -58,7 +63,9 @@ def _cells(core: CorePlan) -> list[str]:
     if core.selection is not None:
         chosen = core.selection
         by = "units" if chosen.weights is None else f"units by {chosen.weights}"
-        lines.append(f"-- keys: {by}; {_noise(chosen.noise)}; shown from {chosen.threshold} on, δ = {chosen.delta}")
+        lines.append(
+            f"-- keys: {by}; {_noise(chosen.noise)}; shown from {chosen.threshold} on, δ = {chosen.delta}"
+        )
     return lines
 
 
@@ -66,15 +73,20 @@ def _reading(histogram: MeasuredHistogram) -> str:
     step = histogram.contribution.step
     match histogram.mechanism:
         case QuantilesWithFallback(count=count, least=least, choices=choices, tree=tree):
-            chosen = _reading(replace(histogram, mechanism=choices)) if isinstance(choices, QuantileChoices) else (
-                f"chosen of {choices.bins} bins, in steps of {step}; {_splits(choices)}")  # fmt: skip
+            chosen = (
+                _reading(replace(histogram, mechanism=choices))
+                if isinstance(choices, QuantileChoices)
+                else (f"chosen of {choices.bins} bins, in steps of {step}; {_splits(choices)}")
+            )
             return f"from {least} steps on, {_noise(count)}: {chosen}; else " + _reading(
                 replace(histogram, mechanism=tree)
             )
         case TreeMechanism(bins=bins, branching=branching, levels=levels, node=node):
             return f"{bins} bins, {levels} levels of {branching} children, in steps of {step}; {_noise(node)}"
         case QuantileChoices(bins=bins, quantiles=quantiles):
-            chosen = [f"{each.target}: {each.value}; around {each.around.tree}" for each in quantiles]
+            chosen = [
+                f"{each.target}: {each.value}; around {each.around.tree}" for each in quantiles
+            ]
             return f"chosen of {bins} bins, in steps of {step}; {'; '.join(chosen)}"
         case TopKPeeling(values=values, most=most, each=each):
             return f"{most} chosen of {values} values, in steps of {step}; {each}"

@@ -31,24 +31,38 @@ def test_each_function_is_listed_once() -> None:
     """All but what DP_CLIP around another one is made of, which no statement names."""
     made = {each for each in vars(aggregate).values() if isinstance(each, AggregateFunction)}
     assert len(AGGREGATE_FUNCTIONS) == len({*AGGREGATE_FUNCTIONS})
-    assert made - {*AGGREGATE_FUNCTIONS} == {aggregate.NORM, aggregate.NORM_CLIPPED_SUM} and made >= {
-        *AGGREGATE_FUNCTIONS
-    }
+    assert made - {*AGGREGATE_FUNCTIONS} == {
+        aggregate.NORM,
+        aggregate.NORM_CLIPPED_SUM,
+    } and made >= {*AGGREGATE_FUNCTIONS}
     names = Counter(each.name for each in AGGREGATE_FUNCTIONS)
     spellings = Counter(spelling for each in AGGREGATE_FUNCTIONS for spelling in each.spellings)
-    assert {name for name, times in (names + spellings).items() if names[name] > 1 or spellings[name] > 1} == set()
+    assert {
+        name
+        for name, times in (names + spellings).items()
+        if names[name] > 1 or spellings[name] > 1
+    } == set()
 
 
 def test_no_property_has_a_value_where_it_is_not_stated() -> None:
-    silent = [each.name for each in fields(AggregateFunction)
-              if each.default is not MISSING or each.default_factory is not MISSING]  # fmt: skip
+    silent = [
+        each.name
+        for each in fields(AggregateFunction)
+        if each.default is not MISSING or each.default_factory is not MISSING
+    ]
     assert silent == []
     with pytest.raises(TypeError, match="known_noise"):
-        AggregateFunction(**{each.name: None for each in fields(AggregateFunction) if each.name != "known_noise"})
+        AggregateFunction(
+            **{each.name: None for each in fields(AggregateFunction) if each.name != "known_noise"}
+        )
 
 
 def test_each_statistic_is_that_of_one_function() -> None:
-    measures = [each.measure.statistic for each in AGGREGATE_FUNCTIONS if isinstance(each.measure, MomentSums)]
+    measures = [
+        each.measure.statistic
+        for each in AGGREGATE_FUNCTIONS
+        if isinstance(each.measure, MomentSums)
+    ]
     assert sorted(measures) == sorted(Statistic)
 
 
@@ -73,8 +87,12 @@ def test_no_set_of_names_decides_about_aggregates() -> None:
 
 
 def test_a_set_of_names_is_found() -> None:
-    for text in ('x in ("every", "some")', 'A = frozenset("count sum".split())', 'A = {"avg": 1, "sum": 2}',
-                 'match f:\n    case "avg" | "sum":\n        pass'):  # fmt: skip
+    for text in (
+        'x in ("every", "some")',
+        'A = frozenset("count sum".split())',
+        'A = {"avg": 1, "sum": 2}',
+        'match f:\n    case "avg" | "sum":\n        pass',
+    ):
         assert list(_in(ast.parse(text))), text
 
 
@@ -96,7 +114,9 @@ def _in(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
             case ast.MatchOr(patterns=parts):
                 constants = [part.value for part in parts if isinstance(part, ast.MatchValue)]
                 words = [part.value for part in constants if isinstance(part, ast.Constant)]
-            case ast.Call(func=ast.Attribute(attr="split", value=ast.Constant(value=str() as text))):
+            case ast.Call(
+                func=ast.Attribute(attr="split", value=ast.Constant(value=str() as text))
+            ):
                 words = text.split()
             case _:
                 continue

@@ -20,12 +20,16 @@ def test_whole_ends_are_exact() -> None:
     assert _image(0, None) == Interval(Fraction(0), None)
 
 
-@pytest.mark.parametrize(("low", "high"), [(2, 3), (Fraction(1, 4), Fraction(9, 4)), (4 + Fraction(1, 10**20), 9)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(2, 3), (Fraction(1, 4), Fraction(9, 4)), (4 + Fraction(1, 10**20), 9)]
+)
 def test_other_ends_are_rounded_outwards(low: Fraction | int, high: Fraction | int) -> None:
     image = _image(low, high)
     assert image.low is not None and image.high is not None
     assert image.low < Fraction(math.sqrt(low)) and image.low**2 <= low
-    assert image.high**2 >= high and image.high <= Fraction(math.sqrt(high)) * (1 + Fraction(1, 2**40))
+    assert image.high**2 >= high and image.high <= Fraction(math.sqrt(high)) * (
+        1 + Fraction(1, 2**40)
+    )
     assert (image.high > Fraction(math.sqrt(high))) == (high != 9)
 
 

@@ -29,12 +29,16 @@ def _at(monkeypatch: pytest.MonkeyPatch, moment: datetime) -> None:
 
 def test_a_statement_is_told_the_time(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     _at(monkeypatch, MORNING)
-    result = database.session().execute("SELECT NOW(), CURRENT_DATE, today() AS t, CURRENT_TIMESTAMP, localtimestamp")
+    result = database.session().execute(
+        "SELECT NOW(), CURRENT_DATE, today() AS t, CURRENT_TIMESTAMP, localtimestamp"
+    )
     assert [column.name for column in result.columns][:2] == ["now", "current_date"]
     assert result.rows == [(MORNING, date(2026, 3, 31), date(2026, 3, 31), MORNING, MORNING)]
 
 
-def test_no_plan_of_an_earlier_time_is_used(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_plan_of_an_earlier_time_is_used(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
     session = database.session()
     prepared = session.prepare("SELECT NOW() AS t")
     for moment in (MORNING, EVENING):
@@ -52,7 +56,9 @@ def test_no_plan_of_an_earlier_time_is_used(database: Database, monkeypatch: pyt
         "DATE_TRUNC('day', CURRENT_TIMESTAMP)",
     ],
 )
-def test_a_day_asks_the_same_all_day(database: Database, monkeypatch: pytest.MonkeyPatch, since: str) -> None:
+def test_a_day_asks_the_same_all_day(
+    database: Database, monkeypatch: pytest.MonkeyPatch, since: str
+) -> None:
     """So a dashboard that is refreshed pays once a day."""
     session = database.session()
     text = f"SELECT COUNT(*) FROM patients WHERE DATE '2000-01-01' + followup_days < {since}"

@@ -20,10 +20,14 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     database.close()
 
 
-@pytest.mark.parametrize("text", [
-    "SELECT COUNT(*) AS values, SUM(ward) AS s FROM patients", "SELECT COUNT(*) AS distinct, 1 AS one FROM patients",
-    "SELECT values, COUNT(*) AS n FROM (SELECT ward AS values FROM patients) AS t GROUP BY values",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT COUNT(*) AS values, SUM(ward) AS s FROM patients",
+        "SELECT COUNT(*) AS distinct, 1 AS one FROM patients",
+        "SELECT values, COUNT(*) AS n FROM (SELECT ward AS values FROM patients) AS t GROUP BY values",
+    ],
+)
 def test_names_that_begin_lists_elsewhere_are_names(session: Session, text: str) -> None:
     assert len(session.plan(text).columns) == 2
 
@@ -56,27 +60,46 @@ def test_a_whole_statement_has_no_gap(session: Session, text: str) -> None:
     assert session.plan(text).columns
 
 
-@pytest.mark.parametrize("text", [
-    "SELECT a FROM t.case", "SELECT t.order, t.all FROM t", "SELECT a FROM c.s.table",
-    "SELECT m.order.end FROM m.order", "SELECT COUNT(*) AS and FROM t", "SELECT COUNT(*) AS between, 1 AS x FROM t",
-    "SELECT t.and FROM t WHERE t.between",
-    "SELECT CASE WHEN t.then THEN 1 END FROM t", "SELECT CASE WHEN t.when THEN 1 ELSE t.else END FROM t",
-    "SELECT SUM(t.as) FROM t GROUP BY t.as ORDER BY t.as", "SELECT 1 AS /* x */ order",
-    "SELECT 1 AS -- c\n limit FROM t", "SELECT COUNT(*) AS \")\" FROM t",
-    "SELECT 1 AS \";\", ')' AS \"as\" FROM t", "SELECT \"then\" FROM \"case\"",
-    "SELECT 1 FROM a NATURAL LEFT JOIN b", "SELECT 1 FROM a CROSS JOIN b JOIN c ON a.x = c.x",
-    "WITH x AS NOT MATERIALIZED (SELECT 1) SELECT * FROM x", "SELECT DISTINCT ON (a) a FROM t",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT a FROM t.case",
+        "SELECT t.order, t.all FROM t",
+        "SELECT a FROM c.s.table",
+        "SELECT m.order.end FROM m.order",
+        "SELECT COUNT(*) AS and FROM t",
+        "SELECT COUNT(*) AS between, 1 AS x FROM t",
+        "SELECT t.and FROM t WHERE t.between",
+        "SELECT CASE WHEN t.then THEN 1 END FROM t",
+        "SELECT CASE WHEN t.when THEN 1 ELSE t.else END FROM t",
+        "SELECT SUM(t.as) FROM t GROUP BY t.as ORDER BY t.as",
+        "SELECT 1 AS /* x */ order",
+        "SELECT 1 AS -- c\n limit FROM t",
+        'SELECT COUNT(*) AS ")" FROM t',
+        'SELECT 1 AS ";", \')\' AS "as" FROM t',
+        'SELECT "then" FROM "case"',
+        "SELECT 1 FROM a NATURAL LEFT JOIN b",
+        "SELECT 1 FROM a CROSS JOIN b JOIN c ON a.x = c.x",
+        "WITH x AS NOT MATERIALIZED (SELECT 1) SELECT * FROM x",
+        "SELECT DISTINCT ON (a) a FROM t",
+    ],
+)
 def test_what_can_be_nothing_but_a_name_is_one(text: str) -> None:
     assert parse(text).text == text
 
 
-@pytest.mark.parametrize("text", [
-    'SELECT COUNT(*) FROM a AS "cross" JOIN b', "SELECT 1 FROM a AS natural JOIN b c",
-    "SELECT 1 FROM a CROSS JOIN b JOIN c", "SELECT 1 FROM a NATURAL JOIN b JOIN c q",
-    "SELECT DISTINCT ON a, COUNT(*) FROM t", "SELECT t.x BETWEEN 1 FROM t",
-    "SELECT 1 FROM a, JOIN b ON a.x = b.x",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        'SELECT COUNT(*) FROM a AS "cross" JOIN b',
+        "SELECT 1 FROM a AS natural JOIN b c",
+        "SELECT 1 FROM a CROSS JOIN b JOIN c",
+        "SELECT 1 FROM a NATURAL JOIN b JOIN c q",
+        "SELECT DISTINCT ON a, COUNT(*) FROM t",
+        "SELECT t.x BETWEEN 1 FROM t",
+        "SELECT 1 FROM a, JOIN b ON a.x = b.x",
+    ],
+)
 def test_names_hide_no_gap(text: str) -> None:
     with pytest.raises(StatementError, match="E_PARSE"):
         parse(text)

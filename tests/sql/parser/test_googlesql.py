@@ -50,7 +50,11 @@ def test_limits_are_only_tightened(session: Session) -> None:
 def test_bounds_are_those_of_the_whole_argument(session: Session) -> None:
     bounds = "contribution_bounds_per_row => (0, 30)"
     alone, called = (
-        asked(session, "privacy_unit_column = patient_id", f"SUM({argument}, {bounds}) AS s FROM patients")
+        asked(
+            session,
+            "privacy_unit_column = patient_id",
+            f"SUM({argument}, {bounds}) AS s FROM patients",
+        )
         for argument in ("bmi", "ABS(bmi)")
     )
     assert reach(called) == reach(alone)
@@ -81,18 +85,33 @@ def test_the_unit_is_known_by_lineage_and_not_by_its_name(session: Session) -> N
         ("max_rows_contributed = 1.5", ROWS),
         ("privacy_unit_column = age", "COUNT(*) FROM patients"),
         ("privacy_unit_column = chapter", "COUNT(*) FROM conditions"),
-        ("group_selection_strategy = PUBLIC_GROUPS", "case_id, COUNT(*) FROM patients GROUP BY case_id"),
+        (
+            "group_selection_strategy = PUBLIC_GROUPS",
+            "case_id, COUNT(*) FROM patients GROUP BY case_id",
+        ),
         ("group_selection_strategy = NONE", ROWS),
         ("epsilon = 1", "SUM(value, contribution_bounds_per_group => (0, 1)) FROM labs"),
         ("epsilon = 1", "SUM(contribution_bounds_per_row => (0, 1)) FROM labs"),
         ("epsilon = 1", "SUM(value, contribution_bounds_per_row => 3) FROM labs"),
-        ("privacy_unit_column = patient_id", "AVG(day), SUM(value, contribution_bounds_per_group => (0, 1)) FROM labs"),
+        (
+            "privacy_unit_column = patient_id",
+            "AVG(day), SUM(value, contribution_bounds_per_group => (0, 1)) FROM labs",
+        ),
         ("epsilon = 1", "* FROM labs"),
-        ("privacy_unit_column = patient_id", "SUM( , contribution_bounds_per_group => (0, 1)) FROM labs"),
-        ("privacy_unit_column = patient_id", "SUM( , contribution_bounds_per_row => (0, 1)) FROM labs"),
+        (
+            "privacy_unit_column = patient_id",
+            "SUM( , contribution_bounds_per_group => (0, 1)) FROM labs",
+        ),
+        (
+            "privacy_unit_column = patient_id",
+            "SUM( , contribution_bounds_per_row => (0, 1)) FROM labs",
+        ),
         ("privacy_unit_column = patient_id", "SUM(dpsql_per_group(value)) FROM labs"),
         ("epsilon = 1", "SUM(dpsql_per_row(value)) FROM labs"),
-        ("epsilon = 1", "COUNT(*) FROM (SELECT WITH DIFFERENTIAL_PRIVACY test, COUNT(*) FROM labs GROUP BY test)"),
+        (
+            "epsilon = 1",
+            "COUNT(*) FROM (SELECT WITH DIFFERENTIAL_PRIVACY test, COUNT(*) FROM labs GROUP BY test)",
+        ),
     ],
 )
 def test_what_the_clause_may_not_say_is_refused(session: Session, options: str, items: str) -> None:

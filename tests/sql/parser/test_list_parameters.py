@@ -33,14 +33,23 @@ def test_a_list_is_its_members(session: Session, listed: str, written: str) -> N
 
 
 def test_lists_are_described_and_read_as_text(session: Session) -> None:
-    prepared = session.prepare("SELECT COUNT(*) AS n FROM labs WHERE day = ANY($2) AND test = ANY($1::text[])")
+    prepared = session.prepare(
+        "SELECT COUNT(*) AS n FROM labs WHERE day = ANY($2) AND test = ANY($1::text[])"
+    )
     assert prepared.parameters == ("VARCHAR[]", "BIGINT[]")
     assert prepared.plan((["hdl"], ["1", "-2"])).cores == prepared.plan((["hdl"], [1, -2])).cores
 
 
 def test_an_empty_list_has_no_member(session: Session) -> None:
     assert session.execute("SELECT name FROM conditions WHERE diagnosis = ANY(?)", ([],)).rows == []
-    assert len(session.execute("SELECT name FROM conditions WHERE diagnosis = ANY(?)", (["htn", "MI"],)).rows) == 2
+    assert (
+        len(
+            session.execute(
+                "SELECT name FROM conditions WHERE diagnosis = ANY(?)", (["htn", "MI"],)
+            ).rows
+        )
+        == 2
+    )
 
 
 @pytest.mark.parametrize("value", [["hdl"], [["hdl"]], [object()]])
@@ -54,7 +63,9 @@ def test_a_moment_with_a_zone_is_its_moment_of_utc(session: Session) -> None:
     statement = "SELECT ? AS moment"
     moment = datetime(2024, 2, 29, 12, tzinfo=timezone(timedelta(hours=2)))
     assert session.execute(statement, (moment,)).rows == [(datetime(2024, 2, 29, 10),)]
-    assert session.execute(statement, (datetime(2024, 2, 29, tzinfo=UTC),)).rows == [(datetime(2024, 2, 29),)]
+    assert session.execute(statement, (datetime(2024, 2, 29, tzinfo=UTC),)).rows == [
+        (datetime(2024, 2, 29),)
+    ]
 
 
 def test_the_start_of_a_constant_month_narrows_the_keys(tmp_path: Path) -> None:

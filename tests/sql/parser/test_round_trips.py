@@ -12,10 +12,13 @@ ROWS = "(VALUES (1, 'a', 2.5), (2, 'b', NULL), (3, 'a', 7), (4, NULL, 1)) AS t(x
 OTHER = "(VALUES (1, 'one'), (3, 'three'), (3, 'drei')) AS u(x, w)"
 TEXTS = (
     "SELECT INTERVAL '2 days 3:00', INTERVAL '-1 month 2:30:01.5', INTERVAL '3:00', INTERVAL 3 DAY",
-    ("SELECT INTERVAL '2 days', INTERVAL '1 day -2 hours', INTERVAL ' 2 days ', INTERVAL '2' DAY, DATE "
-     "'2024-02-29' + INTERVAL '1 year 4:00'"),
-    f"FROM {ROWS} SELECT y, x ORDER BY x DESC", f"SELECT x FROM {ROWS} ORDER BY x LIMIT ALL OFFSET 0",
-        "SELECT 'it''s', '?'",
+    (
+        "SELECT INTERVAL '2 days', INTERVAL '1 day -2 hours', INTERVAL ' 2 days ', INTERVAL '2' DAY, DATE "
+        "'2024-02-29' + INTERVAL '1 year 4:00'"
+    ),
+    f"FROM {ROWS} SELECT y, x ORDER BY x DESC",
+    f"SELECT x FROM {ROWS} ORDER BY x LIMIT ALL OFFSET 0",
+    "SELECT 'it''s', '?'",
     f"SELECT x FROM {ROWS} ORDER BY z DESC NULLS LAST FETCH FIRST 1 ROW ONLY",
     f"SELECT x FROM {ROWS} ORDER BY x LIMIT 2 OFFSET 1",
     f"SELECT x FROM {ROWS} SEMI JOIN {OTHER} USING (x) ORDER BY x",
@@ -26,21 +29,25 @@ TEXTS = (
     f"SELECT x FROM {ROWS} QUALIFY ROW_NUMBER() OVER (PARTITION BY y ORDER BY x DESC) = 1 ORDER BY x",
     f"SELECT STRING_AGG(y, '-' ORDER BY x DESC), STRING_AGG(DISTINCT y, ',' ORDER BY y) FROM {ROWS}",
     f"SELECT y, GROUPING(y), SUM(x) FROM {ROWS} GROUP BY ROLLUP (y) ORDER BY 2, 1",
-        "SELECT 7 // 2, 7 % 2, -7 // 2, 2 ** 3, 7 / 2",
+    "SELECT 7 // 2, 7 % 2, -7 // 2, 2 ** 3, 7 / 2",
     f"SELECT CASE y WHEN 'a' THEN 1 ELSE CASE WHEN x > 2 THEN 2 END END FROM {ROWS} ORDER BY x",
-        "SELECT 1 + 2 * 3, (1 + 2) * 3, NOT TRUE OR TRUE",
-    (f"WITH a AS (SELECT x FROM {ROWS}), b(k) AS (SELECT x + 1 FROM a) SELECT k FROM b WHERE k IN (SELECT "
-     f"x FROM a) ORDER BY k"),
+    "SELECT 1 + 2 * 3, (1 + 2) * 3, NOT TRUE OR TRUE",
+    (
+        f"WITH a AS (SELECT x FROM {ROWS}), b(k) AS (SELECT x + 1 FROM a) SELECT k FROM b WHERE k IN (SELECT "
+        f"x FROM a) ORDER BY k"
+    ),
     f"SELECT x FROM {ROWS} EXCEPT SELECT x FROM {OTHER} ORDER BY x",
     f"(SELECT x FROM {ROWS} LIMIT 1) UNION ALL SELECT 9 ORDER BY 1",
-    (f"SELECT SUM(x) OVER w, LAG(x) OVER w FROM {ROWS} WINDOW w AS (ORDER BY x ROWS BETWEEN 1 PRECEDING "
-     f"AND CURRENT ROW) ORDER BY x"),
+    (
+        f"SELECT SUM(x) OVER w, LAG(x) OVER w FROM {ROWS} WINDOW w AS (ORDER BY x ROWS BETWEEN 1 PRECEDING "
+        f"AND CURRENT ROW) ORDER BY x"
+    ),
     f"SELECT x, w FROM {ROWS} LEFT JOIN {OTHER} USING (x) ORDER BY x, w",
-        "SELECT '2024-02-29'::DATE, CAST('7' AS INTEGER), 1::BOOLEAN",
+    "SELECT '2024-02-29'::DATE, CAST('7' AS INTEGER), 1::BOOLEAN",
     f"SELECT COUNT(*) FROM {ROWS} WHERE y LIKE 'a%' ESCAPE '!' OR z IS NOT DISTINCT FROM NULL OR x BETWEEN 3 AND 4",
     f"SELECT x FROM {ROWS} WHERE x > ALL (SELECT 2) AND EXISTS (SELECT 1 FROM {OTHER} WHERE u.x < t.x) ORDER BY x",
-        "VALUES (1, 'a'), (2, 'b')",
-)  # fmt: skip
+    "VALUES (1, 'a'), (2, 'b')",
+)
 
 
 @pytest.mark.parametrize("text", TEXTS)

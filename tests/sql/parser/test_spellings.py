@@ -22,14 +22,28 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 #: A spelling, and the plain one whose private part it must have.
 SAME = (
-    ("SELECT COUNT(*) FROM patients WHERE sex = E'f'", "SELECT COUNT(*) FROM patients WHERE sex = 'f'"),
+    (
+        "SELECT COUNT(*) FROM patients WHERE sex = E'f'",
+        "SELECT COUNT(*) FROM patients WHERE sex = 'f'",
+    ),
     ("SELECT COUNT(*) FROM public.patients", "SELECT COUNT(*) FROM patients"),
-    ('SELECT COUNT("public"."patients"."ward") FROM "public"."patients"', "SELECT COUNT(ward) FROM patients"),
-    ("SELECT COUNT(*) FROM main.patients AS p WHERE p.ward::int = 1", "SELECT COUNT(*) FROM patients WHERE ward = 1"),
-    ("SELECT sex, COUNT(*) FROM patients GROUP BY sex FETCH FIRST 1 ROW ONLY",
-     "SELECT sex, COUNT(*) FROM patients GROUP BY sex"),
-    ("SELECT sex, COUNT(*) FROM patients GROUP BY sex LIMIT ALL", "SELECT sex, COUNT(*) FROM patients GROUP BY sex"),
-)  # fmt: skip
+    (
+        'SELECT COUNT("public"."patients"."ward") FROM "public"."patients"',
+        "SELECT COUNT(ward) FROM patients",
+    ),
+    (
+        "SELECT COUNT(*) FROM main.patients AS p WHERE p.ward::int = 1",
+        "SELECT COUNT(*) FROM patients WHERE ward = 1",
+    ),
+    (
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex FETCH FIRST 1 ROW ONLY",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+    ),
+    (
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex LIMIT ALL",
+        "SELECT sex, COUNT(*) FROM patients GROUP BY sex",
+    ),
+)
 
 
 @pytest.mark.parametrize(("written", "plain"), SAME)
@@ -38,10 +52,20 @@ def test_a_spelling_means_the_plain_one(session: Session, written: str, plain: s
 
 
 @pytest.mark.parametrize(
-    "written", ["STRING_AGG(sex, ', ')", "group_concat(sex)", "LIST(ward)", "array_agg(ward)", "version()",
-                "approx_count_distinct(ward)", "STRING_AGG(upper(sex), ',' ORDER BY sex)"],
-)  # fmt: skip
-def test_a_refusal_speaks_of_functions_by_the_names_that_were_written(session: Session, written: str) -> None:
+    "written",
+    [
+        "STRING_AGG(sex, ', ')",
+        "group_concat(sex)",
+        "LIST(ward)",
+        "array_agg(ward)",
+        "version()",
+        "approx_count_distinct(ward)",
+        "STRING_AGG(upper(sex), ',' ORDER BY sex)",
+    ],
+)
+def test_a_refusal_speaks_of_functions_by_the_names_that_were_written(
+    session: Session, written: str
+) -> None:
     with pytest.raises(DatabaseError, match=rf"E_(AGG|FUNC) {written.partition('(')[0].upper()} "):
         session.plan(f"SELECT {written}, COUNT(*) FROM patients")
 
@@ -84,12 +108,20 @@ def test_spellings_that_mean_different_things_are_refused(session: Session, text
 @pytest.mark.parametrize("frontend_options", [PEOPLE, TOOLS])
 @pytest.mark.parametrize(
     ("written", "name"),
-    [("CORR(weight, ward)", "corr"), ("corr(weight, ward) FILTER (WHERE ward > 1)", "corr"),
-     ("POWER(COUNT(*), 2)", "power"), ("MOD(COUNT(*), 2)", "mod"), ("COUNT(*) ^ 2", "?column?"),
-     ("COUNT(*) % 2", "?column?"), ("COUNT(*) > 2 AND COUNT(ward) > 2", "?column?")],
-)  # fmt: skip
+    [
+        ("CORR(weight, ward)", "corr"),
+        ("corr(weight, ward) FILTER (WHERE ward > 1)", "corr"),
+        ("POWER(COUNT(*), 2)", "power"),
+        ("MOD(COUNT(*), 2)", "mod"),
+        ("COUNT(*) ^ 2", "?column?"),
+        ("COUNT(*) % 2", "?column?"),
+        ("COUNT(*) > 2 AND COUNT(ward) > 2", "?column?"),
+    ],
+)
 def test_a_function_gives_its_name_to_the_column_and_an_operator_none(
     session: Session, frontend_options: FrontendOptions, written: str, name: str
 ) -> None:
     session.frontend_options = frontend_options
-    assert [column.name for column in session.plan(f"SELECT {written} FROM patients").columns] == [name]
+    assert [column.name for column in session.plan(f"SELECT {written} FROM patients").columns] == [
+        name
+    ]

@@ -68,7 +68,7 @@ COMPLETE = {
     "(3, 'second')) AS v(m, half) ON v.m = MONTH(g.day) GROUP BY v.half",
     "two CTEs": f"WITH g AS {DAYS} SELECT a.n / b.n AS r FROM (SELECT SUM(n) AS n FROM g WHERE MONTH(day) = 1) AS a, "
     "(SELECT SUM(n) AS n FROM g) AS b",
-}  # fmt: skip
+}
 #: Statements in which it matters which groups have rows.
 PARTIAL = {
     "a mean": f"SELECT AVG(n) AS m FROM {DAYS} AS g",
@@ -95,7 +95,7 @@ PARTIAL = {
     "a mean over a spine": f"SELECT s.day, COALESCE(g.m, 0) AS m FROM {SPINE} AS s LEFT JOIN "
     "(SELECT day, AVG(size) AS m FROM sales GROUP BY day) AS g ON g.day = s.day",
     "one that a later stage reads": f"SELECT COUNT(*) AS k FROM sales JOIN {DAYS} AS g ON g.day = sales.day",
-}  # fmt: skip
+}
 
 #: Statements with sums of all groups, called n, and aggregates of the groups that have rows, k of them.
 BOTH = {
@@ -150,7 +150,14 @@ def _by_key(rows: Sequence[tuple[object, ...]]) -> dict[object, tuple[object, ..
 @pytest.mark.parametrize("name", COMPLETE)
 def test_numbers_are_made_of_all_groups(name: str, session: Session, silent: None) -> None:
     """Two days are shown; what SQL makes of all days is made of all."""
-    assert len(session.execute("SELECT day, COUNT(*) AS n, SUM(size) AS s FROM sales GROUP BY day").rows) <= 4
+    assert (
+        len(
+            session.execute(
+                "SELECT day, COUNT(*) AS n, SUM(size) AS s FROM sales GROUP BY day"
+            ).rows
+        )
+        <= 4
+    )
     plan = session.plan(COMPLETE[name])
     result, exact = session.execute(COMPLETE[name]), _exact(COMPLETE[name])
     assert plan.evident.complete and not plan.evident.partial
@@ -164,11 +171,16 @@ def test_numbers_are_made_of_all_groups(name: str, session: Session, silent: Non
 
 
 @pytest.mark.parametrize("name", PARTIAL)
-def test_where_it_matters_which_groups_have_rows_an_answer_says_so(name: str, session: Session, silent: None) -> None:
+def test_where_it_matters_which_groups_have_rows_an_answer_says_so(
+    name: str, session: Session, silent: None
+) -> None:
     plan = session.plan(PARTIAL[name])
     assert not plan.evident.complete
     result = session.execute(PARTIAL[name])
-    assert any("leaves open" in notice for notice in result.notices) or name == "one that a later stage reads"
+    assert (
+        any("leaves open" in notice for notice in result.notices)
+        or name == "one that a later stage reads"
+    )
     if name not in ("a join", "one that a later stage reads"):
         place = len(result.columns) - 1
         for row, bars in zip(result.rows, result.intervals, strict=True):
@@ -181,16 +193,23 @@ def test_sums_are_of_all_groups_beside_other_aggregates_of_the_shown_ones(
 ) -> None:
     evident = session.plan(BOTH[name]).evident
     assert evident.complete == evident.partial == frozenset({0})
-    result, days = session.execute(BOTH[name]), session.execute("SELECT day, COUNT(*) AS n FROM sales GROUP BY day")
+    result, days = (
+        session.execute(BOTH[name]),
+        session.execute("SELECT day, COUNT(*) AS n FROM sales GROUP BY day"),
+    )
     names = [column.name for column in result.columns]
-    assert sum(row[names.index("k")] for row in result.rows) == len(days.rows), "groups that are shown"
+    assert sum(row[names.index("k")] for row in result.rows) == len(days.rows), (
+        "groups that are shown"
+    )
     number = names.index("n")
     exact = {row[0] if name == "months" else (): row[number] for row in _rows(BOTH[name])}
     for row in result.rows:
         assert row[number] == pytest.approx(exact[row[0] if name == "months" else ()])
     for bars in result.intervals:
         known = {name for name, interval in zip(names, bars, strict=True) if interval is not None}
-        assert known == {"n"}, "an interval of the sum, and none of what depends on which groups have rows"
+        assert known == {"n"}, (
+            "an interval of the sum, and none of what depends on which groups have rows"
+        )
     assert any("leaves open" in notice for notice in result.notices)
 
 
@@ -203,10 +222,15 @@ def test_without_noise_all_are_as_in_sql(text: str, session: Session) -> None:
 
 
 def _plain(rows: Sequence[tuple[object, ...]]) -> list[tuple[object, ...]]:
-    return [tuple(round(float(each), 6) if isinstance(each, int | float) else each for each in row) for row in rows]
+    return [
+        tuple(round(float(each), 6) if isinstance(each, int | float) else each for each in row)
+        for row in rows
+    ]
 
 
-def test_a_table_that_is_read_in_both_ways_has_all_groups_in_one_of_them(session: Session, silent: None) -> None:
+def test_a_table_that_is_read_in_both_ways_has_all_groups_in_one_of_them(
+    session: Session, silent: None
+) -> None:
     text = f"WITH g AS {DAYS} SELECT (SELECT SUM(n) FROM g) AS n, (SELECT COUNT(*) FROM g) AS k"
     evident = session.plan(text).evident
     ((total, groups),) = session.execute(text).rows
@@ -226,5 +250,7 @@ def test_hidden_groups_that_are_not_kept_are_said(
 
 def test_nothing_more_is_charged(session: Session) -> None:
     shown = session.plan("SELECT day, COUNT(*) AS n FROM sales GROUP BY day")
-    total = session.plan("SELECT SUM(n) AS n FROM (SELECT day, COUNT(*) AS n FROM sales GROUP BY day) AS g")
+    total = session.plan(
+        "SELECT SUM(n) AS n FROM (SELECT day, COUNT(*) AS n FROM sales GROUP BY day) AS g"
+    )
     assert shown.cost == total.cost and shown.cores == total.cores

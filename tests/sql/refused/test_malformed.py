@@ -19,7 +19,13 @@ AGGREGATES = aggregate._WITHOUT_FORM.union(*(each.spellings for each in AGGREGAT
 NAMES = sorted(
     {
         name.lower()
-        for name in {*exp.FUNCTION_BY_NAME, *PARSER.FUNCTIONS, *PARSER.FUNCTION_PARSERS, *FUNCTIONS, *AGGREGATES}
+        for name in {
+            *exp.FUNCTION_BY_NAME,
+            *PARSER.FUNCTIONS,
+            *PARSER.FUNCTION_PARSERS,
+            *FUNCTIONS,
+            *AGGREGATES,
+        }
         if name.replace("_", "").isalnum()
     }
 )

@@ -43,7 +43,9 @@ class Entry:
 
 def entries(path: Path) -> list[Entry]:
     """The entries of one file: blocks with an empty line between them."""
-    return [_entry(path.stem, block) for block in path.read_text(encoding="utf-8").strip().split("\n\n")]
+    return [
+        _entry(path.stem, block) for block in path.read_text(encoding="utf-8").strip().split("\n\n")
+    ]
 
 
 def _entry(code: str, block: str) -> Entry:
@@ -65,7 +67,10 @@ ENTRIES = [(path, entry) for path in FILES for entry in entries(path)]
 @pytest.fixture(scope="module")
 def sessions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Session]:
     folder = tmp_path_factory.mktemp("refused")
-    return {name: planning_session(name, folder / f"{place}.ledger") for place, name in enumerate(SCHEMAS)}
+    return {
+        name: planning_session(name, folder / f"{place}.ledger")
+        for place, name in enumerate(SCHEMAS)
+    }
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
@@ -77,7 +82,9 @@ def test_refused(path: Path, sessions: dict[str, Session], request: pytest.Fixtu
         refusal = caught.value
         assert isinstance(refusal, Refused | StatementError)
         assert refusal.code == entry.code, entry.statement
-        assert refusal.sqlstate == SQLSTATES[entry.code] or entry.code in OTHER_STATES, entry.statement
+        assert refusal.sqlstate == SQLSTATES[entry.code] or entry.code in OTHER_STATES, (
+            entry.statement
+        )
         place = f" ({refusal.position})" if refusal.position else ""
         found.append(replace(entry, says=f"{refusal.reason}{place}", instead=refusal.hint or ""))
     text = "\n\n".join(map(str, found)) + "\n"
@@ -92,8 +99,12 @@ def _said(text: str) -> str:
     return text if newest else re.sub(r", column \d+\)", ")", text)
 
 
-@pytest.mark.parametrize(("path", "entry"), ENTRIES, ids=[f"{p.stem}-{e.statement[:40]}" for p, e in ENTRIES])
-def test_what_to_write_instead_is_answered(path: Path, entry: Entry, sessions: dict[str, Session]) -> None:
+@pytest.mark.parametrize(
+    ("path", "entry"), ENTRIES, ids=[f"{p.stem}-{e.statement[:40]}" for p, e in ENTRIES]
+)
+def test_what_to_write_instead_is_answered(
+    path: Path, entry: Entry, sessions: dict[str, Session]
+) -> None:
     assert entry.instead or entry.answered, "nothing is said of what to write instead"
     for text in (entry.instead, entry.answered):
         if text:

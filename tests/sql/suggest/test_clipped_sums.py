@@ -29,9 +29,15 @@ FORMS = (
         [SIZE, "(value) AS"],
     ),
     ("SELECT SUM(DP_CLIP(value) FILTER (WHERE day > 3)) FROM labs", [SIZE]),
-    ("SELECT SUM(LEAST(value, DP_CLIP(value) FILTER (WHERE day > 3))) FILTER (WHERE test = 'hdl') FROM labs", [SIZE]),
+    (
+        "SELECT SUM(LEAST(value, DP_CLIP(value) FILTER (WHERE day > 3))) FILTER (WHERE test = 'hdl') FROM labs",
+        [SIZE],
+    ),
     (f"SELECT SUM(t) FILTER (WHERE t > 3) FROM {TOTALS}", ["(t) FILTER(WHERE t > 3)"]),
-    (f"SELECT SUM(DP_CLIP(l.value)) FILTER (WHERE p.age > 50) FROM {JOINED}", ["(l.value) FILTER(WHERE p.age > 50)"]),
+    (
+        f"SELECT SUM(DP_CLIP(l.value)) FILTER (WHERE p.age > 50) FROM {JOINED}",
+        ["(l.value) FILTER(WHERE p.age > 50)"],
+    ),
     (f"SELECT test, {CLIPPED} AS s FROM labs GROUP BY ALL", [SIZE]),
     (f"SELECT test FROM labs GROUP BY test HAVING {CLIPPED} > 5 ORDER BY {CLIPPED}", [SIZE]),
     (f"WITH sizes AS (SELECT * FROM labs WHERE day < 9) SELECT {CLIPPED} FROM sizes", [SIZE]),
@@ -75,7 +81,9 @@ def test_a_suggestion_under_rollup_is_answered(session: Session) -> None:
         (f"SELECT {CLIPPED} > 5 AS b FROM labs", "(sizes.size1 * SUM("),
     ],
 )
-def test_the_product_is_one_operand_of_what_is_around_it(session: Session, refused: str, meant: str) -> None:
+def test_the_product_is_one_operand_of_what_is_around_it(
+    session: Session, refused: str, meant: str
+) -> None:
     hint = suggestion(session, refused)
     assert meant in hint
     session.plan(hint)

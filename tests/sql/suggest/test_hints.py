@@ -18,7 +18,10 @@ from dpsql.sql.emit.syntax import STATEMENT
 from dpsql.sql.parser.parse import parse
 
 TESTS = Path(__file__).parents[2]
-CORPUS = [each["statement"] for each in json.loads((TESTS / "corpus" / "clients.json").read_text(encoding="utf-8"))]
+CORPUS = [
+    each["statement"]
+    for each in json.loads((TESTS / "corpus" / "clients.json").read_text(encoding="utf-8"))
+]
 REFUSED = [
     next(line for line in block.splitlines() if not line.startswith("-- "))
     for path in sorted((TESTS / "sql" / "refused").glob("*.sql"))
@@ -31,7 +34,9 @@ REFUSED = [
 def retail(tmp_path_factory: pytest.TempPathFactory) -> Session:
     folder = tmp_path_factory.mktemp("star")
     declared = loads(SCHEMA, folder / "retail.toml")
-    return Session(declared, UntouchedEngine(), open_accountant(declared, folder / "retail.ledger"), "reader")
+    return Session(
+        declared, UntouchedEngine(), open_accountant(declared, folder / "retail.ledger"), "reader"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +74,20 @@ def clauses(text: str, kind: str) -> list[str]:
 
 def named(text: str) -> dict[str, str]:
     """What each name of a column stands for, in all SELECT lists."""
-    items = [item for select in parse(text).tree.find_all(exp.Select) for item in select.expressions]
-    return {item.alias.lower(): STATEMENT.write(item.this).lower() for item in items if isinstance(item, exp.Alias)}
+    items = [
+        item for select in parse(text).tree.find_all(exp.Select) for item in select.expressions
+    ]
+    return {
+        item.alias.lower(): STATEMENT.write(item.this).lower()
+        for item in items
+        if isinstance(item, exp.Alias)
+    }
 
 
 #: What is said of a sum that is clipped in another way, and is the same sum but for that.
-CLIPPED_OTHERWISE = frozenset({"the sizes found first", "without DP_CLIP", "each person clipped, not each row"})
+CLIPPED_OTHERWISE = frozenset(
+    {"the sizes found first", "without DP_CLIP", "each person clipped, not each row"}
+)
 
 
 def require_the_same_question(session: Session, text: str, hint: str) -> None:
@@ -82,9 +95,15 @@ def require_the_same_question(session: Session, text: str, hint: str) -> None:
     changes = said(hint)
     for kind in ("from_", "joins", "where", "group"):
         assert clauses(hint, kind) == clauses(text, kind) or changes, (kind, text, hint)
-    corrected = [each.lower().split(" for ") for each in changes if re.fullmatch(r"'?\w+'? for \"?\w+\"?", each)]
+    corrected = [
+        each.lower().split(" for ")
+        for each in changes
+        if re.fullmatch(r"'?\w+'? for \"?\w+\"?", each)
+    ]
     before, after = named(text), named(hint)
-    assert before.keys() <= after.keys() or any("FILTER" in each or "a row for" in each for each in changes)
+    assert before.keys() <= after.keys() or any(
+        "FILTER" in each or "a row for" in each for each in changes
+    )
     for name in before.keys() & after.keys():
         wanted = before[name]
         for new, old in corrected:

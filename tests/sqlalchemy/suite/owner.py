@@ -97,7 +97,9 @@ class Owner:
         """What dpsql has of the tables as they are now."""
         if self._database is None or self._opened != self.changes:
             schema = loads(_HEAD + "".join(map(_declared, self._tables.values())))
-            self._accountant = self._accountant or open_accountant(schema, Path(self._folder.name) / "suite.ledger")
+            self._accountant = self._accountant or open_accountant(
+                schema, Path(self._folder.name) / "suite.ledger"
+            )
             self._database, self._opened = Database(schema, self, self._accountant), self.changes
         return self._database
 
@@ -112,7 +114,10 @@ class Owner:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         """Nothing is held."""
 
@@ -123,12 +128,16 @@ class Owner:
     def version(self) -> None:
         """Not known: nothing is kept for later."""
 
-    def public_rows(self, table: str, opening: Callable[[], None] = lambda: None) -> list[tuple[object, ...]]:
+    def public_rows(
+        self, table: str, opening: Callable[[], None] = lambda: None
+    ) -> list[tuple[object, ...]]:
         """The rows of a table, as the engine reads them for dpsql."""
         columns = ", ".join(f'"{column}"' for column in self._tables[table]["columns"])
         return self._connection.execute(f'SELECT {columns} FROM "{table}"').fetchall()
 
-    def public_count(self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None) -> int:
+    def public_count(
+        self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
+    ) -> int:
         """Nothing private is asked for, so that no keys are counted."""
         raise AssertionError("the suite's tables are public")
 
@@ -148,7 +157,9 @@ def _declared(table: dict[str, Any]) -> str:
         lines.append(f"key = {json.dumps(table['key'])}")
     if table["comment"]:
         lines.append(f"comment = {json.dumps(table['comment'])}")
-    references = ", ".join(f"{column} = {json.dumps(target)}" for column, target in table["references"].items())
+    references = ", ".join(
+        f"{column} = {json.dumps(target)}" for column, target in table["references"].items()
+    )
     lines.append(f"references = {{ {references} }}")
     lines.append(f"[tables.{table['name']}.columns]")
     for name, column in table["columns"].items():

@@ -23,14 +23,20 @@ class OwnersDDLCompiler(DDLCompiler):
 
     def visit_create_table(self, create: Any, **kw: Any) -> str:
         table, types = create.element, self.dialect.type_compiler_instance
-        references = {key.parent.name: key.column for key in table.foreign_keys if len(key.constraint.elements) == 1}
+        references = {
+            key.parent.name: key.column
+            for key in table.foreign_keys
+            if len(key.constraint.elements) == 1
+        }
         counted = table._autoincrement_column
         described = {
             "name": table.name,
             "comment": table.comment,
             "key": [column.name for column in table.primary_key],
             "counts": counted.name if counted is not None else None,
-            "references": {name: f"{column.table.name}.{column.name}" for name, column in references.items()},
+            "references": {
+                name: f"{column.table.name}.{column.name}" for name, column in references.items()
+            },
             "columns": {
                 column.name: {
                     "type": types.process(column.type),
@@ -123,8 +129,12 @@ class OwnersDialect(DpsqlDialect):
     supports_statement_cache = True
     skip_autocommit_rollback = False
 
-    def get_table_names(self, connection: Connection, schema: str | None = None, **kw: Any) -> list[str]:
-        return [name for name in super().get_table_names(connection, schema, **kw) if name != PRIVATE]
+    def get_table_names(
+        self, connection: Connection, schema: str | None = None, **kw: Any
+    ) -> list[str]:
+        return [
+            name for name in super().get_table_names(connection, schema, **kw) if name != PRIVATE
+        ]
 
     def connect(self, *cargs: Any, **cparams: Any) -> Any:
         return OwnersConnection()

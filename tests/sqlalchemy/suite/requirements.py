@@ -14,7 +14,9 @@ from sqlalchemy.testing.requirements import SuiteRequirements
 MAKES = "dpsql makes no tables, views, indexes, schemas or constraints"
 WRITES = "dpsql changes no rows"
 DECLARES = "a schema file declares keys and references of one column, with plain lower-case names, and nothing else"
-TYPES = "columns are boolean, integer, decimal, double, text, date or timestamp; texts have no length"
+TYPES = (
+    "columns are boolean, integer, decimal, double, text, date or timestamp; texts have no length"
+)
 ORDER = "the test relies on an order that the statement does not ask for"
 RECURSES = "recursive queries are refused"
 DIVIDES = "decimals are divided as doubles"

@@ -18,7 +18,13 @@ import duckdb
 
 from dpsql.engines.duckdb.attached_source import OpenedCursor, OpenedSource
 from dpsql.engines.duckdb.catalog_facts import held_facts
-from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe, csv_heard, source_heard, stage_heard
+from dpsql.engines.duckdb.process.protocol import (
+    EngineMessage,
+    MessagePipe,
+    csv_heard,
+    source_heard,
+    stage_heard,
+)
 from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.source import NotOpened, ResourceLimits, UnfitColumn
 
@@ -66,7 +72,12 @@ class Child:
             try:
                 answer = self._answer(request)
             except UnfitColumn as error:
-                unfit = {"table": error.table, "column": error.column, "file": error.file, "line": error.line}
+                unfit = {
+                    "table": error.table,
+                    "column": error.column,
+                    "file": error.file,
+                    "line": error.line,
+                }
                 answer = EngineMessage(error.word, request.number, unfit)
             except NotOpened as error:
                 answer = EngineMessage("not opened", request.number, {"kind": error.kind})
@@ -83,9 +94,12 @@ class Child:
 
     def _answer(self, request: EngineMessage) -> EngineMessage:
         asked: Mapping[str, Callable[[EngineMessage], EngineMessage]] = {
-            "catalog": self._catalog, "open": self._open, "stage": self._stage, "public": self._public,
+            "catalog": self._catalog,
+            "open": self._open,
+            "stage": self._stage,
+            "public": self._public,
             "close": self._close,
-        }  # fmt: skip
+        }
         return asked[request.word](request)
 
     def _catalog(self, request: EngineMessage) -> EngineMessage:
@@ -93,7 +107,9 @@ class Child:
         if self._opened is not None:
             raise NotOpened
         said = request.said
-        facts = held_facts(said["path"], said["kind"], csv_heard(said["csv"]), said["tables"], self._held)
+        facts = held_facts(
+            said["path"], said["kind"], csv_heard(said["csv"]), said["tables"], self._held
+        )
         return EngineMessage("done", request.number, {}, facts)
 
     def _open(self, request: EngineMessage) -> EngineMessage:
@@ -102,7 +118,9 @@ class Child:
         source = replace(source_heard(request.said), limits=self._limits)
         self._opened = OpenedSource(source, _connect, self._held)
         gc.freeze()  # what is here now stays
-        return EngineMessage("done", request.number, {"version": self._opened.version, "states": self._opened.states})
+        return EngineMessage(
+            "done", request.number, {"version": self._opened.version, "states": self._opened.states}
+        )
 
     @property
     def _data(self) -> OpenedSource:
@@ -119,7 +137,9 @@ class Child:
         return EngineMessage("done", request.number, {}, rows)
 
     def _public(self, request: EngineMessage) -> EngineMessage:
-        return EngineMessage("done", request.number, {}, [self._data.public_rows(request.said["table"])])
+        return EngineMessage(
+            "done", request.number, {}, [self._data.public_rows(request.said["table"])]
+        )
 
     def _close(self, request: EngineMessage) -> EngineMessage:
         cursor = self._cursors.pop(request.said["cursor"], None)

@@ -66,7 +66,10 @@ class EngineProcess:
     """
 
     def __init__(
-        self, path: str, limits: ResourceLimits, serves: Literal["child", "confinement_probe"] = "child"
+        self,
+        path: str,
+        limits: ResourceLimits,
+        serves: Literal["child", "confinement_probe"] = "child",
     ) -> None:
         self._numbers, self._waiting = itertools.count(1), dict[int, Future[EngineMessage]]()
         self._lock, self._over, self._inherited = threading.Lock(), False, False
@@ -80,7 +83,9 @@ class EngineProcess:
         began: Future[None] = Future()
         self._folder = spill_folder(limits)
         setup = setup_line(path, replace(limits, folder=self._folder), serves)
-        self._attendant = threading.Thread(target=self._attend, args=(setup, began), name="dpsql engine", daemon=True)
+        self._attendant = threading.Thread(
+            target=self._attend, args=(setup, began), name="dpsql engine", daemon=True
+        )
         self._attendant.start()
         _ALL.add(self)
         try:
@@ -113,7 +118,9 @@ class EngineProcess:
         """The answer to a request; Died where the process ends before it is there, GivenUp for who was ended."""
         return self.awaited(self.asked(word, said, rows))
 
-    def asked(self, word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()) -> Future[EngineMessage]:
+    def asked(
+        self, word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()
+    ) -> Future[EngineMessage]:
         """The answer to a request as it will be; Died where the process has ended."""
         answer: Future[EngineMessage] = Future()
         number = next(self._numbers)
@@ -134,7 +141,9 @@ class EngineProcess:
             raise
         return answer
 
-    def awaited(self, answer: Future[EngineMessage], is_over: Callable[[], bool] = lambda: False) -> EngineMessage:
+    def awaited(
+        self, answer: Future[EngineMessage], is_over: Callable[[], bool] = lambda: False
+    ) -> EngineMessage:
         """The answer, once it is there; GivenUp where it is not before the wait ``is_over``."""
         while True:
             try:
@@ -189,7 +198,12 @@ class EngineProcess:
             before = self._worked
             self._asked = now
             self._worked = processor_seconds(self.pid)
-            if before is not None and self._worked is not None and self._worked - before < WORK and not pipe.has_come:
+            if (
+                before is not None
+                and self._worked is not None
+                and self._worked - before < WORK
+                and not pipe.has_come
+            ):
                 self.kill("StoodStill")
         self._looked = now
 

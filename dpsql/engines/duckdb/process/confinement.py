@@ -23,9 +23,19 @@ from dpsql.engines.source import ResourceLimits
 HEAD_ROOM = 2 * 10**9
 #: Where the system's libraries are, and what tells DuckDB of the machine.
 _SYSTEM = (
-    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/proc/cpuinfo", "/proc/meminfo", "/proc/self/cgroup",
-    "/proc/self/mountinfo", "/sys/fs/cgroup", "/sys/devices/system", "/dev/null", "/dev/urandom",
-)  # fmt: skip
+    "/lib",
+    "/lib64",
+    "/usr/lib",
+    "/usr/lib64",
+    "/proc/cpuinfo",
+    "/proc/meminfo",
+    "/proc/self/cgroup",
+    "/proc/self/mountinfo",
+    "/sys/fs/cgroup",
+    "/sys/devices/system",
+    "/dev/null",
+    "/dev/urandom",
+)
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 
@@ -41,7 +51,9 @@ def confine(parent: int, read: Sequence[str], limits: ResourceLimits) -> None:
     _limit("RLIMIT_FSIZE", limits.spill)
     if limits.memory is not None:
         _limit("RLIMIT_DATA", limits.memory + HEAD_ROOM)
-    restrict(read=[*read, *_modules(), *_SYSTEM], write=[] if limits.folder is None else [limits.folder])
+    restrict(
+        read=[*read, *_modules(), *_SYSTEM], write=[] if limits.folder is None else [limits.folder]
+    )
 
 
 def _modules() -> list[str]:
@@ -95,7 +107,11 @@ _NETWORK, _SCOPES = 0b11, 0b11
 class _Ruleset(ctypes.Structure):
     """What is forbidden but for the rules: rights on files, on the network, and towards other processes."""
 
-    _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scopes", ctypes.c_uint64))
+    _fields_ = (
+        ("files", ctypes.c_uint64),
+        ("network", ctypes.c_uint64),
+        ("scopes", ctypes.c_uint64),
+    )
 
 
 class _PathBeneath(ctypes.Structure):
@@ -121,7 +137,9 @@ def restrict(read: Sequence[str], write: Sequence[str]) -> bool:
         return False
     try:
         allowed = [_allow(rules, place, rights & (_READ_FILE | _READ_DIR)) for place in read]
-        allowed += [_allow(rules, place, rights & (_READ_FILE | _READ_DIR | _WRITE)) for place in write]
+        allowed += [
+            _allow(rules, place, rights & (_READ_FILE | _READ_DIR | _WRITE)) for place in write
+        ]
         return all(allowed) and _call(_RESTRICT_SELF, rules, 0) == 0
     finally:
         os.close(rules)
@@ -140,7 +158,10 @@ def _allow(rules: int, place: str, rights: int) -> bool:
     try:
         if not stat.S_ISDIR(os.fstat(opened).st_mode):
             rights &= _OF_FILES
-        return _call(_ADD_RULE, rules, _PATH_BENEATH, ctypes.byref(_PathBeneath(rights, opened)), 0) == 0
+        return (
+            _call(_ADD_RULE, rules, _PATH_BENEATH, ctypes.byref(_PathBeneath(rights, opened)), 0)
+            == 0
+        )
     finally:
         os.close(opened)
 

@@ -20,7 +20,13 @@ from dpsql.engines.duckdb.process.protocol import EngineMessage, MessagePipe
 from dpsql.engines.source import ResourceLimits
 
 #: What the interpreter sets by itself, and what the dynamic linker may need.
-_ENVIRONMENT: Final = {"LC_CTYPE", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT", "__CF_USER_TEXT_ENCODING"}
+_ENVIRONMENT: Final = {
+    "LC_CTYPE",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "SYSTEMROOT",
+    "__CF_USER_TEXT_ENCODING",
+}
 _PR_GET_PDEATHSIG: Final = 2
 _Said = Mapping[str, Any]
 
@@ -33,7 +39,11 @@ def serve(pipe: MessagePipe, limits: ResourceLimits) -> None:
             request = pipe.receive()
             said = {**request.said, "limits": limits}
             pipe.send(
-                EngineMessage("done", request.number, {name: _succeeds(each, said) for name, each in _TRIED.items()})
+                EngineMessage(
+                    "done",
+                    request.number,
+                    {name: _succeeds(each, said) for name, each in _TRIED.items()},
+                )
             )
     os._exit(0)
 

@@ -22,7 +22,15 @@ from dpsql.engines.duckdb.process.client import EngineProcess
 from dpsql.engines.duckdb.process.protocol import EngineMessage, source_said, stage_said
 from dpsql.engines.files.held_files import FileState
 from dpsql.engines.files.versions import Copies, Versions
-from dpsql.engines.source import UNFIT, CoreSql, CsvText, DataSource, DerivedTable, NotOpened, ValueRows
+from dpsql.engines.source import (
+    UNFIT,
+    CoreSql,
+    CsvText,
+    DataSource,
+    DerivedTable,
+    NotOpened,
+    ValueRows,
+)
 
 #: Seconds that a statement whose time is over has to hear of it, before it is told so; and before the process is ended.
 HEARS, GRACE = 1.0, 5.0
@@ -71,7 +79,9 @@ class ProcessData(Versions["ProcessVersion"]):
 class ProcessVersion:
     """One version of a source in a process of its own, which ends with this object."""
 
-    def __init__(self, source: DataSource, fits: CatalogCheck | None, process: EngineProcess) -> None:
+    def __init__(
+        self, source: DataSource, fits: CatalogCheck | None, process: EngineProcess
+    ) -> None:
         self.process, self._numbers, self.deriving = process, itertools.count(1), threading.Lock()
         self._finalizer: Final = weakref.finalize(self, process.end)
         try:
@@ -119,7 +129,12 @@ def facts_of(
     """
     try:
         wanted = None if tables is None else sorted(tables)
-        said = {"path": str(Path(path).absolute()), "kind": kind, "csv": asdict(csv), "tables": wanted}
+        said = {
+            "path": str(Path(path).absolute()),
+            "kind": kind,
+            "csv": asdict(csv),
+            "tables": wanted,
+        }
         return _done(process, "catalog", said)
     except ProcessFailed:
         raise NotOpened from None
@@ -134,7 +149,9 @@ class ProcessCursor:
         self._stopped_at: float | None = None
         self._left: Future[EngineMessage] | None = None
 
-    def rows(self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]) -> Sequence[ValueRows]:
+    def rows(
+        self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]
+    ) -> Sequence[ValueRows]:
         """The rows of each core; Failed or Died for trouble, and then a process is there for those who come next.
 
         GivenUp where the statement was ended, or its time is over, and the process does not hear of it.
@@ -143,7 +160,9 @@ class ProcessCursor:
         self._over.clear()
         try:
             tables = [rows for _, rows in derived]
-            answer = self._left = self._process.asked("stage", {**said, "cursor": self._number}, tables)
+            answer = self._left = self._process.asked(
+                "stage", {**said, "cursor": self._number}, tables
+            )
             answer.add_done_callback(lambda _: self._over.set())
             return _rows(self._process.awaited(answer, self._is_late))
         except Exception:

@@ -49,7 +49,9 @@ def begun() -> subprocess.Popen[bytes]:
     )
 
 
-def pipe_to(process: subprocess.Popen[bytes], setup: bytes, waits: Callable[[], None]) -> MessagePipe:
+def pipe_to(
+    process: subprocess.Popen[bytes], setup: bytes, waits: Callable[[], None]
+) -> MessagePipe:
     """The pipes to and from the process, which has been told its first line; OSError where it is gone already."""
     assert process.stdin is not None and process.stdout is not None
     with process.stdin, process.stdout:
@@ -66,8 +68,14 @@ def setup_line(source: str, limits: ResourceLimits, serves: str) -> bytes:
     """The line that tells the process where modules lie, what it may read, its limits, and what it serves as."""
     home = str(Path(start.__file__).parents[3])
     path = [str(Path(place or ".").absolute()) for place in sys.path]
-    first = {"path": path, "home": home, "parent": os.getpid(), "read": _readable(source), "limits": asdict(limits),
-            "serves": serves}  # fmt: skip
+    first = {
+        "path": path,
+        "home": home,
+        "parent": os.getpid(),
+        "read": _readable(source),
+        "limits": asdict(limits),
+        "serves": serves,
+    }
     return json.dumps(first).encode() + b"\n"
 
 
@@ -77,5 +85,12 @@ def _readable(source: str) -> list[str]:
     root = root_of(place)
     if not root.is_dir():
         return [str(each) for each in with_journal(place)]
-    files = {place, *(file for _, table in found_tables(place) for file in files_of(table)), *files_of(root)}
-    return [str(root), *(str(file.resolve()) for file in files if file.resolve() != file.absolute())]
+    files = {
+        place,
+        *(file for _, table in found_tables(place) for file in files_of(table)),
+        *files_of(root),
+    }
+    return [
+        str(root),
+        *(str(file.resolve()) for file in files if file.resolve() != file.absolute()),
+    ]

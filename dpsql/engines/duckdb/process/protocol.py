@@ -62,7 +62,9 @@ class MessagePipe:
     def send(self, message: EngineMessage) -> None:
         """Send the frame whole; OSError where nobody reads it, TypeError for rows that have no bytes."""
         written = [row_encoding.written(rows) for rows in message.rows]
-        header = json.dumps([message.word, message.number, message.said, [each for each, _ in written]]).encode()
+        header = json.dumps(
+            [message.word, message.number, message.said, [each for each, _ in written]]
+        ).encode()
         blobs = [blob for _, columns in written for blob in columns]
         lengths = _LENGTHS.pack(len(header) + sum(map(len, blobs)), len(header))
         while not self._lock.acquire(timeout=-1 if self._waits is None else GLANCE):
@@ -82,7 +84,9 @@ class MessagePipe:
             return False
         try:
             self._require_open()
-            return os.write(self._writes, frame) == len(frame)  # so small a frame is written whole, or not at all
+            return os.write(self._writes, frame) == len(
+                frame
+            )  # so small a frame is written whole, or not at all
         except BlockingIOError:
             return False
         finally:
@@ -121,7 +125,10 @@ class MessagePipe:
         word, number, said, described = json.loads(self._receive(header))
         if sum(size for _, columns in described for _, size in columns) != whole - header:
             raise ValueError("no frame")
-        rows = [row_encoding.read(each, [self._receive(size) for _, size in each[1]]) for each in described]
+        rows = [
+            row_encoding.read(each, [self._receive(size) for _, size in each[1]])
+            for each in described
+        ]
         return EngineMessage(str(word), int(number), dict(said), rows)
 
     def _receive(self, size: int) -> bytes:
@@ -167,11 +174,22 @@ def source_heard(said: dict[str, Any]) -> DataSource:
     """The source that was said."""
     public = {table: tuple(columns) for table, columns in said["public"].items()}
     tables = {name: _table_heard(table) for name, table in said["tables"].items()}
-    unique, written, apart = (tuple((table, column) for table, column in said[word])
-                              for word in ("unique", "written", "apart"))  # fmt: skip
+    unique, written, apart = (
+        tuple((table, column) for table, column in said[word])
+        for word in ("unique", "written", "apart")
+    )
     units = None if said["units"] is None else _units_heard(said["units"])
-    return DataSource(said["path"], said["kind"], tables, unique, public, written=written, apart=apart,
-                      content=said["content"], units=units)  # fmt: skip
+    return DataSource(
+        said["path"],
+        said["kind"],
+        tables,
+        unique,
+        public,
+        written=written,
+        apart=apart,
+        content=said["content"],
+        units=units,
+    )
 
 
 def _units_heard(said: dict[str, Any]) -> UnitColumn:
@@ -201,12 +219,18 @@ def stage_said(derived: Sequence[DerivedTable], cores: Sequence[CoreSql]) -> dic
     """A stage, without the rows of its derived tables, in values that JSON has."""
     return {
         "derived": [[table.name, list(table.types)] for table in derived],
-        "cores": [[core.sql, sorted(core.tables), sorted(core.derived), core.keys, core.histograms] for core in cores],
+        "cores": [
+            [core.sql, sorted(core.tables), sorted(core.derived), core.keys, core.histograms]
+            for core in cores
+        ],
     }
 
 
 def stage_heard(said: dict[str, Any]) -> tuple[list[DerivedTable], list[CoreSql]]:
     """The stage that was said."""
     derived = [DerivedTable(name, tuple(types)) for name, types in said["derived"]]
-    cores = [CoreSql(sql, frozenset(tables), frozenset(made), *shape) for sql, tables, made, *shape in said["cores"]]
+    cores = [
+        CoreSql(sql, frozenset(tables), frozenset(made), *shape)
+        for sql, tables, made, *shape in said["cores"]
+    ]
     return derived, cores

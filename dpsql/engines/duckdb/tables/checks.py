@@ -56,7 +56,11 @@ def require_codes(connection: duckdb.DuckDBPyConnection, source: DataSource) -> 
                 continue
             value = stored_value(column)
             in_file = table.kind == "database"
-            stored = f"stored.main.{identifier(table.place)}" if in_file else parquet_files(table.files or ())
+            stored = (
+                f"stored.main.{identifier(table.place)}"
+                if in_file
+                else parquet_files(table.files or ())
+            )
             row = connection.execute(
                 f"SELECT count(*) FROM {stored} WHERE {value} IS NOT NULL AND NOT isnan({value}) "
                 f"AND NOT (abs({value}) <= 9007199254740992 AND trunc({value}) = {value})"

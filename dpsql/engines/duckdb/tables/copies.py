@@ -38,16 +38,26 @@ from dpsql.engines.source import (
 #: So many rows of SQLite become DuckDB's at a time.
 _ROWS: Final = 10_000
 #: What DuckDB says of a line that is longer than it was told to read, and of the file in which it stands.
-_LONG: Final = re.compile(r"CSV Error on Line: (\d+)\n.*\nMaximum line size of .*\n +file = (\S+)\n", re.DOTALL)
+_LONG: Final = re.compile(
+    r"CSV Error on Line: (\d+)\n.*\nMaximum line size of .*\n +file = (\S+)\n", re.DOTALL
+)
 
 
-def copy_csv(connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str) -> None:
+def copy_csv(
+    connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str
+) -> None:
     """Make the table at the place of all rows of its files; UnfitColumn where they are not as the schema says."""
     stored = source.tables[table]
     try:
         parts = [_part(table, stored, file) for file in stored.files or ()]
         _copy(connection, source, table, place, " UNION ALL ".join(parts))
-    except (duckdb.InvalidInputException, duckdb.ConversionException, csv.Error, EOFError, zlib.error) as error:
+    except (
+        duckdb.InvalidInputException,
+        duckdb.ConversionException,
+        csv.Error,
+        EOFError,
+        zlib.error,
+    ) as error:
         places = [file.place for file in stored.files or ()]
         if (long := _LONG.search(str(error))) is not None and long[2] in places:
             raise LongLine(table, "", places.index(long[2]), int(long[1])) from None
@@ -61,10 +71,15 @@ def csv_names(place: str, packed: bool, csv_text: CsvText) -> list[str]:
         lines = TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
         for _ in range(csv_text.skip):
             lines.readline()
-        first = next(csv.reader(lines, delimiter=csv_text.delimiter, quotechar=csv_text.quote, strict=True), None)
+        first = next(
+            csv.reader(lines, delimiter=csv_text.delimiter, quotechar=csv_text.quote, strict=True),
+            None,
+        )
     if not first or any("\N{REPLACEMENT CHARACTER}" in name for name in first):
         raise csv.Error("no line that can be read")
-    return [name if name and csv_text.header else f"column{number}" for number, name in enumerate(first)]
+    return [
+        name if name and csv_text.header else f"column{number}" for number, name in enumerate(first)
+    ]
 
 
 def csv_rows(file: TableFile, names: Sequence[str], csv_text: CsvText) -> str:
@@ -83,7 +98,9 @@ def csv_rows(file: TableFile, names: Sequence[str], csv_text: CsvText) -> str:
     )
 
 
-def copy_sqlite(connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str) -> None:
+def copy_sqlite(
+    connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str
+) -> None:
     """Make the table at the place of all rows of a table of SQLite; UnfitColumn where a value is none of its type."""
     stored = source.tables[table]
     texts = ", ".join(f"t{number} VARCHAR" for number in range(len(stored.columns)))
@@ -101,14 +118,18 @@ def open_sqlite(path: str) -> sqlite3.Connection:
     file = Path(path)
     if any(_has_bytes(file.with_name(file.name + ending)) for ending in ("-wal", "-journal")):
         raise NotOpened
-    return sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+    return sqlite3.connect(
+        f"{file.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None
+    )
 
 
 def _has_bytes(file: Path) -> bool:
     return file.exists() and file.stat().st_size > 0
 
 
-def _sqlite_rows(path: str, table: str, stored: StoredTable) -> Iterator[list[tuple[str | None, ...]]]:
+def _sqlite_rows(
+    path: str, table: str, stored: StoredTable
+) -> Iterator[list[tuple[str | None, ...]]]:
     columns = ", ".join(identifier(column.path[0]) for column in stored.columns) or "1"
     try:
         with closing(open_sqlite(path)) as connection:
@@ -132,7 +153,9 @@ def _part(table: str, stored: StoredTable, file: TableFile) -> str:
     """The texts of one CSV file in the order of the table's columns."""
     names = csv_names(file.place, file.packed, stored.csv)
     places = {folded(name): f"c{number}" for number, name in reversed(list(enumerate(names)))}
-    partition = {folded(name): "NULL" if text is None else quoted(text) for name, text in file.partition}
+    partition = {
+        folded(name): "NULL" if text is None else quoted(text) for name, text in file.partition
+    }
     texts = []
     for number, column in enumerate(stored.columns):
         name = folded(column.path[0])
@@ -148,13 +171,22 @@ def _part(table: str, stored: StoredTable, file: TableFile) -> str:
 
 def _not_null(text: str, nulls: Sequence[str]) -> str:
     """The SQL of a text; NULL if it is one of those that stand for no value."""
-    return f"CASE WHEN {text} NOT IN ({', '.join(map(quoted, nulls))}) THEN {text} END" if nulls else text
+    return (
+        f"CASE WHEN {text} NOT IN ({', '.join(map(quoted, nulls))}) THEN {text} END"
+        if nulls
+        else text
+    )
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str, rows: str) -> None:
+def _copy(
+    connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str, rows: str
+) -> None:
     """Copy the texts ``t0``, ``t1`` … as values of the columns' types, once all of them are."""
     stored = source.tables[table]
-    columns = [(column, *_text_and_value(number, column, stored)) for number, column in enumerate(stored.columns)]
+    columns = [
+        (column, *_text_and_value(number, column, stored))
+        for number, column in enumerate(stored.columns)
+    ]
     if columns:
         apart = {column for name, column in source.apart if name == table}
         checks = [_check(text, value, column.name in apart) for column, text, value in columns]
@@ -162,9 +194,14 @@ def _copy(connection: duckdb.DuckDBPyConnection, source: DataSource, table: str,
         for (column, *_), state in zip(columns, found or (), strict=True):
             if state:
                 raise (NotOfType if state == 1 else NotApart)(table, column.name)
-    kept = [f"{without_nan(value, column.type)} AS {identifier(column.name)}" for column, _, value in columns]
+    kept = [
+        f"{without_nan(value, column.type)} AS {identifier(column.name)}"
+        for column, _, value in columns
+    ]
     values = ", ".join(kept)
-    connection.execute(f"CREATE TABLE {place} AS SELECT {values or '1 AS one'} FROM ({rows}) AS texts")
+    connection.execute(
+        f"CREATE TABLE {place} AS SELECT {values or '1 AS one'} FROM ({rows}) AS texts"
+    )
 
 
 def _text_and_value(number: int, column: StoredColumn, stored: StoredTable) -> tuple[str, str]:

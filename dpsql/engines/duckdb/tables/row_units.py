@@ -24,7 +24,10 @@ def unit_type(value: str) -> str:
 
 
 def add_units(
-    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, StoredTable], units: UnitColumn, name: str
+    connection: duckdb.DuckDBPyConnection,
+    tables: Mapping[str, StoredTable],
+    units: UnitColumn,
+    name: str,
 ) -> None:
     """Make a view of each private table of the database with the unit of its rows beside its columns, parents first."""
     for table in units.parents_first:

@@ -41,9 +41,7 @@ def folded(name: str) -> str:
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 #: A moment without a zone, or with that of UTC: another zone would be passed over.
-_MOMENT = (
-    "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]{1,6}0*)?)?)?( ?(Z|[+-]00(:?00)?))?"
-)
+_MOMENT = "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]{1,6}0*)?)?)?( ?(Z|[+-]00(:?00)?))?"
 
 
 def value_of_text(text: str, engine_type: str, csv: CsvText = RFC_4180) -> str:
@@ -59,14 +57,18 @@ def value_of_text(text: str, engine_type: str, csv: CsvText = RFC_4180) -> str:
         return _value_if_matches(text, f"[+-]?[0-9]+({point}0*)?", f"TRY_CAST({number} AS bigint)")
     if digits is not None:
         return _value_if_matches(
-            text, f"[+-]?[0-9]*({point}[0-9]{{0,{digits[2]}}}0*)?", f"TRY_CAST({number} AS {engine_type})"
+            text,
+            f"[+-]?[0-9]*({point}[0-9]{{0,{digits[2]}}}0*)?",
+            f"TRY_CAST({number} AS {engine_type})",
         )
     if engine_type == "double":
         return f"TRY_CAST({number} AS double)"
     if engine_type == "date":
         if csv.date_format is not None:
             return f"CAST(try_strptime({text}, {quoted(csv.date_format)}) AS date)"
-        return _value_if_matches(text, "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}", f"TRY_CAST({text} AS date)")
+        return _value_if_matches(
+            text, "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}", f"TRY_CAST({text} AS date)"
+        )
     if engine_type == "timestamp":
         if csv.timestamp_format is not None:
             return f"CAST(try_strptime({text}, {quoted(csv.timestamp_format)}) AS timestamp)"

@@ -11,7 +11,14 @@ import duckdb
 
 from dpsql.engines.duckdb.tables.copies import copy_csv, copy_sqlite
 from dpsql.engines.duckdb.tables.row_units import BARE, add_units
-from dpsql.engines.duckdb.tables.texts import WITH_NAN, folded, identifier, quoted, value_of_text, without_nan
+from dpsql.engines.duckdb.tables.texts import (
+    WITH_NAN,
+    folded,
+    identifier,
+    quoted,
+    value_of_text,
+    without_nan,
+)
 from dpsql.engines.files.held_files import located
 from dpsql.engines.source import DataSource, StoredColumn, StoredTable, TableFile
 
@@ -71,7 +78,8 @@ def file_name(source: DataSource) -> str | None:
 def _is_as_declared(name: str, table: StoredTable) -> bool:
     """Whether statements may read the table itself."""
     return table.place == name and all(
-        column.path == (column.name,) and column.reading is None and column.type != WITH_NAN for column in table.columns
+        column.path == (column.name,) and column.reading is None and column.type != WITH_NAN
+        for column in table.columns
     )
 
 
@@ -83,7 +91,9 @@ def stored_value(column: StoredColumn) -> str:
     return value
 
 
-def _columns(columns: Iterable[StoredColumn], partition: Mapping[str, str | None] | None = None) -> str:
+def _columns(
+    columns: Iterable[StoredColumn], partition: Mapping[str, str | None] | None = None
+) -> str:
     """The columns of a view; those of ``partition`` are what the folders of the files say."""
     known = {folded(name): text for name, text in (partition or {}).items()}
     found = []

@@ -63,7 +63,15 @@ class LedgerMeta:
     def facts(self) -> WriteStatement:
         """The statement that writes it into new tables."""
         of = self.belongs
-        return _NEW, (of.dataset, of.unit, VERSION, self.id, of.neighbours, self.began, int(self.is_backup))
+        return _NEW, (
+            of.dataset,
+            of.unit,
+            VERSION,
+            self.id,
+            of.neighbours,
+            self.began,
+            int(self.is_backup),
+        )
 
     def require(self, belongs: LedgerIdentity) -> None:
         """LedgerError where the ledger is not that of this database, or is priced for other neighbours."""

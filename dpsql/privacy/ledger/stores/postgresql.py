@@ -98,7 +98,10 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: How PostgreSQL must run for COMMIT to mean that an entry is on the disk, and for text to come back as it was.
 _WANTED = {
     "fsync": ("on", "it runs without fsync, so that a crash could lose what was charged"),
-    "full_page_writes": ("on", "it runs without full_page_writes, so that a crash could damage what was charged"),
+    "full_page_writes": (
+        "on",
+        "it runs without full_page_writes, so that a crash could damage what was charged",
+    ),
     "server_encoding": ("UTF8", "its encoding is not UTF8"),
 }
 
@@ -123,7 +126,9 @@ class LedgerServer:
         parts = urlsplit(self._address)
         user = f"{parts.username}@" if parts.username else ""
         host = parts.netloc.rpartition("@")[2]
-        return urlunsplit((parts.scheme, user + host, parts.path, urlencode({"schema": self._namespace}), ""))
+        return urlunsplit(
+            (parts.scheme, user + host, parts.path, urlencode({"schema": self._namespace}), "")
+        )
 
     def whereabouts(self) -> LedgerLocation:
         return LedgerLocation(self.place, None)
@@ -174,7 +179,9 @@ class LedgerServer:
         try:
             return _EPOCH + timedelta(milliseconds=tables.milliseconds)
         except OverflowError as error:
-            raise LedgerError("the server's clock shows no year from 1 to 9999; nothing is released") from error
+            raise LedgerError(
+                "the server's clock shows no year from 1 to 9999; nothing is released"
+            ) from error
 
     def close(self) -> None:
         with self.lock:
@@ -205,7 +212,9 @@ class LedgerServer:
     def _begun(self, begin: str, patience: Patience) -> tuple[LedgerConnection, int]:
         """The connection, once this has begun its transaction, and the clock; one that has ended is made anew."""
         if self._connection is not None and self._process != os.getpid():
-            raise LedgerError("the process was forked where Python could not see it; open the ledger again")
+            raise LedgerError(
+                "the process was forked where Python could not see it; open the ledger again"
+            )
         while True:
             fresh = self._connection is None
             connection = self._connection = self._connection or self._connected(patience)
@@ -226,8 +235,12 @@ class LedgerServer:
         connection = connected(self._address, patience)
         try:
             for setting, (wanted, reason) in _WANTED.items():
-                if connection.execute("SELECT current_setting(%s)", (setting,)).fetchone() != (wanted,):
-                    raise LedgerError(f"the ledger's server cannot be used: {reason}; nothing is released")
+                if connection.execute("SELECT current_setting(%s)", (setting,)).fetchone() != (
+                    wanted,
+                ):
+                    raise LedgerError(
+                        f"the ledger's server cannot be used: {reason}; nothing is released"
+                    )
         except BaseException:
             connection.close()
             raise
@@ -235,7 +248,9 @@ class LedgerServer:
         return connection
 
     @contextmanager
-    def _commit_or_rollback(self, connection: psycopg.Connection[Any]) -> Iterator[psycopg.Pipeline | None]:
+    def _commit_or_rollback(
+        self, connection: psycopg.Connection[Any]
+    ) -> Iterator[psycopg.Pipeline | None]:
         """Commits what happened inside, or takes it back; a connection that can do neither is let go."""
         try:
             with pipelined(connection) as pipeline:
@@ -261,11 +276,15 @@ def _parts(address: str) -> tuple[str, str]:
         rest = urlunsplit(("postgresql", parts.netloc, parts.path, others, ""))
         conninfo_to_dict(rest)
     except (ValueError, psycopg.Error) as error:
-        raise LedgerError("the ledger's address cannot be read; write postgresql://user@host/database") from error
+        raise LedgerError(
+            "the ledger's address cannot be read; write postgresql://user@host/database"
+        ) from error
     if parts.scheme not in ("postgresql", "postgres"):
         raise LedgerError("a ledger is a file, or lies at postgresql://user@host/database")
     if len(named) > 1 or not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", named[0]):
-        raise LedgerError("the schema of a ledger's address is one name of small letters, digits and underscores")
+        raise LedgerError(
+            "the schema of a ledger's address is one name of small letters, digits and underscores"
+        )
     return rest, named[0]
 
 

@@ -115,7 +115,9 @@ def connected(address: str, patience: Patience) -> LedgerConnection:
 
     def connect() -> None:
         try:
-            made.set_result(LedgerConnection.connect(autocommit=True, prepare_threshold=None, **settings))
+            made.set_result(
+                LedgerConnection.connect(autocommit=True, prepare_threshold=None, **settings)
+            )
         except BaseException as error:
             made.set_exception(error)
 
@@ -166,16 +168,26 @@ class ServerTables:
     """Runs SQL with ``?`` for parameters over a connection of psycopg, in a transaction that began at a moment."""
 
     def __init__(
-        self, connection: psycopg.Connection[Any], pipeline: psycopg.Pipeline | None, milliseconds: int = 0
+        self,
+        connection: psycopg.Connection[Any],
+        pipeline: psycopg.Pipeline | None,
+        milliseconds: int = 0,
     ) -> None:
-        self._connection, self._pipeline, self._sent, self.milliseconds = connection, pipeline, False, milliseconds
+        self._connection, self._pipeline, self._sent, self.milliseconds = (
+            connection,
+            pipeline,
+            False,
+            milliseconds,
+        )
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> TableRows:
         """The rows of a statement, with ``?`` for each parameter."""
         self._sent = True
         if not parameters:
             return _ServerRows(self, self._connection.execute(sql.encode()))
-        return _ServerRows(self, self._connection.execute(sql.replace("?", "%s").encode(), parameters))
+        return _ServerRows(
+            self, self._connection.execute(sql.replace("?", "%s").encode(), parameters)
+        )
 
     def settle(self) -> None:
         """Wait for all answers; the server then knows that it waits for us, and for how long it should."""
@@ -202,6 +214,8 @@ class _ServerRows:
         return iter(self.fetchall())
 
 
-def pipelined(connection: psycopg.Connection[Any]) -> AbstractContextManager[psycopg.Pipeline | None]:
+def pipelined(
+    connection: psycopg.Connection[Any],
+) -> AbstractContextManager[psycopg.Pipeline | None]:
     """Statements are sent without waiting for one another, where libpq can."""
     return connection.pipeline() if psycopg.Pipeline.is_supported() else nullcontext()

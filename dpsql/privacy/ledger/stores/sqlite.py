@@ -81,7 +81,9 @@ class LedgerFile:
         try:
             place = str(self.path.parent.resolve() / self.path.name)
         except (OSError, RuntimeError) as error:
-            raise LedgerError("the folder of the ledger cannot be found; nothing is released") from error
+            raise LedgerError(
+                "the folder of the ledger cannot be found; nothing is released"
+            ) from error
         return LedgerLocation(place, _identity(self.path) if self.exists() else None)
 
     def exists(self) -> bool:
@@ -130,7 +132,9 @@ class LedgerFile:
         try:
             return datetime.now(UTC)
         except (ValueError, OverflowError, OSError) as error:
-            raise LedgerError("the machine's clock shows no year from 1 to 9999; nothing is released") from error
+            raise LedgerError(
+                "the machine's clock shows no year from 1 to 9999; nothing is released"
+            ) from error
 
     def close(self) -> None:
         with self.lock:
@@ -163,17 +167,25 @@ class LedgerFile:
         identity = _identity(self.path)
         if self._connection is not None:
             if self._process != os.getpid():
-                raise LedgerError("the process was forked where Python could not see it; open the ledger again")
+                raise LedgerError(
+                    "the process was forked where Python could not see it; open the ledger again"
+                )
             if identity != self._identity:
                 raise _replaced()
             return self._connection
         connection = sqlite3.connect(
-            f"{self.path.as_uri()}?mode=rw", uri=True, isolation_level=None, check_same_thread=False, timeout=GLANCE
+            f"{self.path.as_uri()}?mode=rw",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=GLANCE,
         )
         try:
             connection.execute("PRAGMA trusted_schema = OFF")
             if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
-                raise LedgerError("the ledger cannot keep every charge in one file; nothing is released")
+                raise LedgerError(
+                    "the ledger cannot keep every charge in one file; nothing is released"
+                )
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("PRAGMA fullfsync = ON")
             if identity != _identity(self.path) or self._identity not in (None, identity):
@@ -198,7 +210,9 @@ def _said() -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         name = str(getattr(error, "sqlite_errorname", ""))
-        reason = next((text for code, text in _REASONS.items() if name.startswith(code)), "it cannot be read")
+        reason = next(
+            (text for code, text in _REASONS.items() if name.startswith(code)), "it cannot be read"
+        )
         raise LedgerError(f"the ledger cannot be used: {reason}; nothing is released") from error
 
 
@@ -217,7 +231,9 @@ def _identity(path: Path) -> tuple[int, int]:
             raise LedgerError("the ledger must be a plain file, not a link; nothing is released")
         if found.st_nlink == 1:
             return (found.st_dev, found.st_ino)
-        time.sleep(0.01)  # a ledger has two names for the moment in which another process creates it
+        time.sleep(
+            0.01
+        )  # a ledger has two names for the moment in which another process creates it
     raise LedgerError("the ledger file has a second name (a hard link); nothing is released")
 
 

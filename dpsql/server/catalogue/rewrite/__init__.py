@@ -78,7 +78,9 @@ def parse(text: str) -> exp.Expr:
         raise StatementError("E_LIMITS", f"the statement is longer than {MAX_LENGTH} characters")
     require_seen(text)
     try:
-        trees = [tree for tree in sqlglot.parse(readable(text), dialect=_AsWritten) if tree is not None]
+        trees = [
+            tree for tree in sqlglot.parse(readable(text), dialect=_AsWritten) if tree is not None
+        ]
     except _MALFORMED:
         raise StatementError("E_PARSE", "the statement over the catalogue cannot be read") from None
     if len(trees) != 1:
@@ -86,7 +88,9 @@ def parse(text: str) -> exp.Expr:
     return trees[0]
 
 
-def rewrite(tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Mapping[str, str]) -> RewrittenQuery:
+def rewrite(
+    tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Mapping[str, str]
+) -> RewrittenQuery:
     """Rewrite a parsed statement for the store; ``shapes`` has its relations, ``columns`` their columns' types."""
     if not isinstance(tree, exp.Query):
         raise StatementError("E_STMT", "only queries are answered from the catalogue")
@@ -95,9 +99,15 @@ def rewrite(tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Ma
     label_outputs(tree)
     tables = list(tables_of(tree))
     sources = sources_of(tables, shapes)
-    kinds = ColumnTypes(columns, {name: shapes[stored_name(relation)] for name, relation in sources.items()})
+    kinds = ColumnTypes(
+        columns, {name: shapes[stored_name(relation)] for name, relation in sources.items()}
+    )
     _note_aliases(tree, kinds)
-    parameters, assigned, outputs = _parameter_types(tree, kinds), _assignments(tree), _outputs(tree, kinds)
+    parameters, assigned, outputs = (
+        _parameter_types(tree, kinds),
+        _assignments(tree),
+        _outputs(tree, kinds),
+    )
     relations = frozenset(filter(None, (relation_of(table, shapes) for table in tables)))
     context = _Context(kinds, shapes, frozenset(map(id, tables)), sources)
     for node in reversed(list(tree.bfs())):
@@ -148,7 +158,10 @@ def _rule(node: exp.Expr, context: _Context) -> exp.Expr | None:
         case exp.Lock() | exp.Into():
             raise StatementError("E_STMT", "the catalogue is only read")
         case exp.Placeholder():
-            raise StatementError("E_PARAM", "parameters of a statement over the catalogue are written $1, $2 and so on")
+            raise StatementError(
+                "E_PARAM",
+                "parameters of a statement over the catalogue are written $1, $2 and so on",
+            )
     return rewrite_syntax(node)
 
 
@@ -178,7 +191,9 @@ def _outputs(tree: exp.Query, kinds: ColumnTypes) -> tuple[str | None, ...] | No
     if not isinstance(first, exp.Select) or any(is_star(each) for each in first.expressions):
         return None
     whole = first is tree
-    return tuple("unknown" if whole and _is_null(each) else kinds.of(each) for each in first.expressions)
+    return tuple(
+        "unknown" if whole and _is_null(each) else kinds.of(each) for each in first.expressions
+    )
 
 
 def _is_null(output: exp.Expr) -> bool:

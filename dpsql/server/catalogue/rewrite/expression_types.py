@@ -31,7 +31,9 @@ _BY_TYPE = {
 }
 
 #: The type of a function's result where clients tell it from what DuckDB says.
-RESULTS: Mapping[str, str] = {name: kind for kind, names in _BY_TYPE.items() for name in names.split()}
+RESULTS: Mapping[str, str] = {
+    name: kind for kind, names in _BY_TYPE.items() for name in names.split()
+}
 
 
 #: Types whose values are numbers of objects and print as names.
@@ -42,14 +44,40 @@ VECTORS = ("int2vector", "oidvector")
 KIND = "kind"
 
 _SPELLED = {
-    "text": "text", "varchar": "varchar", "char": "bpchar", "bpchar": "bpchar", "name": "name", "int": "int4",
-    "integer": "int4", "int4": "int4", "smallint": "int2", "int2": "int2", "bigint": "int8", "int8": "int8",
-    "boolean": "bool", "bool": "bool", "real": "float4", "float4": "float4", "float8": "float8",
-    "double precision": "float8", "decimal": "numeric", "numeric": "numeric", "date": "date",
-    "timestamp": "timestamp", "timestamptz": "timestamptz", "time": "time", "interval": "interval", "json": "json",
-    "jsonb": "json", "uuid": "uuid", "bytea": "bytea", "character varying": "varchar", "float": "float8",
-    "regoperator": "oid", "regoper": "oid",  # operators go by their numbers
-}  # fmt: skip
+    "text": "text",
+    "varchar": "varchar",
+    "char": "bpchar",
+    "bpchar": "bpchar",
+    "name": "name",
+    "int": "int4",
+    "integer": "int4",
+    "int4": "int4",
+    "smallint": "int2",
+    "int2": "int2",
+    "bigint": "int8",
+    "int8": "int8",
+    "boolean": "bool",
+    "bool": "bool",
+    "real": "float4",
+    "float4": "float4",
+    "float8": "float8",
+    "double precision": "float8",
+    "decimal": "numeric",
+    "numeric": "numeric",
+    "date": "date",
+    "timestamp": "timestamp",
+    "timestamptz": "timestamptz",
+    "time": "time",
+    "interval": "interval",
+    "json": "json",
+    "jsonb": "json",
+    "uuid": "uuid",
+    "bytea": "bytea",
+    "character varying": "varchar",
+    "float": "float8",
+    "regoperator": "oid",
+    "regoper": "oid",  # operators go by their numbers
+}
 
 
 def type_name(to: exp.Expr) -> str:
@@ -87,7 +115,14 @@ class ColumnTypes:
                 return self._of_column(node)
             case exp.Cast():
                 return type_name(node.to)
-            case exp.Paren() | exp.Alias() | exp.Subquery() | exp.Distinct() | exp.Order() | exp.Collate():
+            case (
+                exp.Paren()
+                | exp.Alias()
+                | exp.Subquery()
+                | exp.Distinct()
+                | exp.Order()
+                | exp.Collate()
+            ):
                 return self.of(node.this or next(iter(node.expressions), None))
             case exp.Select():
                 return self.of(node.expressions[0]) if node.expressions else None
@@ -97,7 +132,10 @@ class ColumnTypes:
             case exp.Union() | exp.Intersect() | exp.Except():
                 return self.of(node.this)
             case exp.Case():
-                branches = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
+                branches = [
+                    *(branch.args["true"] for branch in node.args["ifs"]),
+                    node.args.get("default"),
+                ]
                 return next((kind for kind in map(self.of, branches) if kind is not None), None)
             case exp.Bracket():
                 return _element(self.of(node.this))
@@ -126,8 +164,20 @@ class ColumnTypes:
         name = node.name.lower().removeprefix(CALL)
         first = self.of(node.expressions[0]) if node.expressions else None
         match name:
-            case "min" | "max" | "coalesce" | "nullif" | "any_value" | "lag" | "lead" | "first_value" | "last_value":
-                return next((kind for kind in map(self.of, node.expressions) if kind is not None), None)
+            case (
+                "min"
+                | "max"
+                | "coalesce"
+                | "nullif"
+                | "any_value"
+                | "lag"
+                | "lead"
+                | "first_value"
+                | "last_value"
+            ):
+                return next(
+                    (kind for kind in map(self.of, node.expressions) if kind is not None), None
+                )
             case "array_agg":
                 return None if first is None else f"_{first}"
             case "unnest":
@@ -154,4 +204,8 @@ def is_array(kind: str | None) -> bool:
 def is_whole(node: exp.Expr, kinds: ColumnTypes) -> bool:
     """Whether the value is known to be an integer, for which PostgreSQL's division is integral."""
     inner = node.this if isinstance(node, exp.Neg) else node
-    return (isinstance(inner, exp.Literal) and inner.is_int) or kinds.of(inner) in ("int2", "int4", "int8")
+    return (isinstance(inner, exp.Literal) and inner.is_int) or kinds.of(inner) in (
+        "int2",
+        "int4",
+        "int8",
+    )

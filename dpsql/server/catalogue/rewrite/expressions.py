@@ -119,14 +119,27 @@ def rewrite_cast(node: exp.Cast, kinds: ColumnTypes) -> exp.Expr:
         return operand if of in NAMED or of == "oid" else object_oid(kind, operand, required=True)
     if kind in _TEXTS and of in NAMED:
         return call(f"pgc.{of}_out", operand)
-    if kind not in OIDS and kind.removeprefix("_") not in ARRAYS and kind not in DOMAINS and kind != "jsonb":
+    if (
+        kind not in OIDS
+        and kind.removeprefix("_") not in ARRAYS
+        and kind not in DOMAINS
+        and kind != "jsonb"
+    ):
         raise StatementError("E_TYPE", f'type "{kind}" does not exist')
     if kind.startswith("_") or kind in VECTORS:
         inner = "oid" if kind == "oidvector" else "int2" if kind == "int2vector" else kind[1:]
-        if isinstance(operand, exp.Array) or (of is not None and (of.startswith("_") or of in VECTORS)):
+        if isinstance(operand, exp.Array) or (
+            of is not None and (of.startswith("_") or of in VECTORS)
+        ):
             if inner in _TEXTS and of is not None and of[1:] in NAMED:
-                element = exp.Anonymous(this=f"pgc.{of[1:]}_out", expressions=[exp.to_identifier("e__")])
-                return call("list_transform", operand, exp.Lambda(this=element, expressions=[exp.to_identifier("e__")]))
+                element = exp.Anonymous(
+                    this=f"pgc.{of[1:]}_out", expressions=[exp.to_identifier("e__")]
+                )
+                return call(
+                    "list_transform",
+                    operand,
+                    exp.Lambda(this=element, expressions=[exp.to_identifier("e__")]),
+                )
             return cast(operand, f"{duckdb_type(inner)}[]")
         return cast(call("pgc.text_array", operand), f"{duckdb_type(inner)}[]")
     if kind in ("json", "inet", "pg_node_tree", "aclitem", "pg_lsn"):
@@ -139,7 +152,11 @@ def rewrite_cast(node: exp.Cast, kinds: ColumnTypes) -> exp.Expr:
 def rewrite_comparison(node: exp.Binary, kinds: ColumnTypes) -> exp.Expr | None:
     """Rewrite a comparison with a constant that names an object or an array, or with the elements of an array."""
     left, right = node.this, node.expression
-    every = isinstance(right, exp.Anonymous) and right.name.lower() == "all" and len(right.expressions) == 1
+    every = (
+        isinstance(right, exp.Anonymous)
+        and right.name.lower() == "all"
+        and len(right.expressions) == 1
+    )
     if isinstance(right, exp.Any) or every:
         array = right.expressions[0] if every else _inner(right.this)
         return _with_elements(node, array, kinds)
@@ -173,7 +190,9 @@ def _with_elements(node: exp.Binary, array: exp.Expr, kinds: ColumnTypes) -> exp
             return call("list_contains", array, left)
         case exp.NEQ():
             return exp.Not(this=call("list_contains", array, left))
-    raise StatementError("E_STMT", "only = ANY (array) and <> ALL (array) are answered in the catalogue")
+    raise StatementError(
+        "E_STMT", "only = ANY (array) and <> ALL (array) are answered in the catalogue"
+    )
 
 
 def elements(written: str, kind: str) -> exp.Expr:
@@ -182,7 +201,11 @@ def elements(written: str, kind: str) -> exp.Expr:
     >>> SANDBOX.write(elements('{r,"p"}', "_char")), SANDBOX.write(elements("{1}", "_oid"))
     ("['r', 'p']", 'CAST([1] AS BIGINT[])')
     """
-    items = [item.strip().strip('"') for item in written.strip().strip("{}").split(",")] if written.strip("{} ") else []
+    items = (
+        [item.strip().strip('"') for item in written.strip().strip("{}").split(",")]
+        if written.strip("{} ")
+        else []
+    )
     if all(re.fullmatch(r"-?\d+", item) for item in items) and kind.removeprefix("_") not in _TEXTS:
         numbers = exp.Array(expressions=[exp.Literal.number(item) for item in items])
         return cast(numbers, "BIGINT[]")

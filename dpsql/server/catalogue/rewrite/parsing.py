@@ -21,7 +21,10 @@ from dpsql.errors import StatementError
 REPAIRS: tuple[tuple[re.Pattern[str], str], ...] = (
     # pgcli lists the types of a function's arguments
     (
-        re.compile(r"COALESCE\(proallargtypes::regtype\[\],\s*proargtypes::regtype\[\]\)::text\[\]", re.IGNORECASE),
+        re.compile(
+            r"COALESCE\(proallargtypes::regtype\[\],\s*proargtypes::regtype\[\]\)::text\[\]",
+            re.IGNORECASE,
+        ),
         "COALESCE(pg_proc_argument_types(p.oid))",
     ),
 )
@@ -65,11 +68,15 @@ def readable(text: str) -> str:
     >>> readable("SELECT '$1,$2', a$1, $x$ $1,$2 $x$ WHERE a IN ($1,$2)")
     "SELECT '$1,$2', a$1, $x$ $1,$2 $x$ WHERE a IN ($1 ,$2 )"
     """
-    text = _PARAMETER.sub(lambda found: found.group() + " " * (found["parameter"] is not None), text)
+    text = _PARAMETER.sub(
+        lambda found: found.group() + " " * (found["parameter"] is not None), text
+    )
     try:
         tokens = Postgres().tokenize(text)
     except SqlglotError:
-        raise StatementError("E_PARSE", "the statement cannot be read: a quote or a comment does not end") from None
+        raise StatementError(
+            "E_PARSE", "the statement cannot be read: a quote or a comment does not end"
+        ) from None
     parts, done = [], 0
     for start, end, new in _changes(tokens, text):
         parts += [text[done:start], new]
@@ -83,12 +90,22 @@ def _changes(tokens: Sequence[Token], text: str) -> Iterator[tuple[int, int, str
         before, after, _next_but_one = (_kind(tokens, place + step) for step in (-1, 1, 2))
         word = text[token.start : token.end + 1]
         if after == TokenType.L_PAREN and _is_call(tokens, place, word.lower()):
-            yield token.start, token.end + 1, f'"{CALL}{word[1:-1]}"' if word[0] == '"' else CALL + word
+            yield (
+                token.start,
+                token.end + 1,
+                f'"{CALL}{word[1:-1]}"' if word[0] == '"' else CALL + word,
+            )
         elif (
-            after == TokenType.L_BRACKET and _kind(tokens, place + 2) == TokenType.R_BRACKET and word.lower() != "array"
+            after == TokenType.L_BRACKET
+            and _kind(tokens, place + 2) == TokenType.R_BRACKET
+            and word.lower() != "array"
         ):
             yield token.start, tokens[place + 2].end + 1, ARRAY + word.strip('"').lower()
-        elif (before in (TokenType.ALIAS, TokenType.DOT)) and word.lower() in _LABELS and after != TokenType.L_PAREN:
+        elif (
+            (before in (TokenType.ALIAS, TokenType.DOT))
+            and word.lower() in _LABELS
+            and after != TokenType.L_PAREN
+        ):
             yield token.start, token.end + 1, f'"{word.lower()}"'
 
 
@@ -109,7 +126,13 @@ def _is_call(tokens: Sequence[Token], place: int, word: str) -> bool:
     while _kind(tokens, start - 1) == TokenType.DOT:
         start -= 2
     before = _kind(tokens, start - 1)
-    if before in (TokenType.DCOLON, TokenType.ALIAS, TokenType.R_PAREN, TokenType.R_BRACKET, *_NAMES):
+    if before in (
+        TokenType.DCOLON,
+        TokenType.ALIAS,
+        TokenType.R_PAREN,
+        TokenType.R_BRACKET,
+        *_NAMES,
+    ):
         return False
     return not _names_a_query(tokens, place + 1)
 
@@ -127,14 +150,36 @@ def _names_a_query(tokens: Sequence[Token], opening: int) -> bool:
 
 #: Syntax that sqlglot takes for functions.
 _KNOWN_SYNTAX = (
-    exp.And, exp.Array, exp.Case, exp.Cast, exp.Collate, exp.CurrentCatalog, exp.CurrentDate, exp.CurrentSchema,
-    exp.CurrentTimestamp, exp.CurrentUser, exp.Exists, exp.Extract, exp.If, exp.Localtimestamp, exp.Or, exp.RegexpILike,
-    exp.RegexpLike, exp.SessionUser, exp.StrPosition, exp.Substring, exp.Trim,
-)  # fmt: skip
+    exp.And,
+    exp.Array,
+    exp.Case,
+    exp.Cast,
+    exp.Collate,
+    exp.CurrentCatalog,
+    exp.CurrentDate,
+    exp.CurrentSchema,
+    exp.CurrentTimestamp,
+    exp.CurrentUser,
+    exp.Exists,
+    exp.Extract,
+    exp.If,
+    exp.Localtimestamp,
+    exp.Or,
+    exp.RegexpILike,
+    exp.RegexpLike,
+    exp.SessionUser,
+    exp.StrPosition,
+    exp.Substring,
+    exp.Trim,
+)
 #: Words before a parenthesis that are syntax and come as calls.
 _CALLED = frozenset({"all", "row"})
 #: Functions that make texts longer, how often they may stand in a statement, and how long what they put in may be.
-_GROWING, MOST_GROWING, LONGEST_PIECE = frozenset({f"{CALL}replace", f"{CALL}regexp_replace"}), 3, 32
+_GROWING, MOST_GROWING, LONGEST_PIECE = (
+    frozenset({f"{CALL}replace", f"{CALL}regexp_replace"}),
+    3,
+    32,
+)
 #: Blanks between words; DuckDB takes more characters for blanks than sqlglot does.
 _BLANKS = frozenset(" \t\r\n\f")
 
@@ -149,7 +194,9 @@ def require_seen(text: str) -> None:
     if text.isascii() and text.isprintable():
         return
     if any(unicodedata.category(each)[0] in "CZ" and each not in _BLANKS for each in set(text)):
-        raise StatementError("E_CHARSET", "the statement has characters that cannot be seen; leave them out")
+        raise StatementError(
+            "E_CHARSET", "the statement has characters that cannot be seen; leave them out"
+        )
 
 
 def require_known(tree: exp.Expr) -> None:
@@ -159,16 +206,28 @@ def require_known(tree: exp.Expr) -> None:
         if isinstance(node, exp.Anonymous):
             name = node.name.lower()
             growing += name in _GROWING
-            if name in _GROWING and (growing > MOST_GROWING or not _is_short(node.expressions[2:3])):
-                raise StatementError("E_LIMITS", f"{name.removeprefix(CALL)} is answered {MOST_GROWING} times in a "
-                                     f"statement, with constants of at most {LONGEST_PIECE} characters")  # fmt: skip
+            if name in _GROWING and (
+                growing > MOST_GROWING or not _is_short(node.expressions[2:3])
+            ):
+                raise StatementError(
+                    "E_LIMITS",
+                    f"{name.removeprefix(CALL)} is answered {MOST_GROWING} times in a "
+                    f"statement, with constants of at most {LONGEST_PIECE} characters",
+                )
             if not name.startswith(CALL) and name not in _CALLED:
-                raise StatementError("E_FUNC", f"function {node.name} is not answered in this place")
+                raise StatementError(
+                    "E_FUNC", f"function {node.name} is not answered in this place"
+                )
         elif isinstance(node, exp.Func) and not isinstance(node, _KNOWN_SYNTAX):
-            raise StatementError("E_FUNC", f"{node.sql_name().upper()} is not answered in the catalogue")
+            raise StatementError(
+                "E_FUNC", f"{node.sql_name().upper()} is not answered in the catalogue"
+            )
         elif isinstance(node.this, str) and ("\x01" in node.this or "\x02" in node.this):
             raise StatementError("E_CHARSET", "a constant has control characters; leave them out")
 
 
 def _is_short(pieces: list[exp.Expr]) -> bool:
-    return all(isinstance(each, exp.Literal | exp.ByteString) and len(each.name) <= LONGEST_PIECE for each in pieces)
+    return all(
+        isinstance(each, exp.Literal | exp.ByteString) and len(each.name) <= LONGEST_PIECE
+        for each in pieces
+    )

@@ -29,7 +29,9 @@ def _found(kind: str) -> Build:
 
 def _plain(node: exp.Expr) -> exp.Expr:
     """The text below a cast to text."""
-    while isinstance(node, exp.Cast | exp.Paren) and isinstance(node.this, exp.Literal | exp.Identifier):
+    while isinstance(node, exp.Cast | exp.Paren) and isinstance(
+        node.this, exp.Literal | exp.Identifier
+    ):
         node = node.this
     return node
 
@@ -87,16 +89,22 @@ SPECIAL: Mapping[str, Build] = {
     "current_user": lambda *_: marker("user"),
     "session_user": lambda *_: marker("user"),
     "pg_backend_pid": lambda *_: marker("pid"),
-    "pg_get_userbyid": lambda arguments, _: call("pgc.user_by_number", arguments[0], marker("user")),
+    "pg_get_userbyid": lambda arguments, _: call(
+        "pgc.user_by_number", arguments[0], marker("user")
+    ),
     "pg_has_role": _has_role,
     "current_setting": _setting,
     "set_config": lambda arguments, _: cast(arguments[1], "VARCHAR"),
     "obj_description": _of_class("pgc.described"),
     "shobj_description": _of_class("pgc.shared_description"),
     **{f"to_{kind}": _found(kind) for kind in NAMED},
-    "pg_typeof": lambda arguments, kinds: object_oid("regtype", text(kinds.of(arguments[0]) or "text"), required=False),
+    "pg_typeof": lambda arguments, kinds: object_oid(
+        "regtype", text(kinds.of(arguments[0]) or "text"), required=False
+    ),
     "array_lower": _first,
-    "array_upper": lambda arguments, kinds: call("pgc.last_subscript", arguments[0], _first(arguments, kinds)),
+    "array_upper": lambda arguments, kinds: call(
+        "pgc.last_subscript", arguments[0], _first(arguments, kinds)
+    ),
     "generate_series": lambda arguments, _: call("unnest", call("pgc.series", *arguments)),
     "generate_subscripts": lambda arguments, kinds: call(
         "unnest", call("pgc.subscripts", arguments[0], _first(arguments, kinds))
@@ -117,17 +125,30 @@ _SAME = frozenset(
     "trunc unnest upper".split()
 )
 _RENAMED = {
-    "btrim": "trim", "char_length": "length", "character_length": "length", "every": "bool_and",
-    "string_to_array": "string_split", "array_position": "list_position", "array_append": "list_append",
-    "array_cat": "list_concat", "array_remove": "list_filter", "octet_length": "strlen", "substring": "substr",
-    "json_agg": "json_group_array", "json_build_object": "json_object",
-}  # fmt: skip
+    "btrim": "trim",
+    "char_length": "length",
+    "character_length": "length",
+    "every": "bool_and",
+    "string_to_array": "string_split",
+    "array_position": "list_position",
+    "array_append": "list_append",
+    "array_cat": "list_concat",
+    "array_remove": "list_filter",
+    "octet_length": "strlen",
+    "substring": "substr",
+    "json_agg": "json_group_array",
+    "json_build_object": "json_object",
+}
 #: Macros of the store that stand for something else than a function of PostgreSQL.
 _OURS = frozenset(
     "modified described shared_description user_by_number last_subscript series subscripts expanded text_array "
     "setting_of".split()
 )
-_MACROS = {name: counts for name, counts in ARITIES.items() if name not in _OURS and not name.startswith("reg")}
+_MACROS = {
+    name: counts
+    for name, counts in ARITIES.items()
+    if name not in _OURS and not name.startswith("reg")
+}
 
 #: Functions that only a catalogue has, so that a statement which calls one asks the catalogue.
 OF_CATALOGUE = (set(_MACROS) | set(SPECIAL)) - set(
@@ -145,7 +166,9 @@ def rewrite_call(node: exp.Anonymous, kinds: ColumnTypes) -> exp.Expr:
         except IndexError:
             return _unknown(name)
     if name in _MACROS:
-        return call(f"pgc.{name}", *arguments) if len(arguments) in _MACROS[name] else _unknown(name)
+        return (
+            call(f"pgc.{name}", *arguments) if len(arguments) in _MACROS[name] else _unknown(name)
+        )
     if name in _RENAMED:
         return call(_RENAMED[name], *arguments)
     if name in _SAME:

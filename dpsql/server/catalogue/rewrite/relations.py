@@ -16,18 +16,36 @@ from dpsql.server.catalogue.rewrite.postgres_functions import rewrite_call
 SCHEMAS = {"pg_catalog": "pgc", "information_schema": "ifs"}
 #: Relations whose rows depend on who asks or on the session, and the macro that gives them.
 _OF_SESSION = {
-    "pg_roles": ("roles_of", "user"), "pg_user": ("users_of", "user"), "pg_settings": ("settings_of", "settings"),
-}  # fmt: skip
+    "pg_roles": ("roles_of", "user"),
+    "pg_user": ("users_of", "user"),
+    "pg_settings": ("settings_of", "settings"),
+}
 #: Functions that give the rows of a table of the store.
 _ROWS = {"pg_get_keywords": "keywords", "pg_show_all_settings": "pg_settings"}
 #: Functions that give rows in DuckDB too, and those of which each call is an output that gives rows.
 _SETS = ("generate_series", "unnest")
-_OUTPUTS = ("pg_partition_ancestors", "generate_subscripts", "current_schemas", "parse_ident", "string_to_array")
+_OUTPUTS = (
+    "pg_partition_ancestors",
+    "generate_subscripts",
+    "current_schemas",
+    "parse_ident",
+    "string_to_array",
+)
 #: Functions of lists that are always empty here, with the types of their rows.
 _EMPTY = {
-    "aclexplode": {"grantor": "BIGINT", "grantee": "BIGINT", "privilege_type": "VARCHAR", "is_grantable": "BOOLEAN"},
+    "aclexplode": {
+        "grantor": "BIGINT",
+        "grantee": "BIGINT",
+        "privilege_type": "VARCHAR",
+        "is_grantable": "BOOLEAN",
+    },
     "pg_options_to_table": {"option_name": "VARCHAR", "option_value": "VARCHAR"},
-    "pg_partition_tree": {"relid": "BIGINT", "parentrelid": "BIGINT", "isleaf": "BOOLEAN", "level": "INTEGER"},
+    "pg_partition_tree": {
+        "relid": "BIGINT",
+        "parentrelid": "BIGINT",
+        "isleaf": "BOOLEAN",
+        "level": "INTEGER",
+    },
 }
 #: Relations that speak of passwords, sessions, statistics of data or files: not even their emptiness is said.
 _CLOSED = frozenset(
@@ -90,20 +108,30 @@ def rewrite_table(table: exp.Table, relations: Collection[str], kinds: ColumnTyp
     if relation is None:
         raise StatementError("E_TABLE", f'relation "{table.name}" does not exist')
     if relation not in relations:
-        schema = next(schema for schema, short in SCHEMAS.items() if relation.startswith(short + "."))
+        schema = next(
+            schema for schema, short in SCHEMAS.items() if relation.startswith(short + ".")
+        )
         raise StatementError("E_TABLE", f'relation "{schema}.{table.name}" does not exist')
     if table.name in _CLOSED:
         raise StatementError(
-            "E_STMT", f"{table.name} is not answered, since it would speak of more than the schema file"
+            "E_STMT",
+            f"{table.name} is not answered, since it would speak of more than the schema file",
         )
-    alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(table.name, quoted=True))
+    alias = table.args.get("alias") or exp.TableAlias(
+        this=exp.to_identifier(table.name, quoted=True)
+    )
     extras = {key: table.args[key] for key in ("joins", "laterals") if table.args.get(key)}
     if table.name in _OF_SESSION and relation.startswith("pgc."):
         macro, of = _OF_SESSION[table.name]
         called = exp.Anonymous(this=f"pgc.{macro}", expressions=[marker(of)])
         return exp.Table(this=called, alias=alias, **extras)
     short, _, name = relation.partition(".")
-    return exp.Table(this=exp.to_identifier(name, quoted=True), db=exp.to_identifier(short), alias=alias, **extras)
+    return exp.Table(
+        this=exp.to_identifier(name, quoted=True),
+        db=exp.to_identifier(short),
+        alias=alias,
+        **extras,
+    )
 
 
 def _row_function(table: exp.Table, kinds: ColumnTypes) -> exp.Expr:
@@ -112,7 +140,11 @@ def _row_function(table: exp.Table, kinds: ColumnTypes) -> exp.Expr:
     name = function.name.lower().removeprefix(CALL)
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
     if name in _ROWS:
-        return exp.Table(this=exp.to_identifier(_ROWS[name], quoted=True), db=exp.to_identifier("pgc"), alias=alias)
+        return exp.Table(
+            this=exp.to_identifier(_ROWS[name], quoted=True),
+            db=exp.to_identifier("pgc"),
+            alias=alias,
+        )
     if name in _SETS:
         table.set("db", None)
         function.set("this", name)
@@ -121,7 +153,9 @@ def _row_function(table: exp.Table, kinds: ColumnTypes) -> exp.Expr:
         table.set("alias", alias)
         return table
     if name in _EMPTY:
-        nothing = [exp.alias_(cast(exp.Null(), kind), column) for column, kind in _EMPTY[name].items()]
+        nothing = [
+            exp.alias_(cast(exp.Null(), kind), column) for column, kind in _EMPTY[name].items()
+        ]
         return exp.Subquery(this=exp.select(*nothing).where(exp.false()), alias=alias)
     outputs = [exp.alias_(rewrite_call(function, kinds), table.alias or name, quoted=True)]
     if table.args.get("ordinality"):
@@ -135,7 +169,9 @@ def is_row_function(call: exp.Anonymous) -> bool:
     if not isinstance(call.parent, exp.Table | exp.Lateral):
         return False
     if isinstance(call.parent, exp.Lateral) or name not in {*_ROWS, *_SETS, *_OUTPUTS, *_EMPTY}:
-        raise StatementError("E_FUNC", f"function {name} is not answered in the place of a relation")
+        raise StatementError(
+            "E_FUNC", f"function {name} is not answered in the place of a relation"
+        )
     return True
 
 
@@ -207,7 +243,9 @@ def label_outputs(tree: exp.Expr) -> None:
         for output in list(select.expressions):
             if not isinstance(output, exp.Alias) and not is_star(output):
                 name = label(output)
-                output.replace(exp.Alias(this=output.copy(), alias=exp.to_identifier(name, quoted=True)))
+                output.replace(
+                    exp.Alias(this=output.copy(), alias=exp.to_identifier(name, quoted=True))
+                )
 
 
 def label(node: exp.Expr) -> str:
@@ -229,7 +267,9 @@ def _weak_name(node: exp.Expr) -> str | None:
 
 def is_star(node: exp.Expr) -> bool:
     """Whether the output is ``*`` or ``t.*``."""
-    return isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star))
+    return isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    )
 
 
 def _name(node: exp.Expr | None) -> str | None:
@@ -243,10 +283,22 @@ def _name(node: exp.Expr | None) -> str | None:
         case exp.Paren() | exp.Bracket() | exp.Filter() | exp.Window() | exp.Collate():
             return _name(node.this)
         case exp.Subquery():
-            first = node.this.expressions[0] if isinstance(node.this, exp.Select) and node.this.expressions else None
-            return first.alias_or_name if isinstance(first, exp.Alias | exp.Column) else first and label(first)
+            first = (
+                node.this.expressions[0]
+                if isinstance(node.this, exp.Select) and node.this.expressions
+                else None
+            )
+            return (
+                first.alias_or_name
+                if isinstance(first, exp.Alias | exp.Column)
+                else first and label(first)
+            )
         case exp.Dot():
-            return _name(node.expression) if isinstance(node.expression, exp.Anonymous) else node.expression.name
+            return (
+                _name(node.expression)
+                if isinstance(node.expression, exp.Anonymous)
+                else node.expression.name
+            )
         case exp.Anonymous():
             return node.name.lower().removeprefix(CALL)
         case exp.Array():
@@ -261,7 +313,13 @@ def _name(node: exp.Expr | None) -> str | None:
             return "btrim"
         case exp.StrPosition():
             return "position"
-        case exp.CurrentSchema() | exp.CurrentUser() | exp.SessionUser() | exp.CurrentCatalog() | exp.CurrentDate():
+        case (
+            exp.CurrentSchema()
+            | exp.CurrentUser()
+            | exp.SessionUser()
+            | exp.CurrentCatalog()
+            | exp.CurrentDate()
+        ):
             return node.sql_name().lower()
         case exp.CurrentTimestamp() | exp.Localtimestamp():
             return node.sql_name().lower()

@@ -11,8 +11,19 @@ import duckdb
 from dpsql.schema import Schema
 from dpsql.server.catalogue.default_settings import DEFAULTS
 from dpsql.server.catalogue.store.catalogue_types import duckdb_type
-from dpsql.server.catalogue.store.function_macros import FIRST_MACROS, MACROS, TABLE_MACROS, definitions
-from dpsql.server.catalogue.store.objects import CatalogueObjects, Row, TypeStorage, added_functions, allowed_functions
+from dpsql.server.catalogue.store.function_macros import (
+    FIRST_MACROS,
+    MACROS,
+    TABLE_MACROS,
+    definitions,
+)
+from dpsql.server.catalogue.store.objects import (
+    CatalogueObjects,
+    Row,
+    TypeStorage,
+    added_functions,
+    allowed_functions,
+)
 
 #: PostgreSQL's spelling of a type, by its OID, if it is not the type's name.
 _SPELLED = {
@@ -90,7 +101,13 @@ Run: TypeAlias = Callable[..., duckdb.DuckDBPyConnection]
 _TEMPLATES: Mapping[str, tuple[str, Row]] = {
     "pg_class": (
         "oid = 2601",
-        {"relnamespace": 2200, "relreplident": "d", "relpages": 0, "reltuples": -1.0, "reltoastrelid": 0},
+        {
+            "relnamespace": 2200,
+            "relreplident": "d",
+            "relpages": 0,
+            "reltuples": -1.0,
+            "reltoastrelid": 0,
+        },
     ),
     "pg_attribute": ("attrelid = 2601 AND attnum = 1", {}),
     "pg_index": ("indexrelid = 112", {}),
@@ -101,20 +118,37 @@ _ROW_TYPE: tuple[str, Row] = ("typname = 'pg_am'", {"typnamespace": 2200})
 _ARRAY_TYPE: tuple[str, Row] = ("typname = '_pg_am'", {"typnamespace": 2200})
 _PLAIN: Mapping[str, Row] = {
     "pg_database": {
-        "datdba": 10, "encoding": 6, "datlocprovider": "c", "datistemplate": False, "datallowconn": True,
-        "datconnlimit": -1, "datfrozenxid": 0, "datminmxid": 0, "dattablespace": 1663, "datcollate": "C.UTF-8",
+        "datdba": 10,
+        "encoding": 6,
+        "datlocprovider": "c",
+        "datistemplate": False,
+        "datallowconn": True,
+        "datconnlimit": -1,
+        "datfrozenxid": 0,
+        "datminmxid": 0,
+        "dattablespace": 1663,
+        "datcollate": "C.UTF-8",
         "datctype": "C.UTF-8",
     },
     "pg_description": {"classoid": 1259},
     "pg_roles": {
-        "oid": 10, "rolname": "dpsql", "rolsuper": True, "rolinherit": True, "rolcreaterole": True,
-        "rolcreatedb": True, "rolcanlogin": False, "rolreplication": False, "rolconnlimit": -1,
-        "rolpassword": "********", "rolbypassrls": True,
+        "oid": 10,
+        "rolname": "dpsql",
+        "rolsuper": True,
+        "rolinherit": True,
+        "rolcreaterole": True,
+        "rolcreatedb": True,
+        "rolcanlogin": False,
+        "rolreplication": False,
+        "rolconnlimit": -1,
+        "rolpassword": "********",
+        "rolbypassrls": True,
     },
-}  # fmt: skip
+}
 #: Relations without facts that rows are put into, or that functions look into.
 _EARLY = frozenset(
-    f"pgc.pg_{name}" for name in "database depend description shdescription roles settings statistic_ext".split()
+    f"pgc.pg_{name}"
+    for name in "database depend description shdescription roles settings statistic_ext".split()
 )
 _TYPE_NAMES = (
     (
@@ -131,12 +165,12 @@ _SETTINGS = (
     "min_val, max_val, enumvals, boot_val, setting AS reset_val, false AS pending_restart FROM pgc.settings"
 )
 #: Functions by which types are read and written: tools find out through them what a type is.
-_OF_TYPES = (
-    "SELECT unnest([typinput, typoutput, typreceive, typsend, typmodin, typmodout, typsubscript]) FROM pgc.pg_type"
-)
+_OF_TYPES = "SELECT unnest([typinput, typoutput, typreceive, typsend, typmodin, typmodout, typsubscript]) FROM pgc.pg_type"
 
 
-def build(run: Run, schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()) -> Shapes:
+def build(
+    run: Run, schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()
+) -> Shapes:
     """Make all tables and macros except `dpsql.server.catalogue.store.views`; returns the columns of all relations."""
     run("CREATE SCHEMA pgc; CREATE SCHEMA ifs; BEGIN")
     for file in sorted(FACTS.glob("*.parquet")):
@@ -180,10 +214,18 @@ def _shapes(run: Run) -> dict[str, dict[str, str]]:
     return shapes
 
 
-def _objects(run: Run, schema: Schema, database: str, synopses: Sequence[tuple[str, str]]) -> CatalogueObjects:
-    stored = run("SELECT oid, typlen, typbyval, typalign, typstorage, typcollation FROM pgc.pg_type").fetchall()
-    classes = run("SELECT opcintype, oid FROM pgc.pg_opclass WHERE opcmethod = 403 AND opcdefault").fetchall()
-    equals = run("SELECT oprleft, oid FROM pgc.pg_operator WHERE oprname = '=' AND oprleft = oprright").fetchall()
+def _objects(
+    run: Run, schema: Schema, database: str, synopses: Sequence[tuple[str, str]]
+) -> CatalogueObjects:
+    stored = run(
+        "SELECT oid, typlen, typbyval, typalign, typstorage, typcollation FROM pgc.pg_type"
+    ).fetchall()
+    classes = run(
+        "SELECT opcintype, oid FROM pgc.pg_opclass WHERE opcmethod = 403 AND opcdefault"
+    ).fetchall()
+    equals = run(
+        "SELECT oprleft, oid FROM pgc.pg_operator WHERE oprname = '=' AND oprleft = oprright"
+    ).fetchall()
     storages = {oid: TypeStorage(*rest) for oid, *rest in stored}
     return CatalogueObjects(schema, database, storages, dict(classes), dict(equals), synopses)
 
@@ -197,8 +239,16 @@ class _RowWriter:
     def put(self, rows: Mapping[str, Sequence[Row]]) -> None:
         """Insert the owner's objects, roles, settings, and the functions that statements may call."""
         types = rows.get("pg_type", [])
-        self._insert("pg_type", [row for row in types if "typelem" not in row], self._template("pg_type", _ROW_TYPE))
-        self._insert("pg_type", [row for row in types if "typelem" in row], self._template("pg_type", _ARRAY_TYPE))
+        self._insert(
+            "pg_type",
+            [row for row in types if "typelem" not in row],
+            self._template("pg_type", _ROW_TYPE),
+        )
+        self._insert(
+            "pg_type",
+            [row for row in types if "typelem" in row],
+            self._template("pg_type", _ARRAY_TYPE),
+        )
         for relation, new in rows.items():
             if relation != "pg_type":
                 self._insert(relation, new, self._default(relation))
@@ -218,7 +268,11 @@ class _RowWriter:
         self._insert("pg_proc", added_functions(known), self._default("pg_proc"))
 
     def _default(self, relation: str) -> Row:
-        return self._template(relation, _TEMPLATES[relation]) if relation in _TEMPLATES else _PLAIN.get(relation, {})
+        return (
+            self._template(relation, _TEMPLATES[relation])
+            if relation in _TEMPLATES
+            else _PLAIN.get(relation, {})
+        )
 
     def _template(self, relation: str, of: tuple[str, Row]) -> Row:
         which, changed = of
@@ -235,10 +289,14 @@ class _RowWriter:
             names = [name for name in shape if name in full[0]]
             columns = {name: [row.get(name) for row in full] for name in names}
             # Older DuckDBs take long over lists unnested side by side: what is the same in all rows is given once.
-            fixed = {name for name, values in columns.items() if values.count(values[0]) == len(values)} - {names[0]}
+            fixed = {
+                name for name, values in columns.items() if values.count(values[0]) == len(values)
+            } - {names[0]}
             parts = ", ".join(
-                f'?::{duckdb_type(shape[name])} AS "{name}"' if name in fixed
-                else f'unnest(?::{duckdb_type(shape[name])}[]) AS "{name}"' for name in names
-            )  # fmt: skip
+                f'?::{duckdb_type(shape[name])} AS "{name}"'
+                if name in fixed
+                else f'unnest(?::{duckdb_type(shape[name])}[]) AS "{name}"'
+                for name in names
+            )
             given = [values[0] if name in fixed else values for name, values in columns.items()]
             self._run(f"INSERT INTO pgc.{relation} BY NAME SELECT {parts}", given)

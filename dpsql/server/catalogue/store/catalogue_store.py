@@ -31,7 +31,9 @@ def name_parts(written: str) -> list[str]:
     (['public', 'My T'], ['pg_class'])
     """
     found = _PART.findall(written.strip())
-    return [plain.strip().lower() if plain else quoted.replace('""', '"') for quoted, plain in found]
+    return [
+        plain.strip().lower() if plain else quoted.replace('""', '"') for quoted, plain in found
+    ]
 
 
 def type_words(written: str) -> str:
@@ -79,7 +81,9 @@ class CatalogueStore:
     its name alone, where all relations agree: PostgreSQL names its columns so that most do.
     """
 
-    def __init__(self, schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self, schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self.schema = schema
         self._database, self._lock = database, threading.Lock()
         self._connection = open_instance({**SEALED, "enable_external_access": "true"})
@@ -91,9 +95,12 @@ class CatalogueStore:
         self._found: dict[str, Mapping[str, int]] = {}
 
     def run(
-        self, sql: str, relations: Collection[str] = (), user: str = "",
+        self,
+        sql: str,
+        relations: Collection[str] = (),
+        user: str = "",
         begun: Callable[[Callable[[], None]], None] = lambda _: None,
-    ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:  # fmt: skip
+    ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
         """Run a query over these relations; returns the names and DuckDB types of its columns, and its rows.
 
         ``begun`` is called with a function that interrupts the query. Raises duckdb.Error if the query fails.
@@ -117,7 +124,9 @@ class CatalogueStore:
                 check()
                 watchdog.start()
                 cursor.execute(sql)
-                return [(each[0], str(each[1])) for each in cursor.description or ()], fetched(cursor)
+                return [(each[0], str(each[1])) for each in cursor.description or ()], fetched(
+                    cursor
+                )
         finally:
             watchdog.cancel()
             cursor.close()
@@ -186,7 +195,9 @@ class _StoreCache:
         self._lock = threading.Lock()
         self._stores: OrderedDict[tuple[object, ...], CatalogueStore] = OrderedDict()
 
-    def of(self, schema: Schema, database: str, synopses: Sequence[tuple[str, str]]) -> CatalogueStore:
+    def of(
+        self, schema: Schema, database: str, synopses: Sequence[tuple[str, str]]
+    ) -> CatalogueStore:
         """The store of a schema, made on first use. It holds the schema, so that no other object can get its ``id``."""
         key = (id(schema), database, *synopses)
         with self._lock:
@@ -208,6 +219,8 @@ _STORES = _StoreCache()
 atexit.register(_STORES.close)
 
 
-def store_of(schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()) -> CatalogueStore:
+def store_of(
+    schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()
+) -> CatalogueStore:
     """The store of a schema under a database name with these synopses, shared by the process."""
     return _STORES.of(schema, database, synopses)

@@ -36,8 +36,12 @@ _HELD = {
 #: The numbers that PostgreSQL gave to its types, those that only the catalogue has among them; those of an array of
 #: them stand in `ARRAYS`.
 OIDS = {name: kind.oid for name, kind in postgres_types.TYPES.items()} | {
-    "inet": 869, "aclitem": 1033, "anyarray": 2277, "void": 2278, "pg_lsn": 3220,
-}  # fmt: skip
+    "inet": 869,
+    "aclitem": 1033,
+    "anyarray": 2277,
+    "void": 2278,
+    "pg_lsn": 3220,
+}
 ARRAYS = {element.name: oid for oid, element in postgres_types.ARRAYS.items()} | {"aclitem": 1034}
 #: The domains of the information schema, and the type by which a client sees each.
 DOMAINS = {
@@ -93,7 +97,11 @@ def literal(value: object) -> str:
         case int():
             return str(value)
         case float():
-            return repr(value) if value == value and abs(value) != float("inf") else literal(str(value))
+            return (
+                repr(value)
+                if value == value and abs(value) != float("inf")
+                else literal(str(value))
+            )
         case Decimal():
             return literal(str(value))
         case str() if "\0" in value:
@@ -106,4 +114,6 @@ def literal(value: object) -> str:
             return literal(value.isoformat())
         case list() | tuple():
             return "[" + ", ".join(map(literal, value)) + "]"
-    raise DataError(f"a value of Python's type {type(value).__name__} cannot be asked for in the catalogue")
+    raise DataError(
+        f"a value of Python's type {type(value).__name__} cannot be asked for in the catalogue"
+    )

@@ -28,7 +28,9 @@ FIRST_MACROS: tuple[tuple[str, str], ...] = (
 NO_SETTING = "no such setting: "
 _INDEX = _where("z__.definition", "index_definitions", "z__.oid = o__")
 _KEY = _where("z__.definition", "constraint_definitions", "z__.oid = o__")
-_SPELLED_TYPE = _where("pgc.modified(z__.spelled, z__.base, m__) || z__.suffix", "spelled_types", "z__.oid = q__")
+_SPELLED_TYPE = _where(
+    "pgc.modified(z__.spelled, z__.base, m__) || z__.suffix", "spelled_types", "z__.oid = q__"
+)
 _ARGUMENTS = _where("z__.types", "procedure_types", "z__.oid = o__")
 _ABSENT = "CAST(NULL AS VARCHAR)"
 
@@ -54,7 +56,9 @@ _PRINTED = {
     "regrole": ("pg_roles", "rolname"),
 }
 #: A name inside a text, without its quotes (no declared name needs them) and without a schema on the search path.
-_PLAIN_NAME = """regexp_replace(replace(CAST(q__ AS VARCHAR), '"', ''), '^(public|pg_catalog)[.]', '')"""
+_PLAIN_NAME = (
+    """regexp_replace(replace(CAST(q__ AS VARCHAR), '"', ''), '^(public|pg_catalog)[.]', '')"""
+)
 _OBJECTS = tuple(
     pair
     for kind, (relation, name) in _PRINTED.items()
@@ -94,7 +98,11 @@ _DEFINITIONS = (
     ("pg_get_constraintdef(o__, y__)", _KEY),
     (
         "described(o__, c__)",
-        _where("z__.description", "pg_description", "z__.objoid = o__ AND z__.objsubid = 0 AND z__.classoid = c__"),
+        _where(
+            "z__.description",
+            "pg_description",
+            "z__.objoid = o__ AND z__.objsubid = 0 AND z__.classoid = c__",
+        ),
     ),
     (
         "shared_description(o__, c__)",
@@ -102,7 +110,11 @@ _DEFINITIONS = (
     ),
     (
         "col_description(o__, p__)",
-        _where("z__.description", "pg_description", "z__.objoid = o__ AND z__.objsubid = p__ AND p__ > 0"),
+        _where(
+            "z__.description",
+            "pg_description",
+            "z__.objoid = o__ AND z__.objsubid = p__ AND p__ > 0",
+        ),
     ),
     (
         "user_by_number(q__, u__)",
@@ -127,9 +139,12 @@ _DEFINITIONS = (
     ("pg_tablespace_location(q__)", "CASE WHEN q__ IS NULL THEN NULL ELSE '' END"),
     *((head, _ABSENT) for head in _NEVER_DEFINED),
     *((f"{name}()", "CAST(NULL AS INTEGER)") for name in ("inet_server_port", "inet_client_port")),
-)  # fmt: skip
+)
 _VISIBLE = tuple(
-    (f"pg_{kind}_is_visible(o__)", _where(f"z__.{namespace} IN (11, 2200)", catalogue, "z__.oid = o__"))
+    (
+        f"pg_{kind}_is_visible(o__)",
+        _where(f"z__.{namespace} IN (11, 2200)", catalogue, "z__.oid = o__"),
+    )
     for kind, catalogue, namespace in (
         ("table", "pg_class", "relnamespace"),
         ("type", "pg_type", "typnamespace"),
@@ -148,11 +163,22 @@ _VISIBLE = tuple(
 )
 #: What everybody may do with an object of a kind; everything else nobody may.
 _PRIVILEGES = {
-    "table": "SELECT", "any_column": "SELECT", "schema": "USAGE", "database": "CONNECT", "function": "EXECUTE",
-    "language": "USAGE", "type": "USAGE", "sequence": "", "tablespace": "", "server": "", "foreign_data_wrapper": "",
+    "table": "SELECT",
+    "any_column": "SELECT",
+    "schema": "USAGE",
+    "database": "CONNECT",
+    "function": "EXECUTE",
+    "language": "USAGE",
+    "type": "USAGE",
+    "sequence": "",
+    "tablespace": "",
+    "server": "",
+    "foreign_data_wrapper": "",
     "parameter": "",
-}  # fmt: skip
-_GRANTED = "o__ IS NOT NULL AND list_has_any(string_split(upper(CAST(p__ AS VARCHAR)), ', '), {granted})"
+}
+_GRANTED = (
+    "o__ IS NOT NULL AND list_has_any(string_split(upper(CAST(p__ AS VARCHAR)), ', '), {granted})"
+)
 _RIGHTS = (
     *(
         (f"has_{kind}_privilege({'u__, ' * given}o__, p__)", _GRANTED.format(granted=[word]))
@@ -160,7 +186,10 @@ _RIGHTS = (
         for given in (0, 1)
     ),
     *(
-        (f"has_column_privilege({'u__, ' * given}o__, c__, p__)", _GRANTED.format(granted=["SELECT"]))
+        (
+            f"has_column_privilege({'u__, ' * given}o__, c__, p__)",
+            _GRANTED.format(granted=["SELECT"]),
+        )
         for given in (0, 1)
     ),
     ("row_security_active(o__)", "false"),
@@ -247,8 +276,14 @@ _ARRAYS = (
 
 #: Head and body, in this order, since a body may call what stands before it.
 MACROS: tuple[tuple[str, str], ...] = (
-    *_TYPES, *_OBJECTS, *_DEFINITIONS, *_VISIBLE, *_RIGHTS, *_SIZES, *_ARRAYS,
-)  # fmt: skip
+    *_TYPES,
+    *_OBJECTS,
+    *_DEFINITIONS,
+    *_VISIBLE,
+    *_RIGHTS,
+    *_SIZES,
+    *_ARRAYS,
+)
 
 _USER = """u__ AS rolname, false AS rolsuper, true AS rolinherit, false AS rolcreaterole, false AS rolcreatedb,
     true AS rolcanlogin, false AS rolreplication, -1 AS rolconnlimit, '********' AS rolpassword,
@@ -256,7 +291,10 @@ _USER = """u__ AS rolname, false AS rolsuper, true AS rolinherit, false AS rolcr
 
 #: Relations whose rows depend on who asks.
 TABLE_MACROS: tuple[tuple[str, str], ...] = (
-    ("roles_of(u__)", f"SELECT * FROM pgc.pg_roles UNION ALL BY NAME SELECT {_USER} WHERE u__ <> 'dpsql'"),
+    (
+        "roles_of(u__)",
+        f"SELECT * FROM pgc.pg_roles UNION ALL BY NAME SELECT {_USER} WHERE u__ <> 'dpsql'",
+    ),
     (
         "users_of(u__)",
         """SELECT rolname AS usename, oid AS usesysid, rolcreatedb AS usecreatedb, rolsuper AS usesuper,

@@ -54,7 +54,12 @@ class CatalogueObjects:
         self._add("pg_database", oid=self.oid("database", self.database), datname=self.database)
         if self.schema.comment is not None:
             database = self.oid_of("database", self.database)
-            self._add("pg_shdescription", objoid=database, classoid=DATABASES_CLASS, description=self.schema.comment)
+            self._add(
+                "pg_shdescription",
+                objoid=database,
+                classoid=DATABASES_CLASS,
+                description=self.schema.comment,
+            )
         names = list(self.schema.tables)
         tables = {name: self.oid("table", name) for name in names}
         for name, table in self.schema.tables.items():
@@ -91,15 +96,29 @@ class CatalogueObjects:
             for target in other.references.values()
         )
         self._add(
-            "pg_class", oid=oid, relname=name, reltype=row_type, relfilenode=oid, relnatts=len(table.columns),
-            relhasindex=bool(keys), relhastriggers=referred or bool(table.references),
-        )  # fmt: skip
+            "pg_class",
+            oid=oid,
+            relname=name,
+            reltype=row_type,
+            relfilenode=oid,
+            relnatts=len(table.columns),
+            relhasindex=bool(keys),
+            relhastriggers=referred or bool(table.references),
+        )
         self._add("pg_type", oid=row_type, typname=name, typrelid=oid, typarray=array)
         self._add("pg_type", oid=array, typname=f"_{name}", typelem=row_type)
         for place, (column, declared) in enumerate(table.columns.items(), 1):
-            self._column(oid, place, column, table, not declared.nullable or any(p and column in k for k, p in keys))
+            self._column(
+                oid,
+                place,
+                column,
+                table,
+                not declared.nullable or any(p and column in k for k, p in keys),
+            )
             if declared.description is not None:
-                self._add("pg_description", objoid=oid, objsubid=place, description=declared.description)
+                self._add(
+                    "pg_description", objoid=oid, objsubid=place, description=declared.description
+                )
         if table.comment is not None:
             self._add("pg_description", objoid=oid, objsubid=0, description=table.comment)
         for columns, primary in keys:
@@ -108,19 +127,35 @@ class CatalogueObjects:
     def _synopsis(self, name: str, said: str) -> None:
         oid = self.oid("synopsis", name)
         self._add(
-            "pg_class", oid=oid, relname=name, reltype=0, relfilenode=oid, relkind="m", relnatts=0, relhasindex=False,
+            "pg_class",
+            oid=oid,
+            relname=name,
+            reltype=0,
+            relfilenode=oid,
+            relkind="m",
+            relnatts=0,
+            relhasindex=False,
             relhastriggers=False,
-        )  # fmt: skip
+        )
         self._add("pg_description", objoid=oid, objsubid=0, description=said)
 
     def _column(self, relation: int, place: int, name: str, table: Table, required: bool) -> None:
         kind, modifier = column_type(table.columns[name].type)
         storage = self.storages[OIDS[kind]]
         self._add(
-            "pg_attribute", attrelid=relation, attname=name, atttypid=OIDS[kind], attnum=place, atttypmod=modifier,
-            attnotnull=required, attlen=storage.length, attbyval=storage.by_value, attalign=storage.align,
-            attstorage=storage.storage, attcollation=storage.collation,
-        )  # fmt: skip
+            "pg_attribute",
+            attrelid=relation,
+            attname=name,
+            atttypid=OIDS[kind],
+            attnum=place,
+            atttypmod=modifier,
+            attnotnull=required,
+            attlen=storage.length,
+            attbyval=storage.by_value,
+            attalign=storage.align,
+            attstorage=storage.storage,
+            attcollation=storage.collation,
+        )
 
     def _declared_keys(self, name: str, table: Table) -> Iterator[tuple[tuple[str, ...], bool]]:
         """The unique keys of a table, and whether each is the primary key; declared keys come first.
@@ -137,54 +172,99 @@ class CatalogueObjects:
         keys += [(column,) for column in referred if (column,) != table.key]
         yield from ((key, place == 0) for place, key in enumerate(keys))
 
-    def _key(self, name: str, table: Table, relation: int, columns: tuple[str, ...], primary: bool) -> None:
+    def _key(
+        self, name: str, table: Table, relation: int, columns: tuple[str, ...], primary: bool
+    ) -> None:
         title = f"{name}_pkey" if primary else f"{name}_{'_'.join(columns)}_key"
         index = self.oid("index", title)
         types = [OIDS[column_type(table.columns[column].type)[0]] for column in columns]
         places = _places(table, columns)
         self._keys[name, columns] = index
         self._add(
-            "pg_class", oid=index, relname=title, reltype=0, relfilenode=index, relam=BTREE, relkind="i",
-            relnatts=len(columns), relpages=1, reltuples=0.0, relreplident="n", relhasindex=False,
+            "pg_class",
+            oid=index,
+            relname=title,
+            reltype=0,
+            relfilenode=index,
+            relam=BTREE,
+            relkind="i",
+            relnatts=len(columns),
+            relpages=1,
+            reltuples=0.0,
+            relreplident="n",
+            relhasindex=False,
             relhastriggers=False,
-        )  # fmt: skip
+        )
         for place, column in enumerate(columns, 1):
             self._column(index, place, column, table, False)
         self._add(
-            "pg_index", indexrelid=index, indrelid=relation, indnatts=len(columns), indnkeyatts=len(columns),
-            indisprimary=primary, indkey=places, indcollation=[self.storages[each].collation for each in types],
-            indclass=[self.classes[each] for each in types], indoption=[0] * len(columns),
-        )  # fmt: skip
+            "pg_index",
+            indexrelid=index,
+            indrelid=relation,
+            indnatts=len(columns),
+            indnkeyatts=len(columns),
+            indisprimary=primary,
+            indkey=places,
+            indcollation=[self.storages[each].collation for each in types],
+            indclass=[self.classes[each] for each in types],
+            indoption=[0] * len(columns),
+        )
         constraint = self.oid("constraint", title)
         self._add(
-            "pg_constraint", oid=constraint, conname=title, contype="p" if primary else "u", conrelid=relation,
-            conindid=index, conkey=places,
-        )  # fmt: skip
+            "pg_constraint",
+            oid=constraint,
+            conname=title,
+            contype="p" if primary else "u",
+            conrelid=relation,
+            conindid=index,
+            conkey=places,
+        )
         self._depends((_CLASS, index), (_CONSTRAINT, constraint), "i")
 
     def _depends(self, row: tuple[int, int], on: tuple[int, int], kind: str) -> None:
         """Let the row of a relation depend on another, as drivers find the index behind a foreign key."""
         self._add(
-            "pg_depend", classid=row[0], objid=row[1], objsubid=0, refclassid=on[0], refobjid=on[1], refobjsubid=0,
+            "pg_depend",
+            classid=row[0],
+            objid=row[1],
+            objsubid=0,
+            refclassid=on[0],
+            refobjid=on[1],
+            refobjsubid=0,
             deptype=kind,
-        )  # fmt: skip
+        )
 
     def _references(self, name: str, table: Table, tables: Mapping[str, int]) -> None:
         for column, target in table.references.items():
             parent, _, parent_column = target.partition(".")
-            if column not in table.columns or parent_column not in self.schema.tables[parent].columns:
+            if (
+                column not in table.columns
+                or parent_column not in self.schema.tables[parent].columns
+            ):
                 continue
             title = f"{name}_{column}_fkey"
             equal = [self.equals[OIDS[column_type(table.columns[column].type)[0]]]]
             constraint = self.oid("constraint", title)
-            self._depends((_CONSTRAINT, constraint), (_CLASS, self._keys[parent, (parent_column,)]), "n")
+            self._depends(
+                (_CONSTRAINT, constraint), (_CLASS, self._keys[parent, (parent_column,)]), "n"
+            )
             self._add(
-                "pg_constraint", oid=constraint, conname=title, contype="f", conrelid=tables[name],
-                conindid=self._keys[parent, (parent_column,)], confrelid=tables[parent], confupdtype="a",
-                confdeltype="a", confmatchtype="s", conkey=_places(table, (column,)),
-                confkey=_places(self.schema.tables[parent], (parent_column,)), conpfeqop=equal, conppeqop=equal,
+                "pg_constraint",
+                oid=constraint,
+                conname=title,
+                contype="f",
+                conrelid=tables[name],
+                conindid=self._keys[parent, (parent_column,)],
+                confrelid=tables[parent],
+                confupdtype="a",
+                confdeltype="a",
+                confmatchtype="s",
+                conkey=_places(table, (column,)),
+                confkey=_places(self.schema.tables[parent], (parent_column,)),
+                conpfeqop=equal,
+                conppeqop=equal,
                 conffeqop=equal,
-            )  # fmt: skip
+            )
 
 
 #: The relations of which rows depend on each other, by their numbers: `pg_class` and `pg_constraint`.
@@ -198,7 +278,9 @@ def _places(table: Table, columns: tuple[str, ...]) -> list[int]:
 
 
 #: Words of the vocabulary that are written as operators or syntax, and are no functions in PostgreSQL either.
-_SYNTAX = frozenset("array case coalesce greatest if least map not nullif or row struct xor".split())
+_SYNTAX = frozenset(
+    "array case coalesce greatest if least map not nullif or row struct xor".split()
+)
 
 
 def allowed_functions() -> frozenset[str]:
@@ -210,7 +292,12 @@ def added_functions(known: set[str]) -> list[Row]:
     """Rows of ``pg_proc`` for allowed functions that PostgreSQL lacks, with arguments and results of any type."""
     anything = 2283
     return [
-        {"oid": CatalogueObjects.oid_of("function", name), "proname": name, "prosrc": name, "prorettype": anything,
-         "proargtypes": [anything]}
+        {
+            "oid": CatalogueObjects.oid_of("function", name),
+            "proname": name,
+            "prosrc": name,
+            "prorettype": anything,
+            "proargtypes": [anything],
+        }
         for name in sorted(allowed_functions() - known)
-    ]  # fmt: skip
+    ]

@@ -50,7 +50,11 @@ FILLS: dict[str, str] = {
         f"pgc.pg_stat{io}_{which}_tables": f"""
         SELECT r.oid AS relid, r.nspname AS schemaname, r.relname, {", ".join(f"0 AS {each}" for each in counters)}
         FROM ({_RELATIONS}) r WHERE r.relkind = 'r' AND {kept}"""
-        for which, kept in (("user", "r.nspname = 'public'"), ("sys", "r.nspname <> 'public'"), ("all", "true"))
+        for which, kept in (
+            ("user", "r.nspname = 'public'"),
+            ("sys", "r.nspname <> 'public'"),
+            ("all", "true"),
+        )
         for io, counters in _COUNTERS.items()
     },
     **{
@@ -59,7 +63,11 @@ FILLS: dict[str, str] = {
                0 AS idx_scan, 0 AS idx_tup_read, 0 AS idx_tup_fetch
         FROM pgc.pg_index x JOIN pgc.pg_class c ON c.oid = x.indrelid JOIN pgc.pg_class i ON i.oid = x.indexrelid
         JOIN pgc.pg_namespace n ON n.oid = c.relnamespace WHERE {kept}"""
-        for which, kept in (("user", "n.nspname = 'public'"), ("sys", "n.nspname <> 'public'"), ("all", "true"))
+        for which, kept in (
+            ("user", "n.nspname = 'public'"),
+            ("sys", "n.nspname <> 'public'"),
+            ("all", "true"),
+        )
     },
     "ifs.information_schema_catalog_name": "SELECT {database} AS catalog_name",
     "ifs.schemata": """
@@ -188,5 +196,10 @@ FILLS: dict[str, str] = {
 def fill(relation: str, database: str) -> str:
     """The statement that fills a relation; ``database`` is an unquoted name."""
     quoted = "'" + database.replace("'", "''") + "'"
-    query = FILLS[relation].replace("{keys}", _KEYS).replace("{relations}", _RELATIONS).replace("{database}", quoted)
+    query = (
+        FILLS[relation]
+        .replace("{keys}", _KEYS)
+        .replace("{relations}", _RELATIONS)
+        .replace("{database}", quoted)
+    )
     return f"INSERT INTO {relation} BY NAME {query}"

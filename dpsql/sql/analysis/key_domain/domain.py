@@ -35,12 +35,18 @@ def is_listed(key: Expression, relation: Relation) -> bool:
     """
     if isinstance(key, Cast):
         return is_listed(key.argument, relation)
-    if isinstance(key, Literal) or any(_lists(condition, key) for condition in conditions_of(relation)):
+    if isinstance(key, Literal) or any(
+        _lists(condition, key) for condition in conditions_of(relation)
+    ):
         return True
     if not isinstance(key, ColumnRef):
         return False
     if key.released:  # a table that nothing ties to the rows has each of its values in every group of the other keys
-        tied = {column.relation for condition in conditions_of(relation) for column in columns(condition)}
+        tied = {
+            column.relation
+            for condition in conditions_of(relation)
+            for column in columns(condition)
+        }
         return key.public and key.relation not in tied
     leaf = next((each for each in sources(relation) if each.alias == key.relation), None)
     if isinstance(leaf, Constants):
@@ -55,12 +61,18 @@ def _lists(condition: Expression, key: Expression) -> bool:
         case Call(function="in", arguments=(asked, *options)):
             return asked == key and all(isinstance(each, Literal) for each in options)
         case Call(function="=", arguments=(left, right)):
-            return (left == key and isinstance(right, Literal)) or (right == key and isinstance(left, Literal))
+            return (left == key and isinstance(right, Literal)) or (
+                right == key and isinstance(left, Literal)
+            )
     return False
 
 
 def key_domain(
-    relation: Relation, keys: tuple[Expression, ...], sizes: Fanout = NO_SIZES, *, by_output: bool = False
+    relation: Relation,
+    keys: tuple[Expression, ...],
+    sizes: Fanout = NO_SIZES,
+    *,
+    by_output: bool = False,
 ) -> KeyDomain | None:
     """The public domain of the keys, or None where some key can only come from the data.
 
@@ -84,7 +96,13 @@ def key_domain(
     known = [each for each in known if relations_of(each) and relations_of(each) <= within]
     count = None if tables else found.count
     return KeyDomain(
-        tuple(reduced), enumerated, tables, _cheap(reduced, known, enumerated), count, declared, nulls=nulls
+        tuple(reduced),
+        enumerated,
+        tables,
+        _cheap(reduced, known, enumerated),
+        count,
+        declared,
+        nulls=nulls,
     )
 
 
@@ -133,7 +151,9 @@ def _equal_to_released(relation: Relation) -> dict[ColumnRef, ColumnRef]:
     found: dict[ColumnRef, ColumnRef] = {}
     for condition in conditions_of(relation):
         match condition:
-            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if left.type == right.type:
+            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if (
+                left.type == right.type
+            ):
                 for one, other in ((left, right), (right, left)):
                     if other.released and other.public and not one.public:
                         found.setdefault(one, other)
@@ -155,7 +175,10 @@ def _cheap(
     kept: list[Expression] = []
     for condition in conditions:
         groups = connected([*keys, *kept, condition])
-        inputs = [{column for each in group for column in columns(each)} & counts.keys() for group in groups]
+        inputs = [
+            {column for each in group for column in columns(each)} & counts.keys()
+            for group in groups
+        ]
         if all(prod(counts[column] for column in read) <= MAX_KEYS for read in inputs):
             kept.append(condition)
     return tuple(kept)
@@ -172,6 +195,8 @@ def shown_notices(cores: Sequence[Core]) -> tuple[str, ...]:
     """The notice, given once, that some core shows the number of units by which its keys are chosen."""
     for core in cores:
         chosen = core.keys and core.domain is None
-        if chosen and any(each.function is UNITS and each.condition is None for each in core.aggregates):
+        if chosen and any(
+            each.function is UNITS and each.condition is None for each in core.aggregates
+        ):
             return (CAVEAT,)
     return ()

@@ -18,7 +18,16 @@ from dpsql.sql.analysis.bounds import bounds, is_nullable
 from dpsql.sql.functions.datetimes import is_ordinary
 from dpsql.sql.ir import literal
 from dpsql.sql.ir.core import Days
-from dpsql.sql.ir.expression import BOOLEAN, Call, Cast, ColumnRef, Expression, Literal, Scalar, rebuilt
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    Call,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    Scalar,
+    rebuilt,
+)
 from dpsql.sql.ir.interval import Interval, as_number
 from dpsql.sql.ir.literal import STARTING, starts
 
@@ -67,21 +76,30 @@ def narrowed_moment(
     """
     bounds = None
     if within.low is not None and within.high is not None and is_ordinary(within):
-        bounds = _midnight(floor(within.low), moment.type), _midnight(ceil(within.high), moment.type)
+        bounds = (
+            _midnight(floor(within.low), moment.type),
+            _midnight(ceil(within.high), moment.type),
+        )
     column = ColumnRef("", "moment", moment.type, nullable, bounds)
     of_moment = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
     return narrowed_column(
-        column, [rebuilt(each, lambda part: column if part == moment else part) for each in of_moment]
+        column,
+        [rebuilt(each, lambda part: column if part == moment else part) for each in of_moment],
     )
 
 
 def compared_moments(conditions: Iterable[Expression]) -> frozenset[Expression]:
     """The computed dates and timestamps that conditions compare with constants."""
     calls = [
-        each for each in conditions if isinstance(each, Call) and (each.function in _TURNED or each.function == "in")
+        each
+        for each in conditions
+        if isinstance(each, Call) and (each.function in _TURNED or each.function == "in")
     ]
     return frozenset(
-        part for each in calls for part in each.arguments if isinstance(part, Call | Cast) and part.type.is_temporal
+        part
+        for each in calls
+        for part in each.arguments
+        if isinstance(part, Call | Cast) and part.type.is_temporal
     )
 
 
@@ -93,13 +111,19 @@ def _midnight(day: int, sql_type: SqlType) -> Bound:
 def _ends(column: ColumnRef, condition: Call) -> Iterable[tuple[str, Bound]]:
     """What the condition says of the column's least and greatest value, as inclusive ends."""
     match condition:
-        case Call(function=function, arguments=(ColumnRef() as read, Literal() as constant)) if function in _TURNED:
+        case Call(function=function, arguments=(ColumnRef() as read, Literal() as constant)) if (
+            function in _TURNED
+        ):
             pairs = [(function, read, constant)]
-        case Call(function=function, arguments=(Literal() as constant, ColumnRef() as read)) if function in _TURNED:
+        case Call(function=function, arguments=(Literal() as constant, ColumnRef() as read)) if (
+            function in _TURNED
+        ):
             pairs = [(_TURNED[function], read, constant)]
         case Call(function="in", arguments=(ColumnRef() as read, *options)):
             constants = [option for option in options if isinstance(option, Literal)]
-            ends = [end for end in (_bound(read, constant) for constant in constants) if end is not None]
+            ends = [
+                end for end in (_bound(read, constant) for constant in constants) if end is not None
+            ]
             if read == column and ends and len(ends) == len(options):
                 yield ">=", min(ends, key=as_number)
                 yield "<=", max(ends, key=as_number)
@@ -155,7 +179,11 @@ def column_values(column: ColumnRef) -> tuple[Scalar, ...] | None:
     if column.public:
         return None
     if column.domain is not None:
-        return column.domain if column.nullable else tuple(value for value in column.domain if value is not None)
+        return (
+            column.domain
+            if column.nullable
+            else tuple(value for value in column.domain if value is not None)
+        )
     if column.type == BOOLEAN:
         return values(column)
     if column.type.step is not None:
@@ -190,13 +218,20 @@ def values(expression: Expression) -> tuple[Scalar, ...] | None:
 def _step(expression: Expression) -> Fraction | None:
     """The number that all values of the expression are multiples of."""
     match expression:
-        case Call(function="round decimal" | "trunc decimal", arguments=(_, _, Literal(value=int() as digits))):
+        case Call(
+            function="round decimal" | "trunc decimal",
+            arguments=(_, _, Literal(value=int() as digits)),
+        ):
             return Fraction(10) ** -digits
         case _ if expression.type.kind == "integer":
             return Fraction(1)
-        case Call(function="round", arguments=(_, Literal(value=int() as digits))) if abs(digits) <= 18:
+        case Call(function="round", arguments=(_, Literal(value=int() as digits))) if (
+            abs(digits) <= 18
+        ):
             return Fraction(10) ** -digits
-        case Call(function=function, arguments=arguments) if function in _WHOLE and expression.type.is_numeric:
+        case Call(function=function, arguments=arguments) if (
+            function in _WHOLE and expression.type.is_numeric
+        ):
             return Fraction(1) if len(arguments) == 1 or function == "//" else None
         case Cast(type=SqlType(kind="decimal", scale=scale)) if expression.type.is_numeric:
             return Fraction(1, 10 ** (scale or 0))
@@ -205,7 +240,11 @@ def _step(expression: Expression) -> Fraction | None:
 
 def _numbers(expression: Expression, step: Fraction) -> tuple[Scalar, ...] | None:
     interval = bounds(expression)
-    if interval.low is None or interval.high is None or (interval.high - interval.low) / step >= MAX_RANGE:
+    if (
+        interval.low is None
+        or interval.high is None
+        or (interval.high - interval.low) / step >= MAX_RANGE
+    ):
         return None
     steps = range(ceil(interval.low / step), floor(interval.high / step) + 1)
     found: list[Scalar] = [_number(number * step, expression.type) for number in steps]
@@ -223,7 +262,9 @@ def _number(number: Fraction, sql_type: SqlType) -> Scalar:
             return float(number)
 
 
-def _moments(expression: Expression, unit: str, argument: Expression | None = None) -> tuple[Scalar, ...] | None:
+def _moments(
+    expression: Expression, unit: str, argument: Expression | None = None
+) -> tuple[Scalar, ...] | None:
     """The starts of all days, months, … that the bounds of the argument touch, in the expression's type."""
     interval = bounds(expression if argument is None else argument)
     if interval.low is None or interval.high is None or not is_ordinary(interval):
@@ -242,7 +283,9 @@ def _moments(expression: Expression, unit: str, argument: Expression | None = No
 def _moment(days: Fraction) -> datetime:
     """Days since year 1, as `as_number` counts them, as a moment."""
     whole = floor(days)
-    return datetime.fromordinal(whole) + timedelta(microseconds=int((days - whole) * 86_400 * 10**6))
+    return datetime.fromordinal(whole) + timedelta(
+        microseconds=int((days - whole) * 86_400 * 10**6)
+    )
 
 
 def _day(bound: object) -> date:

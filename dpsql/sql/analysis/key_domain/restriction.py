@@ -27,7 +27,9 @@ from dpsql.sql.ir.expression import (
 from dpsql.sql.ir.relation import Filter, Relation
 
 
-def within_domain(relation: Relation, keys: Sequence[Expression], sizes: Fanout = NO_SIZES) -> Relation:
+def within_domain(
+    relation: Relation, keys: Sequence[Expression], sizes: Fanout = NO_SIZES
+) -> Relation:
     """The rows in which all that the domain of the keys is enumerated by has one of its values.
 
     They have keys of the domain, and the others, if there are any, are left out. The relation as it stands if the keys
@@ -65,7 +67,9 @@ def _may_be_beyond(name: object) -> bool:
     if isinstance(name, tuple) and name[0] != "day":
         return False
     return any(
-        column.type != BOOLEAN and not column.public and (column.bounds is not None or column.domain is not None)
+        column.type != BOOLEAN
+        and not column.public
+        and (column.bounds is not None or column.domain is not None)
         for column in columns(_expression(name))
     )
 
@@ -76,7 +80,11 @@ def _has_a_value(expression: Expression, values: tuple[Scalar, ...] | Days) -> E
         return _or_null(_between_days(expression, values), expression, values.nullable)
     known = [value for value in values if value is not None]
     options = tuple(Literal(value, expression.type) for value in known)
-    if (expression.type.is_numeric or expression.type.is_temporal) and not _is_declared(expression) and known:
+    if (
+        (expression.type.is_numeric or expression.type.is_temporal)
+        and not _is_declared(expression)
+        and known
+    ):
         inside = _both(expression, ">=", options[0], "<=", options[-1])
     else:
         inside = Call("in", (expression, *options), BOOLEAN)
@@ -92,7 +100,13 @@ def _between_days(moment: Expression, days: Days) -> Expression:
     if moment.type.kind == "date":
         last = end - timedelta(days=1)
         return _both(moment, ">=", Literal(first, moment.type), "<=", Literal(last, moment.type))
-    return _both(moment, ">=", Literal(_midnight(first), moment.type), "<", Literal(_midnight(end), moment.type))
+    return _both(
+        moment,
+        ">=",
+        Literal(_midnight(first), moment.type),
+        "<",
+        Literal(_midnight(end), moment.type),
+    )
 
 
 def _midnight(day: date) -> datetime:
@@ -100,8 +114,14 @@ def _midnight(day: date) -> datetime:
 
 
 def _both(value: Expression, first: str, low: Literal, second: str, high: Literal) -> Expression:
-    return Call("and", (Call(first, (value, low), BOOLEAN), Call(second, (value, high), BOOLEAN)), BOOLEAN)
+    return Call(
+        "and", (Call(first, (value, low), BOOLEAN), Call(second, (value, high), BOOLEAN)), BOOLEAN
+    )
 
 
 def _or_null(inside: Expression, expression: Expression, nullable: bool) -> Expression:
-    return Call("or", (inside, Call("is null", (expression,), BOOLEAN)), BOOLEAN) if nullable else inside
+    return (
+        Call("or", (inside, Call("is null", (expression,), BOOLEAN)), BOOLEAN)
+        if nullable
+        else inside
+    )

@@ -71,9 +71,15 @@ class DomainValues:
     count: int = 1
 
     def __post_init__(self) -> None:
-        public = [leaf for leaf in sources(self.relation) if not reads_private(leaf) and not outer_columns(leaf)]
+        public = [
+            leaf
+            for leaf in sources(self.relation)
+            if not reads_private(leaf) and not outer_columns(leaf)
+        ]
         self.public = {leaf.alias: leaf for leaf in public}
-        self.conditions = [each for each in conditions_of(self.relation) if not any(subqueries(each))]
+        self.conditions = [
+            each for each in conditions_of(self.relation) if not any(subqueries(each))
+        ]
         self._narrow: dict[ColumnRef, ColumnRef] = {}
         self._moments = compared_moments(self.conditions)
 
@@ -87,15 +93,23 @@ class DomainValues:
         reduced: list[Expression] = []
         for key, candidate in zip(keys, fine, strict=True):
             known = [each for each in fine if each is not None]
-            alike = [each for each in known if candidate is not None and share_relations(each, candidate)]
-            few = candidate is not None and self._inputs([candidate, *alike]) <= MAX_KEYS and self._is_short(key)
+            alike = [
+                each for each in known if candidate is not None and share_relations(each, candidate)
+            ]
+            few = (
+                candidate is not None
+                and self._inputs([candidate, *alike]) <= MAX_KEYS
+                and self._is_short(key)
+            )
             chosen = candidate if few else self._reduced(key, fine=False)
             if chosen is None:
                 return None
             reduced.append(chosen)
         groups = connected(reduced)
         outputs = {key: self._count(original) for key, original in zip(reduced, keys, strict=True)}
-        self.count = prod(min(self._inputs(group), prod(outputs[key] for key in group)) for group in groups)
+        self.count = prod(
+            min(self._inputs(group), prod(outputs[key] for key in group)) for group in groups
+        )
         return reduced if self.count <= MAX_KEYS else None
 
     def _has_own_values(self, key: Expression, keys: Sequence[Expression]) -> bool:
@@ -112,7 +126,9 @@ class DomainValues:
         read = [list(columns(condition)) for condition in self.conditions]
         public = [columns for columns in read if all(column.public for column in columns)]
         while True:
-            joined = [columns for columns in public if any(column.relation in named for column in columns)]
+            joined = [
+                columns for columns in public if any(column.relation in named for column in columns)
+            ]
             more = named | {column.relation for columns in joined for column in columns}
             if more == named:
                 return tuple(leaf for alias, leaf in self.public.items() if alias in named)
@@ -131,7 +147,11 @@ class DomainValues:
         if isinstance(expression, Subquery):
             return expression if self._is_public(expression) else None
         inner = {part: self.substituted(part) for part in parts(expression)}
-        return None if None in inner.values() else rebuilt(expression, lambda part: inner[part] or part)
+        return (
+            None
+            if None in inner.values()
+            else rebuilt(expression, lambda part: inner[part] or part)
+        )
 
     def _inputs(self, expressions: Sequence[Expression]) -> int:
         read = {column for expression in expressions for column in columns(expression)}
@@ -139,12 +159,18 @@ class DomainValues:
 
     def _is_short(self, key: Expression) -> bool:
         """Whether a key that is computed from days has few enough values to be listed."""
-        days = any(column_values(self.narrow(each)) is None for each in columns(key) if each.type.is_temporal)
+        days = any(
+            column_values(self.narrow(each)) is None
+            for each in columns(key)
+            if each.type.is_temporal
+        )
         return not days or self._count(key) <= MAX_RANGE
 
     def _count(self, expression: Expression) -> int:
         """At most how many values the expression shows; those of public columns are not counted."""
-        if isinstance(expression, Literal) or (isinstance(expression, ColumnRef) and expression.public):
+        if isinstance(expression, Literal) or (
+            isinstance(expression, ColumnRef) and expression.public
+        ):
             return 1
         if isinstance(expression, ColumnRef):
             each = self.enumerated.get(expression)
@@ -162,28 +188,46 @@ class DomainValues:
     def _reduced(self, expression: Expression, fine: bool) -> Expression | None:
         """The expression over enumerated values; ``fine`` starts from columns, else from functions of them."""
         if isinstance(expression, Subquery):
-            return self._function(expression) or self._stands_for(expression, self._of_public_rows(expression))
-        public = all(column.public and column.relation in self.public for column in columns(expression))
+            return self._function(expression) or self._stands_for(
+                expression, self._of_public_rows(expression)
+            )
+        public = all(
+            column.public and column.relation in self.public for column in columns(expression)
+        )
         if public and not any(subqueries(expression)):
             return expression
         if isinstance(expression, ColumnRef):
-            listed = None if expression.domain else public_values(expression, self.relation, self.sizes)
+            listed = (
+                None if expression.domain else public_values(expression, self.relation, self.sizes)
+            )
             return self._stands_for(expression, listed or column_values(self.narrow(expression)))
         if isinstance(expression, Case):
             return self._case(expression, fine)
         if not fine:
             return self._function(expression) or self._of_parts(expression, fine)
-        return self._of_days(expression) or self._of_parts(expression, fine) or self._function(expression)
+        return (
+            self._of_days(expression)
+            or self._of_parts(expression, fine)
+            or self._function(expression)
+        )
 
     def _is_public(self, expression: Expression) -> bool:
         """Whether the expression reads public tables alone, those that are joined here and those in subqueries."""
-        joined = all(column.public and column.relation in self.public for column in columns(expression))
-        return joined and not any(reads_private(subquery.relation) for subquery in subqueries(expression))
+        joined = all(
+            column.public and column.relation in self.public for column in columns(expression)
+        )
+        return joined and not any(
+            reads_private(subquery.relation) for subquery in subqueries(expression)
+        )
 
     def _of_public_rows(self, subquery: Subquery) -> tuple[Scalar, ...] | None:
         """The values that the least or the greatest of a public column may be, and NULL for no row."""
         inner = _extreme(subquery.aggregate)
-        found = public_values(inner, subquery.relation, self.sizes) if isinstance(inner, ColumnRef) else None
+        found = (
+            public_values(inner, subquery.relation, self.sizes)
+            if isinstance(inner, ColumnRef)
+            else None
+        )
         return None if found is None else tuple(dict.fromkeys((*found, None)))
 
     def _function(self, expression: Expression) -> Expression | None:
@@ -195,7 +239,11 @@ class DomainValues:
 
     def _of_parts(self, expression: Expression, fine: bool) -> Expression | None:
         inner = {part: self._reduced(part, fine) for part in parts(expression)}
-        return None if None in inner.values() else rebuilt(expression, lambda part: inner[part] or part)
+        return (
+            None
+            if None in inner.values()
+            else rebuilt(expression, lambda part: inner[part] or part)
+        )
 
     def _of_days(self, expression: Expression) -> Expression | None:
         """A function of the day of a bounded date or timestamp, over the days between its bounds."""
@@ -203,7 +251,9 @@ class DomainValues:
         if moment is None:
             return None
         narrow = self.narrow(moment)
-        day = self._stands_for(moment, column_values(narrow) or column_days(narrow), _of_moment(moment))
+        day = self._stands_for(
+            moment, column_values(narrow) or column_days(narrow), _of_moment(moment)
+        )
         return None if day is None else rebuilt(expression, lambda _: day)
 
     def _case(self, case: Case, fine: bool) -> Expression | None:
@@ -217,13 +267,19 @@ class DomainValues:
         conditions = self._conditions_of_columns(asked) if fine else None
         if conditions is None:
             conditions = self._branches(asked)
-        pairs = tuple((each, value) for each, value in zip(conditions, reduced, strict=True) if value)
+        pairs = tuple(
+            (each, value) for each, value in zip(conditions, reduced, strict=True) if value
+        )
         return Case(pairs, default, case.type)
 
     def _conditions_of_columns(self, asked: list[Expression]) -> list[Expression] | None:
         """The conditions over the values of their columns; None where these are too many."""
-        read = [self._reduced(column, fine=True) for condition in asked for column in columns(condition)]
-        reduced = [] if None in read else [self._reduced(condition, fine=True) for condition in asked]
+        read = [
+            self._reduced(column, fine=True) for condition in asked for column in columns(condition)
+        ]
+        reduced = (
+            [] if None in read else [self._reduced(condition, fine=True) for condition in asked]
+        )
         known = [each for each in reduced if each is not None]
         return known if len(known) == len(asked) and self._inputs(known) <= MAX_KEYS else None
 
@@ -232,7 +288,9 @@ class DomainValues:
         chosen = ColumnRef("", "branch", INTEGER, nullable=False)
         branch = self._stands_for(chosen, tuple(range(len(asked) + 1)), tuple(asked))
         assert branch is not None
-        return [Call("=", (branch, Literal(place, INTEGER)), BOOLEAN) for place in range(len(asked))]
+        return [
+            Call("=", (branch, Literal(place, INTEGER)), BOOLEAN) for place in range(len(asked))
+        ]
 
     def _stands_for(
         self, expression: Expression, known: tuple[Scalar, ...] | Days | None, name: object = None
@@ -254,7 +312,11 @@ class DomainValues:
         return self._narrow[column]
 
     def _narrowly(self, expression: Expression) -> Expression:
-        return self.narrow(expression) if isinstance(expression, ColumnRef) else rebuilt(expression, self._narrow_part)
+        return (
+            self.narrow(expression)
+            if isinstance(expression, ColumnRef)
+            else rebuilt(expression, self._narrow_part)
+        )
 
     def _narrow_part(self, part: Expression) -> Expression:
         narrow = self._narrowly(part)
@@ -263,7 +325,9 @@ class DomainValues:
         return narrowed_moment(part, bounds(narrow), is_nullable(narrow), self.conditions)
 
 
-def public_values(column: ColumnRef, relation: Relation, sizes: Fanout) -> tuple[Scalar, ...] | None:
+def public_values(
+    column: ColumnRef, relation: Relation, sizes: Fanout
+) -> tuple[Scalar, ...] | None:
     """Every value of a column of a public table in the relation, with NULL if a row may lack its partner there.
 
     A key, a MIN or a MAX of a subquery per unit has those of the column that it is of. None of all other columns, and
@@ -274,8 +338,12 @@ def public_values(column: ColumnRef, relation: Relation, sizes: Fanout) -> tuple
         case Scan(table=table, derived=False, unit=None):
             found = sizes.values(table, column)
         case PerUnit() | Groups() as leaf:
-            inner = dict(leaf.keys).get(column.name) or _extreme(dict(leaf.aggregates).get(column.name))
-            found = public_values(inner, leaf.child, sizes) if isinstance(inner, ColumnRef) else None
+            inner = dict(leaf.keys).get(column.name) or _extreme(
+                dict(leaf.aggregates).get(column.name)
+            )
+            found = (
+                public_values(inner, leaf.child, sizes) if isinstance(inner, ColumnRef) else None
+            )
     return found if found is None or not column.nullable else tuple(dict.fromkeys((*found, None)))
 
 
@@ -290,7 +358,9 @@ def _moment_of(expression: Expression) -> ColumnRef | None:
     match expression:
         case Call(function=function, arguments=(ColumnRef() as moment,)) if function in _OF_DAYS:
             return None if moment.public else moment
-        case Cast(argument=ColumnRef() as moment, type=SqlType(kind="date")) if moment.type.is_temporal:
+        case Cast(argument=ColumnRef() as moment, type=SqlType(kind="date")) if (
+            moment.type.is_temporal
+        ):
             return None if moment.public else moment
     return None
 

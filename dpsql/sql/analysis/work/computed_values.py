@@ -45,5 +45,7 @@ def _occurrences(condition: Expression) -> Counter[Expression]:
     found = Counter({condition: 1})
     for expression in reversed(behind):
         for part in parts(expression):
-            found[part] = 1 if isinstance(part, ColumnRef | Literal) else found[part] + found[expression]
+            found[part] = (
+                1 if isinstance(part, ColumnRef | Literal) else found[part] + found[expression]
+            )
     return found

@@ -54,7 +54,11 @@ def derived_size(tree: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSi
 
 def _of_select(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> DerivedSize:
     limit = select.args.get("limit")
-    if isinstance(limit, exp.Limit) and isinstance(limit.expression, exp.Literal) and limit.expression.is_int:
+    if (
+        isinstance(limit, exp.Limit)
+        and isinstance(limit.expression, exp.Literal)
+        and limit.expression.is_int
+    ):
         return replace(_unlimited(select, shapes), products=((int(limit.expression.name), ()),))
     return _unlimited(select, shapes)
 
@@ -73,10 +77,14 @@ def _unlimited(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> Derived
     for each in sizes:
         if each.products is None or any(map(_keeps_both, select.args.get("joins") or ())):
             return UNKNOWN
-        whole = tuple((one * other, tables + more) for one, tables in whole for other, more in each.products)
+        whole = tuple(
+            (one * other, tables + more) for one, tables in whole for other, more in each.products
+        )
     if len(sizes) > 1:
         return DerivedSize(whole)
-    return DerivedSize(whole, None if grouped else _shown(select, sizes[0]), _columns(select, sources[0]))
+    return DerivedSize(
+        whole, None if grouped else _shown(select, sizes[0]), _columns(select, sources[0])
+    )
 
 
 def _columns(select: exp.Select, source: exp.Expr) -> tuple[tuple[str, str, str], ...]:
@@ -86,7 +94,9 @@ def _columns(select: exp.Select, source: exp.Expr) -> tuple[tuple[str, str, str]
     >>> derived_size(parse_one("SELECT kind, MIN(day) FROM public.days GROUP BY kind"), {}).columns
     (('c0', 'days', 'kind'), ('c1', 'days', 'day'))
     """
-    has_totals = select.args.get("group") is not None and select.args["group"].find(*_TOTALS) is not None
+    has_totals = (
+        select.args.get("group") is not None and select.args["group"].find(*_TOTALS) is not None
+    )
     if not (isinstance(source, exp.Table) and source.db == "public") or has_totals:
         return ()
     values = [
@@ -111,10 +121,14 @@ def _of_source(source: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSi
             return ONE if not key else replace(_of_domain(shape.domain), key=key)
         case exp.Table() if isinstance(source.this, exp.Identifier) and source.db == "public":
             return _rows(1, source.name)
-        case exp.Subquery() if isinstance(source.this, exp.Select) and not source.alias_column_names:
+        case exp.Subquery() if (
+            isinstance(source.this, exp.Select) and not source.alias_column_names
+        ):
             inner = derived_size(source.this, shapes)
             names = [each.alias_or_name for each in source.this.expressions]
-            return replace(inner, key=None if inner.key is None else _named(inner.key, names), columns=())
+            return replace(
+                inner, key=None if inner.key is None else _named(inner.key, names), columns=()
+            )
         case exp.Subquery() | exp.Values():
             return replace(derived_size(source, shapes), key=None, columns=())
         case _:
@@ -144,8 +158,11 @@ def _shown(select: exp.Select, source: DerivedSize) -> frozenset[str] | None:
     """The key of the only source as columns ``c0``, ``c1`` and so on of the result, where all of it is shown."""
     if source.key is None:
         return None
-    found = {item.unalias().name: f"c{place}" for place, item in enumerate(select.expressions)
-             if isinstance(item.unalias(), exp.Column)}  # fmt: skip
+    found = {
+        item.unalias().name: f"c{place}"
+        for place, item in enumerate(select.expressions)
+        if isinstance(item.unalias(), exp.Column)
+    }
     return frozenset(found[name] for name in source.key) if source.key <= found.keys() else None
 
 

@@ -21,14 +21,19 @@ class Fanout(Protocol):
     these columns, and whose ranges have a point in common; None if it is not counted.
     """
 
-    def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int: ...
+    def __call__(
+        self, table: str, columns: tuple[str, ...], *, characters: bool = False
+    ) -> int: ...
 
     def values(self, table: str, column: ColumnRef) -> tuple[Scalar, ...] | None: ...
 
     def partners(
-        self, source: Scan | Constants, equal: tuple[str, ...], conditions: tuple[Expression, ...],
+        self,
+        source: Scan | Constants,
+        equal: tuple[str, ...],
+        conditions: tuple[Expression, ...],
         between: PublicRange | None,
-    ) -> int | None: ...  # fmt: skip
+    ) -> int | None: ...
 
 
 class UnknownSizes:
@@ -40,15 +45,20 @@ class UnknownSizes:
     def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
         if characters:
             return UNDECLARED
-        refuse("E_JOIN", f"rows are joined with each of {table}, and how many these are is not known")
+        refuse(
+            "E_JOIN", f"rows are joined with each of {table}, and how many these are is not known"
+        )
 
     def values(self, table: str, column: ColumnRef) -> tuple[Scalar, ...] | None:
         return None
 
     def partners(
-        self, source: Scan | Constants, equal: tuple[str, ...], conditions: tuple[Expression, ...],
+        self,
+        source: Scan | Constants,
+        equal: tuple[str, ...],
+        conditions: tuple[Expression, ...],
         between: PublicRange | None,
-    ) -> int | None:  # fmt: skip
+    ) -> int | None:
         return None
 
 

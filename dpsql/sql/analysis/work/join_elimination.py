@@ -55,12 +55,20 @@ def _relation(relation: Relation, read: Sequence[Expression], as_set: bool) -> R
     while True:
         for step in reversed(outer):
             others = [each for other in outer if other is not step for each in other.on]
-            if not _is_read(step.source, [*read, *conditions, *others], [*inner, *(each.source for each in outer)]):
+            if not _is_read(
+                step.source,
+                [*read, *conditions, *others],
+                [*inner, *(each.source for each in outer)],
+            ):
                 outer.remove(step)
                 break
         else:
-            found = _eliminate_inner_join(inner, conditions, [*read, *(each for step in outer for each in step.on)],
-                           [step.source for step in outer])  # fmt: skip
+            found = _eliminate_inner_join(
+                inner,
+                conditions,
+                [*read, *(each for step in outer for each in step.on)],
+                [step.source for step in outer],
+            )
             if found is None:
                 break
             inner, conditions = found
@@ -74,7 +82,10 @@ def _relation(relation: Relation, read: Sequence[Expression], as_set: bool) -> R
 
 
 def _eliminate_inner_join(
-    inner: list[Leaf], conditions: list[Expression], read: Sequence[Expression], outer: Sequence[Leaf]
+    inner: list[Leaf],
+    conditions: list[Expression],
+    read: Sequence[Expression],
+    outer: Sequence[Leaf],
 ) -> tuple[list[Leaf], list[Expression]] | None:
     """The sources and conditions without one source that is only asked whether it has a row; None without such."""
     for source in reversed(inner):
@@ -98,14 +109,19 @@ def _exists(source: Leaf, own: list[Expression], rest: Sequence[Leaf]) -> Expres
     met = [other for other in rest if any(_names(each, other) for each in own)]
     for each in own:
         inside = {column.relation for column in columns(each)} <= within
-        if not inside and not any(left.relation in within and right.relation not in within
-                                  for left, right in equalities([each])):  # fmt: skip
+        if not inside and not any(
+            left.relation in within and right.relation not in within
+            for left, right in equalities([each])
+        ):
             return None
     relation: Relation = source if condition is None else Filter(source, condition)
     if unit_of(source) is not None and (len(met) != 1 or not is_tied(relation, aliases(met[0]))):
         return None
-    if len(met) > 1 or any(column.relation not in within.union(*map(aliases, rest)) for each in own
-                           for column in columns(each)):  # fmt: skip
+    if len(met) > 1 or any(
+        column.relation not in within.union(*map(aliases, rest))
+        for each in own
+        for column in columns(each)
+    ):
         return None
     return Subquery(relation, None, outer_columns(relation), BOOLEAN)
 
@@ -122,7 +138,11 @@ def _inside(relation: Relation) -> Relation:
             return replace(relation, left=_inside(left), right=_inside(right), condition=whole)
         case PerUnit(child=child, keys=keys, aggregates=aggregates):
             unit = unit_of(child)
-            read = [*(key for _, key in keys), *_parts([each for _, each in aggregates]), *([unit] if unit else [])]
+            read = [
+                *(key for _, key in keys),
+                *_parts([each for _, each in aggregates]),
+                *([unit] if unit else []),
+            ]
             as_set = all(unit_ignores_repeated_rows(each.function) for _, each in aggregates)
             return replace(relation, child=_relation(child, read, as_set))
         case Compound(operator=operator, branches=branches):
@@ -153,8 +173,12 @@ def _parts(aggregates: Iterable[Aggregate | UnitAggregate]) -> list[Expression]:
 def _is_read(source: Leaf, expressions: Iterable[Expression], others: Iterable[Leaf]) -> bool:
     """Whether one of the expressions, or another source, reads a column of the source."""
     named = any(_names(each, source) for each in expressions)
-    return named or any(column.relation in aliases(source) for each in others if each is not source
-                        for column in outer_columns(each))  # fmt: skip
+    return named or any(
+        column.relation in aliases(source)
+        for each in others
+        if each is not source
+        for column in outer_columns(each)
+    )
 
 
 def _names(expression: Expression, source: Leaf) -> bool:

@@ -15,9 +15,28 @@ from typing import TypeAlias, assert_never
 from dpsql.schema import UNIT
 from dpsql.sql.analysis.limit_arithmetic import row_limit
 from dpsql.sql.analysis.stability import limits
-from dpsql.sql.ir.expression import Call, ColumnRef, Expression, columns, conjunction, conjuncts, subqueries
+from dpsql.sql.ir.expression import (
+    Call,
+    ColumnRef,
+    Expression,
+    columns,
+    conjunction,
+    conjuncts,
+    subqueries,
+)
 from dpsql.sql.ir.references import outer_columns
-from dpsql.sql.ir.relation import Compound, Constants, Filter, Groups, Join, Leaf, PerUnit, Relation, Scan, unit_of
+from dpsql.sql.ir.relation import (
+    Compound,
+    Constants,
+    Filter,
+    Groups,
+    Join,
+    Leaf,
+    PerUnit,
+    Relation,
+    Scan,
+    unit_of,
+)
 
 #: How a source is joined to those before it; the first one is not.
 StepKind: TypeAlias = OneOf["first", "inner", "left", "full"]
@@ -53,7 +72,10 @@ class JoinOrder:
     @property
     def of_inner_joins(self) -> tuple[Expression, ...]:
         """The conditions that each row of the join fulfils."""
-        return (*self.where, *(each for step in self.steps if step.kind in ("first", "inner") for each in step.on))
+        return (
+            *self.where,
+            *(each for step in self.steps if step.kind in ("first", "inner") for each in step.on),
+        )
 
     @property
     def conditions(self) -> tuple[Expression, ...]:
@@ -80,7 +102,11 @@ def join_order(relation: Relation) -> JoinOrder:
         on = [each for each in left if _is_between(each, source, joined)]
         left = [each for each in left if each not in on]
         on_unit = _is_on_unit(source, [*on, *left], (joined - aliases(source)) | outside, known)
-        steps.append(JoinStep(source, "inner", tuple(on), is_single(source, on, joined - aliases(source)), on_unit))
+        steps.append(
+            JoinStep(
+                source, "inner", tuple(on), is_single(source, on, joined - aliases(source)), on_unit
+            )
+        )
     for kind, source, condition in outer:
         own = list(_demands(condition))
         steps.append(JoinStep(source, kind, tuple(own), is_single(source, own, within)))
@@ -100,7 +126,9 @@ def equated(
     """The columns of the source that the conditions equate with a column of ``others``, or of any other relation, so
     that one value of that column meets one value of the source's."""
     for own, other in equalities(conditions):
-        named = own.relation == source.alias != other.relation and (others is None or other.relation in others)
+        named = own.relation == source.alias != other.relation and (
+            others is None or other.relation in others
+        )
         if named and (own.type == other.type or own.type.facts.distinct_as_double(own.type)):
             yield own
 
@@ -116,7 +144,9 @@ def equalities(conditions: Iterable[Expression]) -> Iterator[tuple[ColumnRef, Co
                 pass
 
 
-def is_single(source: Leaf, conditions: Iterable[Expression], others: Collection[str] | None = None) -> bool:
+def is_single(
+    source: Leaf, conditions: Iterable[Expression], others: Collection[str] | None = None
+) -> bool:
     """Whether a row of the others meets one row of the private source at most: they share what stands in one row."""
     given = {column.name for column in equated(source, conditions, others)}
     match source:
@@ -139,7 +169,11 @@ def _flat(relation: Relation) -> tuple[list[Leaf], list[_Outer], list[Expression
         case Join(left=left, right=right, kind="inner", condition=condition):
             inner, outer, conditions = _flat(left)
             inner_right, outer_right, more = _flat(right)
-            return [*inner, *inner_right], [*outer, *outer_right], [*conditions, *more, *_demands(condition)]
+            return (
+                [*inner, *inner_right],
+                [*outer, *outer_right],
+                [*conditions, *more, *_demands(condition)],
+            )
         case Join(left=left, right=right, kind=kind, condition=condition):
             inner, outer, conditions = _flat(left)
             (source,), (), () = _flat(right)
@@ -156,14 +190,21 @@ def _without_void_outer_joins(
     """The same rows with inner joins for LEFT JOINs whose rows without a partner fail a condition on all rows: one that
     equates a column of the private source that they lack with one of another private source."""
     every = (*inner, *(lacking for _, lacking, _ in outer))
-    private = {alias for source in every if unit_of(source) is not None for alias in aliases(source)}
+    private = {
+        alias for source in every if unit_of(source) is not None for alias in aliases(source)
+    }
     for place, (kind, source, condition) in enumerate(outer):
         if kind != "left" or unit_of(source) is None:
             continue
         others = private - aliases(source)
-        if any(own.relation in aliases(source) and other.relation in others for own, other in equalities(conditions)):
+        if any(
+            own.relation in aliases(source) and other.relation in others
+            for own, other in equalities(conditions)
+        ):
             left = outer[:place] + outer[place + 1 :]
-            return _without_void_outer_joins([*inner, source], left, [*conditions, *_demands(condition)])
+            return _without_void_outer_joins(
+                [*inner, source], left, [*conditions, *_demands(condition)]
+            )
     return inner, outer, conditions
 
 
@@ -179,10 +220,16 @@ def _demands(condition: Expression | None) -> Iterator[Expression]:
         first, *others = ([*conjuncts(side)] for side in _sides(each))
         common = [part for part in first if all(part in other for other in others)]
         yield from common
-        rest = [conjunction([part for part in side if part not in common]) for side in (first, *others)]
+        rest = [
+            conjunction([part for part in side if part not in common]) for side in (first, *others)
+        ]
         left = [side for side in rest if side is not None]
         if len(left) == len(rest):
-            yield reduce(lambda one, other: Call("or", (one, other), each.type), left) if common else each
+            yield (
+                reduce(lambda one, other: Call("or", (one, other), each.type), left)
+                if common
+                else each
+            )
 
 
 def _sides(condition: Expression) -> Iterator[Expression]:
@@ -195,13 +242,19 @@ def _sides(condition: Expression) -> Iterator[Expression]:
 
 
 def _ordered(
-    sources: Sequence[Leaf], conditions: Sequence[Expression], outside: frozenset[str], known: _Identified
+    sources: Sequence[Leaf],
+    conditions: Sequence[Expression],
+    outside: frozenset[str],
+    known: _Identified,
 ) -> list[Leaf]:
     """The sources of inner joins in order: that which multiplies the rows of a unit least often."""
     if len(sources) == 1:
         return list(sources)
     named = frozenset().union(*map(aliases, sources))
-    needs = {source.alias: frozenset(each.relation for each in outer_columns(source)) & named for source in sources}
+    needs = {
+        source.alias: frozenset(each.relation for each in outer_columns(source)) & named
+        for source in sources
+    }
     private = any(unit_of(source) is not None for source in sources)
     best: tuple[float, float, list[Leaf]] | None = None
     for first in sources:
@@ -217,15 +270,22 @@ def _ordered(
 
 
 def _greedy_order(
-    first: Leaf, sources: Sequence[Leaf], conditions: Sequence[Expression], needs: dict[str, frozenset[str]],
-    outside: frozenset[str], known: _Identified,
-) -> tuple[list[Leaf], float]:  # fmt: skip
+    first: Leaf,
+    sources: Sequence[Leaf],
+    conditions: Sequence[Expression],
+    needs: dict[str, frozenset[str]],
+    outside: frozenset[str],
+    known: _Identified,
+) -> tuple[list[Leaf], float]:
     """The order that begins with ``first``, and what one of its rows becomes at most by joins with private sources."""
     order, factor = [first], 1.0
     joined, waiting = aliases(first), [source for source in sources if source is not first]
     while waiting:
-        ranked = [(_rank(source, conditions, joined, outside, known), place) for place, source in enumerate(waiting)
-                  if needs[source.alias] <= joined]  # fmt: skip
+        ranked = [
+            (_rank(source, conditions, joined, outside, known), place)
+            for place, source in enumerate(waiting)
+            if needs[source.alias] <= joined
+        ]
         if not ranked:
             return [*order, *waiting], inf
         (_, rows), place = min(ranked)
@@ -237,7 +297,11 @@ def _greedy_order(
 
 
 def _rank(
-    source: Leaf, conditions: Sequence[Expression], joined: frozenset[str], outside: frozenset[str], known: _Identified
+    source: Leaf,
+    conditions: Sequence[Expression],
+    joined: frozenset[str],
+    outside: frozenset[str],
+    known: _Identified,
 ) -> tuple[int, float]:
     """How soon a source is to be joined, the smaller the sooner, and how many of a unit's rows a row meets."""
     if unit_of(source) is None:
@@ -247,12 +311,18 @@ def _rank(
     return (1 if _is_on_unit(source, conditions, joined | outside, known) else 2), most_rows(source)
 
 
-def _identified(inner: Sequence[Leaf], outer: Sequence[_Outer], conditions: Sequence[Expression]) -> _Identified:
+def _identified(
+    inner: Sequence[Leaf], outer: Sequence[_Outer], conditions: Sequence[Expression]
+) -> _Identified:
     """What columns identify. Behind an outer join a column no longer says so, but its source and the join's own
     condition do, and where it is not NULL it still identifies the same; so does a column of a subquery that is one."""
     every = [*conditions, *(each for _, _, condition in outer for each in _demands(condition))]
     read = (column for condition in every for column in columns(condition))
-    known = {(column.relation, column.name): column.identifies for column in read if column.identifies is not None}
+    known = {
+        (column.relation, column.name): column.identifies
+        for column in read
+        if column.identifies is not None
+    }
     for source in (*inner, *(lacking for _, lacking, _ in outer)):
         unit = unit_of(source)
         if unit is not None and unit.identifies is not None:
@@ -267,17 +337,22 @@ def _identified(inner: Sequence[Leaf], outer: Sequence[_Outer], conditions: Sequ
     return known
 
 
-def _is_on_unit(source: Leaf, conditions: Iterable[Expression], others: frozenset[str], known: _Identified) -> bool:
+def _is_on_unit(
+    source: Leaf, conditions: Iterable[Expression], others: frozenset[str], known: _Identified
+) -> bool:
     """Whether rows of a private source meet rows of their unit alone: conditions equate what identifies the same."""
 
     def identifies(column: ColumnRef) -> str | None:
         return known.get((column.relation, column.name))
 
     return any(
-        own.relation in aliases(source) and other.relation in others and own.type == other.type
-        and identifies(own) is not None and identifies(own) == identifies(other)
+        own.relation in aliases(source)
+        and other.relation in others
+        and own.type == other.type
+        and identifies(own) is not None
+        and identifies(own) == identifies(other)
         for own, other in equalities(conditions)
-    )  # fmt: skip
+    )
 
 
 def most_rows(source: Leaf) -> float:

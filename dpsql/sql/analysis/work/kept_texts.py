@@ -45,7 +45,9 @@ class AddedCharacters:
         if expression.type.kind != "text":
             return 0
         most = bounds(expression).high
-        if most is not None and not any(column.type.kind == "text" for column in columns(expression)):
+        if most is not None and not any(
+            column.type.kind == "text" for column in columns(expression)
+        ):
             return int(most)  # none of it is a text of the row's
         added = self._of_parts(expression)
         return added if most is None else min(added, int(most))
@@ -65,7 +67,9 @@ class AddedCharacters:
                 return size
             case Call(function="strftime", arguments=arguments):
                 return _STRFTIME * max(map(self._added, arguments))
-            case Call(function=function, arguments=(text, *_)) if FUNCTIONS[function].parameters[:1] == ("text",):
+            case Call(function=function, arguments=(text, *_)) if FUNCTIONS[function].parameters[
+                :1
+            ] == ("text",):
                 return self._added(text)
             case _:
                 return max(map(self._added, parts(expression)), default=0)

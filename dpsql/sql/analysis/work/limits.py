@@ -71,7 +71,10 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
     an expression. A core in which no row is multiplied and no text is cut stays as it is.
     """
     every = list(cores)
-    works, texts = [unit_work(core, fanout) for core in every], [PublicTexts(core, fanout) for core in every]
+    works, texts = (
+        [unit_work(core, fanout) for core in every],
+        [PublicTexts(core, fanout) for core in every],
+    )
     if _are_heavy(works, texts):
         for work in works:
             work.hold()
@@ -123,26 +126,38 @@ def _require_small_automata(work: UnitWork) -> None:
         said = f"'{pattern}'" if len(pattern) <= _MOST_SAID else f"'{pattern[:_MOST_SAID]}…'"
         if most_states(match.function, pattern) is None:
             like = " (so LIKE with % and _ is matched)" if pattern.startswith("(?s)") else ""
-            refuse("E_FUNC", f"the regular expression {said}{like} may take an automaton of more than "
-                   f"{MOST_STATES:,} states, which the rows of all people share; begin it with ^, or ask for fewer "
-                   "characters behind a place that may be anywhere")  # fmt: skip
+            refuse(
+                "E_FUNC",
+                f"the regular expression {said}{like} may take an automaton of more than "
+                f"{MOST_STATES:,} states, which the rows of all people share; begin it with ^, or ask for fewer "
+                "characters behind a place that may be anywhere",
+            )
         if is_repeated(match) and most_bytes_behind(pattern) is None:
-            refuse("E_FUNC", f"REGEXP_REPLACE with the option 'g' searches anew behind each match of {said}, "
-                   "and may read the rest of the text each time; leave out what reads on behind a match to find a "
-                   "longer one, or the option 'g'")  # fmt: skip
+            refuse(
+                "E_FUNC",
+                f"REGEXP_REPLACE with the option 'g' searches anew behind each match of {said}, "
+                "and may read the rest of the text each time; leave out what reads on behind a match to find a "
+                "longer one, or the option 'g'",
+            )
 
 
 def _require_few_rows(work: UnitWork) -> None:
     for alias in sorted(work.held):
         if row_limit(work.tables[alias].limits) is None:
             table = work.tables[alias].table
-            refuse("E_BOUNDS", f"rows of {table} meet several others of their unit here, or much is made of each row, "
-                   "and the schema does not limit how many a unit has; declare max_rows_per_unit for "
-                   f"{table}, or aggregate it per unit in a subquery before it is joined")  # fmt: skip
+            refuse(
+                "E_BOUNDS",
+                f"rows of {table} meet several others of their unit here, or much is made of each row, "
+                "and the schema does not limit how many a unit has; declare max_rows_per_unit for "
+                f"{table}, or aggregate it per unit in a subquery before it is joined",
+            )
     if work.most.rows > MOST_ROWS:
-        refuse("E_JOIN", f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), "
-               f"and at most {MOST_ROWS:,} are made; join on a key, aggregate a table per unit in a subquery before it "
-               "is joined, or ask with EXISTS")  # fmt: skip
+        refuse(
+            "E_JOIN",
+            f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), "
+            f"and at most {MOST_ROWS:,} are made; join on a key, aggregate a table per unit in a subquery before it "
+            "is joined, or ask with EXISTS",
+        )
 
 
 def _known(work: UnitWork, texts: PublicTexts) -> Known:
@@ -154,17 +169,23 @@ def _known(work: UnitWork, texts: PublicTexts) -> Known:
 def _require_few_public_characters(work: UnitWork, known: Known) -> None:
     made = characters_made(work.computed, known)
     if made > _MOST_MADE:
-        refuse("E_JOIN", f"the texts that are made of one row may have {made:,} characters, since those of public "
-               f"tables are long, and at most {_MOST_MADE:,} stand together; cut them with LEFT")  # fmt: skip
+        refuse(
+            "E_JOIN",
+            f"the texts that are made of one row may have {made:,} characters, since those of public "
+            f"tables are long, and at most {_MOST_MADE:,} stand together; cut them with LEFT",
+        )
 
 
 def _require_few_pieces(work: UnitWork, known: Known) -> None:
     split, others = split_texts(work.computed, known)
     made = split * UNDECLARED + others
     if made > _MOST_SPLIT:
-        refuse("E_FUNC", f"the texts that SPLIT_PART splits for one row may have {made:,} characters together, "
-               f"{UNDECLARED:,} of each text whose length is not declared, and at most {_MOST_SPLIT:,} are split; cut "
-               "them first, as in SPLIT_PART(LEFT(note, 100), ',', 2)")  # fmt: skip
+        refuse(
+            "E_FUNC",
+            f"the texts that SPLIT_PART splits for one row may have {made:,} characters together, "
+            f"{UNDECLARED:,} of each text whose length is not declared, and at most {_MOST_SPLIT:,} are split; cut "
+            "them first, as in SPLIT_PART(LEFT(note, 100), ',', 2)",
+        )
 
 
 def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
@@ -180,7 +201,8 @@ def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
         return True
     kept = [[each for each in work.computed if each.type.kind == "text"] for work in works]
     return any(
-        AddedCharacters(its).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in whole)
+        AddedCharacters(its).of(whole) > _MOST_ADDED
+        or any(copies_in(each) > _MOST_KEPT for each in whole)
         for whole, its in zip(kept, texts, strict=True)
     )
 
@@ -214,7 +236,10 @@ def _require_few_steps(works: Sequence[UnitWork], known: Sequence[Known]) -> Non
         _, each, work = max(made, key=lambda found: found[0])
         many = f"the rows of one unit may become {work.most.rows:,} here ({' × '.join(work.most.factors)}), with"
         said = many if work.most.rows > 1 else "a row takes"
-        refuse("E_JOIN", f"{said} {each:,} steps each, one for each number and "
-               f"for {CHARACTERS} characters of a text, of which {UNDECLARED:,} are counted where its length is not "
-               f"known: at most {MOST_STEPS:,} are made in a statement; join fewer rows, compute it before the join, "
-               "match shorter patterns, or cut texts with LEFT")  # fmt: skip
+        refuse(
+            "E_JOIN",
+            f"{said} {each:,} steps each, one for each number and "
+            f"for {CHARACTERS} characters of a text, of which {UNDECLARED:,} are counted where its length is not "
+            f"known: at most {MOST_STEPS:,} are made in a statement; join fewer rows, compute it before the join, "
+            "match shorter patterns, or cut texts with LEFT",
+        )

@@ -37,12 +37,23 @@ class PublicTexts:
         """
         every = list(expressions)
         read = {column for each in every for column in columns(each) if _is_open(column)}
-        inner = {each: each.aggregate.argument for whole in every for each in subqueries(whole)
-                 if each.type.kind == "text" and each.aggregate is not None}  # fmt: skip
-        if not any(column.public for column in read) and not any(unit_of(each.relation) is None for each in inner):
+        inner = {
+            each: each.aggregate.argument
+            for whole in every
+            for each in subqueries(whole)
+            if each.type.kind == "text" and each.aggregate is not None
+        }
+        if not any(column.public for column in read) and not any(
+            unit_of(each.relation) is None for each in inner
+        ):
             return {}
-        lengths: dict[Expression, int] = {each: self.length(each) if each.public else UNDECLARED for each in read}
-        lengths |= {each: UNDECLARED if value is None else self._made(value) for each, value in inner.items()}
+        lengths: dict[Expression, int] = {
+            each: self.length(each) if each.public else UNDECLARED for each in read
+        }
+        lengths |= {
+            each: UNDECLARED if value is None else self._made(value)
+            for each, value in inner.items()
+        }
         return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
 
     def lengths(self, expressions: Iterable[Expression]) -> Known:
@@ -51,11 +62,21 @@ class PublicTexts:
         """
         every = list(expressions)
         lengths: dict[Expression, int] = {
-            column: self._whole(column) for each in every for column in columns(each) if _is_open(column)
+            column: self._whole(column)
+            for each in every
+            for column in columns(each)
+            if _is_open(column)
         }
-        inner = {each: each.aggregate.argument for whole in every for each in subqueries(whole)
-                 if each.type.kind == "text" and each.aggregate is not None}  # fmt: skip
-        lengths |= {each: UNDECLARED if value is None else self._made_whole(value) for each, value in inner.items()}
+        inner = {
+            each: each.aggregate.argument
+            for whole in every
+            for each in subqueries(whole)
+            if each.type.kind == "text" and each.aggregate is not None
+        }
+        lengths |= {
+            each: UNDECLARED if value is None else self._made_whole(value)
+            for each, value in inner.items()
+        }
         return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
 
     def length(self, column: ColumnRef) -> int:
@@ -71,7 +92,9 @@ class PublicTexts:
         match self._sources.get(column.relation):
             case Compound(branches=branches) if column.name[1:].isdigit():
                 return [branch.columns[int(column.name[1:])] for branch in branches]
-            case PerUnit(keys=keys, aggregates=aggregates) | Groups(keys=keys, aggregates=aggregates):
+            case (
+                PerUnit(keys=keys, aggregates=aggregates) | Groups(keys=keys, aggregates=aggregates)
+            ):
                 made = dict(keys) | {name: each.argument for name, each in aggregates}
                 expression = made.get(column.name)
                 return [] if expression is None else [expression]

@@ -17,7 +17,16 @@ from dpsql.sql.functions.regular_expression.repeated_search import most_bytes_be
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import positions
 from dpsql.sql.functions.signature import CallCost
-from dpsql.sql.ir.expression import INTEGER, Call, Cast, ColumnRef, Expression, Literal, columns, parts
+from dpsql.sql.ir.expression import (
+    INTEGER,
+    Call,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    columns,
+    parts,
+)
 
 #: Characters of a text that are as much work as a number.
 CHARACTERS = 16
@@ -56,7 +65,9 @@ def steps(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> in
 
 def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> int:
     """The steps that it takes to find equal values of each expression among all rows, or an order of them."""
-    texts = ((each, _length(each, known) if each.type.kind == "text" else 0) for each in expressions)
+    texts = (
+        (each, _length(each, known) if each.type.kind == "text" else 0) for each in expressions
+    )
     return sum(_ORDERED * (1 + length // CHARACTERS) for _, length in texts)
 
 
@@ -64,7 +75,11 @@ def texts_made(expressions: Iterable[Expression]) -> Counter[Expression]:
     """The texts that are made of others, at whatever depth, and how often each is."""
     made = computed(expressions).items()
     return Counter(
-        {each: times for each, times in made if each.type.kind == "text" and not isinstance(each, ColumnRef)}
+        {
+            each: times
+            for each, times in made
+            if each.type.kind == "text" and not isinstance(each, ColumnRef)
+        }
     )
 
 
@@ -72,20 +87,37 @@ def characters_made(expressions: Collection[Expression], known: Known) -> int:
     """The most characters of all texts that are made of texts of known lengths, and that several keep of one."""
     kept = [each for each in expressions if each.type.kind == "text"]
     made = (texts_made(expressions) + Counter(kept[1:])).items()
-    return sum(times * _length(each, known) for each, times in made if not known.keys().isdisjoint(within([each])))
+    return sum(
+        times * _length(each, known)
+        for each, times in made
+        if not known.keys().isdisjoint(within([each]))
+    )
 
 
 def looks(expressions: Iterable[Expression]) -> int:
     """How often the regular expressions and LIKEs in the expressions look at a character."""
-    return sum(times * found for each, times in computed(expressions).items() if (found := _looks(each)) > 1)
+    return sum(
+        times * found
+        for each, times in computed(expressions).items()
+        if (found := _looks(each)) > 1
+    )
 
 
 def _own(expression: Expression, known: Known) -> int:
     times = max(_looks(expression), _character_cost_factor(expression, known))
     texts = [each for each in (expression, *parts(expression)) if each.type.kind == "text"]
-    long = sum(each.type.kind == "decimal" and (each.type.precision or 0) >= _LONG for each in parts(expression))
+    long = sum(
+        each.type.kind == "decimal" and (each.type.precision or 0) >= _LONG
+        for each in parts(expression)
+    )
     called = _CALLED if texts and isinstance(expression, Call) else 0
-    whole = 1 + called + _slow(expression) + _OF_LONG * long + _PER_CHARACTER * _listed_characters(expression)
+    whole = (
+        1
+        + called
+        + _slow(expression)
+        + _OF_LONG * long
+        + _PER_CHARACTER * _listed_characters(expression)
+    )
     return whole + times * sum(_length(each, known) // CHARACTERS for each in texts)
 
 
@@ -102,7 +134,13 @@ def _looks(expression: Expression) -> int:
     if not isinstance(expression, Call):
         return 1
     match FUNCTIONS[expression.function].cost:
-        case CallCost.QUICK | CallCost.ONE_LOOK | CallCost.BY_CHARACTER | CallCost.SPLIT | CallCost.REVERSED:
+        case (
+            CallCost.QUICK
+            | CallCost.ONE_LOOK
+            | CallCost.BY_CHARACTER
+            | CallCost.SPLIT
+            | CallCost.REVERSED
+        ):
             return 1
         case CallCost.LIKE:
             return _LOOKS
@@ -117,7 +155,10 @@ def _followed(match: Call) -> int:
     where states are many, and where a group is extracted."""
     pattern = pattern_of(match)
     states = most_states(match.function, pattern)
-    has_group = match.function == "regexp_extract" and match.arguments[2:] not in ((), (Literal(0, INTEGER),))
+    has_group = match.function == "regexp_extract" and match.arguments[2:] not in (
+        (),
+        (Literal(0, INTEGER),),
+    )
     if states is not None and states <= _FEW_STATES and not has_group:
         return _LOOKS
     return 4 * _LOOKS * max(1, positions(with_its_options(pattern)))
@@ -131,7 +172,9 @@ def _again(match: Call) -> int:
 def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
     """The regular expressions in the expressions that are matched with what a row holds."""
     for each in within(expressions):
-        is_match = isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.REGULAR_EXPRESSION
+        is_match = (
+            isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.REGULAR_EXPRESSION
+        )
         if isinstance(each, Call) and is_match and not isinstance(each.arguments[0], Literal):
             yield each
 
@@ -139,10 +182,11 @@ def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
 def has_pattern_of_data(expressions: Iterable[Expression]) -> bool:
     """Whether a LIKE has a pattern that a row holds, which is tried at each character of the text."""
     return any(
-        isinstance(each, Call) and FUNCTIONS[each.function].cost is CallCost.LIKE
+        isinstance(each, Call)
+        and FUNCTIONS[each.function].cost is CallCost.LIKE
         and not isinstance(each.arguments[1], Literal)
         for each in within(expressions)
-    )  # fmt: skip
+    )
 
 
 def pattern_of(match: Call) -> str:
@@ -182,9 +226,13 @@ def _slow(expression: Expression) -> int:
             return _DOUBTFUL
         case Call(function=function, arguments=arguments) if function not in _COMPARED:
             return _DOUBTFUL if FUNCTIONS[function].may_fail(*map(bounds, arguments)) else 0
-        case Cast(argument=argument, type=sql_type) if argument.type.kind == "text" and sql_type.kind == "decimal":
+        case Cast(argument=argument, type=sql_type) if (
+            argument.type.kind == "text" and sql_type.kind == "decimal"
+        ):
             return _READ
-        case Cast(argument=argument, type=sql_type) if not (argument.type.is_numeric and sql_type.kind == "double"):
+        case Cast(argument=argument, type=sql_type) if not (
+            argument.type.is_numeric and sql_type.kind == "double"
+        ):
             return _DOUBTFUL
         case _:
             return 0
@@ -212,7 +260,11 @@ def copies(expressions: Collection[Expression]) -> int:
         if _slow(each):
             converted.update(dict.fromkeys(parts(each), times))
     kept = sum(_copies(each, known) for each in expressions if each.type.kind == "text")
-    stands = (times * _copies(each, known) for each, times in (made + converted).items() if each.type.kind == "text")
+    stands = (
+        times * _copies(each, known)
+        for each, times in (made + converted).items()
+        if each.type.kind == "text"
+    )
     return max(0, kept - 1) + sum(stands)
 
 
@@ -233,7 +285,9 @@ def split_texts(expressions: Collection[Expression], known: Known) -> tuple[int,
             undeclared += times * _copies(text, copied)
             most = bounds(text, known).high
             ends = [bounds(part, known).high for part in within([text]) if part.type.kind == "text"]
-            characters += times * (sum(int(end) for end in ends if end is not None) if most is None else int(most))
+            characters += times * (
+                sum(int(end) for end in ends if end is not None) if most is None else int(most)
+            )
     return undeclared, characters
 
 

@@ -15,7 +15,14 @@ from typing import assert_never
 from dpsql.errors import Refused
 from dpsql.sql.analysis.limit_arithmetic import row_limit
 from dpsql.sql.analysis.work.fanout import Fanout
-from dpsql.sql.analysis.work.join_order import JoinOrder, JoinStep, aliases, equalities, equated, join_order
+from dpsql.sql.analysis.work.join_order import (
+    JoinOrder,
+    JoinStep,
+    aliases,
+    equalities,
+    equated,
+    join_order,
+)
 from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import ColumnRef, Expression, Subquery, columns, subqueries
 from dpsql.sql.ir.references import expressions_of, outer_columns
@@ -50,7 +57,9 @@ class RowBound:
 
     def times(self, other: RowBound) -> RowBound:
         """Each row joined with each row of the other."""
-        return RowBound(self.rows * other.rows, self.scans | other.scans, self.factors + other.factors)
+        return RowBound(
+            self.rows * other.rows, self.scans | other.scans, self.factors + other.factors
+        )
 
 
 #: A row that is the only one of its unit, whatever the data hold.
@@ -71,7 +80,11 @@ def unit_work(core: Core, fanout: Fanout) -> UnitWork:
     work.evaluate(work.relation(core.relation), [*core.keys, *arguments])
     work.listed = sum(len(each.values) for each in core.aggregates)
     work.ordered += [*core.keys, *(group for each in core.aggregates for group in each.groups)]
-    found = [each.argument for each in core.aggregates if each.argument is not None and not each.function.is_additive]
+    found = [
+        each.argument
+        for each in core.aggregates
+        if each.argument is not None and not each.function.is_additive
+    ]
     work.ordered, work.sets = work.ordered + found, len(found)
     return work
 
@@ -109,7 +122,9 @@ class UnitWork:
         """Count what the subqueries in the expressions read for each of these rows."""
         self.computed += (expressions := list(expressions))
         self._widest = max(self._widest, made, key=lambda each: each.rows)
-        for each in dict.fromkeys(part for expression in expressions for part in subqueries(expression)):
+        for each in dict.fromkeys(
+            part for expression in expressions for part in subqueries(expression)
+        ):
             self._read(made, each)
 
     def hold(self) -> None:
@@ -124,12 +139,17 @@ class UnitWork:
         if unit_of(source) is None:
             return self._multiplied(made, self.public_source(source, _equated_names(order, place)))
         if step.kind == "inner" and not (step.single or step.on_unit):
-            refuse("E_JOIN", "private rows would meet those of other people here before they are tied to their unit; "
-                   "equate the unit of each private table with that of one that every row has")  # fmt: skip
+            refuse(
+                "E_JOIN",
+                "private rows would meet those of other people here before they are tied to their unit; "
+                "equate the unit of each private table with that of one that every row has",
+            )
         other = self._source(source)
         self.repeats |= made != _ONE or other != _ONE
         if step.kind == "full":
-            return replace(self._multiplied(made, other), rows=made.rows * other.rows + made.rows + other.rows)
+            return replace(
+                self._multiplied(made, other), rows=made.rows * other.rows + made.rows + other.rows
+            )
         return made if step.single else self._multiplied(made, other)
 
     def _multiplied(self, made: RowBound, other: RowBound) -> RowBound:
@@ -150,7 +170,9 @@ class UnitWork:
     def _source(self, source: Leaf) -> RowBound:
         """The rows of one unit in a private source."""
         match source:
-            case Scan(unit=unit, path=path) if unit and path and not path.hops and unit.name in path.unique:
+            case Scan(unit=unit, path=path) if (
+                unit and path and not path.hops and unit.name in path.unique
+            ):
                 return _ONE
             case Scan(alias=alias, table=table, limits=limits):
                 self.tables[alias] = source
@@ -178,15 +200,25 @@ class UnitWork:
     def _read(self, made: RowBound, subquery: Subquery) -> None:
         """A subquery that only asks for rows with the row's own values reads private rows, and one public table, once;
         all others read theirs for each row."""
-        relation, by_value = subquery.relation, _asks_by_value(subquery.relation, subquery.aggregate)
+        relation, by_value = (
+            subquery.relation,
+            _asks_by_value(subquery.relation, subquery.aggregate),
+        )
         if unit_of(relation) is not None:
             inner, self.repeats = self.relation(relation), True
             inner = inner if by_value else self._multiplied(made, inner)
-        elif by_value and [type(step.source) for step in join_order(relation).steps] in ([Scan], [Constants]):
+        elif by_value and [type(step.source) for step in join_order(relation).steps] in (
+            [Scan],
+            [Constants],
+        ):
             return
         else:
             inner = self._multiplied(made, self.public_relation(relation))
-        arguments = () if subquery.aggregate is None else (subquery.aggregate.argument, subquery.aggregate.condition)
+        arguments = (
+            ()
+            if subquery.aggregate is None
+            else (subquery.aggregate.argument, subquery.aggregate.condition)
+        )
         self.evaluate(inner, [part for part in arguments if part is not None])
 
     # -- public rows -------------------------------------------------------------------------------------------------
@@ -202,7 +234,9 @@ class UnitWork:
                 return self._derived(size, given)
             case Constants(rows=listed):
                 places = sorted(int(name[1:]) for name in given)
-                rows = max(Counter(tuple(row[place] for place in places) for row in listed).values())
+                rows = max(
+                    Counter(tuple(row[place] for place in places) for row in listed).values()
+                )
                 return RowBound(rows, frozenset(), (f"VALUES {rows:,}",))
             case PerUnit(child=child, keys=keys) | Groups(child=child, keys=keys):
                 whole = {name for name, _ in keys} <= set(given)
@@ -211,7 +245,11 @@ class UnitWork:
                 parts = []
                 for branch in branches:
                     shown = {f"c{place}": each for place, each in enumerate(branch.columns)}
-                    known = [each for each in map(shown.__getitem__, given) if isinstance(each, ColumnRef)]
+                    known = [
+                        each
+                        for each in map(shown.__getitem__, given)
+                        if isinstance(each, ColumnRef)
+                    ]
                     parts.append(self.public_relation(branch.relation, known))
                 rows = sum(part.rows for part in parts)
                 return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
@@ -222,12 +260,18 @@ class UnitWork:
         if size.key is not None and size.key <= set(given):
             return RowBound(1, frozenset())
         if size.products is None:
-            refuse("E_JOIN", "rows are joined with each row of a subquery, and how many these are is not known "
-                   "beforehand; compare all of its keys for equality, or aggregate it to one row")  # fmt: skip
+            refuse(
+                "E_JOIN",
+                "rows are joined with each row of a subquery, and how many these are is not known "
+                "beforehand; compare all of its keys for equality, or aggregate it to one row",
+            )
         rows = sum(
-            number * prod(max(1, self._fanout(table, ())) for table in tables) for number, tables in size.products
+            number * prod(max(1, self._fanout(table, ())) for table in tables)
+            for number, tables in size.products
         )
-        equal = [self._fanout(table, (column,)) for name, table, column in size.columns if name in given]
+        equal = [
+            self._fanout(table, (column,)) for name, table, column in size.columns if name in given
+        ]
         rows = min([rows, *equal])
         return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
 
@@ -240,9 +284,13 @@ class UnitWork:
             names = {each.name for each in known if each.relation == step.source.alias}
             other = self.public_source(step.source, names | _equated_names(order, place))
             if step.kind == "full":
-                made = replace(made.times(other), rows=made.rows * other.rows + made.rows + other.rows)
+                made = replace(
+                    made.times(other), rows=made.rows * other.rows + made.rows + other.rows
+                )
             else:
-                made = made.times(replace(other, rows=max(other.rows, 1)) if step.kind == "left" else other)
+                made = made.times(
+                    replace(other, rows=max(other.rows, 1)) if step.kind == "left" else other
+                )
         self.evaluate(made, order.conditions)
         return made
 
@@ -259,12 +307,19 @@ def _asks_by_value(relation: Relation, aggregate: UnitAggregate | None) -> bool:
     values that the rows outside have."""
     order = join_order(relation)
     within = frozenset().union(*(aliases(step.source) for step in order.steps))
-    asked = [each for each in order.conditions if any(column.relation in order.outside for column in columns(each))]
+    asked = [
+        each
+        for each in order.conditions
+        if any(column.relation in order.outside for column in columns(each))
+    ]
     arguments = () if aggregate is None else (aggregate.argument, aggregate.condition)
     inside = [column for part in arguments if part is not None for column in columns(part)]
     return (
         all(
-            any(own.relation in within and other.relation in order.outside for own, other in equalities([each]))
+            any(
+                own.relation in within and other.relation in order.outside
+                for own, other in equalities([each])
+            )
             for each in asked
         )
         and not any(outer_columns(step.source) for step in order.steps)

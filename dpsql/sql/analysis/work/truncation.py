@@ -13,7 +13,17 @@ from dpsql.schema import ITS_UNIT, UNIT
 from dpsql.sql.analysis.limit_arithmetic import row_limit
 from dpsql.sql.analysis.work.row_cost import is_declared
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import INTEGER, TEXT, Call, ColumnRef, Expression, Literal, Subquery, columns, rebuilt
+from dpsql.sql.ir.expression import (
+    INTEGER,
+    TEXT,
+    Call,
+    ColumnRef,
+    Expression,
+    Literal,
+    Subquery,
+    columns,
+    rebuilt,
+)
 from dpsql.sql.ir.references import everything_in
 from dpsql.sql.ir.relation import (
     Branch,
@@ -122,7 +132,10 @@ class _Truncation:
 
     def _cut(self, scan: Scan) -> TextCut | None:
         """What is cut of the table; None where no text of any length is read of it."""
-        read, unique = self._columns.get(scan.alias, {}), () if scan.path is None else scan.path.unique
+        read, unique = (
+            self._columns.get(scan.alias, {}),
+            () if scan.path is None else scan.path.unique,
+        )
         texts = [(name, self._most(column)) for name, column in read.items() if name not in unique]
         characters = tuple((name, most) for name, most in texts if most is not None)
         if not characters:
@@ -136,7 +149,9 @@ class _Truncation:
         if may_be_long(column):
             return self._lengths.stored
         if self._lengths.declared and is_declared(column) and not column.identifies:
-            return 1 + max((len(value) for value in column.domain or () if isinstance(value, str)), default=0)
+            return 1 + max(
+                (len(value) for value in column.domain or () if isinstance(value, str)), default=0
+            )
         return None
 
     def _kept(self, scan: Scan) -> Scan:
@@ -163,7 +178,9 @@ class _Truncation:
             for each in (aggregate.argument, aggregate.condition, aggregate.other)
         )
         groups = tuple(map(self._expression, aggregate.groups))
-        return replace(aggregate, argument=argument, condition=condition, other=other, groups=groups)
+        return replace(
+            aggregate, argument=argument, condition=condition, other=other, groups=groups
+        )
 
     def _of_unit(self, aggregate: UnitAggregate) -> UnitAggregate:
         argument = None if aggregate.argument is None else self._expression(aggregate.argument)
@@ -174,15 +191,27 @@ class _Truncation:
         match expression:
             case ColumnRef():
                 column = self._column(expression)
-                if self._lengths.derived is None or column.relation in self._scans or not may_be_long(column):
+                if (
+                    self._lengths.derived is None
+                    or column.relation in self._scans
+                    or not may_be_long(column)
+                ):
                     return column
                 return Call("left", (column, Literal(self._lengths.derived, INTEGER)), TEXT)
-            case Call(function="=" | "is not distinct from", arguments=(ColumnRef() as one, ColumnRef() as other)):
+            case Call(
+                function="=" | "is not distinct from",
+                arguments=(ColumnRef() as one, ColumnRef() as other),
+            ):
                 return replace(expression, arguments=(self._column(one), self._column(other)))
             case Subquery(relation=relation, aggregate=aggregate, reads=reads):
                 inner = self._relation(relation)
                 found = None if aggregate is None else self._of_unit(aggregate)
-                return replace(expression, relation=inner, aggregate=found, reads=tuple(map(self._column, reads)))
+                return replace(
+                    expression,
+                    relation=inner,
+                    aggregate=found,
+                    reads=tuple(map(self._column, reads)),
+                )
             case _:
                 return rebuilt(expression, self._expression)
 
@@ -193,4 +222,6 @@ class _Truncation:
 
 def may_be_long(column: ColumnRef) -> bool:
     """Whether it is a text of somebody's, of any length, that only its value matters of."""
-    return column.type.kind == "text" and not (column.public or column.domain or column.identifies or column.bounds)
+    return column.type.kind == "text" and not (
+        column.public or column.domain or column.identifies or column.bounds
+    )

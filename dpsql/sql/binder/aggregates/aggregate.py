@@ -36,7 +36,9 @@ def statistic(node: exp.Expr, reader: Reader) -> Aggregate | None:
         case Arguments.NUMBER | Arguments.PAIR:
             condition = _filter(node, reader)
             arguments = _arguments(call, 2 if function.arguments is Arguments.PAIR else 1)
-            values = [summand(reader.read(argument), _spelled(call), node) for argument in arguments]
+            values = [
+                summand(reader.read(argument), _spelled(call), node) for argument in arguments
+            ]
             return Aggregate(function, values[0], condition, values[1] if len(values) > 1 else None)
         case Arguments.ROWS | Arguments.RANKED | Arguments.LISTED | Arguments.SIZE:
             return None
@@ -54,7 +56,13 @@ def _filter(node: exp.Expr, reader: Reader) -> Expression | None:
 
 def _spelled(call: exp.Expr) -> str:
     """The name of the function, as it is called in a refusal."""
-    names = [call.name] if isinstance(call, exp.Anonymous) else call.sql_names() if isinstance(call, exp.Func) else []
+    names = (
+        [call.name]
+        if isinstance(call, exp.Anonymous)
+        else call.sql_names()
+        if isinstance(call, exp.Func)
+        else []
+    )
     return next(name.upper() for name in names if is_named(name.lower()))
 
 
@@ -66,7 +74,11 @@ def _arguments(call: exp.Expr, wanted: int) -> list[exp.Expr]:
         only(call, "this", "expression", code="E_AGG", what=f"this form of {name}")
         arguments = [part for part in (call.this, call.args.get("expression")) if part is not None]
     if arguments and isinstance(arguments[0], exp.Distinct):
-        refuse("E_AGG", f"{name}(DISTINCT …) is not answered: one person can hide another's value", call)
+        refuse(
+            "E_AGG",
+            f"{name}(DISTINCT …) is not answered: one person can hide another's value",
+            call,
+        )
     if len(arguments) != wanted:
         refuse("E_AGG", f"{name} takes {'two arguments' if wanted == 2 else 'one argument'}", call)
     return arguments
@@ -112,13 +124,20 @@ def _is_window_function(node: exp.Expr) -> bool:
 
 def is_grouped(select: exp.Select) -> bool:
     """Whether the SELECT gives groups: it has GROUP BY, HAVING, or an aggregate."""
-    places = [*select.expressions, select.args.get("having"), select.args.get("order"), select.args.get("qualify")]
+    places = [
+        *select.expressions,
+        select.args.get("having"),
+        select.args.get("order"),
+        select.args.get("qualify"),
+    ]
     if select.args.get("group") is not None or select.args.get("having") is not None:
         return True
     return any(place is not None and has_aggregate(place) for place in places)
 
 
-def split(node: exp.Expr, reader: Reader) -> tuple[exp.Expr, bool, Expression | None, Expression | None]:
+def split(
+    node: exp.Expr, reader: Reader
+) -> tuple[exp.Expr, bool, Expression | None, Expression | None]:
     """The function node, whether it is DISTINCT, its argument and its FILTER condition."""
     condition = None
     if isinstance(node, exp.Filter):
@@ -126,8 +145,14 @@ def split(node: exp.Expr, reader: Reader) -> tuple[exp.Expr, bool, Expression | 
         condition = reader.condition(node.expression.this)
         node = node.this
     if not isinstance(node, exp.Count | exp.Sum | exp.Avg | exp.Min | exp.Max | exp.CountIf):
-        refuse("E_AGG", f"{called(node)} has no private form here; docs/sql.md lists the aggregates that have", node)
-    only(node, "this", "big_int", "expressions", code="E_AGG", what=f"this form of {node.sql_name()}")
+        refuse(
+            "E_AGG",
+            f"{called(node)} has no private form here; docs/sql.md lists the aggregates that have",
+            node,
+        )
+    only(
+        node, "this", "big_int", "expressions", code="E_AGG", what=f"this form of {node.sql_name()}"
+    )
     if node.expressions:
         refuse("E_AGG", f"{node.sql_name()} takes one argument", node)
     argument = node.this
@@ -172,15 +197,30 @@ def released_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> 
             if isinstance(argument, ColumnRef) and argument.identifies == UNIT:
                 return Aggregate(UNITS, None, condition)
             if argument.type.kind == "double":
-                refuse("E_AGG", "COUNT(DISTINCT …) of a double is not answered; CAST it to INTEGER or DECIMAL", node)
+                refuse(
+                    "E_AGG",
+                    "COUNT(DISTINCT …) of a double is not answered; CAST it to INTEGER or DECIMAL",
+                    node,
+                )
             return Aggregate(COUNT_DISTINCT, argument, condition)
         case exp.Count():
-            return Aggregate(COUNT, None if isinstance(argument, Literal) and argument.value is not None
-                             else argument, condition)  # fmt: skip
+            return Aggregate(
+                COUNT,
+                None if isinstance(argument, Literal) and argument.value is not None else argument,
+                condition,
+            )
         case exp.Sum() | exp.Avg() if argument is not None:
             name = function.sql_name()
             if distinct:
-                refuse("E_AGG", f"{name}(DISTINCT …) is not answered: one person can hide another's value", node)
-            return Aggregate(SUM if isinstance(function, exp.Sum) else AVG, summand(argument, name, node), condition)
+                refuse(
+                    "E_AGG",
+                    f"{name}(DISTINCT …) is not answered: one person can hide another's value",
+                    node,
+                )
+            return Aggregate(
+                SUM if isinstance(function, exp.Sum) else AVG,
+                summand(argument, name, node),
+                condition,
+            )
         case _:
             refuse("E_AGG", "this aggregate has no private form here", node)

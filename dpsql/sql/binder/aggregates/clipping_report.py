@@ -18,7 +18,16 @@ from dpsql.sql.analysis.stability import groups_by, limits, rows_per_group
 from dpsql.sql.ir.aggregate import COUNT, COUNT_DISTINCT, NORM, NORM_CLIPPED_SUM, UNITS
 from dpsql.sql.ir.aggregate_properties import UnitFunction, is_average
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import BOOLEAN, DOUBLE, INTEGER, Call, ColumnRef, Expression, Literal, conjunction
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    DOUBLE,
+    INTEGER,
+    Call,
+    ColumnRef,
+    Expression,
+    Literal,
+    conjunction,
+)
 from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, groups_in, unit_of
 
 #: Stands for the units of a relation, each with the number of its rows; for its groups, and for the rows in one.
@@ -52,11 +61,15 @@ def clipped(cores: Sequence[Core], norm: Norm) -> tuple[tuple[Core, ...], tuple[
     """The cores that count what the given ones leave out, and what each of their aggregates counts."""
     beside: list[Core] = []
     left_out: list[LeftOut] = []
-    for relation in dict.fromkeys(core.relation for core in cores if groups_in(core.relation) is None):
+    for relation in dict.fromkeys(
+        core.relation for core in cores if groups_in(core.relation) is None
+    ):
         own = [core for core in cores if core.relation == relation]
         for counting, counts in (_rows_beyond(relation, own), *_units_beyond(relation, own, norm)):
             first = len(cores) + len(beside)
-            left_out += [replace(each, core=first, whole_core=first + each.whole_core) for each in counts]
+            left_out += [
+                replace(each, core=first, whole_core=first + each.whole_core) for each in counts
+            ]
             beside += counting
     return tuple(beside), tuple(left_out)
 
@@ -73,7 +86,9 @@ def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
     if limits(relation).rows is None and rows_per_group(relation, []) is None:
         return (), []  # nothing bounds a count over all groups
     outside = list(
-        dict.fromkeys(each for core in cores for aggregate in core.aggregates for each in _outside(aggregate))
+        dict.fromkeys(
+            each for core in cores for aggregate in core.aggregates for each in _outside(aggregate)
+        )
     )
     wholes = list(dict.fromkeys(whole for *_, whole in outside))
     if not outside:
@@ -100,10 +115,20 @@ def _outside(aggregate: Aggregate) -> list[_Beyond]:
         if ends.low is None or ends.high is None:
             continue
         own = [] if aggregate.condition is None else [aggregate.condition]
-        beyond = Call("or", (_compared("<", argument, ends.low), _compared(">", argument, ends.high)), BOOLEAN)
+        beyond = Call(
+            "or", (_compared("<", argument, ends.low), _compared(">", argument, ends.high)), BOOLEAN
+        )
         has_value = [_present(argument)] if is_nullable(argument) else []
         whole = conjunction([*own, *has_value])
-        found.append((_name(argument) or "what is added up", ends.low, ends.high, conjunction([*own, beyond]), whole))
+        found.append(
+            (
+                _name(argument) or "what is added up",
+                ends.low,
+                ends.high,
+                conjunction([*own, beyond]),
+                whole,
+            )
+        )
     return found
 
 
@@ -119,15 +144,22 @@ def _present(argument: Expression) -> Expression:
 
 def _compared(operator: str, argument: Expression, end: Fraction) -> Expression:
     whole = argument.type.kind == "integer" and end.denominator == 1
-    return Call(operator, (argument, Literal(int(end), INTEGER) if whole else Literal(float(end), DOUBLE)), BOOLEAN)
+    return Call(
+        operator,
+        (argument, Literal(int(end), INTEGER) if whole else Literal(float(end), DOUBLE)),
+        BOOLEAN,
+    )
 
 
 def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iterator[_Counting]:
     """Counts of the units above each limit that the cores hold them to, each beside that of all units."""
     rows = dict[int, str]()
     for averaged in (False, True):
-        own = {(held_rows(core, norm, averaged), averaged and averages_differ(core, norm))
-               for core in cores if _adds_rows(core, averaged)}  # fmt: skip
+        own = {
+            (held_rows(core, norm, averaged), averaged and averages_differ(core, norm))
+            for core in cores
+            if _adds_rows(core, averaged)
+        }
         known = [(most, apart) for most, apart in own if most is not None]
         if known:
             most, apart = min(known)
@@ -154,14 +186,20 @@ def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...]
         if each.function is COUNT_DISTINCT and each.argument is not None:
             keys = (*core.keys, each.argument)
             pairs = groups_by(core.relation, list(keys))
-            most = pairs if declared is None else declared if pairs is None else min(pairs, declared)
+            most = (
+                pairs if declared is None else declared if pairs is None else min(pairs, declared)
+            )
             if most is not None:
                 yield "values", _name(each.argument) or "what is counted", keys, most
 
 
 def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> Relation:
     """The groups of each unit, one row a group; where values are counted, the values that are not NULL."""
-    rows = Filter(relation, _present(keys[-1])) if kind == "values" and is_nullable(keys[-1]) else relation
+    rows = (
+        Filter(relation, _present(keys[-1]))
+        if kind == "values" and is_nullable(keys[-1])
+        else relation
+    )
     return PerUnit(_GROUPS, rows, tuple((f"k{place}", key) for place, key in enumerate(keys)), ())
 
 

@@ -27,7 +27,9 @@ def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
     call = node.this if isinstance(node, exp.Filter) else node
     if not is_clip(call):
         return None
-    if len(call.expressions) != 1 or isinstance(call.expressions[0], exp.Distinct | exp.Star | exp.Order):
+    if len(call.expressions) != 1 or isinstance(
+        call.expressions[0], exp.Distinct | exp.Star | exp.Order
+    ):
         refuse("E_AGG", "DP_CLIP takes one number", call)
     condition = None
     if isinstance(node, exp.Filter):
@@ -39,7 +41,9 @@ def clip_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
         refuse("E_TYPE", f"DP_CLIP needs a number, and this is {argument.type}", call)
     grid = quantum(summand(argument, "DP_CLIP", call))
     found = sizes(grid.size, grid.largest)
-    return Aggregate(CLIP, reader.read(_place(value, grid.size, len(found))), condition, values=found)
+    return Aggregate(
+        CLIP, reader.read(_place(value, grid.size, len(found))), condition, values=found
+    )
 
 
 def is_clip(call: exp.Expr) -> bool:
@@ -71,7 +75,10 @@ class _Clipped:
 def clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     """Rewrite SUM(DP_CLIP(x)) as DP_CLIP(SUM(x)) where x has a column without bounds, so that no size is looked for."""
     unbounded = {
-        name for table in schema.tables.values() for name, column in table.columns.items() if column.bounds is None
+        name
+        for table in schema.tables.values()
+        for name, column in table.columns.items()
+        if column.bounds is None
     }
     changed = False
     for node in list(tree.find_all(exp.Sum)):
@@ -108,25 +115,41 @@ def sizes_first(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
             found.append(clipped)
         size = exp.column(f"{_SIZE_COLUMN}{found.index(clipped) + 1}", table=sizes)
         value = clipped.value.copy()
-        ratio = exp.Div(this=exp.paren(value) if isinstance(value, exp.Binary) else value, expression=size)
+        ratio = exp.Div(
+            this=exp.paren(value) if isinstance(value, exp.Binary) else value, expression=size
+        )
         above = exp.Least(this=ratio, expressions=[exp.Literal.number(1)], ignore_nulls=True)
-        node.set("this", exp.Greatest(this=above, expressions=[exp.Literal.number(-1)], ignore_nulls=True))
+        node.set(
+            "this",
+            exp.Greatest(this=above, expressions=[exp.Literal.number(-1)], ignore_nulls=True),
+        )
         product = exp.Mul(this=size.copy(), expression=whole.copy())
-        whole.replace(exp.paren(product) if isinstance(whole.parent, exp.Binary | exp.Neg) else product)
+        whole.replace(
+            exp.paren(product) if isinstance(whole.parent, exp.Binary | exp.Neg) else product
+        )
     return _with_sizes(tree, found, sizes) if found else None
 
 
 def _free_name(tree: exp.Expr) -> str:
     """A name that no table, subquery or alias of the statement has."""
-    taken = {fold(node.alias_or_name) for node in tree.find_all(exp.Table, exp.CTE, exp.Subquery, exp.Alias)}
-    return next(name for name in (f"{_SUBQUERY}{number or ''}" for number in count()) if name not in taken)
+    taken = {
+        fold(node.alias_or_name)
+        for node in tree.find_all(exp.Table, exp.CTE, exp.Subquery, exp.Alias)
+    }
+    return next(
+        name for name in (f"{_SUBQUERY}{number or ''}" for number in count()) if name not in taken
+    )
 
 
 def _totals_clipped(tree: exp.Select) -> None:
     """Rewrite a subquery's DP_CLIP as the total of its group, which the sums around the subquery clip."""
     for subquery in [node for node in tree.find_all(exp.Subquery) if node.parent_select is tree]:
         inner = subquery.this
-        for item in inner.expressions if isinstance(inner, exp.Select) and inner.args.get("group") is not None else ():
+        for item in (
+            inner.expressions
+            if isinstance(inner, exp.Select) and inner.args.get("group") is not None
+            else ()
+        ):
             clip = _call(item.unalias())
             if clip is None or not item.alias:
                 continue
@@ -144,12 +167,18 @@ def _totals_clipped(tree: exp.Select) -> None:
 def _call(node: exp.Expr | str | None) -> exp.Expr | None:
     """The DP_CLIP(x) that the node is, with a FILTER or without; None for anything else."""
     call = node.this if isinstance(node, exp.Filter) else node
-    return call if isinstance(call, exp.Expr) and is_clip(call) and len(call.expressions) == 1 else None
+    return (
+        call
+        if isinstance(call, exp.Expr) and is_clip(call) and len(call.expressions) == 1
+        else None
+    )
 
 
 def _clipped(argument: exp.Expr | str | None, rows: exp.Expr | None) -> _Clipped | None:
     """The value of DP_CLIP(x), or of LEAST(x, DP_CLIP(x)), in a SUM over these rows; None for anything else."""
-    parts = [argument.this, *argument.expressions] if isinstance(argument, exp.Least) else [argument]
+    parts = (
+        [argument.this, *argument.expressions] if isinstance(argument, exp.Least) else [argument]
+    )
     clips = [(each, call) for each in parts if (call := _call(each)) is not None]
     if len(clips) != 1:
         return None
@@ -162,17 +191,27 @@ def _clipped(argument: exp.Expr | str | None, rows: exp.Expr | None) -> _Clipped
 
 def _with_sizes(tree: exp.Select, found: list[_Clipped], sizes: str) -> exp.Select:
     """The statement with the sizes of the values in a WITH before it, under that name."""
-    source = {name: part.copy() if isinstance(part, exp.Expr) else [each.copy() for each in part or ()]
-              for name in ("from_", "joins", "where") if (part := tree.args.get(name))}  # fmt: skip
-    items = [exp.alias_(_size(each), f"{_SIZE_COLUMN}{place}") for place, each in enumerate(found, 1)]
+    source = {
+        name: part.copy() if isinstance(part, exp.Expr) else [each.copy() for each in part or ()]
+        for name in ("from_", "joins", "where")
+        if (part := tree.args.get(name))
+    }
+    items = [
+        exp.alias_(_size(each), f"{_SIZE_COLUMN}{place}") for place, each in enumerate(found, 1)
+    ]
     group = tree.args.get("group")
     if group is not None and group.args.get("all"):
-        keys = [place for place, item in enumerate(tree.expressions, 1) if item.find(exp.AggFunc) is None]
+        keys = [
+            place
+            for place, item in enumerate(tree.expressions, 1)
+            if item.find(exp.AggFunc) is None
+        ]
         tree.set("group", exp.Group(expressions=[exp.Literal.number(place) for place in keys]))
     sized = tree.with_(sizes, as_=exp.Select(expressions=items, **source), copy=False)
     sized.join(exp.to_table(sizes), join_type="cross", copy=False)
     return sized.group_by(
-        *(exp.column(f"{_SIZE_COLUMN}{place}", table=sizes) for place, _ in enumerate(found, 1)), copy=False
+        *(exp.column(f"{_SIZE_COLUMN}{place}", table=sizes) for place, _ in enumerate(found, 1)),
+        copy=False,
     )
 
 

@@ -41,7 +41,9 @@ def frequent_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> 
     value, most = _arguments(call, reader)
     argument, function = reader.read(value), function_named(call)
     assert function is not None
-    return Aggregate(function, argument, condition, values=_listed(argument, call, listed), most=most)
+    return Aggregate(
+        function, argument, condition, values=_listed(argument, call, listed), most=most
+    )
 
 
 def _ordered_mode(
@@ -49,7 +51,11 @@ def _ordered_mode(
 ) -> Aggregate:
     """MODE() WITHIN GROUP (ORDER BY x)."""
     order = call.expression
-    if call.this.this is not None or not isinstance(order, exp.Order) or len(order.expressions) != 1:
+    if (
+        call.this.this is not None
+        or not isinstance(order, exp.Order)
+        or len(order.expressions) != 1
+    ):
         refuse("E_AGG", "write MODE() WITHIN GROUP (ORDER BY one value)", call)
     (ordered,) = order.expressions
     only(ordered, "this", "desc", "nulls_first", code="E_AGG", what="this order")
@@ -66,7 +72,11 @@ def _joined_values(
     if isinstance(inner, exp.Order):
         inner, order = inner.this, inner
     if not isinstance(inner, exp.Distinct) or len(inner.expressions) != 1:
-        refuse("E_AGG", f"{called(call)} joins different values here; write {called(call)}(DISTINCT x, ', ')", call)
+        refuse(
+            "E_AGG",
+            f"{called(call)} joins different values here; write {called(call)}(DISTINCT x, ', ')",
+            call,
+        )
     (value,) = inner.expressions
     argument, separator = reader.read(value), call.args.get("separator")
     between = Literal(",", TEXT) if separator is None else reader.read(separator)
@@ -78,25 +88,41 @@ def _joined_values(
     for each in ordered:
         only(each, "this", "desc", "nulls_first", code="E_AGG", what="this order")
     joined = JoinedText(between.value, any(each.args.get("desc") for each in ordered))
-    return Aggregate(STRING_AGG, argument, condition, values=_listed(argument, call, listed), joined=joined)
+    return Aggregate(
+        STRING_AGG, argument, condition, values=_listed(argument, call, listed), joined=joined
+    )
 
 
 def _arguments(call: exp.Expr, reader: Reader) -> tuple[exp.Expr, int | None]:
     """The value, and how many are asked for."""
-    only(call, "this", "expression", "expressions", code="E_AGG", what=f"this form of {called(call)}")
+    only(
+        call, "this", "expression", "expressions", code="E_AGG", what=f"this form of {called(call)}"
+    )
     first = call.expressions[:1] if isinstance(call, exp.Anonymous) else [call.this]
     more: list[exp.Expr | None] = (
         call.expressions[1:] if isinstance(call, exp.Anonymous) else [call.args.get("expression")]
     )
     others = [each for each in more if each is not None]
     wanted = int(isinstance(call, exp.ApproxTopK))
-    if len(others) != wanted or not first or isinstance(first[0], exp.Distinct | exp.Star | exp.Order | None):
+    if (
+        len(others) != wanted
+        or not first
+        or isinstance(first[0], exp.Distinct | exp.Star | exp.Order | None)
+    ):
         said = "a value and a constant" if wanted else "one value"
-        refuse("E_AGG", f"{called(call)} takes {said} here; for bins, GROUP BY FLOOR(x / 10) * 10", call)
+        refuse(
+            "E_AGG",
+            f"{called(call)} takes {said} here; for bins, GROUP BY FLOOR(x / 10) * 10",
+            call,
+        )
     if not wanted:
         return first[0], None
     most = reader.read(others[0])
-    if not isinstance(most, Literal) or type(most.value) is not int or not 1 <= most.value <= MAX_RANGE:
+    if (
+        not isinstance(most, Literal)
+        or type(most.value) is not int
+        or not 1 <= most.value <= MAX_RANGE
+    ):
         refuse("E_AGG", f"{called(call)} takes a constant from 1 to {MAX_RANGE:,}", call)
     return first[0], most.value
 
@@ -109,7 +135,9 @@ def frequent_value(node: exp.Expr) -> exp.Expr | None:
     if isinstance(call, exp.WithinGroup):
         order = call.expression
         return order.expressions[0].this if isinstance(order, exp.Order) else None
-    value: exp.Expr | None = next(iter(call.expressions), None) if isinstance(call, exp.Anonymous) else call.this
+    value: exp.Expr | None = (
+        next(iter(call.expressions), None) if isinstance(call, exp.Anonymous) else call.this
+    )
     value = value.this if isinstance(value, exp.Order) else value
     return next(iter(value.expressions), None) if isinstance(value, exp.Distinct) else value
 
@@ -125,11 +153,18 @@ def _listed(argument: Expression, call: exp.Expr, listed: ListedValues) -> tuple
     """The argument's public values; refused where they cannot be listed."""
     found = public_values(argument, listed)
     if not found:
-        refuse("E_KEY", f"{called(call)} needs a value that can be listed from the schema; declare `values` for the "
-               "column, or GROUP BY it and COUNT(*)", call)  # fmt: skip
+        refuse(
+            "E_KEY",
+            f"{called(call)} needs a value that can be listed from the schema; declare `values` for the "
+            "column, or GROUP BY it and COUNT(*)",
+            call,
+        )
     if len(found) > MAX_RANGE:
-        refuse("E_KEY", f"{called(call)} of more than {MAX_RANGE:,} values is not answered; GROUP BY it and COUNT(*)",
-               call)  # fmt: skip
+        refuse(
+            "E_KEY",
+            f"{called(call)} of more than {MAX_RANGE:,} values is not answered; GROUP BY it and COUNT(*)",
+            call,
+        )
     return found
 
 
@@ -142,10 +177,16 @@ def public_values(argument: Expression, listed: ListedValues) -> tuple[Scalar, .
         case Literal(value=value):
             known = (value,)
         case Case(branches=branches, default=default):
-            known = _of_branches([value for _, value in branches] + ([] if default is None else [default]))
+            known = _of_branches(
+                [value for _, value in branches] + ([] if default is None else [default])
+            )
         case _:
             known = values(argument)
-    return None if known is None else tuple(value for value in dict.fromkeys(known) if value is not None)
+    return (
+        None
+        if known is None
+        else tuple(value for value in dict.fromkeys(known) if value is not None)
+    )
 
 
 def _of_branches(results: list[Expression]) -> tuple[Scalar, ...] | None:

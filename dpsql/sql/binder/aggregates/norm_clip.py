@@ -22,7 +22,16 @@ from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.expressions.expression_reader import Reader
 from dpsql.sql.ir.aggregate import NORM, NORM_CLIPPED_SUM
 from dpsql.sql.ir.core import Aggregate, Core
-from dpsql.sql.ir.expression import BOOLEAN, INTEGER, Call, ColumnRef, Expression, Literal, columns, conjunction
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    INTEGER,
+    Call,
+    ColumnRef,
+    Expression,
+    Literal,
+    columns,
+    conjunction,
+)
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Join, Relation, unit_of
 from dpsql.sql.postprocess import released_sql
@@ -45,7 +54,9 @@ class NormClipped:
         unit = unit_of(relation)
         assert unit is not None
         step, most = (Fraction(1), MOST_ROWS) if self.counts else norm_grid(self.argument)
-        norm = Aggregate(NORM, self.argument, self.condition, values=sizes(step, most), groups=groups)
+        norm = Aggregate(
+            NORM, self.argument, self.condition, values=sizes(step, most), groups=groups
+        )
         return Core(relation, unit, (), (norm,), None)
 
     def parts(self, norm: ColumnRef) -> Aggregate:
@@ -74,8 +85,12 @@ def norm_clipped(node: exp.Expr, reader: Reader) -> NormClipped | None:
         if call is node:
             return found
         only(node, "this", "expression", code="E_AGG")
-        return replace(found, condition=_both(found.condition, reader.condition(node.expression.this)))
-    return _total(node, reader) if isinstance(call, exp.Sum) and _is_automatic(call, reader) else None
+        return replace(
+            found, condition=_both(found.condition, reader.condition(node.expression.this))
+        )
+    return (
+        _total(node, reader) if isinstance(call, exp.Sum) and _is_automatic(call, reader) else None
+    )
 
 
 def _is_automatic(call: exp.Sum, reader: Reader) -> bool:
@@ -102,7 +117,11 @@ def _total(node: exp.Expr, reader: Reader) -> NormClipped:
             known = Call("not", (Call("is null", (argument,), BOOLEAN),), BOOLEAN)
             return NormClipped(_ONE, _both(condition, known), True)
         case _:
-            refuse("E_AGG", "DP_CLIP stands around SUM(x), COUNT(x) or COUNT(*), or takes one number", node)
+            refuse(
+                "E_AGG",
+                "DP_CLIP stands around SUM(x), COUNT(x) or COUNT(*), or takes one number",
+                node,
+            )
 
 
 def _both(condition: Expression | None, other: Expression) -> Expression | None:
@@ -110,9 +129,13 @@ def _both(condition: Expression | None, other: Expression) -> Expression | None:
 
 
 def with_norm(
-    clipped: NormClipped, relation: Relation, groups: tuple[Expression, ...], joined: Relation, binding: Binding,
+    clipped: NormClipped,
+    relation: Relation,
+    groups: tuple[Expression, ...],
+    joined: Relation,
+    binding: Binding,
     at: exp.Expr,
-) -> tuple[Relation, ColumnRef]:  # fmt: skip
+) -> tuple[Relation, ColumnRef]:
     """Find the norm over a relation; ``joined`` with it, and the column that has it in each row."""
     number = binding.core(clipped.scan(relation, groups))
     tree = exp.Select(expressions=[exp.alias_(exp.column("a0", quoted=True), "norm", quoted=True)])

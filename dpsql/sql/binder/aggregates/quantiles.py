@@ -35,7 +35,11 @@ def ranked_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
         inner = inner.this
     if not _is_ranked(inner):
         return None
-    value, ranks = _within_group(inner, reader) if isinstance(inner, exp.WithinGroup) else _called(inner, reader)
+    value, ranks = (
+        _within_group(inner, reader)
+        if isinstance(inner, exp.WithinGroup)
+        else _called(inner, reader)
+    )
     function = function_named(_bare(inner))
     assert function is not None
     return Aggregate(function, ranked_value(reader.read(value), node), condition, ranks=ranks)
@@ -63,7 +67,11 @@ def _called(node: exp.Expr, reader: Reader) -> tuple[exp.Expr, Ranks]:
                 refuse("E_AGG", "MEDIAN takes one argument", node)
             return arguments[0], Ranks((_HALF,), continuous=True)
     if len(arguments) != 2:
-        refuse("E_AGG", f"{_name(node)} takes a value and a number from 0 to 1, or a list of such numbers", node)
+        refuse(
+            "E_AGG",
+            f"{_name(node)} takes a value and a number from 0 to 1, or a list of such numbers",
+            node,
+        )
     asked, descending = arguments[1], False
     if isinstance(asked, exp.Order):  # QUANTILE_CONT(x, q ORDER BY x DESC)
         (ordered,) = asked.expressions if len(asked.expressions) == 1 else (None,)
@@ -82,24 +90,44 @@ def _within_group(node: exp.WithinGroup, reader: Reader) -> tuple[exp.Expr, Rank
     (ordered,) = order.expressions
     only(ordered, "this", "desc", "nulls_first", code="E_AGG", what="this order")
     fractions, listed = _fractions(arguments[0], node, reader)
-    return ordered.this, Ranks(fractions, _is_continuous(node.this), listed, bool(ordered.args.get("desc")))
+    return ordered.this, Ranks(
+        fractions, _is_continuous(node.this), listed, bool(ordered.args.get("desc"))
+    )
 
 
 def _arguments(node: exp.Expr) -> list[exp.Expr]:
     if isinstance(node, exp.Anonymous):
         return list(node.expressions)
     only(
-        node, "this", "expression", "expressions", "quantile", "count", code="E_AGG", what=f"this form of {_name(node)}"
+        node,
+        "this",
+        "expression",
+        "expressions",
+        "quantile",
+        "count",
+        code="E_AGG",
+        what=f"this form of {_name(node)}",
     )
-    found = [node.this, node.args.get("expression"), node.args.get("quantile"), node.args.get("count")]
+    found = [
+        node.this,
+        node.args.get("expression"),
+        node.args.get("quantile"),
+        node.args.get("count"),
+    ]
     return [each for each in [*found, *(node.args.get("expressions") or ())] if each is not None]
 
 
 def _name(node: exp.Expr) -> str:
     """The function as it is called most often: QUANTILE_CONT for PERCENTILE_CONT that is no ordered set."""
-    if isinstance(node, exp.PercentileCont | exp.PercentileDisc) and not isinstance(node.parent, exp.WithinGroup):
+    if isinstance(node, exp.PercentileCont | exp.PercentileDisc) and not isinstance(
+        node.parent, exp.WithinGroup
+    ):
         return "QUANTILE_CONT" if isinstance(node, exp.PercentileCont) else "QUANTILE_DISC"
-    name = node.name if isinstance(node, exp.Anonymous) else getattr(node, "sql_name", lambda: node.key)()
+    name = (
+        node.name
+        if isinstance(node, exp.Anonymous)
+        else getattr(node, "sql_name", lambda: node.key)()
+    )
     return str(name).upper()
 
 
@@ -107,7 +135,9 @@ def _is_continuous(node: exp.Expr) -> bool:
     return function_named(node) is QUANTILE_CONT
 
 
-def _fractions(node: exp.Expr, whole: exp.Expr, reader: Reader) -> tuple[tuple[Fraction, ...], bool]:
+def _fractions(
+    node: exp.Expr, whole: exp.Expr, reader: Reader
+) -> tuple[tuple[Fraction, ...], bool]:
     """The numbers from 0 to 1 that are asked for, and whether they are written as a list."""
     listed = isinstance(node, exp.Array)
     members = node.expressions if listed else [node]
@@ -118,7 +148,11 @@ def _fractions(node: exp.Expr, whole: exp.Expr, reader: Reader) -> tuple[tuple[F
 
 def _fraction(node: exp.Expr, whole: exp.Expr, reader: Reader) -> Fraction:
     constant = reader.read(node)
-    number = literal.exact(constant) if isinstance(constant, Literal) and constant.type.is_numeric else None
+    number = (
+        literal.exact(constant)
+        if isinstance(constant, Literal) and constant.type.is_numeric
+        else None
+    )
     if number is None or not 0 <= number <= 1:
         refuse("E_AGG", f"{_name(_bare(whole))} takes constants from 0 to 1", whole)
     return number

@@ -38,7 +38,9 @@ class RepeatedValue:
     type: _ResultType
     beside: exp.Expr | None = None
 
-    def released(self, reader: Reader, over_keys: Callable[[exp.Expr], exp.Expr]) -> exp.Expr | None:
+    def released(
+        self, reader: Reader, over_keys: Callable[[exp.Expr], exp.Expr]
+    ) -> exp.Expr | None:
         """The value over released keys; None if a group may have no row to choose, or the argument has no mean."""
         if self.beside is not None and is_nullable(reader.read(self.beside)):
             return None
@@ -63,7 +65,11 @@ def repeated_value(node: exp.Expr) -> RepeatedValue | None:
     >>> [None if repeated is None else repeated.argument.sql() for repeated in map(repeated_value, calls)]
     ['a', 'a', None, 'a', None]
     """
-    if isinstance(node, exp.Anonymous) and node.name.lower() == "arbitrary" and len(node.expressions) == 1:
+    if (
+        isinstance(node, exp.Anonymous)
+        and node.name.lower() == "arbitrary"
+        and len(node.expressions) == 1
+    ):
         return RepeatedValue(node.expressions[0], "argument")
     given = {name for name, value in node.args.items() if value}
     if isinstance(node, exp.ArgMin | exp.ArgMax) and given == {"this", "expression"}:
@@ -76,4 +82,6 @@ def repeated_value(node: exp.Expr) -> RepeatedValue | None:
         if len(argument.expressions) != 1 or argument.args.get("on"):
             return None
         argument = argument.expressions[0]
-    return None if isinstance(argument, exp.Order | exp.Star) else RepeatedValue(argument, result_type)
+    return (
+        None if isinstance(argument, exp.Order | exp.Star) else RepeatedValue(argument, result_type)
+    )

@@ -52,8 +52,12 @@ class ReportClasses:
         Values of a domain that is not ``relevant`` are summed over one of them, so that its reports add no noise.
         """
         asked = set(relevant)
-        factors = [its.weight if place in asked else its.once for place, its in self._domains.items()]
-        return self._weight(total(times(*factors, worth))), self._weight(total(times(*factors, worth, worth)))
+        factors = [
+            its.weight if place in asked else its.once for place, its in self._domains.items()
+        ]
+        return self._weight(total(times(*factors, worth))), self._weight(
+            total(times(*factors, worth, worth))
+        )
 
     def places(self, *nodes: exp.Expr) -> set[Place]:
         """The collected columns of a few values that the expressions read."""
@@ -63,8 +67,11 @@ class ReportClasses:
     def lifted(self, node: exp.Expr) -> exp.Expr:
         """An expression over a row as one over a class and the values that it may stand for."""
         if isinstance(node, exp.Query):
-            refuse("E_SUBQ", "a subquery beside a collected column is not answered; compute it in a SELECT of its own",
-                   node)  # fmt: skip
+            refuse(
+                "E_SUBQ",
+                "a subquery beside a collected column is not answered; compute it in a SELECT of its own",
+                node,
+            )
         if is_aggregate(node):
             refuse("E_AGG", f"{called(node)} stands inside of another aggregate or a key", node)
         collected = self._sources.collected(node)
@@ -86,11 +93,19 @@ class ReportClasses:
             conditions: Over the same; the values that do not fulfil them do not count.
             inner: Conditions of rows, which read no collected column.
         """
-        made = exp.Select(expressions=[
-            *_named(keys, "k"),
-            *_named([exp.Avg(this=column(f"m{place}", CLASSES)) for place in range(len(self._masses))], "m"),
-            *_named(self._weights, "w"),
-        ])  # fmt: skip
+        made = exp.Select(
+            expressions=[
+                *_named(keys, "k"),
+                *_named(
+                    [
+                        exp.Avg(this=column(f"m{place}", CLASSES))
+                        for place in range(len(self._masses))
+                    ],
+                    "m",
+                ),
+                *_named(self._weights, "w"),
+            ]
+        )
         made.from_(exp.Subquery(this=self._rows(inner), alias=_alias(CLASSES)), copy=False)
         for domain in self._domains.values():
             made.join(domain.table, on=domain.possible, copy=False)
@@ -104,8 +119,10 @@ class ReportClasses:
 
     def _rows(self, inner: Sequence[exp.Expr]) -> exp.Select:
         """The rows of the SELECT, counted by class."""
-        rows = exp.Select(expressions=[*_named(self._classes, "c"), *_named(self._masses, "m")],
-                          from_=self._select.args["from_"].copy())  # fmt: skip
+        rows = exp.Select(
+            expressions=[*_named(self._classes, "c"), *_named(self._masses, "m")],
+            from_=self._select.args["from_"].copy(),
+        )
         if self._select.args.get("joins"):
             rows.set("joins", [join.copy() for join in self._select.args["joins"]])
         if inner:
@@ -123,16 +140,30 @@ class ReportClasses:
     def _domain(self, collected: CollectedColumn, node: exp.Expr) -> Domain:
         reports = collected.reports
         if isinstance(reports, NumberReports):
-            refuse("E_AGG", f"a report of {collected.name} is a number with noise, and only its sum and average are "
-                   "debiased; write SUM or AVG of the column itself", node)  # fmt: skip
+            refuse(
+                "E_AGG",
+                f"a report of {collected.name} is a number with noise, and only its sum and average are "
+                "debiased; write SUM or AVG of the column itself",
+                node,
+            )
         if reports.is_unary and self._sources.is_private:
-            refuse("E_AGG", f"reports of {collected.name} are many bits, and beside private columns each would cost; "
-                   "collect it by randomized_response, or declare the table public", node)  # fmt: skip
+            refuse(
+                "E_AGG",
+                f"reports of {collected.name} are many bits, and beside private columns each would cost; "
+                "collect it by randomized_response, or declare the table public",
+                node,
+            )
         known = self._domains.get((collected.source, collected.name))
         if known is None:
             report = self.column(column(collected.name, collected.source))
-            known = Domain(f"dpsql values {len(self._domains)}", report, reports.values, reports.truth, reports.other,
-                           reports.is_unary)  # fmt: skip
+            known = Domain(
+                f"dpsql values {len(self._domains)}",
+                report,
+                reports.values,
+                reports.truth,
+                reports.other,
+                reports.is_unary,
+            )
             self._domains[collected.source, collected.name] = known
         return known
 
@@ -145,7 +176,9 @@ def remade(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 
 def _named(nodes: Sequence[exp.Expr], letter: str) -> list[exp.Expr]:
-    return [exp.alias_(node.copy(), f"{letter}{place}", quoted=True) for place, node in enumerate(nodes)]
+    return [
+        exp.alias_(node.copy(), f"{letter}{place}", quoted=True) for place, node in enumerate(nodes)
+    ]
 
 
 def _alias(name: str) -> exp.TableAlias:

@@ -77,10 +77,14 @@ def debiased(tree: exp.Expr, schema: Schema) -> Debiased:
 def read_as_reports(schema: Schema) -> Schema:
     """The schema with the range of reports in the place of bounds of values, to which private sums are clamped."""
     found = {
-        name: {place: _exact(reports.reach) for place, its in table.columns.items()
-               if isinstance(reports := its.reports, NumberReports)}
-        for name, table in schema.tables.items() if not table.public
-    }  # fmt: skip
+        name: {
+            place: _exact(reports.reach)
+            for place, its in table.columns.items()
+            if isinstance(reports := its.reports, NumberReports)
+        }
+        for name, table in schema.tables.items()
+        if not table.public
+    }
     return schema.with_bounds({name: bounds for name, bounds in found.items() if bounds})
 
 
@@ -103,7 +107,11 @@ def _parts(select: exp.Select) -> list[exp.Expr]:
     found: list[exp.Expr] = []
     for name, value in select.args.items():
         if name not in ("with_", "from_", "joins"):
-            found += [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, exp.Expr)]
+            found += [
+                part
+                for part in (value if isinstance(value, list) else [value])
+                if isinstance(part, exp.Expr)
+            ]
     return found
 
 
@@ -116,14 +124,19 @@ class _Rewriting:
         self._z = NormalDist().inv_cdf((1 + float(schema.privacy.confidence)) / 2)
         self._keys = self._group_keys()
         for key in filter(sources.is_unit, self._keys):
-            refuse("E_SUBQ", "what is made of one unit's reports is mostly noise, and what is made of that would be "
-                   "biased; count, group or average the reports over all units", key)  # fmt: skip
+            refuse(
+                "E_SUBQ",
+                "what is made of one unit's reports is mostly noise, and what is made of that would be "
+                "biased; count, group or average the reports over all units",
+                key,
+            )
         where = conjuncts(select.args.get("where"))
         self._inner = [each for each in where if not sources.reads(each)]
         outer = [each for each in where if sources.reads(each)]
         self._classes = ReportClasses(select, sources, [*_parts(select), *self._keys])
         self._key_columns = [
-            self._classes.lifted(key) if sources.reads(key) else self._classes.column(key) for key in self._keys
+            self._classes.lifted(key) if sources.reads(key) else self._classes.column(key)
+            for key in self._keys
         ]
         self._conditions = [self._classes.lifted(each) for each in outer]
         relevant = frozenset(self._classes.places(*self._keys, *outer))
@@ -133,8 +146,11 @@ class _Rewriting:
         """The SELECT over weighted classes; the outermost one has the ends of intervals behind its columns."""
         select = self._select
         items = [self._item(item) for item in select.expressions]
-        rest = {name: self._part(value) for name, value in select.args.items()
-                if name not in ("with_", "from_", "joins", "where", "group", "expressions") and value}  # fmt: skip
+        rest = {
+            name: self._part(value)
+            for name, value in select.args.items()
+            if name not in ("with_", "from_", "joins", "where", "group", "expressions") and value
+        }
         ends = self._ends() if outermost and not select.args.get("distinct") else []
         weighted = self._classes.weighted(self._key_columns, self._conditions, self._inner)
         made = exp.Select(expressions=[*items, *ends], **rest).from_(weighted, copy=False)
@@ -155,17 +171,24 @@ class _Rewriting:
 
         computed = [item for item in self._select.expressions if is_bare(item.unalias())]
         names = " and ".join(item.alias for item in computed)
-        why = ("the reports are joined, and one that stands in several rows counts several times; count them in a "
-               "SELECT over their table alone" if self._joins else "it is computed of debiased numbers; an aggregate "
-               "alone has one, such as AVG(CASE WHEN … THEN 1 ELSE 0 END) for a share")  # fmt: skip
+        why = (
+            "the reports are joined, and one that stands in several rows counts several times; count them in a "
+            "SELECT over their table alone"
+            if self._joins
+            else "it is computed of debiased numbers; an aggregate "
+            "alone has one, such as AVG(CASE WHEN … THEN 1 ELSE 0 END) for a share"
+        )
         return [f"no interval in any row of {names}: {why}"] if names else []
 
     @property
     def _joins(self) -> bool:
         """Whether a report may stand in several rows: the clients' noises in them are not independent then."""
         select = self._select
-        return any(part.find(exp.Join) is not None for part in (select.args.get("from_"), *select.args.get("joins", ()))
-                   if part is not None)  # fmt: skip
+        return any(
+            part.find(exp.Join) is not None
+            for part in (select.args.get("from_"), *select.args.get("joins", ()))
+            if part is not None
+        )
 
     def _ends_of(self, node: exp.Expr) -> tuple[exp.Expr, exp.Expr] | None:
         return None if self._joins else ends_of(node, self._estimates, self._z)
@@ -173,8 +196,12 @@ class _Rewriting:
     def _refuse_forms(self) -> None:
         select = self._select
         if has_sets(select):
-            refuse("E_GROUPING", "ROLLUP, CUBE and GROUPING SETS are not answered over collected columns; write one "
-                   "GROUP BY", select.args["group"])  # fmt: skip
+            refuse(
+                "E_GROUPING",
+                "ROLLUP, CUBE and GROUPING SETS are not answered over collected columns; write one "
+                "GROUP BY",
+                select.args["group"],
+            )
 
     def _group_keys(self) -> list[exp.Expr]:
         """The keys, with what ordinals, aliases and ALL stand for."""
@@ -183,7 +210,11 @@ class _Rewriting:
             return []
         if group.args.get("all"):
             return [item.unalias() for item in select.expressions if not has_aggregate(item)]
-        aliases = {fold(item.alias): item.this for item in select.expressions if isinstance(item, exp.Alias)}
+        aliases = {
+            fold(item.alias): item.this
+            for item in select.expressions
+            if isinstance(item, exp.Alias)
+        }
         found = []
         for key in group.expressions:
             if isinstance(key, exp.Literal) and not key.is_string:
@@ -191,7 +222,9 @@ class _Rewriting:
                 if not 1 <= place <= len(select.expressions):
                     refuse("E_KEY", f"GROUP BY {key.this} is not a place in the SELECT list", key)
                 found.append(select.expressions[place - 1].unalias())
-            elif isinstance(key, exp.Column) and not key.table and self._sources.column(key) is None:
+            elif (
+                isinstance(key, exp.Column) and not key.table and self._sources.column(key) is None
+            ):
                 found.append(aliases.get(fold(key.name), key))
             else:
                 found.append(key)
@@ -220,7 +253,9 @@ class _Rewriting:
         if isinstance(node, exp.Query):
             return node.copy()
         if isinstance(node, exp.Column) and self._sources.column(node) is not None:
-            if not node.table and any(fold(item.alias) == fold(node.name) for item in self._select.expressions):
+            if not node.table and any(
+                fold(item.alias) == fold(node.name) for item in self._select.expressions
+            ):
                 return node.copy()
             refuse("E_KEY", f'column "{node.name}" must stand in GROUP BY or in an aggregate', node)
         return remade(node, self._over)
@@ -241,6 +276,10 @@ class _Rewriting:
         known = not self._sources.is_private and not self._joins and is_aggregate(node)
         ends = self._estimates.ends(node, self._z) if known else None
         if ends is None or side is None:
-            refuse("E_FUNC", "the interval of a debiased number is known of one aggregate over public reports; "
-                   "elsewhere it is beside the answer", call)  # fmt: skip
+            refuse(
+                "E_FUNC",
+                "the interval of a debiased number is known of one aggregate over public reports; "
+                "elsewhere it is beside the answer",
+                call,
+            )
         return exp.paren(ends[side])

@@ -15,7 +15,16 @@ from dpsql.schema.reports import NumberReports
 from dpsql.sql.binder.aggregates.aggregate import is_aggregate
 from dpsql.sql.binder.collected.classes import Place, ReportClasses
 from dpsql.sql.binder.collected.sources import Sources
-from dpsql.sql.binder.collected.weights import Estimate, choice, number, ratio_ends, squared, sum_ends, times, total
+from dpsql.sql.binder.collected.weights import (
+    Estimate,
+    choice,
+    number,
+    ratio_ends,
+    squared,
+    sum_ends,
+    times,
+    total,
+)
 from dpsql.sql.ir.refusal import called, refuse
 
 
@@ -55,7 +64,9 @@ class Estimates:
         above, below = self._of(node)
         return sum_ends(above, z) if below is None else ratio_ends(above, below, z)
 
-    def quotient_ends(self, above: exp.Expr, count: exp.Expr, z: float) -> tuple[exp.Expr, exp.Expr] | None:
+    def quotient_ends(
+        self, above: exp.Expr, count: exp.Expr, z: float
+    ) -> tuple[exp.Expr, exp.Expr] | None:
         """The ends of the interval of an aggregate over the number of all rows."""
         over, under = self._of(above), self._of(count)
         return None if over[1] is not None else ratio_ends(over[0], under[0], z)
@@ -65,10 +76,20 @@ class Estimates:
         call = _call(node)
         filtered = conjuncts(node.expression if isinstance(node, exp.Filter) else None)
         argument = call.this
-        if isinstance(argument, exp.Distinct) or not isinstance(call, exp.Count | exp.Sum | exp.Avg | exp.CountIf):
-            what = f"{called(call)}(DISTINCT …)" if isinstance(argument, exp.Distinct) else called(call)
-            refuse("E_AGG", f"{what} of reports says nothing of the values: counts, sums and averages are debiased; "
-                   "ask for the others in a statement without collected columns", node)  # fmt: skip
+        if isinstance(argument, exp.Distinct) or not isinstance(
+            call, exp.Count | exp.Sum | exp.Avg | exp.CountIf
+        ):
+            what = (
+                f"{called(call)}(DISTINCT …)"
+                if isinstance(argument, exp.Distinct)
+                else called(call)
+            )
+            refuse(
+                "E_AGG",
+                f"{what} of reports says nothing of the values: counts, sums and averages are debiased; "
+                "ask for the others in a statement without collected columns",
+                node,
+            )
         if call.expressions:
             refuse("E_AGG", f"{called(call)} takes one argument", node)
         if isinstance(call, exp.CountIf):
@@ -78,7 +99,9 @@ class Estimates:
         relevant = self.relevant | self.classes.places(*filtered, argument)
         return self._over(call, argument, Conditions(own, lifted, relevant))
 
-    def _over(self, call: exp.Expr, argument: exp.Expr, rows: Conditions) -> tuple[Estimate, Estimate | None]:
+    def _over(
+        self, call: exp.Expr, argument: exp.Expr, rows: Conditions
+    ) -> tuple[Estimate, Estimate | None]:
         if isinstance(argument, exp.Star):
             return self._counted(exp.Star(), rows), None
         collected = self.sources.collected(argument)
@@ -87,11 +110,15 @@ class Estimates:
             counted = self._counted(argument, rows)
             if isinstance(call, exp.Count):
                 return counted, None
-            above = self._added(argument, reports if isinstance(reports, NumberReports) else None, rows)
+            above = self._added(
+                argument, reports if isinstance(reports, NumberReports) else None, rows
+            )
             return above, counted if isinstance(call, exp.Avg) else None
         value = self.classes.lifted(argument)
         present = exp.Not(this=exp.Is(this=value, expression=exp.Null()))
-        counted = self._counted(exp.Star(), Conditions(rows.own, (*rows.lifted, present), rows.relevant))
+        counted = self._counted(
+            exp.Star(), Conditions(rows.own, (*rows.lifted, present), rows.relevant)
+        )
         if isinstance(call, exp.Count):
             return counted, None
         worth = exp.Coalesce(this=exp.cast(value.copy(), "double"), expressions=[number(0.0)])
@@ -108,7 +135,9 @@ class Estimates:
         of = choice((exp.and_(*rows.lifted), worth), default=number(0.0)) if rows.lifted else worth
         return self.classes.summed(of, rows.relevant)
 
-    def _added(self, argument: exp.Expr, reports: NumberReports | None, rows: Conditions) -> Estimate:
+    def _added(
+        self, argument: exp.Expr, reports: NumberReports | None, rows: Conditions
+    ) -> Estimate:
         """A sum of numbers that are exact or reports; beside private columns their squares are bounded, not bought."""
         mass = self.classes.mass(_filtered(exp.Sum(this=argument.copy()), rows.own))
         summed = self._summed(number(1.0), rows)
@@ -124,7 +153,9 @@ class Estimates:
             return Estimate(mass, None, None, *summed)
         count = self.classes.mass(_filtered(exp.Count(this=argument.copy()), rows.own))
         noise = 0.0 if reports is None else reports.variance
-        return Estimate(mass, times(number(bound**2 + noise), count), times(number(bound**2), count), *summed)
+        return Estimate(
+            mass, times(number(bound**2 + noise), count), times(number(bound**2), count), *summed
+        )
 
     def _bound(self, argument: exp.Expr, reports: NumberReports | None) -> float | None:
         """The largest size of a value; None where the schema does not tell it."""
@@ -179,7 +210,9 @@ def ends_of(node: exp.Expr, estimates: Estimates, z: float) -> Ends | None:
             return _quotient(node.this, node.expression, estimates, z)
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
             for inner, other in ((node.this, node.expression), (node.expression, node.this)):
-                if _is_constant(other) and not (isinstance(node, exp.Div) and inner is node.expression):
+                if _is_constant(other) and not (
+                    isinstance(node, exp.Div) and inner is node.expression
+                ):
                     return _around(node, inner, ends_of(inner, estimates, z))
     return None
 
@@ -193,7 +226,11 @@ def _quotient(above: exp.Expr, below: exp.Expr, estimates: Estimates, z: float) 
             if _is_constant(other):
                 return _around(above, inner, _quotient(inner, below, estimates, z))
     count = below.find(exp.Count)
-    return estimates.quotient_ends(above, count, z) if count is not None and is_aggregate(above) else None
+    return (
+        estimates.quotient_ends(above, count, z)
+        if count is not None and is_aggregate(above)
+        else None
+    )
 
 
 def _around(node: exp.Expr, inner: exp.Expr, ends: Ends | None) -> Ends | None:
@@ -209,16 +246,26 @@ def _around(node: exp.Expr, inner: exp.Expr, ends: Ends | None) -> Ends | None:
 
 def _with(node: exp.Expr, inner: exp.Expr, end: exp.Expr) -> exp.Expr:
     """The node with the end in the place of its inner part."""
-    made = type(node)(**{
-        name: exp.paren(end.copy()) if value is inner else value.copy() if isinstance(value, exp.Expr) else value
-        for name, value in node.args.items()
-    })  # fmt: skip
+    made = type(node)(
+        **{
+            name: exp.paren(end.copy())
+            if value is inner
+            else value.copy()
+            if isinstance(value, exp.Expr)
+            else value
+            for name, value in node.args.items()
+        }
+    )
     return exp.paren(made)
 
 
 def _alone(node: exp.Expr) -> bool:
     """Whether all that a function reads beside its first argument are constants."""
-    return all(_is_constant(part) for name, part in node.args.items() if name != "this" and isinstance(part, exp.Expr))
+    return all(
+        _is_constant(part)
+        for name, part in node.args.items()
+        if name != "this" and isinstance(part, exp.Expr)
+    )
 
 
 def _is_constant(node: exp.Expr) -> bool:

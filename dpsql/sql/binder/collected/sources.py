@@ -23,8 +23,10 @@ from dpsql.sql.ir.relation import Scan
 
 #: A rewritten part of a statement has this in its ``meta``: what it reads of collected columns is understood.
 UNDERSTOOD = "dpsql_collected"
-_SHOWN = ("a collected column holds reports, not values: what is counted, grouped or averaged in one SELECT over the "
-          "table is debiased, single rows are not")  # fmt: skip
+_SHOWN = (
+    "a collected column holds reports, not values: what is counted, grouped or averaged in one SELECT over the "
+    "table is debiased, single rows are not"
+)
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,11 @@ class Sources:
                 if table is not None:
                     source = fold(node.alias_or_name)
                     self._tables[source] = table
-                    self._units |= {(source, name) for name in table.columns
-                                    if schema.identifies(fold(node.name), name) == UNIT}  # fmt: skip
+                    self._units |= {
+                        (source, name)
+                        for name in table.columns
+                        if schema.identifies(fold(node.name), name) == UNIT
+                    }
 
     @property
     def has_collected(self) -> bool:
@@ -109,9 +114,17 @@ class Sources:
         for join in select.args.get("joins") or ():
             named = (exp.column(each.copy()) for each in join.args.get("using") or ())
             natural = bool(join.args.get("method")) and self.has_collected
-            if natural or any(map(self.collected, named)) or (join.args.get("on") and self.reads(join.args["on"])):
-                refuse("E_JOIN", "a join by a report matches what is not equal; join by other columns and count the "
-                       "reports", join)  # fmt: skip
+            if (
+                natural
+                or any(map(self.collected, named))
+                or (join.args.get("on") and self.reads(join.args["on"]))
+            ):
+                refuse(
+                    "E_JOIN",
+                    "a join by a report matches what is not equal; join by other columns and count the "
+                    "reports",
+                    join,
+                )
 
     def qualify(self, part: exp.Expr, aliases: Collection[str] = ()) -> None:
         """Write the names of columns in a part of the SELECT in one way, so that equal names are equal.
@@ -126,7 +139,11 @@ class Sources:
 
     def reads(self, node: exp.Expr) -> list[CollectedColumn]:
         """The collected columns in an expression, those in its subqueries too."""
-        return [found for part in node.find_all(exp.Column) if (found := self.collected(part)) is not None]
+        return [
+            found
+            for part in node.find_all(exp.Column)
+            if (found := self.collected(part)) is not None
+        ]
 
 
 def _reads_private(part: exp.Expr, schema: Schema, met: frozenset[str]) -> bool:
@@ -159,12 +176,22 @@ def refuse_hidden_names(tree: exp.Expr, schema: Schema) -> None:
     collected = {name for name, table in schema.tables.items() if has_collected(table)}
     for cte in tree.find_all(exp.CTE):
         if fold(cte.alias) in collected:
-            refuse("E_TABLE", f"{cte.alias} is a table with collected columns; give the common table expression "
-                   "another name", cte)  # fmt: skip
+            refuse(
+                "E_TABLE",
+                f"{cte.alias} is a table with collected columns; give the common table expression "
+                "another name",
+                cte,
+            )
     pivot = tree.find(exp.Pivot)
-    if pivot is not None and any(fold(table.name) in collected for table in tree.find_all(exp.Table)):
-        refuse("E_PIVOT", "PIVOT is not answered beside collected columns; write COUNT(*) FILTER (WHERE …) for each "
-               "column", pivot)  # fmt: skip
+    if pivot is not None and any(
+        fold(table.name) in collected for table in tree.find_all(exp.Table)
+    ):
+        refuse(
+            "E_PIVOT",
+            "PIVOT is not answered beside collected columns; write COUNT(*) FILTER (WHERE …) for each "
+            "column",
+            pivot,
+        )
 
 
 def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
@@ -190,14 +217,19 @@ def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
 def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
     """Refuse a core by reports and by keys that a threshold chooses: a weighted sum over the rest would be biased."""
     for core in cores:
-        tables = {leaf.alias: leaf.table for leaf in sources(core.relation) if isinstance(leaf, Scan)}
+        tables = {
+            leaf.alias: leaf.table for leaf in sources(core.relation) if isinstance(leaf, Scan)
+        }
         for key in core.keys:
             for each in columns(key):
                 table = schema.tables.get(tables.get(each.relation, ""))
                 its = None if table is None else table.columns.get(each.name)
                 if its is not None and its.collected is not None and core.domain is None:
-                    refuse("E_KEY", "reports are counted by keys that are public: a threshold would leave some groups "
-                           "out, and bias the rest; add values = […] to the other key, or leave it out")  # fmt: skip
+                    refuse(
+                        "E_KEY",
+                        "reports are counted by keys that are public: a threshold would leave some groups "
+                        "out, and bias the rest; add values = […] to the other key, or leave it out",
+                    )
 
 
 def _read(node: exp.Expr, schema: Schema, known: dict[int, Sources]) -> exp.Select | None:
@@ -220,5 +252,9 @@ def _read(node: exp.Expr, schema: Schema, known: dict[int, Sources]) -> exp.Sele
 
 
 def _refuse_read(node: exp.Expr) -> NoReturn:
-    refuse("E_AGG", "this column holds reports of local differential privacy, and what is made of them here would be "
-           "biased; count, group or average it in one SELECT right over its table", node)  # fmt: skip
+    refuse(
+        "E_AGG",
+        "this column holds reports of local differential privacy, and what is made of them here would be "
+        "biased; count, group or average it in one SELECT right over its table",
+        node,
+    )

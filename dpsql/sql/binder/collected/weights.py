@@ -43,14 +43,23 @@ def constant(value: Hashable) -> exp.Expr:
         case date():
             return exp.cast(exp.Literal.string(value.isoformat()), "date")
         case int() | Decimal():
-            return exp.Neg(this=exp.Literal.number(str(-value))) if value < 0 else exp.Literal.number(str(value))
+            return (
+                exp.Neg(this=exp.Literal.number(str(-value)))
+                if value < 0
+                else exp.Literal.number(str(value))
+            )
         case _:
             raise AssertionError(value)
 
 
 def times(*factors: exp.Expr) -> exp.Expr:
     """A product."""
-    return reduce(lambda left, right: exp.Mul(this=exp.paren(left.copy()), expression=exp.paren(right.copy())), factors)
+    return reduce(
+        lambda left, right: exp.Mul(
+            this=exp.paren(left.copy()), expression=exp.paren(right.copy())
+        ),
+        factors,
+    )
 
 
 def minus(left: exp.Expr, right: exp.Expr) -> exp.Expr:
@@ -70,7 +79,10 @@ def total(of: exp.Expr) -> exp.Expr:
 
 def choice(*cases: tuple[exp.Expr, exp.Expr], default: exp.Expr) -> exp.Case:
     """CASE WHEN … THEN … ELSE … END."""
-    return exp.Case(ifs=[exp.If(this=test.copy(), true=value.copy()) for test, value in cases], default=default.copy())
+    return exp.Case(
+        ifs=[exp.If(this=test.copy(), true=value.copy()) for test, value in cases],
+        default=default.copy(),
+    )
 
 
 @dataclass(frozen=True)
@@ -96,12 +108,15 @@ class Domain:
     @property
     def table(self) -> exp.Expr:
         """The table of the values."""
-        rows = [exp.Tuple(expressions=[constant(value), exp.Literal.number(place)])
-                for place, value in enumerate(self.values, 1)]  # fmt: skip
+        rows = [
+            exp.Tuple(expressions=[constant(value), exp.Literal.number(place)])
+            for place, value in enumerate(self.values, 1)
+        ]
         rows.append(exp.Tuple(expressions=[exp.Null(), exp.Literal.number(0)]))
         columns = [exp.to_identifier(each, quoted=True) for each in ("v", "place")]
         return exp.Values(
-            expressions=rows, alias=exp.TableAlias(this=exp.to_identifier(self.name, quoted=True), columns=columns)
+            expressions=rows,
+            alias=exp.TableAlias(this=exp.to_identifier(self.name, quoted=True), columns=columns),
         )
 
     @property
@@ -112,7 +127,9 @@ class Domain:
             width = exp.Literal.number(len(self.values))
             is_report: exp.Expr = exp.EQ(this=exp.Length(this=self.report.copy()), expression=width)
         else:
-            is_report = exp.In(this=self.report.copy(), expressions=[constant(value) for value in self.values])
+            is_report = exp.In(
+                this=self.report.copy(), expressions=[constant(value) for value in self.values]
+            )
         return choice((is_report, known), default=exp.Is(this=self.value, expression=exp.Null()))
 
     @property
@@ -126,13 +143,19 @@ class Domain:
         """(1 − other)/(truth − other) where the report speaks for the value, else −other/(truth − other)."""
         gain = self.truth - self.other
         if self.unary:
-            bit = exp.Substring(this=self.report.copy(), start=column("place", self.name), length=exp.Literal.number(1))
+            bit = exp.Substring(
+                this=self.report.copy(),
+                start=column("place", self.name),
+                length=exp.Literal.number(1),
+            )
             speaks: exp.Expr = exp.EQ(this=bit, expression=exp.Literal.string("1"))
         else:
             speaks = exp.EQ(this=self.report.copy(), expression=self.value)
         missing = exp.Is(this=self.value, expression=exp.Null())
         return choice(
-            (missing, number(1.0)), (speaks, number((1 - self.other) / gain)), default=number(-self.other / gain)
+            (missing, number(1.0)),
+            (speaks, number((1 - self.other) / gain)),
+            default=number(-self.other / gain),
         )
 
 
@@ -167,7 +190,9 @@ class Estimate:
         """Σ (square·w² − true_square·Σ w f²): without bias, or at least the variance where squares are bounds."""
         if self.square is None or self.true_square is None:
             return None
-        return total(minus(times(self.square, self.weight, self.weight), times(self.true_square, self.again)))
+        return total(
+            minus(times(self.square, self.weight, self.weight), times(self.true_square, self.again))
+        )
 
 
 def covariance(above: Estimate, below: Estimate) -> exp.Expr:

@@ -53,7 +53,11 @@ def _quantified(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
     """ANY, SOME or ALL and the members of its list; None where it is neither, or a subquery."""
     if isinstance(node, exp.Any | exp.All):
         name, inner = "all" if isinstance(node, exp.All) else "any", node.this
-    elif isinstance(node, exp.Anonymous) and node.name.lower() in ("any", "some", "all") and len(node.expressions) == 1:
+    elif (
+        isinstance(node, exp.Anonymous)
+        and node.name.lower() in ("any", "some", "all")
+        and len(node.expressions) == 1
+    ):
         name, inner = "all" if node.name.lower() == "all" else "any", node.expressions[0]
     else:
         return None
@@ -73,7 +77,12 @@ def _members(node: exp.Expr | None) -> list[exp.Expr] | None:
 
 
 def _of_list(
-    read: ReadNode, operator: str, value: Expression, quantifier: str, members: list[exp.Expr], node: exp.Expr
+    read: ReadNode,
+    operator: str,
+    value: Expression,
+    quantifier: str,
+    members: list[exp.Expr],
+    node: exp.Expr,
 ) -> Expression:
     options = [read(member) for member in members]
     if not options:
@@ -93,7 +102,9 @@ def _joined(name: str, conditions: list[Expression]) -> Expression:
     return whole
 
 
-def _rows(read: ReadNode, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
+def _rows(
+    read: ReadNode, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr
+) -> Expression:
     """(a, b) = (c, d), in which NULL equals NULL as it does in DuckDB's rows."""
     if operator not in _EQUALITIES and not operator.startswith("is"):
         refuse("E_TYPE", "rows are compared by = and <>; write a < x OR (a = x AND b < y)", node)
@@ -111,20 +122,30 @@ def _row(read: ReadNode, node: exp.Expr, at: exp.Expr) -> list[Expression]:
 def _same_row(first: list[Expression], second: list[Expression], node: exp.Expr) -> Expression:
     if len(first) != len(second):
         refuse("E_TYPE", "a row is compared with a row of as many values", node)
-    whole = conjunction([call("is not distinct from", [*pair], node) for pair in zip(first, second, strict=True)])
+    whole = conjunction(
+        [call("is not distinct from", [*pair], node) for pair in zip(first, second, strict=True)]
+    )
     assert whole is not None
     return whole
 
 
-def _elapsed(read: ReadNode, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr) -> Expression:
+def _elapsed(
+    read: ReadNode, operator: str, left: exp.Expr, right: exp.Expr, node: exp.Expr
+) -> Expression:
     """end - start > INTERVAL '2 days', in microseconds."""
     span = constant_span(right)
     length = None if span is None else span.whole_microseconds
     if not isinstance(left, exp.Sub) or length is None or operator not in FUNCTIONS:
-        refuse("E_TYPE", "the time between two timestamps is compared with a constant interval of days or less; for "
-               "months write DATE_DIFF('month', start, end) > 3", node)  # fmt: skip
+        refuse(
+            "E_TYPE",
+            "the time between two timestamps is compared with a constant interval of days or less; for "
+            "months write DATE_DIFF('month', start, end) > 3",
+            node,
+        )
     ends = [read(left.expression), read(left.this)]
-    return call(operator, [call("date_sub microsecond", ends, node), Literal(length, INTEGER)], node)
+    return call(
+        operator, [call("date_sub microsecond", ends, node), Literal(length, INTEGER)], node
+    )
 
 
 def between(read: ReadNode, node: exp.Expr) -> Expression:
@@ -133,7 +154,9 @@ def between(read: ReadNode, node: exp.Expr) -> Expression:
     value, low, high = (read(node.args[name]) for name in ("this", "low", "high"))
 
     def inside(least: Expression, most: Expression) -> Expression:
-        return Call("and", (call(">=", [value, least], node), call("<=", [value, most], node)), BOOLEAN)
+        return Call(
+            "and", (call(">=", [value, least], node), call("<=", [value, most], node)), BOOLEAN
+        )
 
     both = inside(low, high)
     return Call("or", (both, inside(high, low)), BOOLEAN) if node.args.get("symmetric") else both
@@ -197,7 +220,11 @@ def case(read: ReadNode, node: exp.Expr) -> Expression:
     results = alike(results, node)
     sql_type = common_type(*(value.type for value in results))
     conditions = [condition for condition, _ in branches]
-    return Case(tuple(zip(conditions, results, strict=False)), results[-1] if default is not None else None, sql_type)
+    return Case(
+        tuple(zip(conditions, results, strict=False)),
+        results[-1] if default is not None else None,
+        sql_type,
+    )
 
 
 def if_(read: ReadNode, node: exp.Expr) -> Expression:
@@ -217,8 +244,12 @@ def cast(read: ReadNode, node: exp.Expr) -> Expression:
     try:
         target = TIMESTAMP if moment else SqlType.parse(STATEMENT.write(node.to))
     except ValueError:
-        refuse("E_TYPE", "this type is not read; use boolean, integer, decimal(p,s), double, text, date or "
-               "timestamp", node)  # fmt: skip
+        refuse(
+            "E_TYPE",
+            "this type is not read; use boolean, integer, decimal(p,s), double, text, date or "
+            "timestamp",
+            node,
+        )
     argument = read(node.this)
     if isinstance(argument, Literal):
         return literal.as_type(argument, target, node)
@@ -231,12 +262,18 @@ def nvl2(read: ReadNode, node: exp.Expr) -> Expression:
     """NVL2 is a CASE of IS NOT NULL."""
     only(node, "this", "true", "false")
     present = exp.Not(this=exp.Is(this=node.this.copy(), expression=exp.Null()))
-    return if_(read, exp.If(this=present, true=node.args["true"].copy(), false=node.args["false"].copy()))
+    return if_(
+        read, exp.If(this=present, true=node.args["true"].copy(), false=node.args["false"].copy())
+    )
 
 
 def is_unit(read: ReadNode, node: exp.Expr) -> Expression:
     """TRUE where the argument is the unit's column, by lineage; refused where it is another."""
     column = read(node.expressions[0])
     if not isinstance(column, ColumnRef) or column.identifies != UNIT:
-        refuse("E_KEY", f"{node.expressions[0].name} is not the column of the privacy unit", node.expressions[0])
+        refuse(
+            "E_KEY",
+            f"{node.expressions[0].name} is not the column of the privacy unit",
+            node.expressions[0],
+        )
     return Literal(True, BOOLEAN)

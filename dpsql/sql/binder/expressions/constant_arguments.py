@@ -17,15 +17,37 @@ from dpsql.sql.functions.regular_expression.syntax import parsed
 from dpsql.sql.ir.expression import TEXT, Expression, Literal
 from dpsql.sql.ir.refusal import only, refuse
 
-_MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120, "century": 1_200, "millennium": 12_000}
+_MONTHS = {
+    "month": 1,
+    "quarter": 3,
+    "year": 12,
+    "decade": 120,
+    "century": 1_200,
+    "millennium": 12_000,
+}
 _DAYS = {"day": 1, "week": 7}
 _SHORT = {
-    "centuries": "century", "mon": "month", "mons": "month", "yr": "year", "yrs": "year", "hr": "hour", "hrs": "hour",
-    "min": "minute", "mins": "minute", "sec": "second", "secs": "second", "ms": "millisecond", "us": "microsecond",
-    "millennia": "millennium", "y": "year", "d": "day", "h": "hour",
-}  # fmt: skip
+    "centuries": "century",
+    "mon": "month",
+    "mons": "month",
+    "yr": "year",
+    "yrs": "year",
+    "hr": "hour",
+    "hrs": "hour",
+    "min": "minute",
+    "mins": "minute",
+    "sec": "second",
+    "secs": "second",
+    "ms": "millisecond",
+    "us": "microsecond",
+    "millennia": "millennium",
+    "y": "year",
+    "d": "day",
+    "h": "hour",
+}
 _PIECE = re.compile(
-    r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-z]+)\s*|\s*([+-]?)(\d{1,4}):(\d\d)(?::(\d\d(?:\.\d{1,6})?))?\s*", re.ASCII
+    r"\s*([+-]?\d+(?:\.\d+)?)\s*([a-z]+)\s*|\s*([+-]?)(\d{1,4}):(\d\d)(?::(\d\d(?:\.\d{1,6})?))?\s*",
+    re.ASCII,
 )
 
 
@@ -38,7 +60,11 @@ class Span:
     microseconds: int = 0
 
     def __add__(self, other: Span) -> Span:
-        return Span(self.months + other.months, self.days + other.days, self.microseconds + other.microseconds)
+        return Span(
+            self.months + other.months,
+            self.days + other.days,
+            self.microseconds + other.microseconds,
+        )
 
     def times(self, number: int) -> Span:
         """The interval so many times."""
@@ -49,7 +75,9 @@ class Span:
         """Split the interval into numbers of units, each unit the longest that divides its part."""
         found = []
         if self.months:
-            found.append(("year", self.months // 12) if self.months % 12 == 0 else ("month", self.months))
+            found.append(
+                ("year", self.months // 12) if self.months % 12 == 0 else ("month", self.months)
+            )
         if self.days:
             found.append(("day", self.days))
         for unit in ("hour", "minute", "second", "microsecond"):
@@ -112,7 +140,9 @@ def _parsed_interval(text: str, unit: exp.Expr | None, node: exp.Expr) -> Span:
 def _piece(piece: re.Match[str], node: exp.Expr) -> Span:
     number, word, sign, hours, minutes, seconds = piece.groups()
     if number is None:
-        moved = (int(hours) * 3600 + int(minutes) * 60) * 10**6 + int(Fraction(seconds or "0") * 10**6)
+        moved = (int(hours) * 3600 + int(minutes) * 60) * 10**6 + int(
+            Fraction(seconds or "0") * 10**6
+        )
         return Span(microseconds=-moved if sign == "-" else moved)
     unit, amount = unit_word(word), Fraction(number)
     for table, name in ((_MONTHS, "months"), (_DAYS, "days"), (MICROSECONDS, "microseconds")):
@@ -124,8 +154,12 @@ def _piece(piece: re.Match[str], node: exp.Expr) -> Span:
 
 
 def _refuse_interval(node: exp.Expr) -> NoReturn:
-    refuse("E_TYPE", "this interval is not read; write whole units, such as INTERVAL '1 year 2 months' or INTERVAL 90 "
-           "DAY", node)  # fmt: skip
+    refuse(
+        "E_TYPE",
+        "this interval is not read; write whole units, such as INTERVAL '1 year 2 months' or INTERVAL 90 "
+        "DAY",
+        node,
+    )
 
 
 _LONGEST = 200
@@ -148,10 +182,27 @@ def require_pattern(expression: Expression, node: exp.Expr, options: str = "") -
 _FORMAT = re.compile(r"(?:%-?[YmdHIMSyjpbBaA%fuwGVUW]|[A-Za-z0-9 .,:;/_()+-])+", re.ASCII)
 #: What PostgreSQL's templates call the parts of a date, the longest first.
 _TEMPLATE = {
-    "YYYY": "%Y", "HH24": "%H", "HH12": "%I", "IYYY": "%G", "Month": "%B", "Mon": "%b", "Day": "%A", "DDD": "%j",
-    "Dy": "%a", "MM": "%m", "DD": "%d", "MI": "%M", "SS": "%S", "YY": "%y", "AM": "%p", "PM": "%p", "IW": "%V",
-    "HH": "%I", "ID": "%u", "US": "%f",
-}  # fmt: skip
+    "YYYY": "%Y",
+    "HH24": "%H",
+    "HH12": "%I",
+    "IYYY": "%G",
+    "Month": "%B",
+    "Mon": "%b",
+    "Day": "%A",
+    "DDD": "%j",
+    "Dy": "%a",
+    "MM": "%m",
+    "DD": "%d",
+    "MI": "%M",
+    "SS": "%S",
+    "YY": "%y",
+    "AM": "%p",
+    "PM": "%p",
+    "IW": "%V",
+    "HH": "%I",
+    "ID": "%u",
+    "US": "%f",
+}
 _TEMPLATE_PIECE = re.compile("|".join(_TEMPLATE) + "|[^A-Za-z%]", re.ASCII)
 
 
@@ -168,6 +219,11 @@ def template_format(expression: Expression, node: exp.Expr) -> Literal:
     value = expression.value if isinstance(expression, Literal) else None
     pieces = _TEMPLATE_PIECE.findall(value) if isinstance(value, str) else []
     if not pieces or "".join(pieces) != value:
-        refuse("E_FUNC", "TO_CHAR takes a constant template of YYYY, MM, DD, HH24, MI, SS, Mon, Dy, IYYY, IW and signs",
-               node)  # fmt: skip
-    return require_format(Literal("".join(_TEMPLATE.get(piece, piece) for piece in pieces), TEXT), node)
+        refuse(
+            "E_FUNC",
+            "TO_CHAR takes a constant template of YYYY, MM, DD, HH24, MI, SS, Mon, Dy, IYYY, IW and signs",
+            node,
+        )
+    return require_format(
+        Literal("".join(_TEMPLATE.get(piece, piece) for piece in pieces), TEXT), node
+    )

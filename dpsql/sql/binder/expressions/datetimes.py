@@ -18,7 +18,12 @@ from dpsql.sql.ir.literal import STARTING, starts
 from dpsql.sql.ir.refusal import called, only, refuse
 
 #: Parts of an interval between two timestamps: the unit that is counted, and of how many it is the remainder.
-_ELAPSED = {"day": ("day", None), "hour": ("hour", 24), "minute": ("minute", 60), "second": ("second", 60)}
+_ELAPSED = {
+    "day": ("day", None),
+    "hour": ("hour", 24),
+    "minute": ("minute", 60),
+    "second": ("second", 60),
+}
 
 
 def extract(read: ReadNode, node: exp.Expr) -> Expression:
@@ -45,7 +50,9 @@ def part_of(read: ReadNode, part: exp.Expr, moment: exp.Expr, node: exp.Expr) ->
         return read_call(read, f"age {name}", moment.expressions, node)
     if isinstance(moment, exp.Sub) and not is_interval(moment.expression):
         ends = beside([read(moment.this), read(moment.expression)])
-        if any(end.type.kind == "timestamp" for end in ends) and all(end.type.is_temporal for end in ends):
+        if any(end.type.kind == "timestamp" for end in ends) and all(
+            end.type.is_temporal for end in ends
+        ):
             return _elapsed(name, ends[1], ends[0], node)
     if name != "epoch" and name not in PARTS:
         refuse("E_FUNC", f"EXTRACT knows EPOCH, {', '.join(PARTS).upper()}", node)
@@ -55,10 +62,16 @@ def part_of(read: ReadNode, part: exp.Expr, moment: exp.Expr, node: exp.Expr) ->
 def _elapsed(name: str, start: Expression, end: Expression, node: exp.Expr) -> Expression:
     """A part of the interval between two timestamps."""
     if name == "epoch":
-        return call("/", [call("date_sub microsecond", [start, end], node), Literal(10**6, INTEGER)], node)
+        return call(
+            "/", [call("date_sub microsecond", [start, end], node), Literal(10**6, INTEGER)], node
+        )
     if name not in _ELAPSED:
-        refuse("E_FUNC", "of the time between two timestamps EXTRACT knows EPOCH, DAY, HOUR, MINUTE and SECOND; use "
-               "DATE_DIFF('month', start, end)", node)  # fmt: skip
+        refuse(
+            "E_FUNC",
+            "of the time between two timestamps EXTRACT knows EPOCH, DAY, HOUR, MINUTE and SECOND; use "
+            "DATE_DIFF('month', start, end)",
+            node,
+        )
     unit, of = _ELAPSED[name]
     counted = call(f"date_sub {unit}", [start, end], node)
     return counted if of is None else call("%", [counted, Literal(of, INTEGER)], node)
@@ -75,7 +88,9 @@ def truncated(read: ReadNode, node: exp.Expr) -> Expression:
 
 def _start(moment: date, unit: str, sql_type: SqlType) -> Literal:
     """Where the unit that holds a constant moment begins: a statement about today stays the same all day."""
-    exactly = moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
+    exactly = (
+        moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
+    )
     start = next(starts(exactly, unit))
     return Literal(start.date() if sql_type.kind == "date" else start, sql_type)
 
@@ -94,7 +109,9 @@ def subtracted(read: ReadNode, node: exp.Expr) -> Expression:
         return read_call(read, f"date_sub {unit_name(unit, node)}", (start, end), node)
     if len(node.expressions) != 2:
         refuse("E_FUNC", "DATE_SUB takes a unit and two moments", node)
-    return additive(read, exp.Sub(this=node.expressions[0].copy(), expression=node.expressions[1].copy()))
+    return additive(
+        read, exp.Sub(this=node.expressions[0].copy(), expression=node.expressions[1].copy())
+    )
 
 
 def added(read: ReadNode, node: exp.Expr) -> Expression:
@@ -117,8 +134,12 @@ def additive(read: ReadNode, node: exp.Expr) -> Expression:
         first, second = beside([first, second])
     if first.type.is_temporal and second.type.is_temporal and back:
         if "timestamp" in (first.type.kind, second.type.kind):
-            refuse("E_TYPE", "the difference of two timestamps is an interval; write DATE_DIFF('day', start, end) or "
-                   "EXTRACT(EPOCH FROM end - start)", node)  # fmt: skip
+            refuse(
+                "E_TYPE",
+                "the difference of two timestamps is an interval; write DATE_DIFF('day', start, end) or "
+                "EXTRACT(EPOCH FROM end - start)",
+                node,
+            )
         return call("date_diff day", [second, first], node)
     if second.type.is_temporal and not back:
         first, second = second, first
@@ -127,7 +148,9 @@ def additive(read: ReadNode, node: exp.Expr) -> Expression:
         return shifted(first, "day", days, node)
     if first.type.is_temporal:
         refuse(
-            "E_TYPE", "only a whole number of days is added to a date; write + INTERVAL '1' HOUR for a timestamp", node
+            "E_TYPE",
+            "only a whole number of days is added to a date; write + INTERVAL '1' HOUR for a timestamp",
+            node,
         )
     return call("-" if back else "+", [first, second], node)
 
@@ -139,7 +162,11 @@ def bucket(read: ReadNode, node: exp.Expr) -> Expression:
     span = constant_span(_as_interval(node.this))
     steps = () if span is None else span.steps
     if span is None or len(steps) != 1 or steps[0][1] <= 0:
-        refuse("E_FUNC", f"{name} takes a constant positive width of one unit, such as INTERVAL '7 days'", node)
+        refuse(
+            "E_FUNC",
+            f"{name} takes a constant positive width of one unit, such as INTERVAL '7 days'",
+            node,
+        )
     unit, width = steps[0]
     if unit == "year":
         unit, width = "month", width * 12
@@ -147,9 +174,15 @@ def bucket(read: ReadNode, node: exp.Expr) -> Expression:
     if name == "DATE_BIN":
         moment = _as_timestamp(moment, node)
     if unit not in BUCKETS or (moment.type == DATE and unit not in ("month", "day")):
-        refuse("E_FUNC", f"{name} of a date takes months or days, of a timestamp also hours, minutes and seconds", node)
+        refuse(
+            "E_FUNC",
+            f"{name} of a date takes months or days, of a timestamp also hours, minutes and seconds",
+            node,
+        )
     ahead = _ahead(read, node.args.get("unit"), span, name, node)
-    counted = call(f"time_bucket {unit}", [moved(moment, ahead.times(-1), node), Literal(width, INTEGER)], node)
+    counted = call(
+        f"time_bucket {unit}", [moved(moment, ahead.times(-1), node), Literal(width, INTEGER)], node
+    )
     return moved(counted, ahead, node)
 
 
@@ -163,7 +196,11 @@ def _as_timestamp(moment: Expression, node: exp.Expr) -> Expression:
     moment = resolved(moment, TIMESTAMP)
     if moment.type != DATE:
         return moment
-    return literal.as_type(moment, TIMESTAMP, node) if isinstance(moment, Literal) else Cast(moment, TIMESTAMP)
+    return (
+        literal.as_type(moment, TIMESTAMP, node)
+        if isinstance(moment, Literal)
+        else Cast(moment, TIMESTAMP)
+    )
 
 
 #: Where the engine's buckets of days, hours, minutes and seconds begin, whatever their width.
@@ -179,8 +216,14 @@ def _ahead(read: ReadNode, origin: exp.Expr | None, width: Span, name: str, node
     start = _as_timestamp(value, node)
     length = width.whole_microseconds
     if not isinstance(start, Literal) or not isinstance(start.value, datetime) or not length:
-        refuse("E_FUNC", f"{name} takes a constant timestamp as its origin, and then a width of days or less", node)
-    days, rest = divmod((start.value - _FIRST_BUCKET) // timedelta(microseconds=1) % length, 86_400 * 10**6)
+        refuse(
+            "E_FUNC",
+            f"{name} takes a constant timestamp as its origin, and then a width of days or less",
+            node,
+        )
+    days, rest = divmod(
+        (start.value - _FIRST_BUCKET) // timedelta(microseconds=1) % length, 86_400 * 10**6
+    )
     return Span(days=days, microseconds=rest)
 
 

@@ -31,7 +31,10 @@ class Reader:
     """
 
     def __init__(
-        self, resolve: ResolveColumn, parameters: Sequence[object] = (), known: ReadKnown = lambda _: None
+        self,
+        resolve: ResolveColumn,
+        parameters: Sequence[object] = (),
+        known: ReadKnown = lambda _: None,
     ) -> None:
         self._resolve, self.parameters, self._known = resolve, parameters, known
 
@@ -52,7 +55,11 @@ class Reader:
             case exp.Column():
                 return self._resolve(node)
             case exp.Literal():
-                return literal.quoted(node.this, node) if node.is_string else literal.number(node.this, node)
+                return (
+                    literal.quoted(node.this, node)
+                    if node.is_string
+                    else literal.number(node.this, node)
+                )
             case exp.Boolean():
                 return Literal(bool(node.this), BOOLEAN)
             case exp.Null():

@@ -36,13 +36,19 @@ def _counted(node: exp.Expr) -> tuple[str, exp.Expr] | None:
         return unit_word(node.args["unit"].name), node.this
     if isinstance(node, exp.ToDays):
         return "day", node.this
-    if not isinstance(node, exp.Anonymous) or not node.name.lower().startswith("to_") or len(node.expressions) != 1:
+    if (
+        not isinstance(node, exp.Anonymous)
+        or not node.name.lower().startswith("to_")
+        or len(node.expressions) != 1
+    ):
         return None
     unit = unit_word(node.name.lower().removeprefix("to_"))
     return (unit, node.expressions[0]) if unit in UNITS else None
 
 
-def moved_by(read: ReadNode, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr) -> Expression:
+def moved_by(
+    read: ReadNode, moment: exp.Expr, interval: exp.Expr, back: bool, node: exp.Expr
+) -> Expression:
     """The moment moved by an interval; refused unless that is constant or a number of units."""
     value = read(moment)
     if not value.type.is_temporal:
@@ -70,7 +76,11 @@ def _variable(read: ReadNode, interval: exp.Expr, node: exp.Expr) -> tuple[Expre
         number, factor = sides if is_interval(sides[1]) else sides[::-1]
         span = constant_span(factor)
     if number is None or span is None:
-        refuse("E_TYPE", "an interval is a constant, or a number of constant ones: n * INTERVAL '1' DAY", node)
+        refuse(
+            "E_TYPE",
+            "an interval is a constant, or a number of constant ones: n * INTERVAL '1' DAY",
+            node,
+        )
     return _whole(read(number)), span
 
 
@@ -83,7 +93,11 @@ def _one(unit: str) -> Span:
 def _counts(number: Expression, unit: str, node: exp.Expr) -> Expression:
     """The number of units; one with a fraction counts seconds and milliseconds alone, as in DuckDB."""
     if number.type.kind != "integer" and unit not in ("second", "millisecond"):
-        refuse("E_TYPE", f"only a whole number of {unit}s is added here; write x * INTERVAL '1' {unit.upper()}", node)
+        refuse(
+            "E_TYPE",
+            f"only a whole number of {unit}s is added here; write x * INTERVAL '1' {unit.upper()}",
+            node,
+        )
     return number
 
 
@@ -92,7 +106,11 @@ def _times(moment: Expression, number: Expression, span: Span, node: exp.Expr) -
     if number.type.kind != "integer":
         length = span.whole_microseconds
         if length is None or not number.type.is_numeric:
-            refuse("E_TYPE", "months and years are moved by whole numbers: n * INTERVAL '1' MONTH", node)
+            refuse(
+                "E_TYPE",
+                "months and years are moved by whole numbers: n * INTERVAL '1' MONTH",
+                node,
+            )
         product = call("*", [number, Literal(length, INTEGER)], node)
         if isinstance(product, Literal):
             return shifted(moment, "microsecond", literal.as_type(product, INTEGER, node), node)
@@ -126,7 +144,9 @@ def of_milliseconds(read: ReadNode, node: exp.Expr) -> Expression:
     """MAKE_TIMESTAMP_MS, which is EPOCH_MS of a number."""
     if len(node.expressions) != 1:
         refuse_unlisted(node)
-    return of_number(read, exp.UnixToTime(this=node.expressions[0].copy(), scale=exp.Literal.number(3)))
+    return of_number(
+        read, exp.UnixToTime(this=node.expressions[0].copy(), scale=exp.Literal.number(3))
+    )
 
 
 def moved(moment: Expression, span: Span, node: exp.Expr) -> Expression:

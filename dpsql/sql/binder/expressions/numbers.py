@@ -18,15 +18,25 @@ def rounded(read: ReadNode, node: exp.Expr) -> Expression:
     only(node, "this", "decimals", code="E_FUNC")
     name = "round" if isinstance(node, exp.Round) else "trunc"
     value = read(node.this)
-    places = Literal(0, INTEGER) if node.args.get("decimals") is None else read(node.args["decimals"])
+    places = (
+        Literal(0, INTEGER) if node.args.get("decimals") is None else read(node.args["decimals"])
+    )
     digits = places.value if isinstance(places, Literal) else None
     if type(digits) is not int or abs(digits) > 30:
         refuse("E_TYPE", f"{name.upper()} takes a constant number of digits", node)
     if value.type.kind == "decimal":
         return _decimal(name, value, digits, node)
     if value.type.kind == "integer":
-        return value if digits >= 0 else call("round decimal" if name == "round" else "trunc decimal",
-                                              [value, Literal(0, INTEGER), places], node, INTEGER)  # fmt: skip
+        return (
+            value
+            if digits >= 0
+            else call(
+                "round decimal" if name == "round" else "trunc decimal",
+                [value, Literal(0, INTEGER), places],
+                node,
+                INTEGER,
+            )
+        )
     return call(name, [value, places] if digits else [value], node)
 
 
@@ -35,7 +45,9 @@ def _decimal(name: str, value: Expression, digits: int, node: exp.Expr) -> Expre
     if digits >= scale:
         return value
     result = SqlType("decimal", 38, digits) if digits > 0 else INTEGER
-    return call(f"{name} decimal", [value, Literal(scale, INTEGER), Literal(digits, INTEGER)], node, result)
+    return call(
+        f"{name} decimal", [value, Literal(scale, INTEGER), Literal(digits, INTEGER)], node, result
+    )
 
 
 def log(read: ReadNode, node: exp.Expr) -> Expression:
@@ -62,10 +74,25 @@ def width_bucket(read: ReadNode, node: exp.Expr) -> Expression:
     if len(ends) != 3 or not value.type.is_numeric:
         refuse("E_FUNC", "WIDTH_BUCKET takes a number, two ends and a number of buckets", node)
     low, high, count = ends
-    if low is None or high is None or count is None or low >= high or count.denominator != 1 or not 1 <= count <= 10**6:
-        refuse("E_FUNC", "WIDTH_BUCKET takes constants: a lower end, a higher end and a whole number of buckets", node)
+    if (
+        low is None
+        or high is None
+        or count is None
+        or low >= high
+        or count.denominator != 1
+        or not 1 <= count <= 10**6
+    ):
+        refuse(
+            "E_FUNC",
+            "WIDTH_BUCKET takes constants: a lower end, a higher end and a whole number of buckets",
+            node,
+        )
     number = Literal(int(count), INTEGER)
-    share = call("/", [call("-", [value, constants[0]], node), call("-", [constants[1], constants[0]], node)], node)
+    share = call(
+        "/",
+        [call("-", [value, constants[0]], node), call("-", [constants[1], constants[0]], node)],
+        node,
+    )
     place = call("floor", [call("*", [share, number], node)], node)
     inside = Call("+", (Call("floor", (place,), INTEGER), Literal(1, INTEGER)), INTEGER)
     last = call("least", [inside, number], node)

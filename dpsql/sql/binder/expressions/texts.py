@@ -6,14 +6,29 @@ import re
 
 from sqlglot import exp
 
-from dpsql.sql.binder.expressions.constant_arguments import require_format, require_pattern, template_format
+from dpsql.sql.binder.expressions.constant_arguments import (
+    require_format,
+    require_pattern,
+    template_format,
+)
 from dpsql.sql.binder.expressions.intervals import of_number
 from dpsql.sql.binder.expressions.unsupported import refuse_unlisted
 from dpsql.sql.functions.call import ReadNode, call, read_call
 from dpsql.sql.functions.like_patterns import matched
 from dpsql.sql.functions.spellings import SPELLING
 from dpsql.sql.ir import literal
-from dpsql.sql.ir.expression import BOOLEAN, DATE, INTEGER, TEXT, TIMESTAMP, Call, Case, Cast, Expression, Literal
+from dpsql.sql.ir.expression import (
+    BOOLEAN,
+    DATE,
+    INTEGER,
+    TEXT,
+    TIMESTAMP,
+    Call,
+    Case,
+    Cast,
+    Expression,
+    Literal,
+)
 from dpsql.sql.ir.literal import moment_of
 from dpsql.sql.ir.refusal import only, refuse
 
@@ -33,7 +48,9 @@ def _text(read: ReadNode, node: exp.Expr) -> Expression:
 def concatenation(read: ReadNode, node: exp.Expr) -> Expression:
     """CONCAT reads NULL as an empty string, which || does not."""
     only(node, "expressions", *SPELLING, code="E_FUNC")
-    pieces: list[Expression] = [Call("coalesce", (_text(read, piece), _EMPTY), TEXT) for piece in node.expressions]
+    pieces: list[Expression] = [
+        Call("coalesce", (_text(read, piece), _EMPTY), TEXT) for piece in node.expressions
+    ]
     return _joined(pieces, node)
 
 
@@ -51,7 +68,11 @@ def with_separator(read: ReadNode, node: exp.Expr) -> Expression:
     if not isinstance(separator, Literal) or separator.value is None or not rest:
         refuse("E_FUNC", "CONCAT_WS takes a constant separator and texts", node)
     led = [
-        Case(((Call("is null", (piece,), BOOLEAN), _EMPTY),), call("||", [separator, piece], node), TEXT)
+        Case(
+            ((Call("is null", (piece,), BOOLEAN), _EMPTY),),
+            call("||", [separator, piece], node),
+            TEXT,
+        )
         for piece in rest
     ]
     start = Literal(len(str(separator.value)) + 1, INTEGER)
@@ -64,8 +85,10 @@ def piped(read: ReadNode, node: exp.Expr) -> Expression:
     left, right = read(node.this), read(node.expression)
     if TEXT not in (left.type, right.type):
         refuse("E_TYPE", "|| joins texts; CAST one side as TEXT", node)
-    sides = [side if side.type == TEXT else _text(read, part)
-             for side, part in ((left, node.this), (right, node.expression))]  # fmt: skip
+    sides = [
+        side if side.type == TEXT else _text(read, part)
+        for side, part in ((left, node.this), (right, node.expression))
+    ]
     return call("||", sides, node)
 
 
@@ -75,7 +98,9 @@ def trim(read: ReadNode, node: exp.Expr) -> Expression:
     position = node.args.get("position")
     name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(str(position).upper(), "trim")
     characters = node.args.get("expression")
-    return read_call(read, name, (node.this,) if characters is None else (node.this, characters), node)
+    return read_call(
+        read, name, (node.this,) if characters is None else (node.this, characters), node
+    )
 
 
 def padded(read: ReadNode, node: exp.Expr) -> Expression:
@@ -100,8 +125,14 @@ def escaped(read: ReadNode, node: exp.Expr) -> Expression:
     character = escape.value if isinstance(escape, Literal) else None
     if not isinstance(pattern, Literal) or not isinstance(character, str) or len(character) != 1:
         refuse("E_FUNC", "LIKE … ESCAPE takes a constant pattern and one constant character", node)
-    if not character.isascii() or character in "%_":  # engines fail on some rows, or read it in different ways
-        refuse("E_FUNC", "the character of ESCAPE is one of ASCII other than % and _, such as '!'", node)
+    if (
+        not character.isascii() or character in "%_"
+    ):  # engines fail on some rows, or read it in different ways
+        refuse(
+            "E_FUNC",
+            "the character of ESCAPE is one of ASCII other than % and _, such as '!'",
+            node,
+        )
     if (len(str(pattern.value)) - len(str(pattern.value).rstrip(character))) % 2:
         refuse("E_FUNC", "a LIKE pattern may not end with its escape character", node)
     name, value = "like" if isinstance(inner, exp.Like) else "ilike", read(inner.this)
@@ -133,7 +164,9 @@ def matches(read: ReadNode, node: exp.Expr) -> Expression:
     whole = isinstance(node, exp.RegexpFullMatch) and not operator
     wanted = "i" if isinstance(node, exp.RegexpILike) else str(options.value).replace("c", "")
     pattern = require_pattern(read(node.expression), node, wanted)
-    return call("regexp_full_match" if whole else "regexp_matches", [read(node.this), pattern], node)
+    return call(
+        "regexp_full_match" if whole else "regexp_matches", [read(node.this), pattern], node
+    )
 
 
 def similar(read: ReadNode, node: exp.Expr) -> Expression:
@@ -142,7 +175,9 @@ def similar(read: ReadNode, node: exp.Expr) -> Expression:
     pattern = require_pattern(read(node.expression), node)
     if set(str(pattern.value)) & set("%_.^$\\"):
         refuse(
-            "E_FUNC", "engines read this SIMILAR TO in different ways; use LIKE, or ~ and a regular expression", node
+            "E_FUNC",
+            "engines read this SIMILAR TO in different ways; use LIKE, or ~ and a regular expression",
+            node,
         )
     return call("regexp_full_match", [read(node.this), pattern], node)
 
@@ -155,7 +190,11 @@ def extracted(read: ReadNode, node: exp.Expr) -> Expression:
     if node.args.get("group") is not None:
         group = read(node.args["group"])
         groups = str(pattern.value).count("(")
-        if not isinstance(group, Literal) or type(group.value) is not int or not 0 <= group.value <= min(groups, 9):
+        if (
+            not isinstance(group, Literal)
+            or type(group.value) is not int
+            or not 0 <= group.value <= min(groups, 9)
+        ):
             refuse("E_FUNC", "REGEXP_EXTRACT takes the number of a group of its pattern", node)
         arguments.append(group)
     return call("regexp_extract", arguments, node)
@@ -167,7 +206,11 @@ def without_matches(read: ReadNode, node: exp.Expr) -> Expression:
     pattern = require_pattern(read(node.expression), node)
     replacement = node.args.get("replacement")
     if replacement is None or read(replacement) != _EMPTY:
-        refuse("E_FUNC", "REGEXP_REPLACE takes '' as its replacement here; use REPLACE or REGEXP_EXTRACT", node)
+        refuse(
+            "E_FUNC",
+            "REGEXP_REPLACE takes '' as its replacement here; use REPLACE or REGEXP_EXTRACT",
+            node,
+        )
     arguments = [read(node.this), pattern, _EMPTY]
     modifiers = node.args.get("modifiers")
     if modifiers is not None:
@@ -184,7 +227,11 @@ def formatted(read: ReadNode, node: exp.Expr) -> Expression:
     moment, pattern = read(node.this), read(node.args["format"])
     if moment.type == TEXT and pattern.type.is_temporal:
         moment, pattern = pattern, moment
-    wanted = template_format(pattern, node) if isinstance(node, exp.ToChar) else require_format(pattern, node)
+    wanted = (
+        template_format(pattern, node)
+        if isinstance(node, exp.ToChar)
+        else require_format(pattern, node)
+    )
     return call("strftime", [moment, wanted], node)
 
 
@@ -216,7 +263,9 @@ def of_template(read: ReadNode, node: exp.Expr) -> Expression:
     moment = _parsed(text, template_format(pattern, node), node)
     if not isinstance(node, exp.Anonymous):
         return moment
-    return literal.as_type(moment, DATE, node) if isinstance(moment, Literal) else Cast(moment, DATE)
+    return (
+        literal.as_type(moment, DATE, node) if isinstance(moment, Literal) else Cast(moment, DATE)
+    )
 
 
 #: Formats that the standard library reads as the engine does.
@@ -225,7 +274,11 @@ _PLAIN_FORMAT = re.compile(r"(?:%[YmdHMSf]|[^%A-Za-z])+", re.ASCII)
 
 def _parsed(text: Expression, pattern: Literal, node: exp.Expr) -> Expression:
     """The moment; a constant one is read now, so that conditions on it bound what they compare."""
-    if isinstance(text, Literal) and isinstance(text.value, str) and _PLAIN_FORMAT.fullmatch(str(pattern.value)):
+    if (
+        isinstance(text, Literal)
+        and isinstance(text.value, str)
+        and _PLAIN_FORMAT.fullmatch(str(pattern.value))
+    ):
         moment = moment_of(text.value, str(pattern.value))
         if moment is None:
             refuse("E_TYPE", "this constant is no timestamp of that format", node)

@@ -24,8 +24,13 @@ _REASONS: dict[str, str] = {
     **dict.fromkeys(("RANDOM", "RAND", "UUID", "GEN_RANDOM_UUID", "SETSEED", "NEXTVAL"), _DICE),
     **dict.fromkeys(("DP_INTERVAL_LOW", "DP_INTERVAL_HIGH"), _ENDS),
     **dict.fromkeys(("MD5", "SHA1", "SHA256", "HASH", "MD5_NUMBER"), _HASH),
-    **dict.fromkeys(("REPEAT", "LEVENSHTEIN", "EDITDIST3", "JACCARD", "JARO_SIMILARITY", "FACTORIAL", "SPACE"), _SLOW),
-    **dict.fromkeys(("DATE_FORMAT", "FORMAT_DATE", "FORMAT_TIMESTAMP"), "write STRFTIME(x, '%Y-%m')"),
+    **dict.fromkeys(
+        ("REPEAT", "LEVENSHTEIN", "EDITDIST3", "JACCARD", "JARO_SIMILARITY", "FACTORIAL", "SPACE"),
+        _SLOW,
+    ),
+    **dict.fromkeys(
+        ("DATE_FORMAT", "FORMAT_DATE", "FORMAT_TIMESTAMP"), "write STRFTIME(x, '%Y-%m')"
+    ),
     "AGE": "an interval is no value here; write DATE_DIFF('year', start, end) or EXTRACT(YEAR FROM AGE(end, start))",
     "SIMILARTO": "engines read it in different ways; use LIKE, or ~ with a regular expression",
     "GLOB": "use LIKE, or ~ with a regular expression",
@@ -42,28 +47,44 @@ _REASONS: dict[str, str] = {
     "TO_DATE": "write CAST(TRY_STRPTIME(x, '%Y-%m-%d') AS DATE)",
     "ATTIMEZONE": "it depends on a table of time zones; store and compare timestamps in one zone",
     "COLLATE": "write LOWER(x) = 'a' to compare without regard to case",
-}  # fmt: skip
+}
 
 
 def refuse_unlisted(node: exp.Expr) -> NoReturn:
     """Say why the node is not answered inside an aggregate."""
     match node:
         case exp.Subquery() | exp.Exists() | exp.Select() | exp.SetOperation():
-            refuse("E_SUBQ", "a subquery is not answered here; in an aggregate, WHERE or GROUP BY it is", node)
+            refuse(
+                "E_SUBQ",
+                "a subquery is not answered here; in an aggregate, WHERE or GROUP BY it is",
+                node,
+            )
         case exp.Window():
-            refuse("E_WINDOW", "a window function may not look at private rows; use it over released groups", node)
+            refuse(
+                "E_WINDOW",
+                "a window function may not look at private rows; use it over released groups",
+                node,
+            )
         case exp.AggFunc():
             refuse("E_NESTED", "an aggregate may not stand here", node)
         case exp.Star() | exp.Columns():
             refuse("E_RAW", "* stands for columns only in COUNT(*)", node)
         case exp.Interval():
             refuse(
-                "E_TYPE", "an interval is added to a date or timestamp, or compared with the difference of two", node
+                "E_TYPE",
+                "an interval is added to a date or timestamp, or compared with the difference of two",
+                node,
             )
         case exp.Tuple():
-            refuse("E_TYPE", "a row is compared with rows: (a, b) = (1, 2), (a, b) IN ((1, 2))", node)
+            refuse(
+                "E_TYPE", "a row is compared with rows: (a, b) = (1, 2), (a, b) IN ((1, 2))", node
+            )
         case exp.Array() | exp.Bracket():
-            refuse("E_TYPE", "a list stands in = ANY (…) and <> ALL (…) only; for parts of texts use SUBSTRING", node)
+            refuse(
+                "E_TYPE",
+                "a list stands in = ANY (…) and <> ALL (…) only; for parts of texts use SUBSTRING",
+                node,
+            )
         case exp.Binary() | exp.Unary() if not isinstance(node, exp.Func):
             refuse("E_FUNC", f"{_known(node)}{_because(node.key.upper())}", node)
         case exp.Anonymous() | exp.Func():
@@ -94,5 +115,7 @@ def _because(name: str) -> str:
 @cache
 def _names() -> list[str]:
     """Every name under which a function of the list may be called."""
-    spoken = {name.lower() for kind in NODES if issubclass(kind, exp.Func) for name in kind.sql_names()}
+    spoken = {
+        name.lower() for kind in NODES if issubclass(kind, exp.Func) for name in kind.sql_names()
+    }
     return sorted(spoken | set(NAMED) | {name for name in FUNCTIONS if name.isidentifier()})

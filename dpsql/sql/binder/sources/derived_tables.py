@@ -65,28 +65,44 @@ class DerivedTables:
     def source(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
         """The rows of a query over released and public tables, as a public relation."""
         tree = self._binding.released(query, ctes)
-        read = [self._binding.shapes[table.name] for table in tree.find_all(exp.Table) if table.db == "released"]
+        read = [
+            self._binding.shapes[table.name]
+            for table in tree.find_all(exp.Table)
+            if table.db == "released"
+        ]
         noisy = not all(map(_is_clipping_bound, read))
         return self.made(tree, query, noisy=noisy)
 
     def made(self, tree: exp.Query, at: exp.Expr, *, noisy: bool = False) -> BoundRelation:
         """The rows of the sandbox's own query, as a public relation; ``noisy`` if they stand for SQL's own."""
         if reads_interval_ends(tree):
-            refuse("E_SUBQ", "the end of an interval is not read by a private part; let it read the value itself, and "
-                   "compare ends in the SELECT around it", at)  # fmt: skip
+            refuse(
+                "E_SUBQ",
+                "the end of an interval is not read by a private part; let it read the value itself, and "
+                "compare ends in the SELECT around it",
+                at,
+            )
         described = self._describe(tree, self._binding.shapes, self._binding.public)
         names = [fold(name) for name, _ in described]
         if len(set(names)) < len(names):
-            refuse("E_COLUMN", "two columns of this subquery have one name; give one of them an alias", at)
+            refuse(
+                "E_COLUMN",
+                "two columns of this subquery have one name; give one of them an alias",
+                at,
+            )
         types = [_sql_type(name, sql_type, at) for name, sql_type in described]
         derived = self._table(tree, types)
         alias = self._binding.alias()
         columns: dict[str, Expression] = {
-            name: _column(alias, f"c{place}", sql_type, _interval(tree, place, self._binding.shapes))
+            name: _column(
+                alias, f"c{place}", sql_type, _interval(tree, place, self._binding.shapes)
+            )
             for place, (name, sql_type) in enumerate(zip(names, types, strict=True))
         }
         size = derived_size(tree, self._binding.shapes)
-        return BoundRelation(Scan(alias, derived.name, derived=True, size=size, noisy=noisy), columns)
+        return BoundRelation(
+            Scan(alias, derived.name, derived=True, size=size, noisy=noisy), columns
+        )
 
     def released_columns(self, core: Core) -> ColumnTypes:
         """The columns of the table in which a core is released."""
@@ -97,13 +113,21 @@ class DerivedTables:
         self.read |= {table.name for table in tree.find_all(exp.Table) if table.db == "released"}
         columns = [ColumnRef(_MADE, f"c{place}", sql_type) for place, sql_type in enumerate(types)]
         rows = node.subquery(tree, _MADE, [column.name for column in columns])
-        select = node.select([node.aliased(key(SANDBOX, column), column.name) for column in columns], rows)
+        select = node.select(
+            [node.aliased(key(SANDBOX, column), column.name) for column in columns], rows
+        )
         sql = SANDBOX.write(select)
         for known in self.tables:
             if known.sql == sql:
                 return known
-        read = [self._last_core(table.name) for table in tree.find_all(exp.Table) if table.db == "released"]
-        self.tables.append(DerivedQuery(f"derived{len(self.tables)}", sql, tuple(types), max(read, default=-1) + 1))
+        read = [
+            self._last_core(table.name)
+            for table in tree.find_all(exp.Table)
+            if table.db == "released"
+        ]
+        self.tables.append(
+            DerivedQuery(f"derived{len(self.tables)}", sql, tuple(types), max(read, default=-1) + 1)
+        )
         return self.tables[-1]
 
     def _last_core(self, released: str) -> int:
@@ -120,8 +144,11 @@ def _sql_type(name: str, sql_type: str, at: exp.Expr) -> SqlType:
     try:
         return SqlType.computed(sql_type)
     except ValueError:
-        refuse("E_TYPE", f"column {name} of this subquery is a {sql_type}, which a private part does not read; CAST it",
-               at)  # fmt: skip
+        refuse(
+            "E_TYPE",
+            f"column {name} of this subquery is a {sql_type}, which a private part does not read; CAST it",
+            at,
+        )
 
 
 def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> ColumnRef:
@@ -139,9 +166,17 @@ def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> 
     if not isinstance(item, exp.Column) or source is None:
         return EVERYTHING
     source = source.this
-    if isinstance(source, exp.Subquery) and isinstance(source.this, exp.Select) and not source.alias_column_names:
+    if (
+        isinstance(source, exp.Subquery)
+        and isinstance(source.this, exp.Select)
+        and not source.alias_column_names
+    ):
         inner = [each.alias_or_name for each in source.this.expressions]
-        return _interval(source.this, inner.index(item.name), shapes) if item.name in inner else EVERYTHING
+        return (
+            _interval(source.this, inner.index(item.name), shapes)
+            if item.name in inner
+            else EVERYTHING
+        )
     if not isinstance(source, exp.Table) or source.db != "released":
         return EVERYTHING
     shape, number = shapes[source.name], int(item.name[1:])

@@ -41,7 +41,10 @@ class PrivateRows:
                 only(query, "this", "alias")
                 return self.rows(query.this, ctes, outer)
             case exp.Values():
-                rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in query.expressions]
+                rows = [
+                    row.expressions if isinstance(row, exp.Tuple) else [row]
+                    for row in query.expressions
+                ]
                 return constants(rows, self._constant_reader(), query, self._binding.alias())
             case exp.Query() if self.is_released(query, ctes, outer):
                 return self._binding.derived(query, ctes)
@@ -50,7 +53,10 @@ class PrivateRows:
             case exp.SetOperation():
                 if query.args.get("limit") or query.args.get("offset"):
                     refuse("E_LIMIT", _NO_LIMIT, query)
-                left, right = self.rows(query.this, ctes, outer), self.rows(query.expression, ctes, outer)
+                left, right = (
+                    self.rows(query.this, ctes, outer),
+                    self.rows(query.expression, ctes, outer),
+                )
                 return combined(query, left, right, self._binding.alias())
             case _:
                 refuse("E_TABLE", "this is not a table of the schema", query)
@@ -59,36 +65,58 @@ class PrivateRows:
         if select.args.get("limit") or select.args.get("offset"):
             refuse("E_LIMIT", _NO_LIMIT, select)
         if select.args.get("qualify") is not None or has_window(select):
-            refuse("E_WINDOW", "a window function may not look at private rows; use it over released groups", select)
+            refuse(
+                "E_WINDOW",
+                "a window function may not look at private rows; use it over released groups",
+                select,
+            )
         source_from = self.source_from(select, ctes, outer)
         if select.args.get("distinct"):
             return self._distinct(select, source_from)
         if is_grouped(select):
             if not groups_by_unit(select, source_from) and not source_from.is_public:
-                refuse("E_NESTED", "private rows cannot be joined with a released table yet; GROUP BY the unit in the "
-                       "subquery, or aggregate once", select)  # fmt: skip
+                refuse(
+                    "E_NESTED",
+                    "private rows cannot be joined with a released table yet; GROUP BY the unit in the "
+                    "subquery, or aggregate once",
+                    select,
+                )
             return per_unit(select, group_keys(select, source_from), source_from, self._binding)
         only(select, "expressions", "from_", "joins", "where", "order", code="E_STMT")
         where = select.args.get("where")
-        relation = source_from.finish(None if where is None else source_from.reader().condition(where.this), select)
+        relation = source_from.finish(
+            None if where is None else source_from.reader().condition(where.this), select
+        )
         columns: dict[str, Expression] = {}
         for place, item in enumerate(select.expressions):
             for name, expression in select_item(item, place, source_from):
                 if name in columns:
-                    refuse("E_COLUMN", f"two columns are called {name}; give one of them an alias", item)
+                    refuse(
+                        "E_COLUMN",
+                        f"two columns are called {name}; give one of them an alias",
+                        item,
+                    )
                 columns[name] = source_from.scope.aliases[name] = expression
         return BoundRelation(relation, columns)
 
     def _distinct(self, select: exp.Select, source_from: From) -> BoundRelation:
         """DISTINCT as the groups of its columns, where each has rows of one unit."""
         if not is_plain_distinct(select) or is_grouped(select):
-            refuse("E_DISTINCT", "DISTINCT ON, of *, or of groups is not answered over private rows", select)
+            refuse(
+                "E_DISTINCT",
+                "DISTINCT ON, of *, or of groups is not answered over private rows",
+                select,
+            )
         select = select.copy()
         select.set("distinct", None)
         select.set("group", exp.Group(all=True))
         if not groups_by_unit(select, source_from) and not source_from.is_public:
-            refuse("E_DISTINCT", "DISTINCT over private rows is answered where the unit's column is listed; list it, "
-                   "or use COUNT(DISTINCT …)", select)  # fmt: skip
+            refuse(
+                "E_DISTINCT",
+                "DISTINCT over private rows is answered where the unit's column is listed; list it, "
+                "or use COUNT(DISTINCT …)",
+                select,
+            )
         return per_unit(select, group_keys(select, source_from), source_from, self._binding)
 
     def source_from(self, select: exp.Select, ctes: Ctes, outer: Scope | None = None) -> From:
@@ -110,7 +138,14 @@ class PrivateRows:
         source_from.known = subqueries.known
         return source_from, subqueries
 
-    def _add(self, source_from: From, node: exp.Expr, ctes: Ctes, outer: Scope | None, join: exp.Join | None) -> None:
+    def _add(
+        self,
+        source_from: From,
+        node: exp.Expr,
+        ctes: Ctes,
+        outer: Scope | None,
+        join: exp.Join | None,
+    ) -> None:
         """Join one source, or what is joined between parentheses."""
         inner = node.this if isinstance(node, exp.Subquery | exp.Paren) else None
         if not isinstance(inner, exp.Table | exp.Paren | exp.Subquery) or node.alias:
@@ -128,16 +163,27 @@ class PrivateRows:
         source_from.add_group(group, node, join)
 
     def _lateral(
-        self, node: exp.Lateral, ctes: Ctes, source_from: From, subqueries: Subqueries, join: exp.Join | None
+        self,
+        node: exp.Lateral,
+        ctes: Ctes,
+        source_from: From,
+        subqueries: Subqueries,
+        join: exp.Join | None,
     ) -> None:
         """LATERAL: a row of aggregates becomes columns of the row before it, and any other query becomes a join."""
         only(node, "this", "alias", code="E_TABLE", what="this form of LATERAL")
         query, name = node.this.this, fold(node.alias) or f"lateral {id(node)}"
         if not isinstance(node.this, exp.Subquery) or join is None:
-            refuse("E_TABLE", "LATERAL stands before a subquery, behind the tables that it reads", node)
+            refuse(
+                "E_TABLE", "LATERAL stands before a subquery, behind the tables that it reads", node
+            )
         if join_kind(join) in ("right", "full"):
-            refuse("E_JOIN", "LATERAL reads the rows before it, so that no RIGHT or FULL JOIN keeps its own; write "
-                   "JOIN LATERAL", join)  # fmt: skip
+            refuse(
+                "E_JOIN",
+                "LATERAL reads the rows before it, so that no RIGHT or FULL JOIN keeps its own; write "
+                "JOIN LATERAL",
+                join,
+            )
         if isinstance(query, exp.Select) and is_grouped(query) and query.args.get("group") is None:
             if not _has_no_condition(join) or query.args.get("having") is not None:
                 refuse("E_JOIN", "LATERAL with an aggregate is joined ON true", node)
@@ -147,7 +193,10 @@ class PrivateRows:
                 one.set("expressions", [item.copy()])
                 values[fold(item.alias_or_name) or f"column{place}"] = subqueries.value(one)
             names = alias_columns(node)
-            named = {**dict(zip(names, values.values(), strict=False)), **dict(list(values.items())[len(names) :])}
+            named = {
+                **dict(zip(names, values.values(), strict=False)),
+                **dict(list(values.items())[len(names) :]),
+            }
             source_from.add_values(named, name, node)
             return
         source = renamed(self.rows(query, ctes, source_from.scope), alias_columns(node), node)
@@ -159,7 +208,15 @@ class PrivateRows:
     def _source(self, node: exp.Expr, ctes: Ctes, outer: Scope | None) -> tuple[BoundRelation, str]:
         match node:
             case exp.Table() if isinstance(node.this, exp.Identifier):
-                only(node, "this", "alias", "db", "catalog", code="E_TABLE", what="this form of a table")
+                only(
+                    node,
+                    "this",
+                    "alias",
+                    "db",
+                    "catalog",
+                    code="E_TABLE",
+                    what="this form of a table",
+                )
                 name = fold(node.name)
                 cte = None if node.db else ctes.get(name)
                 if cte is not None:
@@ -167,22 +224,32 @@ class PrivateRows:
                 else:
                     named = known_table(self._binding.schema, node)
                     if self._binding.schema.tables[named].source is not None:
-                        refuse("E_JOIN", f"the synthetic table `{name}` is not read together with private rows; join "
-                               "it with what a subquery has aggregated of them", node)  # fmt: skip
+                        refuse(
+                            "E_JOIN",
+                            f"the synthetic table `{name}` is not read together with private rows; join "
+                            "it with what a subquery has aggregated of them",
+                            node,
+                        )
                     source = scan(self._binding.schema, named, self._binding.alias)
                 return renamed(source, alias_columns(node), node), fold(node.alias_or_name)
             case exp.Subquery():
                 only(node, "this", "alias", code="E_TABLE", what="this form of a subquery")
                 source = self.rows(node.this, ctes, outer)
-                return renamed(source, alias_columns(node), node), fold(node.alias) or f"subquery {id(node)}"
+                return renamed(source, alias_columns(node), node), fold(
+                    node.alias
+                ) or f"subquery {id(node)}"
             case exp.Values():
                 source = self.rows(node, ctes)
-                return renamed(source, alias_columns(node), node), fold(node.alias) or f"values {id(node)}"
+                return renamed(source, alias_columns(node), node), fold(
+                    node.alias
+                ) or f"values {id(node)}"
             case exp.Unnest(expressions=[exp.Array() as listed]):
                 only(node, "expressions", "alias", code="E_TABLE", what="this form of UNNEST")
                 names = alias_columns(node) or ("unnest",)
                 reader = self._constant_reader()
-                source = constants([[each] for each in listed.expressions], reader, node, self._binding.alias())
+                source = constants(
+                    [[each] for each in listed.expressions], reader, node, self._binding.alias()
+                )
                 return renamed(source, names, node), fold(node.alias) or "unnest"
             case _:
                 refuse("E_TABLE", "FROM reads tables of the schema and subqueries of them", node)
@@ -199,24 +266,34 @@ class PrivateRows:
             return True
         if any(query.args.get(part) for part in ("distinct", "limit", "offset", "qualify")):
             return True
-        items = [each for each in from_items(query) if not isinstance(each, exp.Values | exp.Unnest)]
+        items = [
+            each for each in from_items(query) if not isinstance(each, exp.Values | exp.Unnest)
+        ]
         names = [fold(each.name) for each in items if isinstance(each, exp.Table) and not each.db]
         return outer is None and (len(names) < len(items) or any(name in ctes for name in names))
 
 
 def select_item(item: exp.Expr, place: int, source_from: From) -> list[tuple[str, Expression]]:
     """The columns that one item of a SELECT list gives: a name and what it stands for."""
-    star = item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
+    star = (
+        item if isinstance(item, exp.Star) else item.this if isinstance(item, exp.Column) else None
+    )
     if isinstance(star, exp.Star):
         only(star, "except_", code="E_STMT")
         table = fold(item.table) if isinstance(item, exp.Column) else None
         left_out = {fold(each.name) for each in star.args.get("except_") or ()}
-        return [pair for pair in source_from.scope.all_columns(table, item) if pair[0] not in left_out]
+        return [
+            pair for pair in source_from.scope.all_columns(table, item) if pair[0] not in left_out
+        ]
     name = fold(item.alias_or_name) or f"column{place}"
     expression = source_from.reader().read(item.unalias())
     if has_more_parts(expression, MAX_PARTS):
-        refuse("E_LIMITS", f"{name} stands for more than {MAX_PARTS} parts; columns that subqueries use twice "
-               "double each time", item)  # fmt: skip
+        refuse(
+            "E_LIMITS",
+            f"{name} stands for more than {MAX_PARTS} parts; columns that subqueries use twice "
+            "double each time",
+            item,
+        )
     return [(name, expression)]
 
 
@@ -230,13 +307,19 @@ def _has_no_condition(join: exp.Join) -> bool:
 def from_items(select: exp.Select) -> list[exp.Expr]:
     """The sources of the FROM clause, in order."""
     clause = select.args.get("from_")
-    return ([] if clause is None else [clause.this]) + [join.this for join in select.args.get("joins") or ()]
+    return ([] if clause is None else [clause.this]) + [
+        join.this for join in select.args.get("joins") or ()
+    ]
 
 
 def renamed(source: BoundRelation, names: tuple[str, ...], node: exp.Expr) -> BoundRelation:
     """The source with its first columns under new names, as ``AS t(a, b)`` gives them; what they hold stays."""
     if len(names) > len(source.columns):
-        refuse("E_COLUMN", f"the alias lists {len(names)} columns and there are {len(source.columns)}", node)
+        refuse(
+            "E_COLUMN",
+            f"the alias lists {len(names)} columns and there are {len(source.columns)}",
+            node,
+        )
     columns = dict(zip(names, source.columns.values(), strict=False))
     for name, expression in list(source.columns.items())[len(names) :]:
         if name in columns:

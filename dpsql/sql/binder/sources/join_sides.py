@@ -16,7 +16,16 @@ from dpsql.sql.analysis.empty_relations import is_never_true
 from dpsql.sql.binder.scope import VisibleSource
 from dpsql.sql.ir.aggregate import SUM, UNITS
 from dpsql.sql.ir.core import Aggregate
-from dpsql.sql.ir.expression import Call, Case, Cast, ColumnRef, Expression, Literal, columns, conjuncts
+from dpsql.sql.ir.expression import (
+    Call,
+    Case,
+    Cast,
+    ColumnRef,
+    Expression,
+    Literal,
+    columns,
+    conjuncts,
+)
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, Join, Relation, unit_of
 
@@ -34,11 +43,17 @@ class PreservedRows:
 
     def refuse(self) -> NoReturn:
         """Refuse the join, since rows without a unit would be seen."""
-        refuse("E_JOIN", "an outer join that keeps the rows of a public table leaves rows without a unit, which "
-               "something here would count; measure columns of the private table alone, as in COUNT(column) or "
-               "COUNT(*) FILTER (WHERE column > 0), or join the other way round", self.join)  # fmt: skip
+        refuse(
+            "E_JOIN",
+            "an outer join that keeps the rows of a public table leaves rows without a unit, which "
+            "something here would count; measure columns of the private table alone, as in COUNT(column) or "
+            "COUNT(*) FILTER (WHERE column > 0), or join the other way round",
+            self.join,
+        )
 
-    def with_partners(self, condition: Sequence[Expression], partners: frozenset[str]) -> PreservedRows:
+    def with_partners(
+        self, condition: Sequence[Expression], partners: frozenset[str]
+    ) -> PreservedRows:
         """These rows behind one more left join, whose columns are NULL too where its condition needs what they lack."""
         lacks = any(never_holds_without(each, self.relations) for each in condition)
         return replace(self, relations=self.relations | partners) if lacks else self
@@ -74,7 +89,9 @@ def is_null_without(expression: Expression, relations: frozenset[str]) -> bool:
         case Literal(value=value):
             return value is None
         case Case():
-            return all(is_null_without(each, relations) for each in _values_without(expression, relations))
+            return all(
+                is_null_without(each, relations) for each in _values_without(expression, relations)
+            )
         case _:
             return False
 
@@ -85,7 +102,10 @@ def adds_nothing_without(expression: Expression, relations: frozenset[str]) -> b
         case Literal(value=value):
             return value is None or value == 0
         case Case():
-            return all(adds_nothing_without(each, relations) for each in _values_without(expression, relations))
+            return all(
+                adds_nothing_without(each, relations)
+                for each in _values_without(expression, relations)
+            )
         case Call(function="coalesce", arguments=arguments):
             return all(adds_nothing_without(each, relations) for each in arguments)
         case _:
@@ -94,7 +114,9 @@ def adds_nothing_without(expression: Expression, relations: frozenset[str]) -> b
 
 def _values_without(case: Case, relations: frozenset[str]) -> list[Expression]:
     """The values that a CASE may have wherever all columns of the relations are NULL, but for the NULL of no ELSE."""
-    reached = [value for condition, value in case.branches if not never_holds_without(condition, relations)]
+    reached = [
+        value for condition, value in case.branches if not never_holds_without(condition, relations)
+    ]
     return reached if case.default is None else [*reached, case.default]
 
 
@@ -131,7 +153,9 @@ class Side:
     def seen(self) -> list[Expression]:
         """Every expression that can be seen, each once."""
         listed = [each for source in self.sources for each in source.columns.values()]
-        return list(dict.fromkeys([*listed, *(expression for expression, _ in self.merged.values())]))
+        return list(
+            dict.fromkeys([*listed, *(expression for expression, _ in self.merged.values())])
+        )
 
     def replaced(self, relation: Relation, change: Callable[[Expression], Expression]) -> Side:
         """The side with another relation and with what can be seen changed, its conditions done."""
@@ -139,7 +163,9 @@ class Side:
             VisibleSource(each.name, {name: change(part) for name, part in each.columns.items()})
             for each in self.sources
         ]
-        merged = {name: (change(expression), names) for name, (expression, names) in self.merged.items()}
+        merged = {
+            name: (change(expression), names) for name, (expression, names) in self.merged.items()
+        }
         return Side(relation, [], visible, merged)
 
     @property
@@ -190,7 +216,17 @@ def join_kind(join: exp.Join | None) -> JoinKind:
     """Which rows the join keeps; refused where it is of a kind that is not answered."""
     if join is None:
         return "inner"
-    only(join, "this", "on", "using", "kind", "side", "method", code="E_JOIN", what="this kind of join")
+    only(
+        join,
+        "this",
+        "on",
+        "using",
+        "kind",
+        "side",
+        "method",
+        code="E_JOIN",
+        what="this kind of join",
+    )
     side, kind, method = str(join.side).upper(), str(join.kind).upper(), str(join.method).upper()
     if kind not in ("", "INNER", "CROSS", "OUTER") or method not in ("", "NATURAL"):
         refuse("E_JOIN", f"a {kind or method} JOIN is not answered; use JOIN … ON", join)

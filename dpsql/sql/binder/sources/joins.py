@@ -39,7 +39,9 @@ from dpsql.sql.ir.relation import Branch, Compound, Filter, Join, Relation, Scan
 class From:
     """Builds the relation of one FROM clause, source by source."""
 
-    def __init__(self, parameters: tuple[object, ...], alias: Callable[[], str], outer: Scope | None = None) -> None:
+    def __init__(
+        self, parameters: tuple[object, ...], alias: Callable[[], str], outer: Scope | None = None
+    ) -> None:
         self.scope = Scope(outer=outer)
         self.parameters = parameters
         self.known: ReadKnown = _recognises_nothing
@@ -62,9 +64,15 @@ class From:
     @property
     def is_whole(self) -> bool:
         """Whether it is one table with all of its rows."""
-        return self._side is not None and isinstance(self._side.relation, Scan) and not self._side.conditions
+        return (
+            self._side is not None
+            and isinstance(self._side.relation, Scan)
+            and not self._side.conditions
+        )
 
-    def add(self, source: BoundRelation, name: str, node: exp.Expr, join: exp.Join | None = None) -> None:
+    def add(
+        self, source: BoundRelation, name: str, node: exp.Expr, join: exp.Join | None = None
+    ) -> None:
         """Join one more source to what is there; refused where a row could lose or double its unit."""
         relation, conditions = lift(source.relation)
         self._join(Side(relation, conditions, [VisibleSource(name, source.columns)]), node, join)
@@ -80,7 +88,9 @@ class From:
     def add_values(self, values: dict[str, Expression], name: str, node: exp.Expr) -> None:
         """Bring values of each row into scope under a name, as LATERAL does."""
         assert self._side is not None
-        self._show(replace(self._side, sources=[*self._side.sources, VisibleSource(name, values)]), node)
+        self._show(
+            replace(self._side, sources=[*self._side.sources, VisibleSource(name, values)]), node
+        )
 
     def _join(self, right: Side, node: exp.Expr, join: exp.Join | None) -> None:
         left = self._side
@@ -93,10 +103,16 @@ class From:
         is_natural = join is not None and str(join.method).upper() == "NATURAL"
         if self._has_comma and (kind in ("right", "full") or is_natural):
             name = "NATURAL" if is_natural else kind.upper()
-            refuse("E_JOIN", f"a {name} JOIN behind a comma joins the last table alone; put parentheses around "
-                   "what it joins", at)  # fmt: skip
+            refuse(
+                "E_JOIN",
+                f"a {name} JOIN behind a comma joins the last table alone; put parentheses around "
+                "what it joins",
+                at,
+            )
         self._has_comma = self._has_comma or is_comma
-        if not (kind == "inner" or left.is_private == right.is_private) and self._keeps_public(kind, left):
+        if not (kind == "inner" or left.is_private == right.is_private) and self._keeps_public(
+            kind, left
+        ):
             self._public_preserved(left, right, kind, at, join)
             return
         if kind in ("right", "full"):
@@ -108,13 +124,19 @@ class From:
             one, many = (left, right) if kind == "right" else (right, left)
             self._tie(one, many, condition, at)
         if kind == "left" and right.is_private:
-            self.preserved = [each.with_partners(condition, right.relations) for each in self.preserved]
+            self.preserved = [
+                each.with_partners(condition, right.relations) for each in self.preserved
+            ]
         self._show(self._joined(left, right, kind, condition, shared, at), at)
 
-    def _tie(self, lacking: Side, preserved: Side, condition: list[Expression], at: exp.Expr) -> None:
+    def _tie(
+        self, lacking: Side, preserved: Side, condition: list[Expression], at: exp.Expr
+    ) -> None:
         """Note from which source the partners of an outer join have their unit; refuse the join where there is none."""
         parts = [*sources_of(preserved.relation), *sources_of(lacking.relation)]
-        partner = tied_source(lacking.relation, sources_of(preserved.relation), self._in_rows_that_have(condition))
+        partner = tied_source(
+            lacking.relation, sources_of(preserved.relation), self._in_rows_that_have(condition)
+        )
         if partner is None:
             require_one_unit(parts, [], at)
             return
@@ -139,9 +161,14 @@ class From:
             self._lacking[after] = replace(after, identifies=known.identifies)
 
     def _joined(
-        self, left: Side, right: Side, kind: JoinKind, condition: list[Expression], shared: dict[str, list[Expression]],
+        self,
+        left: Side,
+        right: Side,
+        kind: JoinKind,
+        condition: list[Expression],
+        shared: dict[str, list[Expression]],
         at: exp.Expr,
-    ) -> Side:  # fmt: skip
+    ) -> Side:
         names = frozenset(each.name for each in [*left.sources, *right.sources])
         match kind:
             case "inner":
@@ -149,34 +176,56 @@ class From:
                 conditions = [*left.conditions, *right.conditions, *condition]
             case "left":
                 on = conjunction([*right.conditions, *condition])
-                relation, conditions = Join(left.relation, right.relation, "left", on), left.conditions
+                relation, conditions = (
+                    Join(left.relation, right.relation, "left", on),
+                    left.conditions,
+                )
                 right = self._padded(right)
             case "right":
                 on = conjunction([*left.conditions, *condition])
-                relation, conditions = Join(right.relation, left.relation, "left", on), right.conditions
+                relation, conditions = (
+                    Join(right.relation, left.relation, "left", on),
+                    right.conditions,
+                )
                 left = self._padded(left)
             case "full":
                 return self._full(left, right, condition, shared, at)
             case _:
                 assert_never(kind)
         preserved = 1 if kind == "right" else 0
-        merged = left.merged | right.merged | {name: (pair[preserved], names) for name, pair in shared.items()}
+        merged = (
+            left.merged
+            | right.merged
+            | {name: (pair[preserved], names) for name, pair in shared.items()}
+        )
         return Side(relation, conditions, [*left.sources, *right.sources], merged)
 
     def _full(
-        self, left: Side, right: Side, condition: list[Expression], shared: dict[str, list[Expression]], at: exp.Expr
+        self,
+        left: Side,
+        right: Side,
+        condition: list[Expression],
+        shared: dict[str, list[Expression]],
+        at: exp.Expr,
     ) -> Side:
         """FULL JOIN: the unit and each shared column come from whichever side has a row."""
         both = Join(left.relation, right.relation, "full", conjunction(condition))
-        units = [unit for unit in (unit_of(left.relation), unit_of(right.relation)) if unit is not None]
+        units = [
+            unit for unit in (unit_of(left.relation), unit_of(right.relation)) if unit is not None
+        ]
         unit = call("coalesce", [*units], at) if units else None
         names = frozenset(each.name for each in [*left.sources, *right.sources])
         left, right = self._padded(left), self._padded(right)
         padded = Side(both, [], [*left.sources, *right.sources], left.merged | right.merged)
-        padded.merged |= {name: (call("coalesce", pair, at), names) for name, pair in shared.items()}
+        padded.merged |= {
+            name: (call("coalesce", pair, at), names) for name, pair in shared.items()
+        }
         alias, seen = self._alias(), padded.seen()
         identified = {padded.merged[name][0]: _both_identify(pair) for name, pair in shared.items()}
-        columns = {each: output(alias, place, [each], identified.get(each)) for place, each in enumerate(seen)}
+        columns = {
+            each: output(alias, place, [each], identified.get(each))
+            for place, each in enumerate(seen)
+        }
         for each, column in columns.items():
             self._hand_on(each, column)
         whole = Compound(alias, "union all", (Branch(both, unit, tuple(seen)),))
@@ -188,18 +237,29 @@ class From:
         """The columns that USING or NATURAL makes one, and all conditions of the join."""
         before, after = Scope(left.sources, left.merged), Scope(right.sources, right.merged)
         names = self._shared_names(before, after, at, join)
-        shared = {name: [scope.resolve(exp.column(name)) for scope in (before, after)] for name in names}
-        self._show(replace(left, sources=[*left.sources, *right.sources], merged=left.merged | right.merged), at)
+        shared = {
+            name: [scope.resolve(exp.column(name)) for scope in (before, after)] for name in names
+        }
+        self._show(
+            replace(
+                left, sources=[*left.sources, *right.sources], merged=left.merged | right.merged
+            ),
+            at,
+        )
         on = None if join is None else join.args.get("on")
         reader = self.reader() if kind == "inner" else Reader(self.scope.resolve, self.parameters)
         conditions = [] if on is None else list(conjuncts(reader.condition(on)))
         return shared, [call("=", pair, at) for pair in shared.values()] + conditions
 
-    def _shared_names(self, left: Scope, right: Scope, at: exp.Expr, join: exp.Join | None) -> list[str]:
+    def _shared_names(
+        self, left: Scope, right: Scope, at: exp.Expr, join: exp.Join | None
+    ) -> list[str]:
         if join is None:
             return []
         if str(join.method).upper() == "NATURAL":
-            both = [name for source in right.sources for name in source.columns if left.has_column(name)]
+            both = [
+                name for source in right.sources for name in source.columns if left.has_column(name)
+            ]
             if not both:
                 refuse("E_JOIN", "a NATURAL JOIN needs a column that both sides have", at)
             return list(dict.fromkeys(both))
@@ -214,20 +274,33 @@ class From:
     def _keeps_public(self, kind: JoinKind, left: Side) -> bool:
         return kind == "full" or (kind == "left") != left.is_private
 
-    def _public_preserved(self, left: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None) -> None:
+    def _public_preserved(
+        self, left: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None
+    ) -> None:
         """Join as an inner join, and note that public rows without a partner are missing.
 
         Such rows have no unit. `finish` refuses the join unless nothing that is measured could see them.
         """
         if kind == "full":
-            refuse("E_JOIN", "a FULL JOIN with a public table leaves rows without a unit; write a LEFT JOIN from the "
-                   "private table", at)  # fmt: skip
+            refuse(
+                "E_JOIN",
+                "a FULL JOIN with a public table leaves rows without a unit; write a LEFT JOIN from the "
+                "private table",
+                at,
+            )
         shared, condition = self._condition(left, right, kind, at, join)
         private = left if left.is_private else right
         named = private.relations
-        if not all(named & {column.relation for column in columns(each)} for each in [*private.conditions, *condition]):
-            refuse("E_JOIN", "an outer join that keeps the rows of a public table may have conditions on that table in "
-                   "WHERE only", at)  # fmt: skip
+        if not all(
+            named & {column.relation for column in columns(each)}
+            for each in [*private.conditions, *condition]
+        ):
+            refuse(
+                "E_JOIN",
+                "an outer join that keeps the rows of a public table may have conditions on that table in "
+                "WHERE only",
+                at,
+            )
         self.preserved.append(PreservedRows(named, at))
         self._show(self._joined(left, right, "inner", condition, shared, at), at)
 
@@ -244,15 +317,26 @@ class From:
             if preserved.relations & side.relations:
                 preserved.refuse()
         relation = self._whole(side.relation, side.conditions, at, frozenset())
-        if any(column.relation in self.scope.relations() - side.relations for column in outer_columns(relation)):
-            refuse("E_JOIN", "a subquery that reads the tables beside it cannot stand in an outer join", at)
+        if any(
+            column.relation in self.scope.relations() - side.relations
+            for column in outer_columns(relation)
+        ):
+            refuse(
+                "E_JOIN",
+                "a subquery that reads the tables beside it cannot stand in an outer join",
+                at,
+            )
         compound, outputs = projected(relation, unit_of(relation), side.seen(), self._alias())
         for before, after in zip(side.seen(), outputs, strict=True):
             self._hand_on(before, after)
         return side.replaced(compound, dict(zip(side.seen(), outputs, strict=True)).__getitem__)
 
     def _whole(
-        self, relation: Relation, conditions: list[Expression], node: exp.Expr, outside: frozenset[str]
+        self,
+        relation: Relation,
+        conditions: list[Expression],
+        node: exp.Expr,
+        outside: frozenset[str],
     ) -> Relation:
         lacking = padded_sources(relation)
         inner = [source for source in sources_of(relation) if source not in lacking]
@@ -270,7 +354,9 @@ class From:
         self._side = side
         self.scope.sources, self.scope.merged = side.sources, side.merged
 
-    def finish(self, where: Expression | None, node: exp.Expr, shows_preserved: bool = False) -> Relation:
+    def finish(
+        self, where: Expression | None, node: exp.Expr, shows_preserved: bool = False
+    ) -> Relation:
         """The whole relation, each row with exactly one unit, or a refusal that prints the paths.
 
         ``shows_preserved`` tells that the caller looks itself at what public rows without partner would change.

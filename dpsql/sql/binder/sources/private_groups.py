@@ -20,7 +20,13 @@ from dpsql.sql.analysis.stability import conditions_of, groups_by
 from dpsql.sql.binder.aggregates.aggregate import has_aggregate, is_grouped
 from dpsql.sql.binder.binding_state import Binding
 from dpsql.sql.binder.expressions.expression_reader import Reader
-from dpsql.sql.binder.group_by import group_keys, groups_by_unit, has_sets, has_window, is_plain_distinct
+from dpsql.sql.binder.group_by import (
+    group_keys,
+    groups_by_unit,
+    has_sets,
+    has_window,
+    is_plain_distinct,
+)
 from dpsql.sql.binder.per_unit import Grouping
 from dpsql.sql.binder.private_select import released_select
 from dpsql.sql.binder.scope import Ctes, alias_columns, without_ctes
@@ -62,10 +68,16 @@ def over_groups(select: exp.Select, binding: Binding, ctes: Ctes) -> exp.Select 
     return cut
 
 
-def _grouped_source(select: exp.Select, binding: Binding, ctes: Ctes) -> tuple[exp.Select, Ctes] | None:
+def _grouped_source(
+    select: exp.Select, binding: Binding, ctes: Ctes
+) -> tuple[exp.Select, Ctes] | None:
     """The grouped subquery that is all of the FROM clause, and the names that it can see."""
     asked = any(has_aggregate(item) for item in select.expressions)
-    if not asked or any(value for name, value in select.args.items() if name not in _OUTSIDE) or has_sets(select):
+    if (
+        not asked
+        or any(value for name, value in select.args.items() if name not in _OUTSIDE)
+        or has_sets(select)
+    ):
         return None
     (item,) = from_items(select) or (None,)
     query: exp.Expr | None = None
@@ -74,7 +86,12 @@ def _grouped_source(select: exp.Select, binding: Binding, ctes: Ctes) -> tuple[e
     elif isinstance(item, exp.Table) and not item.db and fold(item.name) in ctes:
         cte = ctes[fold(item.name)]
         query, ctes = cte.query, cte.ctes
-    if item is None or not isinstance(query, exp.Select) or _has_queries(select, item) or _has_windows(select):
+    if (
+        item is None
+        or not isinstance(query, exp.Select)
+        or _has_queries(select, item)
+        or _has_windows(select)
+    ):
         return None
     inner, ctes = without_ctes(query, ctes)
     assert isinstance(inner, exp.Select)
@@ -83,7 +100,9 @@ def _grouped_source(select: exp.Select, binding: Binding, ctes: Ctes) -> tuple[e
 
 def _is_of_private_groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> bool:
     """Whether the subquery groups rows of tables, some of them private, and reads nothing that is released."""
-    if any(value for name, value in inner.args.items() if name not in _INSIDE) or _has_windows(inner):
+    if any(value for name, value in inner.args.items() if name not in _INSIDE) or _has_windows(
+        inner
+    ):
         return False
     if not (is_plain_distinct(inner) and not is_grouped(inner)) and inner.args.get("group") is None:
         return False
@@ -99,14 +118,22 @@ def _gives_rows(item: exp.Expr, ctes: Ctes) -> bool:
         return bool(item.db) or fold(item.name) not in ctes
     plain = isinstance(item, exp.Subquery) and not item.find(exp.With, exp.Limit, exp.Window)
     queries = list(item.find_all(exp.Select))
-    tables = all(bool(table.db) or fold(table.name) not in ctes for table in item.find_all(exp.Table))
-    return plain and tables and not any(is_grouped(query) or query.args.get("distinct") for query in queries)
+    tables = all(
+        bool(table.db) or fold(table.name) not in ctes for table in item.find_all(exp.Table)
+    )
+    return (
+        plain
+        and tables
+        and not any(is_grouped(query) or query.args.get("distinct") for query in queries)
+    )
 
 
 def _has_queries(select: exp.Select, *items: exp.Expr) -> bool:
     """Whether a query stands elsewhere in the SELECT than in these sources."""
     known = {id(query) for item in items for query in item.find_all(exp.Query)}
-    return any(id(query) not in known for query in select.find_all(exp.Query) if query is not select)
+    return any(
+        id(query) not in known for query in select.find_all(exp.Query) if query is not select
+    )
 
 
 def _has_windows(select: exp.Select) -> bool:
@@ -137,7 +164,9 @@ def _cut(
     bound = renamed(bound, alias_columns(item), item)
     known = _Known(bound, from_clause(bound), select)
     cut = released_select(select, from_clause(known.relation), binding, ctes)
-    cores = [core for core in binding.cores if groups_in(core.relation) == groups_in(bound.relation)]
+    cores = [
+        core for core in binding.cores if groups_in(core.relation) == groups_in(bound.relation)
+    ]
     if not cores or not all(map(known.lists_keys, cores)):
         return None
     groups = groups_in(bound.relation)
@@ -189,16 +218,28 @@ class _Known:
         counted = {each for each in numbers if made[each.name].function in _COUNTS}
         known = {each: narrowed_column(each, conditions) for each in numbers}
         keys = [reader.read(key) for key in group_keys(select, source_from)]
-        listed = {key for key in keys if isinstance(key, ColumnRef) and key in counted and known[key] == key}
+        listed = {
+            key
+            for key in keys
+            if isinstance(key, ColumnRef) and key in counted and known[key] == key
+        }
         listed -= {each for key in keys if key not in listed for each in columns(key)}
-        known |= {each: replace(each, bounds=(Fraction(0), Fraction(MOST_COUNTED))) for each in listed}
+        known |= {
+            each: replace(each, bounds=(Fraction(0), Fraction(MOST_COUNTED))) for each in listed
+        }
         self.counts = frozenset(each.name for each in listed)
         self._unknown = frozenset(each for each in known.values() if each in numbers)
 
         def told(part: Expression) -> Expression:
-            return known[part] if isinstance(part, ColumnRef) and part in known else rebuilt(part, told)
+            return (
+                known[part]
+                if isinstance(part, ColumnRef) and part in known
+                else rebuilt(part, told)
+            )
 
-        self.relation = BoundRelation(bound.relation, {name: told(each) for name, each in bound.columns.items()})
+        self.relation = BoundRelation(
+            bound.relation, {name: told(each) for name, each in bound.columns.items()}
+        )
 
     def lists_keys(self, core: Core) -> bool:
         """Whether all keys are known, and each aggregate is a count, a sum or an average."""
@@ -212,7 +253,11 @@ class _Known:
                 continue
             ends = bounds(aggregate.argument)
             is_open = any(column in self._unknown for column in columns(aggregate.argument))
-            if ends.low is None or ends.high is None or (is_open and ends.high - ends.low > MOST_OPEN):
+            if (
+                ends.low is None
+                or ends.high is None
+                or (is_open and ends.high - ends.low > MOST_OPEN)
+            ):
                 return False
         return True
 
@@ -258,7 +303,13 @@ class _GroupsOfRows(Grouping):
     _of_one_unit = False
 
     def __init__(
-        self, select: exp.Select, keys: list[exp.Expr], child: Relation, reader: Reader, binding: Binding, touched: int
+        self,
+        select: exp.Select,
+        keys: list[exp.Expr],
+        child: Relation,
+        reader: Reader,
+        binding: Binding,
+        touched: int,
     ) -> None:
         super().__init__(select, keys, child, reader, binding)
         self._child, self._touched, self._child_alias = child, touched, binding.alias()
@@ -285,7 +336,9 @@ class _GroupsOfRows(Grouping):
             return places[part] if part in places else rebuilt(part, moved)
 
         def aggregate(each: UnitAggregate) -> UnitAggregate:
-            argument, condition = (None if part is None else moved(part) for part in (each.argument, each.condition))
+            argument, condition = (
+                None if part is None else moved(part) for part in (each.argument, each.condition)
+            )
             return UnitAggregate(each.function, argument, condition)
 
         return Groups(

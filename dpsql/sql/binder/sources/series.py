@@ -41,13 +41,19 @@ def with_listed_series(tree: exp.Expr, parameters: tuple[object, ...]) -> exp.Ex
     for series in list(copy.find_all(exp.GenerateSeries)):
         place, select = series.parent, _own_select(series)
         if select is None and not isinstance(place, exp.Table | exp.Unnest):
-            refuse("E_TABLE", "a series stands in FROM, or alone in the list of a SELECT without FROM", series)
+            refuse(
+                "E_TABLE",
+                "a series stands in FROM, or alone in the list of a SELECT without FROM",
+                series,
+            )
         members = list(_members(series, reader, MAX_MEMBERS - count))
         count += len(members)
         values = exp.Values(expressions=[exp.Tuple(expressions=[each]) for each in members])
         name = "range" if series.args.get("is_end_exclusive") else "generate_series"
         if isinstance(place, exp.Table | exp.Unnest):
-            only(place, "this", "expressions", "alias", code="E_TABLE", what="this form of a series")
+            only(
+                place, "this", "expressions", "alias", code="E_TABLE", what="this form of a series"
+            )
             values.set("alias", _alias(place.args.get("alias"), name))
             place.replace(values)
         elif select is not None:
@@ -82,7 +88,15 @@ def _alias(alias: exp.Expr | None, name: str) -> exp.TableAlias:
 
 
 def _members(series: exp.GenerateSeries, reader: Reader, most: int) -> Iterator[exp.Expr]:
-    only(series, "start", "end", "step", "is_end_exclusive", code="E_TABLE", what="this form of a series")
+    only(
+        series,
+        "start",
+        "end",
+        "step",
+        "is_end_exclusive",
+        code="E_TABLE",
+        what="this form of a series",
+    )
     start, end = beside([reader.read(series.args[name]) for name in ("start", "end")])
     exclusive, step = bool(series.args.get("is_end_exclusive")), series.args.get("step")
     if not isinstance(start, Literal) or not isinstance(end, Literal):
@@ -95,32 +109,44 @@ def _members(series: exp.GenerateSeries, reader: Reader, most: int) -> Iterator[
         found = _numbers(start, end, by, exclusive, series)
     for count, member in enumerate(found, 1):
         if count > most:
-            refuse("E_LIMITS", f"the series of a statement may have {MAX_MEMBERS} values together", series)
+            refuse(
+                "E_LIMITS",
+                f"the series of a statement may have {MAX_MEMBERS} values together",
+                series,
+            )
         yield member
 
 
 def _span(step: exp.Expr | None, series: exp.Expr) -> Span:
     quoted = isinstance(step, exp.Literal) and step.is_string
-    span = None if step is None else constant_span(exp.Interval(this=step.copy()) if quoted else step)
+    span = (
+        None if step is None else constant_span(exp.Interval(this=step.copy()) if quoted else step)
+    )
     if span is None:
         refuse("E_TABLE", _WHAT, series)
     return span
 
 
-def _moments(first: Literal, last: Literal, span: Span, exclusive: bool, series: exp.Expr) -> Iterator[exp.Expr]:
+def _moments(
+    first: Literal, last: Literal, span: Span, exclusive: bool, series: exp.Expr
+) -> Iterator[exp.Expr]:
     signs = {number > 0 for number in (span.months, span.days, span.microseconds) if number}
     if len(signs) != 1:
         refuse("E_TABLE", "the step of a series goes one way, and is not zero", series)
     moment: Literal = first
     assert isinstance(last.value, datetime)
-    while isinstance(moment.value, datetime) and _is_before(moment.value, last.value, True in signs, exclusive):
+    while isinstance(moment.value, datetime) and _is_before(
+        moment.value, last.value, True in signs, exclusive
+    ):
         yield exp.cast(exp.Literal.string(str(moment.value)), STATEMENT.data_type("timestamp"))
         after = moved(moment, span, series)
         assert isinstance(after, Literal)
         moment = after
 
 
-def _numbers(start: Literal, end: Literal, step: object, exclusive: bool, series: exp.Expr) -> Iterator[exp.Expr]:
+def _numbers(
+    start: Literal, end: Literal, step: object, exclusive: bool, series: exp.Expr
+) -> Iterator[exp.Expr]:
     numbers = [each.value if isinstance(each, Literal) else None for each in (start, end, step)]
     if not all(type(each) in (int, Decimal) for each in numbers):
         refuse("E_TABLE", _WHAT, series)

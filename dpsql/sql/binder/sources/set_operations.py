@@ -22,7 +22,9 @@ from dpsql.sql.ir.expression import Cast, ColumnRef, Expression, Literal, Scalar
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Branch, Compound, Constants, Relation, unit_of
 
-Operator: TypeAlias = OneOf["union all", "union", "intersect", "intersect all", "except", "except all"]
+Operator: TypeAlias = OneOf[
+    "union all", "union", "intersect", "intersect all", "except", "except all"
+]
 _OPERATORS: dict[tuple[type[exp.Expr], bool], Operator] = {
     (exp.Union, False): "union all",
     (exp.Union, True): "union",
@@ -33,27 +35,43 @@ _OPERATORS: dict[tuple[type[exp.Expr], bool], Operator] = {
 }
 
 
-def combined(query: exp.SetOperation, left: BoundRelation, right: BoundRelation, alias: str) -> BoundRelation:
+def combined(
+    query: exp.SetOperation, left: BoundRelation, right: BoundRelation, alias: str
+) -> BoundRelation:
     """The set operation over two relations; refused where a row would have no unit, or depend on another's rows."""
     only(query, "this", "expression", "distinct", "order", code="E_SETOP")
     units = [unit_of(left.relation), unit_of(right.relation)]
     if (units[0] is None) != (units[1] is None):
-        refuse("E_SETOP", "a set operation of private and public rows has rows without a unit; aggregate each side "
-               "first", query)  # fmt: skip
+        refuse(
+            "E_SETOP",
+            "a set operation of private and public rows has rows without a unit; aggregate each side "
+            "first",
+            query,
+        )
     types = {unit.type for unit in units if unit is not None}
     if len(types) > 1 or not all(each.facts.exact for each in types):
         refuse("E_SETOP", "a set operation needs units of one type, integer or text", query)
     if len(left.columns) != len(right.columns):
-        refuse("E_SETOP", f"the sides have {len(left.columns)} and {len(right.columns)} columns", query)
-    pairs = [_alike(pair, query) for pair in zip(left.columns.values(), right.columns.values(), strict=True)]
+        refuse(
+            "E_SETOP", f"the sides have {len(left.columns)} and {len(right.columns)} columns", query
+        )
+    pairs = [
+        _alike(pair, query)
+        for pair in zip(left.columns.values(), right.columns.values(), strict=True)
+    ]
     operator = _OPERATORS[type(query), bool(query.args.get("distinct", True))]
     columns = {
-        name: output(alias, place, pair) for place, (name, pair) in enumerate(zip(left.columns, pairs, strict=True))
+        name: output(alias, place, pair)
+        for place, (name, pair) in enumerate(zip(left.columns, pairs, strict=True))
     }
     named = any(column.identifies is not None for column in columns.values())
     if operator != "union all" and units[0] is not None and not named:
-        refuse("E_SETOP", f"{operator.upper()} compares rows of different units, unless both sides list the unit's "
-               "column; list it, or write UNION ALL", query)  # fmt: skip
+        refuse(
+            "E_SETOP",
+            f"{operator.upper()} compares rows of different units, unless both sides list the unit's "
+            "column; list it, or write UNION ALL",
+            query,
+        )
     branches = [
         Branch(source.relation, unit, tuple(pair[side] for pair in pairs))
         for side, (source, unit) in enumerate(zip((left, right), units, strict=True))
@@ -82,7 +100,9 @@ def projected(
     return Compound(alias, "union all", (Branch(relation, unit, tuple(columns)),)), outputs
 
 
-def output(alias: str, place: int, branches: Sequence[Expression], identifies: str | None = None) -> ColumnRef:
+def output(
+    alias: str, place: int, branches: Sequence[Expression], identifies: str | None = None
+) -> ColumnRef:
     """What is known of a column that is one of these expressions in each row.
 
     ``identifies`` tells what it identifies where that is known of the whole row, not of each expression alone.
@@ -93,7 +113,11 @@ def output(alias: str, place: int, branches: Sequence[Expression], identifies: s
         identifies = identifies or declared[0].identifies
     listed = [_listed(each) for each in branches]
     known = [values for values in listed if values is not None]
-    domain = tuple(dict.fromkeys(value for values in known for value in values)) if len(known) == len(listed) else None
+    domain = (
+        tuple(dict.fromkeys(value for values in known for value in values))
+        if len(known) == len(listed)
+        else None
+    )
     ends = None
     if sql_type.is_numeric or sql_type.is_temporal:
         whole = bounds(branches[0])
@@ -118,7 +142,9 @@ def _listed(expression: Expression) -> tuple[Scalar, ...] | None:
             return None
 
 
-def constants(rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr, alias: str) -> BoundRelation:
+def constants(
+    rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr, alias: str
+) -> BoundRelation:
     """A list of rows of constants as a public relation, with the names that DuckDB gives its columns."""
     if len({len(row) for row in rows}) != 1 or not rows[0]:
         refuse("E_TABLE", "the rows of VALUES have different numbers of columns", node)
@@ -134,5 +160,7 @@ def constants(rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr
     seen: dict[str, Expression] = {}
     for place, column in enumerate(columns):
         listed = tuple(dict.fromkeys(each.value for each in column))
-        seen[f"col{place}"] = ColumnRef(alias, f"c{place}", column[0].type, None in listed, domain=listed)
+        seen[f"col{place}"] = ColumnRef(
+            alias, f"c{place}", column[0].type, None in listed, domain=listed
+        )
     return BoundRelation(Constants(alias, tuple(zip(*columns, strict=True))), seen)

@@ -59,7 +59,9 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
     for step in owner.steps:
         child = column(last_alias, last_table, step.column)
         last_alias, last_table = alias(), step.parent
-        hops.append(Hop(last_alias, step.parent, child, column(last_alias, step.parent, step.parent_column)))
+        hops.append(
+            Hop(last_alias, step.parent, child, column(last_alias, step.parent, step.parent_column))
+        )
     averaged = table.averaged_rows_per_group
     limits = ContributionLimits(
         table.max_rows_per_unit,
@@ -67,7 +69,9 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
         table.rows_per_group,
         averaged if averaged != table.rows_per_group else None,
     )
-    path = Path(tuple(hops), unit(last_alias, last_table, owner.column), schema.unique_columns(name))
+    path = Path(
+        tuple(hops), unit(last_alias, last_table, owner.column), schema.unique_columns(name)
+    )
     return BoundRelation(Scan(own, name, path.hops, path.unit, limits, path=path), columns)
 
 
@@ -81,16 +85,24 @@ def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relati
         for condition in conditions_of(relation)
         if isinstance(condition, Call) and condition.function == "="
         for own, other in (condition.arguments, condition.arguments[::-1])
-        if isinstance(own, ColumnRef) and isinstance(other, ColumnRef) and other.relation in outside
-        and own.identifies is not None and own.identifies == other.identifies and own.type == other.type
-    }  # fmt: skip
+        if isinstance(own, ColumnRef)
+        and isinstance(other, ColumnRef)
+        and other.relation in outside
+        and own.identifies is not None
+        and own.identifies == other.identifies
+        and own.type == other.type
+    }
 
     def shorten(part: Relation) -> Relation:
         match part:
             case Filter(child=child):
                 return replace(part, child=shorten(child))
             case Join(left=left, right=right):
-                return replace(part, left=shorten(left), right=shorten(right) if part.kind == "inner" else right)
+                return replace(
+                    part,
+                    left=shorten(left),
+                    right=shorten(right) if part.kind == "inner" else right,
+                )
             case Scan(hops=hops) if hops and hops[0].child in known:
                 return replace(part, hops=(), unit=hops[0].child)
             case _:
@@ -108,7 +120,9 @@ def along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Rela
     pairs: list[tuple[ColumnRef, ColumnRef]] = []
     for condition in conditions:
         match condition:
-            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if left.type == right.type:
+            case Call(function="=", arguments=(ColumnRef() as left, ColumnRef() as right)) if (
+                left.type == right.type
+            ):
                 pairs += [(left, right), (right, left)]
     scans = {source.alias: source for source in sources(relation) if isinstance(source, Scan)}
 
@@ -127,15 +141,20 @@ def along_foreign_keys(relation: Relation, conditions: list[Expression]) -> Rela
 
     def is_parent(scan: Scan) -> bool:
         return any(
-            right.relation == scan.alias != left.relation and right.identifies == f"{scan.table}.{right.name}"
+            right.relation == scan.alias != left.relation
+            and right.identifies == f"{scan.table}.{right.name}"
             and left.identifies == right.identifies
             for left, right in pairs
-        )  # fmt: skip
+        )
 
     def shorten(part: Relation) -> Relation:
         match part:
             case Join(left=left, right=right):
-                return replace(part, left=shorten(left), right=shorten(right) if part.kind == "inner" else right)
+                return replace(
+                    part,
+                    left=shorten(left),
+                    right=shorten(right) if part.kind == "inner" else right,
+                )
             case Scan():
                 parent = parent_of(part)
                 part = replace(part, multiplies=not is_parent(part))

@@ -19,7 +19,7 @@ from dpsql.sql.emit.total_form import (
     is_null,
     negation,
     unless,
-)  # fmt: skip
+)
 
 
 def _ilike(value: Node, pattern: Node) -> Node:
@@ -34,7 +34,9 @@ def _escaped(kind: type[exp.Binary]) -> TotalForm:
     """LIKE with an escape character; the pattern and the character were looked at when the statement was read."""
 
     def build(value: Node, pattern: Node, escape: Node) -> Node:
-        return exp.Escape(this=kind(this=exp.Paren(this=value), expression=pattern), expression=escape)
+        return exp.Escape(
+            this=kind(this=exp.Paren(this=value), expression=pattern), expression=escape
+        )
 
     return build
 

@@ -11,7 +11,16 @@ from sqlglot import exp
 
 from dpsql.sql.emit.duckdb.guarded_calls import attempt, attempted, cast
 from dpsql.sql.emit.total_form import Node, TotalForm, both, call, case, compare
-from dpsql.sql.functions.datetimes import AGES, BUCKETS, FARTHEST, PARTS, SHIFTS, UNITS, farthest_shift, moved
+from dpsql.sql.functions.datetimes import (
+    AGES,
+    BUCKETS,
+    FARTHEST,
+    PARTS,
+    SHIFTS,
+    UNITS,
+    farthest_shift,
+    moved,
+)
 from dpsql.sql.functions.interval_rules import span
 
 _ENDS = ("0001-01-01", "9999-12-31")
@@ -26,7 +35,9 @@ def ordinary(moment: Node) -> Node:
     of reach of TRY: one extreme date in the data would fail the statement.
     """
     first, last = (cast(exp.Literal.string(end), "date") for end in _ENDS)
-    return case(both(compare(exp.GTE, moment, first), compare(exp.LT, moment.copy(), last)), moment.copy())
+    return case(
+        both(compare(exp.GTE, moment, first), compare(exp.LT, moment.copy(), last)), moment.copy()
+    )
 
 
 def _timestamp(moment: Node) -> Node:
@@ -42,7 +53,9 @@ def _named(name: str) -> TotalForm:
 
 
 def _part(name: str) -> TotalForm:
-    return lambda moment: attempt(exp.Extract(this=exp.var(name.upper()), expression=ordinary(moment)))
+    return lambda moment: attempt(
+        exp.Extract(this=exp.var(name.upper()), expression=ordinary(moment))
+    )
 
 
 def _trunc(unit: str) -> TotalForm:
@@ -50,7 +63,9 @@ def _trunc(unit: str) -> TotalForm:
 
 
 def _difference(name: str, unit: str) -> TotalForm:
-    return lambda start, end: attempt(call(name)(exp.Literal.string(unit), _timestamp(start), _timestamp(end)))
+    return lambda start, end: attempt(
+        call(name)(exp.Literal.string(unit), _timestamp(start), _timestamp(end))
+    )
 
 
 def _age(part: str) -> TotalForm:
@@ -82,7 +97,11 @@ def _shift_by(unit: str) -> TotalForm:
         count: Node = case(_within(amount, -far, far), amount)
         if unit in ("year", "month", "day"):
             count = exp.TryCast(this=count, to=exp.DataType.build("integer"))
-        return attempt(exp.Add(this=exp.Paren(this=ordinary(moment)), expression=call(f"TO_{unit.upper()}S")(count)))
+        return attempt(
+            exp.Add(
+                this=exp.Paren(this=ordinary(moment)), expression=call(f"TO_{unit.upper()}S")(count)
+            )
+        )
 
     return build
 
@@ -106,7 +125,9 @@ def _made(year: Node, month: Node, day: Node) -> Node:
         return attempt(call("MAKE_DATE")(year.copy(), month.copy(), number))
 
     last = call("DAY")(call("LAST_DAY")(made(exp.Literal.number(1))))
-    is_there = both(compare(exp.GTE, day, exp.Literal.number(1)), compare(exp.LTE, day.copy(), last))
+    is_there = both(
+        compare(exp.GTE, day, exp.Literal.number(1)), compare(exp.LTE, day.copy(), last)
+    )
     in_a_month = both(_within(year, -_FARTHEST_YEAR, _FARTHEST_YEAR), _within(month, 1, 12))
     return case(in_a_month, case(is_there, made(day.copy())))
 

@@ -31,8 +31,13 @@ class DuckDB(Dialect):
 
     title = "DuckDB"
     total_forms: Final[dict[str, TotalForm]] = {
-        **CONDITIONS, **CHOICES, **ARITHMETIC, **MATHEMATICS, **TEXTS, **DATES,
-    }  # fmt: skip
+        **CONDITIONS,
+        **CHOICES,
+        **ARITHMETIC,
+        **MATHEMATICS,
+        **TEXTS,
+        **DATES,
+    }
     source: Path = ("source", "main")
     derived: Path = ("derived", "main")
     reads_every_side = False
@@ -73,7 +78,9 @@ class DuckDB(Dialect):
     def days_later(self, day: exp.Expr, days: exp.Expr) -> exp.Expr:
         return node.plus(day, self.cast(days, "narrow"))
 
-    def values(self, rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]) -> exp.Expr:
+    def values(
+        self, rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str]
+    ) -> exp.Expr:
         return nobody_rows.values(rows, alias, columns)
 
     def rows(self, emit: Callable[[], exp.Select]) -> exp.Select:
@@ -93,7 +100,9 @@ class DuckDB(Dialect):
     def tested_on_each_row(self, condition: exp.Expr, read: exp.Expr | None) -> exp.Expr:
         """A comparison of a column with itself, whose outcome DuckDB does not know; elsewhere of the ones."""
         other = node.bare(per_row_evaluation.ONE) if read is None else read
-        return node.case((condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy()))
+        return node.case(
+            (condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy())
+        )
 
     def units_above_limit(
         self,

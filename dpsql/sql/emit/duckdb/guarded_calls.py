@@ -51,7 +51,9 @@ def guarded(condition: type[exp.Binary], bound: float, name: str) -> TotalForm:
     """NULL outside the function's domain, and TRY inside, on every version of the engine."""
 
     def build(argument: Node) -> Node:
-        return case(compare(condition, argument, number(bound)), attempt(call(name)(argument.copy())))
+        return case(
+            compare(condition, argument, number(bound)), attempt(call(name)(argument.copy()))
+        )
 
     return build
 
@@ -60,7 +62,9 @@ def between(low: float, high: float, name: str) -> TotalForm:
     """NULL unless the argument lies between the two, and TRY inside, on every version of the engine."""
 
     def build(argument: Node) -> Node:
-        inside = both(compare(exp.GTE, argument, number(low)), compare(exp.LTE, argument.copy(), number(high)))
+        inside = both(
+            compare(exp.GTE, argument, number(low)), compare(exp.LTE, argument.copy(), number(high))
+        )
         return case(inside, attempt(call(name)(argument.copy())))
 
     return build

@@ -49,7 +49,9 @@ def is_listed(listed: exp.Expr, unit: exp.Expr) -> exp.Expr:
 
     The engine reads the left side whether or not any row is found.
     """
-    return node.case((node.not_null(listed), exp.true()), default=node.compare(exp.NEQ, unit, unit.copy()))
+    return node.case(
+        (node.not_null(listed), exp.true()), default=node.compare(exp.NEQ, unit, unit.copy())
+    )
 
 
 def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
@@ -73,7 +75,10 @@ def intersected(selects: Sequence[exp.Select], *, private: bool) -> exp.Select:
 
 def _of_both(left: exp.Select, right: exp.Select, private: bool) -> exp.Select:
     names = [each.alias_or_name for each in left.expressions]
-    sides = [each.select(node.aliased(node.integer(side), _SIDE)) for side, each in enumerate((left, right))]
+    sides = [
+        each.select(node.aliased(node.integer(side), _SIDE))
+        for side, each in enumerate((left, right))
+    ]
     whole: exp.Query = exp.Union(this=sides[0], expression=sides[1], distinct=False)
     if private:
         whole = exp.Union(this=whole, expression=_nobody([*names, _SIDE]), distinct=False)

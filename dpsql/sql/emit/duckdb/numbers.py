@@ -25,13 +25,15 @@ from dpsql.sql.emit.total_form import (
     divided,
     opposite,
     remainder,
-)  # fmt: skip
+)
 from dpsql.sql.functions.numbers import LARGEST
 
 
 def _floored_modulo(left: Node, right: Node) -> Node:
     """The remainder with the sign of the divisor: the other one and the divisor, once more modulo the divisor."""
-    added = exp.Add(this=exp.Paren(this=remainder(left, right)), expression=exp.Paren(this=right.copy()))
+    added = exp.Add(
+        this=exp.Paren(this=remainder(left, right)), expression=exp.Paren(this=right.copy())
+    )
     return remainder(added, right.copy())
 
 
@@ -42,10 +44,16 @@ def _half_away(value: Node, scale: int, digits: int, name: str) -> Node:
     less.
     """
     steps = call("ROUND")(exp.Mul(this=exp.Paren(this=value), expression=number(10.0**scale)))
-    kept = call(name)(exp.Div(this=steps, expression=number(10.0 ** (scale - digits)), typed=False, safe=False))
+    kept = call(name)(
+        exp.Div(this=steps, expression=number(10.0 ** (scale - digits)), typed=False, safe=False)
+    )
     if digits < 0:
         return exp.Mul(this=kept, expression=number(10.0**-digits))
-    return exp.Div(this=kept, expression=number(10.0**digits), typed=False, safe=False) if digits else kept
+    return (
+        exp.Div(this=kept, expression=number(10.0**digits), typed=False, safe=False)
+        if digits
+        else kept
+    )
 
 
 def _whole(literal: Node) -> int:
@@ -63,11 +71,16 @@ def _shifted_left(left: Node, right: Node) -> Node:
     """
     zero, last = exp.Literal.number(0), exp.Literal.number(62)
     fits = both(compare(exp.GTE, right, zero), compare(exp.LTE, right.copy(), last))
-    shifted = exp.BitwiseLeftShift(this=cast(exp.Literal.number(1), "bigint"), expression=exp.Paren(this=right.copy()))
+    shifted = exp.BitwiseLeftShift(
+        this=cast(exp.Literal.number(1), "bigint"), expression=exp.Paren(this=right.copy())
+    )
     beyond = exp.If(this=compare(exp.GT, right.copy(), last.copy()), true=exp.Literal.number(2**63))
     power = exp.Case(ifs=[exp.If(this=fits, true=cast(shifted, "hugeint")), beyond])
     product = exp.Mul(this=cast(exp.Paren(this=left.copy()), "hugeint"), expression=power)
-    return case(compare(exp.GTE, left, zero.copy()), exp.TryCast(this=product, to=exp.DataType.build("bigint")))
+    return case(
+        compare(exp.GTE, left, zero.copy()),
+        exp.TryCast(this=product, to=exp.DataType.build("bigint")),
+    )
 
 
 ARITHMETIC: Final[dict[str, TotalForm]] = {

@@ -32,7 +32,15 @@ _READING: ContextVar[Literal["none", "slow", "every"]] = ContextVar("reading", d
 Tree = TypeVar("Tree", bound=exp.Expr)
 #: What gives one of its arguments by rows, and may so give the same one for all of a block.
 _CHOICES = (exp.Column, exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Subquery, exp.Exists)
-_CONSTANTS = (exp.Literal, exp.Null, exp.Boolean, exp.DataType, exp.Interval, exp.Var, exp.Identifier)
+_CONSTANTS = (
+    exp.Literal,
+    exp.Null,
+    exp.Boolean,
+    exp.DataType,
+    exp.Interval,
+    exp.Var,
+    exp.Identifier,
+)
 _THROUGH = (exp.Paren, exp.Cast, exp.TryCast, exp.Try, exp.Neg, exp.Not)
 
 
@@ -54,7 +62,9 @@ def _emitted(emit: Callable[[], Tree], reading: Literal["slow", "every"]) -> Tre
 def reads_flat(function: str) -> bool:
     """Whether a function is applied to flat values: one that is slow, or that is one of many."""
     reading = _READING.get()
-    return reading == "every" or (reading == "slow" and FUNCTIONS[function].cost is not CallCost.QUICK)
+    return reading == "every" or (
+        reading == "slow" and FUNCTIONS[function].cost is not CallCost.QUICK
+    )
 
 
 def flat(emitted: exp.Expr, expression: Expression) -> exp.Expr:
@@ -132,7 +142,9 @@ def _of_row(select: exp.Select, outside: exp.Select) -> set[str]:
     aliases = [holder.this.alias for holder in _holders(outside)]
     missing = may_be_missing(outside)
     whole = [alias for alias in aliases if alias not in missing]
-    return set().union(*(_chosen(part, whole[:1], aliases, (), asks_first=True) for part in own_parts(select)))
+    return set().union(
+        *(_chosen(part, whole[:1], aliases, (), asks_first=True) for part in own_parts(select))
+    )
 
 
 def _of_sources(select: exp.Select) -> set[str]:
@@ -142,7 +154,9 @@ def _of_sources(select: exp.Select) -> set[str]:
     for place, join in enumerate(select.args.get("joins") or [], 1):
         missing, known = may_be_missing(select, join), aliases[: place + 1]
         whole = [aliases[place], *(each for each in aliases[:place] if each not in missing)]
-        read |= _chosen(join.args.get("on"), whole, aliases, known if product else (), asks_first=False)
+        read |= _chosen(
+            join.args.get("on"), whole, aliases, known if product else (), asks_first=False
+        )
     missing = may_be_missing(select)
     whole = [alias for alias in aliases if alias not in missing]
     for part in clauses(select):
@@ -174,7 +188,11 @@ def _chosen(
         while not (isinstance(around, exp.Case) or is_slow_node(around)):
             around = around.parent  # type: ignore[union-attr]
         tables = [column.table for column in around.find_all(exp.Column)]  # type: ignore[union-attr]
-        own = [] if asks_first and isinstance(around, exp.Case) else [alias for alias in whole if alias in tables]
+        own = (
+            []
+            if asks_first and isinstance(around, exp.Case)
+            else [alias for alias in whole if alias in tables]
+        )
         chosen = own[:1] or list(whole[:1]) or list(aliases)
         if is_slow_node(around):
             chosen = list(dict.fromkeys([*chosen, *factors]))
@@ -202,8 +220,15 @@ def with_columns(source: exp.Expr, select: exp.Select, more: Mapping[str, exp.Ex
     """The source as a subquery of the columns that the SELECT reads of it, and of those that are computed."""
     alias = source.alias
     read = [column.name for column in _columns(select) if column.table == alias]
-    read += [column.name for each in more.values() for column in each.find_all(exp.Column) if column.table]
-    outputs: list[exp.Expr] = [node.column(alias, name) for name in dict.fromkeys(read) if name not in more]
+    read += [
+        column.name
+        for each in more.values()
+        for column in each.find_all(exp.Column)
+        if column.table
+    ]
+    outputs: list[exp.Expr] = [
+        node.column(alias, name) for name in dict.fromkeys(read) if name not in more
+    ]
     outputs += [node.aliased(each, name) for name, each in more.items()]
     return node.subquery(node.select(outputs, source), alias)
 
@@ -217,19 +242,30 @@ def _columns(select: exp.Select) -> Iterator[exp.Column]:
 def own_parts(select: exp.Select) -> Iterator[exp.Expr]:
     """All that stands in the SELECT but its sources: its clauses, and the conditions of its joins."""
     yield from clauses(select)
-    yield from (join.args["on"] for join in select.args.get("joins") or [] if join.args.get("on") is not None)
+    yield from (
+        join.args["on"]
+        for join in select.args.get("joins") or []
+        if join.args.get("on") is not None
+    )
 
 
 def clauses(select: exp.Select) -> Iterator[exp.Expr]:
     """All that stands in the SELECT beside its sources and what joins them."""
     for name, value in select.args.items():
         if name not in ("joins", "from_"):
-            yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, exp.Expr))
+            yield from (
+                each
+                for each in (value if isinstance(value, list) else [value])
+                if isinstance(each, exp.Expr)
+            )
 
 
 def is_product(select: exp.Select) -> bool:
     """Whether some join multiplies rows without an equality of what is joined, so that the engine makes each pair."""
-    return any(not _equates(join.args.get("on"), join.this.alias) for join in select.args.get("joins") or [])
+    return any(
+        not _equates(join.args.get("on"), join.this.alias)
+        for join in select.args.get("joins") or []
+    )
 
 
 def _equates(on: exp.Expr | None, alias: str) -> bool:
@@ -238,7 +274,9 @@ def _equates(on: exp.Expr | None, alias: str) -> bool:
         return any(_equates(each, alias) for each in on.args.values() if isinstance(each, exp.Expr))
     if not isinstance(on, exp.EQ | exp.NullSafeEQ):
         return False
-    sides = [{column.table for column in side.find_all(exp.Column)} for side in (on.this, on.expression)]
+    sides = [
+        {column.table for column in side.find_all(exp.Column)} for side in (on.this, on.expression)
+    ]
     return all(sides) and {alias} in sides and any(alias not in side for side in sides)
 
 
@@ -280,5 +318,9 @@ def _is_constant(emitted: exp.Expr) -> bool:
 
 
 def _parts(emitted: exp.Expr) -> list[exp.Expr]:
-    found = (each for value in emitted.args.values() for each in (value if isinstance(value, list) else [value]))
+    found = (
+        each
+        for value in emitted.args.values()
+        for each in (value if isinstance(value, list) else [value])
+    )
     return [each for each in found if isinstance(each, exp.Expr)]

@@ -28,7 +28,17 @@ from dpsql.sql.emit.duckdb.per_row_evaluation import (
 #: What is slow where it reads something slow, and what only hands it on.
 _COMPUTED = (exp.Func, exp.Like, exp.DPipe)
 #: What is no value of a row, or is computed for it elsewhere.
-_HOLDERS = (exp.Alias, exp.Where, exp.Group, exp.Having, exp.Order, exp.AggFunc, exp.Filter, exp.Window, exp.Select)
+_HOLDERS = (
+    exp.Alias,
+    exp.Where,
+    exp.Group,
+    exp.Having,
+    exp.Order,
+    exp.AggFunc,
+    exp.Filter,
+    exp.Window,
+    exp.Select,
+)
 _BY_ROWS = (exp.Case, exp.If, exp.Coalesce, exp.Cast, exp.TryCast, exp.Connector)
 
 
@@ -50,7 +60,9 @@ def precompute(select: exp.Select) -> None:
     computed = dict[str, list[exp.Expr]]()
     product = is_product(select)
     if product:
-        certain = {holder.this.alias for holder in (select.args["from_"], *joins)} - may_be_missing(select)
+        certain = {holder.this.alias for holder in (select.args["from_"], *joins)} - may_be_missing(
+            select
+        )
         for clause in clauses(select):
             _below(clause, frozenset(certain), computed)
     if not computed and not any(_is_slow(join.args.get("on")) for join in joins):
@@ -80,7 +92,10 @@ def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.E
         and not isinstance(part, (*_HOLDERS, exp.If))
         and part.find(*_HOLDERS) is None
     ):
-        asks = any(column.name == ONE and not is_slow_node(column.parent) for column in part.find_all(exp.Column))
+        asks = any(
+            column.name == ONE and not is_slow_node(column.parent)
+            for column in part.find_all(exp.Column)
+        )
         if not asks:
             (alias,) = tables
             known = computed.setdefault(alias, [])
@@ -92,7 +107,9 @@ def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.E
         return _below(each, whole, computed) if isinstance(each, exp.Expr) else each
 
     for name, value in list(part.args.items()):
-        part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
+        part.set(
+            name, [inside(each) for each in value] if isinstance(value, list) else inside(value)
+        )
     return part
 
 
@@ -106,9 +123,13 @@ def _flat_again(column: exp.Expr, part: exp.Expr) -> exp.Expr:
 
 
 def _hoisted(
-    part: exp.Expr, before: frozenset[str], whole: frozenset[str], refusing: bool, product: bool,
+    part: exp.Expr,
+    before: frozenset[str],
+    whole: frozenset[str],
+    refusing: bool,
+    product: bool,
     computed: dict[str, list[exp.Expr]],
-) -> exp.Expr:  # fmt: skip
+) -> exp.Expr:
     """The part, in which what is slow and reads one of the ``whole`` sources is read from a precomputed column.
 
     ``before`` are the sources before the join; what also reads the joined source is computed for pairs only.
@@ -137,7 +158,9 @@ def _hoisted(
         return _hoisted(each, before, whole, refusing, product, computed)
 
     for name, value in list(part.args.items()):
-        part.set(name, [inside(each) for each in value] if isinstance(value, list) else inside(value))
+        part.set(
+            name, [inside(each) for each in value] if isinstance(value, list) else inside(value)
+        )
     return part
 
 
@@ -145,7 +168,9 @@ def _is_computed(part: exp.Expr) -> bool:
     """Whether the part is slow itself, and not only what it hands on or compares."""
     if not isinstance(part, _COMPUTED) or isinstance(part, _BY_ROWS):
         return False
-    return not is_slow_node(part) and not is_flat_list(part) and part.name != "LEFT" and _is_slow(part)
+    return (
+        not is_slow_node(part) and not is_flat_list(part) and part.name != "LEFT" and _is_slow(part)
+    )
 
 
 def _computes(part: exp.Expr) -> bool:

@@ -29,7 +29,11 @@ def contributions(dialect: Dialect, keys: list[str], members: list[Member]) -> e
     groups: list[exp.Expr] = [node.bare(name) for name in ["u", *keys]]
     outputs = list(groups)
     for name, each in members:
-        total = exp.Max(this=node.bare(name)) if isinstance(each.cell, UnitCount) else dialect.sum(node.bare(name))
+        total = (
+            exp.Max(this=node.bare(name))
+            if isinstance(each.cell, UnitCount)
+            else dialect.sum(node.bare(name))
+        )
         value = node.or_zero(total)
         if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum):
             value = squarable(dialect, value)
@@ -53,14 +57,20 @@ def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> e
         exp.Is(this=node.column("crowded", "u"), expression=exp.null()),
     )
     ranked = node.select(
-        [*(node.column("contributions", name) for name in names),
-         node.aliased(_rank(dialect, "contributions", ["u", *keys]), "place")],
+        [
+            *(node.column("contributions", name) for name in names),
+            node.aliased(_rank(dialect, "contributions", ["u", *keys]), "place"),
+        ],
         node.table("contributions"),
         [dialect.look_up(node.column("contributions", "u"), node.table("crowded"))],
         dialect.is_listed(node.column("crowded", "u"), node.column("contributions", "u")),
-    )  # fmt: skip
+    )
     first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(groups))
-    cut = node.select([node.column("ranked", name) for name in names], node.subquery(ranked, "ranked"), where=first)
+    cut = node.select(
+        [node.column("ranked", name) for name in names],
+        node.subquery(ranked, "ranked"),
+        where=first,
+    )
     return exp.Union(this=free, expression=cut, distinct=False)
 
 
@@ -75,7 +85,9 @@ def weight(dialect: Dialect, whole: int, norm: Norm) -> exp.Expr:
     return dialect.cast(node.function("FLOOR", share), INTEGER)
 
 
-def pairs(dialect: Dialect, keys: list[str], name: str, most: int, *, thresholded: bool) -> exp.Select:
+def pairs(
+    dialect: Dialect, keys: list[str], name: str, most: int, *, thresholded: bool
+) -> exp.Select:
     """The distinct values that each unit brings to its groups, at most so many, in an order by keyed hash."""
     parts = ["u", *keys, name]
     joins = []
@@ -95,8 +107,11 @@ def pairs(dialect: Dialect, keys: list[str], name: str, most: int, *, thresholde
         node.subquery(different, "different"),
     )
     first = node.compare(exp.LTE, node.column("ranked", "place"), node.integer(most))
-    return node.select([node.column("ranked", part) for part in parts[1:]], node.subquery(ranked, "ranked"),
-                       where=first)  # fmt: skip
+    return node.select(
+        [node.column("ranked", part) for part in parts[1:]],
+        node.subquery(ranked, "ranked"),
+        where=first,
+    )
 
 
 def _rank(dialect: Dialect, relation: str, parts: list[str]) -> exp.Expr:
@@ -125,18 +140,28 @@ MOST_ADDED, LOST = 2**32, 2**-18
 
 
 def steps(
-    dialect: Dialect, family: str, base: str, keys: list[str], members: list[Member], sizes: Sizes, norm: Norm
+    dialect: Dialect,
+    family: str,
+    base: str,
+    keys: list[str],
+    members: list[Member],
+    sizes: Sizes,
+    norm: Norm,
 ) -> dict[str, exp.Query]:
     """The steps that clip the cells of ``members`` by one common factor per unit; ``base`` is what is summed."""
     chosen, own = f"{family}_suspects", f"{family}_own"
     return {
         chosen: _suspects(dialect, base, members, sizes, norm),
-        own: _summed(dialect, chosen, keys, members) if base == "rows" else _own(dialect, base, chosen, keys, members),
+        own: _summed(dialect, chosen, keys, members)
+        if base == "rows"
+        else _own(dialect, base, chosen, keys, members),
         f"{family}_heavy": _heavy(dialect, own, keys, members, norm),
     }
 
 
-def _suspects(dialect: Dialect, source: str, members: list[Member], sizes: Sizes, norm: Norm) -> exp.Query:
+def _suspects(
+    dialect: Dialect, source: str, members: list[Member], sizes: Sizes, norm: Norm
+) -> exp.Query:
     """The units whose row values may exceed a limit: the sum of their sizes does, and no norm over groups is larger.
 
     Where ``sizes`` has a column of doubles that are no smaller, these are added up, and the limit is lowered by what
@@ -165,7 +190,11 @@ def _suspects(dialect: Dialect, source: str, members: list[Member], sizes: Sizes
 
 
 def _counts_all_rows(each: Contribution) -> bool:
-    return isinstance(each.cell, RowCount) and each.cell.argument is None and each.cell.condition is None
+    return (
+        isinstance(each.cell, RowCount)
+        and each.cell.argument is None
+        and each.cell.condition is None
+    )
 
 
 def max_safe_l1_norm(each: Contribution, norm: Norm) -> int:
@@ -173,26 +202,43 @@ def max_safe_l1_norm(each: Contribution, norm: Norm) -> int:
     return each.limit if norm == "l1" else isqrt(each.limit)
 
 
-def _heavy(dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _heavy(
+    dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm
+) -> exp.Select:
     """For each unit above a limit and each key: the difference that scaling down by the unit's factor makes."""
     outputs: list[exp.Expr] = [node.bare(name) for name in keys]
     for name, each in members:
-        scaled = dialect.quotient(node.times(node.bare(name), node.bare("factor")), node.integer(2**FACTOR_BITS))
-        outputs.append(node.aliased(exp.Sub(this=node.paren(scaled), expression=node.bare(raw(name, each))), name))
+        scaled = dialect.quotient(
+            node.times(node.bare(name), node.bare("factor")), node.integer(2**FACTOR_BITS)
+        )
+        outputs.append(
+            node.aliased(
+                exp.Sub(this=node.paren(scaled), expression=node.bare(raw(name, each))), name
+            )
+        )
     return node.select(outputs, node.subquery(_scaled(dialect, own, keys, members, norm), "scaled"))
 
 
-def _scaled(dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _scaled(
+    dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm
+) -> exp.Select:
     """The contributions of the units above a limit, with the factor of the unit beside each."""
     above: exp.Expr | None = None
     for name, each in members:
-        above = node.either(above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(each.limit)))
+        above = node.either(
+            above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(each.limit))
+        )
     norms = node.subquery(_norms(dialect, own, keys, members, norm), "norms")
-    outputs = [*map(node.bare, _carried(keys, members)), node.aliased(factor(dialect, members, norm), "factor")]
+    outputs = [
+        *map(node.bare, _carried(keys, members)),
+        node.aliased(factor(dialect, members, norm), "factor"),
+    ]
     return node.select(outputs, norms, where=above)
 
 
-def _norms(dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm) -> exp.Select:
+def _norms(
+    dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm
+) -> exp.Select:
     """The contributions of the chosen units per key, with the norms of the unit's whole vectors beside each."""
     outputs: list[exp.Expr] = [*map(node.bare, _carried(keys, members))]
     for name, _ in members:
@@ -213,14 +259,18 @@ def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member
     outputs = [*groups[:-1], node.aliased(unit.copy(), "u")]
     for name, each in members:
         value = node.or_zero(dialect.sum(node.column("rows", name)))
-        outputs.append(node.aliased(value if raw(name, each) == name else squarable(dialect, value), name))
+        outputs.append(
+            node.aliased(value if raw(name, each) == name else squarable(dialect, value), name)
+        )
         if raw(name, each) != name:
             outputs.append(node.aliased(value.copy(), raw(name, each)))
     joins = [dialect.look_up(node.column("rows", "u"), node.table(chosen))]
     return node.select(outputs, node.table("rows"), joins, group=[each.copy() for each in groups])
 
 
-def _own(dialect: Dialect, source: str, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
+def _own(
+    dialect: Dialect, source: str, chosen: str, keys: list[str], members: list[Member]
+) -> exp.Select:
     """The suspects' contributions per key: ``v…`` as they are clipped, and ``r…`` as they stand in the totals."""
     outputs: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
     for name, each in members:
@@ -234,25 +284,41 @@ def _own(dialect: Dialect, source: str, chosen: str, keys: list[str], members: l
 
 def _carried(keys: list[str], members: list[Member]) -> list[str]:
     """The keys and contributions that go from step to step."""
-    return [*keys, *dict.fromkeys(column for name, each in members for column in (name, raw(name, each)))]
+    return [
+        *keys,
+        *dict.fromkeys(column for name, each in members for column in (name, raw(name, each))),
+    ]
 
 
 def raw(name: str, each: Contribution) -> str:
     """The column that holds a contribution as it stands in the totals: counts are never clamped, sums may be."""
-    return f"r{name[1:]}" if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum) else name
+    return (
+        f"r{name[1:]}" if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum) else name
+    )
 
 
 def factor(dialect: Dialect, members: list[Member], norm: Norm) -> exp.Expr:
     """The smallest limit-to-norm ratio of the unit in 2^20ths, rounded down."""
-    norms = {name: dialect.greatest(node.bare(f"n{name[1:]}"), node.integer(1)) for name, _ in members}
+    norms = {
+        name: dialect.greatest(node.bare(f"n{name[1:]}"), node.integer(1)) for name, _ in members
+    }
     if norm == "l1":
         whole = [
-            dialect.quotient(dialect.cast(node.integer(each.limit * 2**FACTOR_BITS), "wide"), norms[name])
+            dialect.quotient(
+                dialect.cast(node.integer(each.limit * 2**FACTOR_BITS), "wide"), norms[name]
+            )
             for name, each in members
         ]
         return dialect.least(node.integer(2**FACTOR_BITS), *whole)
-    squares = [exp.Div(this=number(float(each.limit)), expression=dialect.cast(norms[name], DOUBLE), typed=False,
-                       safe=False) for name, each in members]  # fmt: skip
+    squares = [
+        exp.Div(
+            this=number(float(each.limit)),
+            expression=dialect.cast(norms[name], DOUBLE),
+            typed=False,
+            safe=False,
+        )
+        for name, each in members
+    ]
     root = node.function("SQRT", dialect.least(number(1.0), *squares))
     floor = node.function("FLOOR", node.times(root, node.integer(2**FACTOR_BITS)))
     down = exp.Sub(this=dialect.cast(floor, "wide"), expression=node.integer(1))

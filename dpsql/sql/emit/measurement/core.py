@@ -73,17 +73,23 @@ class _Emission:
     def summed(self) -> list[contribution_bounding.Member]:
         """The cells that are sums of row values, with their column names."""
         cells = enumerate(self.contributions)
-        return [(f"v{place}", each) for place, each in cells if not isinstance(each.cell, DistinctCount)]
+        return [
+            (f"v{place}", each) for place, each in cells if not isinstance(each.cell, DistinctCount)
+        ]
 
     @property
     def distinct(self) -> list[contribution_bounding.Member]:
         cells = enumerate(self.contributions)
-        return [(f"v{place}", each) for place, each in cells if isinstance(each.cell, DistinctCount)]
+        return [
+            (f"v{place}", each) for place, each in cells if isinstance(each.cell, DistinctCount)
+        ]
 
     def tree(self) -> exp.Query:
         steps: dict[str, exp.Query] = {"rows": self.dialect.rows(self._rows)}
         if self._base != "rows":
-            steps["contributions"] = contribution_bounding.contributions(self.dialect, self.keys, self.summed)
+            steps["contributions"] = contribution_bounding.contributions(
+                self.dialect, self.keys, self.summed
+            )
         if self.groups is not None:
             names = [name for name, _ in self.summed]
             steps |= {
@@ -92,7 +98,9 @@ class _Emission:
             }
         for family, members in self._families().items():
             sizes = {name: f"s{name[1:]}" for name in self._sizes}
-            steps |= contribution_bounding.steps(self.dialect, family, self._base, self.keys, members, sizes, self.norm)
+            steps |= contribution_bounding.steps(
+                self.dialect, family, self._base, self.keys, members, sizes, self.norm
+            )
         if self._has_totals:
             steps |= {"measured": self._measured(), "totals": self._totals()}
         for name, each in self.distinct:
@@ -106,7 +114,12 @@ class _Emission:
                 steps |= unit_norms.steps(self.dialect, f"h{place}", each.cell, self.norm)
             else:
                 steps |= histogram.steps(
-                    self.dialect, f"h{place}", self.keys, each, self.norm, thresholded=self.groups is not None
+                    self.dialect,
+                    f"h{place}",
+                    self.keys,
+                    each,
+                    self.norm,
+                    thresholded=self.groups is not None,
                 )
         if self.core.domain is not None:
             steps["domain"] = domain_select(self.dialect, self.core)
@@ -125,7 +138,9 @@ class _Emission:
         """What is summed: rows, or what each unit adds to each key where units are counted."""
         if self.groups is not None:
             return "kept"
-        per_unit = any(isinstance(each.cell, UnitCount | NormClippedSum) for each in self.contributions)
+        per_unit = any(
+            isinstance(each.cell, UnitCount | NormClippedSum) for each in self.contributions
+        )
         return "contributions" if per_unit else "rows"
 
     def _keeps(self, step: str) -> bool | None:
@@ -144,7 +159,10 @@ class _Emission:
         if isinstance(self.core.relation, PerUnit) and len(self.histograms) > 1:
             return True
         measured = (*self.contributions, *self.histograms)
-        return is_held(self.core.relation) or len(tables_measured(self.core, [each.cell for each in measured])) > 1
+        return (
+            is_held(self.core.relation)
+            or len(tables_measured(self.core, [each.cell for each in measured])) > 1
+        )
 
     @property
     def _takes_back(self) -> bool:
@@ -182,7 +200,9 @@ class _Emission:
         """
         if self._is_of_groups:
             return {}
-        rows = [pair for pair in self.summed if not isinstance(pair[1].cell, UnitCount | NormClippedSum)]
+        rows = [
+            pair for pair in self.summed if not isinstance(pair[1].cell, UnitCount | NormClippedSum)
+        ]
         averages = [pair for pair in rows if is_averaged(pair[1].cell)]
         sums = [pair for pair in rows if pair not in averages]
         units = [pair for pair in self.summed if isinstance(pair[1].cell, UnitCount) and self.keys]
@@ -197,17 +217,22 @@ class _Emission:
         if not self._is_of_groups:
             outputs.append(node.aliased(native(self.dialect, self.core.unit), "u"))
         outputs += [
-            node.aliased(key(self.dialect, each), name) for name, each in zip(self.keys, self.core.keys, strict=True)
+            node.aliased(key(self.dialect, each), name)
+            for name, each in zip(self.keys, self.core.keys, strict=True)
         ]
         outputs += [
-            node.aliased(row_value(self.dialect, each), f"v{place}") for place, each in enumerate(self.contributions)
+            node.aliased(row_value(self.dialect, each), f"v{place}")
+            for place, each in enumerate(self.contributions)
         ]
         outputs += [node.aliased(size, f"s{name[1:]}") for name, size in self._sizes.items()]
         for place, each in enumerate(self.histograms):
             outputs.append(node.aliased(row_value(self.dialect, each), f"h{place}"))
             groups = each.cell.groups if isinstance(each.cell, UnitNorms) else ()
             names = unit_norms.group_columns(f"h{place}", len(groups))
-            outputs += [node.aliased(key(self.dialect, group), name) for name, group in zip(names, groups, strict=True)]
+            outputs += [
+                node.aliased(key(self.dialect, group), name)
+                for name, group in zip(names, groups, strict=True)
+            ]
         is_known = self._takes_back or self._is_of_groups
         known = [] if is_known else [owned(self.dialect, self.core.relation, self.core.unit)]
         return node.select(outputs, source, joins, node.conjoined([*conditions, *known]))
@@ -224,18 +249,24 @@ class _Emission:
         counted = [] if self.groups is None else [node.aliased(self._counted(), "counted")]
         whole: exp.Query = node.select([*map(node.bare, names), *counted], node.table(self._base))
         if self._base == "rows" and not self._is_of_groups:
-            first, *others = (self._whole(family, members) for family, members in self._families().items())
+            first, *others = (
+                self._whole(family, members) for family, members in self._families().items()
+            )
             whole = first
             for other in others:
                 whole = exp.Union(this=whole, expression=other, distinct=False)
         if self._takes_back:
             taken = [node.aliased(exp.Neg(this=node.bare(name)), name) for name, _ in self.summed]
             nobody = exp.Is(this=node.bare("u"), expression=exp.null())
-            back = node.select([*map(node.bare, self.keys), *taken], node.table("rows"), where=nobody)
+            back = node.select(
+                [*map(node.bare, self.keys), *taken], node.table("rows"), where=nobody
+            )
             whole = exp.Union(this=whole, expression=back, distinct=False)
         for family, members in self._families().items():
             own = {*self.keys, *(name for name, _ in members)}
-            outputs: list[exp.Expr] = [node.bare(name) if name in own else exp.null() for name in names]
+            outputs: list[exp.Expr] = [
+                node.bare(name) if name in own else exp.null() for name in names
+            ]
             uncounted = [] if self.groups is None else [exp.null()]
             change = node.select([*outputs, *uncounted], node.table(f"{family}_heavy"))
             whole = exp.Union(this=whole, expression=change, distinct=False)
@@ -244,7 +275,10 @@ class _Emission:
     def _whole(self, family: str, members: list[contribution_bounding.Member]) -> exp.Select:
         """The sums of all units' rows per key, of the cells that are scaled together."""
         own = {name: contribution_bounding.raw(name, each) for name, each in members}
-        sums = [node.aliased(node.bare(own[name]) if name in own else exp.null(), name) for name, _ in self.summed]
+        sums = [
+            node.aliased(node.bare(own[name]) if name in own else exp.null(), name)
+            for name, _ in self.summed
+        ]
         return node.select([*map(node.bare, self.keys), *sums], node.table(f"{family}_own"))
 
     def _counted(self) -> exp.Expr:
@@ -254,21 +288,32 @@ class _Emission:
         return contribution_bounding.weight(self.dialect, self.whole, self.norm)
 
     def _totals(self) -> exp.Select:
-        units = [] if self.groups is None else [node.aliased(self.dialect.sum(node.bare("counted")), "units")]
+        units = (
+            []
+            if self.groups is None
+            else [node.aliased(self.dialect.sum(node.bare("counted")), "units")]
+        )
         return self._added_up("measured", units)
 
     def _added_up(self, source: str, more: Sequence[exp.Expr] = ()) -> exp.Select:
         """Each sum per key, NULL where nothing adds to it, with more outputs behind."""
         outputs: list[exp.Expr] = [node.bare(name) for name in self.keys]
-        outputs += [node.aliased(self.dialect.sum(node.bare(name)), name) for name, _ in self.summed]
-        return node.select([*outputs, *more], node.table(source), group=[node.bare(name) for name in self.keys])
+        outputs += [
+            node.aliased(self.dialect.sum(node.bare(name)), name) for name, _ in self.summed
+        ]
+        return node.select(
+            [*outputs, *more], node.table(source), group=[node.bare(name) for name in self.keys]
+        )
 
     def _distinct(self, name: str) -> exp.Select:
         source = f"pairs_{name}"
         groups = [node.column(source, each) for each in self.keys]
         count = exp.Count(this=exp.Distinct(expressions=[node.column(source, name)]))
-        return node.select([*(group.copy() for group in groups), node.aliased(count, name)], node.table(source),
-                           group=groups)  # fmt: skip
+        return node.select(
+            [*(group.copy() for group in groups), node.aliased(count, name)],
+            node.table(source),
+            group=groups,
+        )
 
     def _final(self) -> exp.Select:
         """Keys of the domain with their totals, 0 where there are none; or the keys that the data hold."""
@@ -282,7 +327,9 @@ class _Emission:
             assert not self.keys
             return node.select([], self.dialect.values([[node.integer(0)]], "whole", ["row"]))
         outputs: list[exp.Expr] = [node.column(base, name) for name in self.keys]
-        sources = {name: "totals" for name, _ in self.summed} | {name: f"distinct_{name}" for name, _ in self.distinct}
+        sources = {name: "totals" for name, _ in self.summed} | {
+            name: f"distinct_{name}" for name, _ in self.distinct
+        }
         for name in (f"v{place}" for place in range(len(self.contributions))):
             outputs.append(node.aliased(node.or_zero(node.column(sources[name], name)), name))
         if self.groups is not None:
@@ -290,6 +337,11 @@ class _Emission:
         joins = []
         for source in dict.fromkeys(sources.values()):
             if source != base:
-                equal = [self.dialect.same(node.column(base, name), node.column(source, name)) for name in self.keys]
-                joins.append(node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT"))
+                equal = [
+                    self.dialect.same(node.column(base, name), node.column(source, name))
+                    for name in self.keys
+                ]
+                joins.append(
+                    node.join(node.table(source), node.conjoined(equal) or exp.true(), "LEFT")
+                )
         return node.select(outputs, node.table(base), joins)

@@ -50,7 +50,8 @@ def bin_number(dialect: Dialect, argument: Expression, bins: Bins) -> exp.Expr:
 def placed(dialect: Dialect, argument: Expression, values: Sequence[Scalar]) -> exp.Expr:
     """The place of the argument's value among the values; NULL where it is none of them."""
     whens = [
-        exp.If(this=_listed(dialect, each, argument), true=node.integer(place)) for place, each in enumerate(values)
+        exp.If(this=_listed(dialect, each, argument), true=node.integer(place))
+        for place, each in enumerate(values)
     ]
     return exp.Case(this=key(dialect, argument), ifs=whens)
 
@@ -72,7 +73,13 @@ def _moment(step: int, bins: Bins) -> Literal:
 
 
 def steps(
-    dialect: Dialect, name: str, keys: list[str], each: Contribution, norm: Norm, *, thresholded: bool
+    dialect: Dialect,
+    name: str,
+    keys: list[str],
+    each: Contribution,
+    norm: Norm,
+    *,
+    thresholded: bool,
 ) -> dict[str, exp.Query]:
     """The steps from rows to bins for the histogram of that name."""
     return {
@@ -97,14 +104,20 @@ def _counted(name: str) -> exp.Expr:
     return node.not_null(node.column("rows", name))
 
 
-def _many(dialect: Dialect, name: str, each: Contribution, keys: list[str], thresholded: bool) -> exp.Query:
+def _many(
+    dialect: Dialect, name: str, each: Contribution, keys: list[str], thresholded: bool
+) -> exp.Query:
     """The units with more values than always stay within the limit."""
     unit = node.column("rows", "u")
     more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(each.rows))
-    return dialect.units_above_limit(unit, node.table("rows"), more, _kept(dialect, keys, thresholded), _counted(name))
+    return dialect.units_above_limit(
+        unit, node.table("rows"), more, _kept(dialect, keys, thresholded), _counted(name)
+    )
 
 
-def _counts(dialect: Dialect, name: str, keys: list[str], each: Contribution, thresholded: bool) -> exp.Select:
+def _counts(
+    dialect: Dialect, name: str, keys: list[str], each: Contribution, thresholded: bool
+) -> exp.Select:
     """The rows per key and bin, in fine steps: those of each of the few units, and under NULL those of all others.
 
     One reading of the rows, which is the same whether or not there are such units.
@@ -113,8 +126,18 @@ def _counts(dialect: Dialect, name: str, keys: list[str], each: Contribution, th
     groups: list[exp.Expr] = [*(node.column("rows", part) for part in [*keys, name]), unit]
     count = node.times(dialect.cast(exp.Count(this=exp.Star()), "wide"), node.integer(each.fine))
     many = dialect.look_up(node.column("rows", "u"), node.table(f"{name}_many"))
-    outputs = [*(group.copy() for group in groups[:-1]), node.aliased(unit.copy(), "u"), node.aliased(count, "v")]
-    return node.select(outputs, node.table("rows"), [*_kept(dialect, keys, thresholded), many], _counted(name), groups)
+    outputs = [
+        *(group.copy() for group in groups[:-1]),
+        node.aliased(unit.copy(), "u"),
+        node.aliased(count, "v"),
+    ]
+    return node.select(
+        outputs,
+        node.table("rows"),
+        [*_kept(dialect, keys, thresholded), many],
+        _counted(name),
+        groups,
+    )
 
 
 def _own(name: str, keys: list[str]) -> exp.Select:
@@ -123,19 +146,27 @@ def _own(name: str, keys: list[str]) -> exp.Select:
     return node.select(outputs, node.table(f"{name}_counts"), where=node.not_null(node.bare("u")))
 
 
-def _factors(dialect: Dialect, name: str, keys: list[str], each: Contribution, norm: Norm) -> exp.Select:
+def _factors(
+    dialect: Dialect, name: str, keys: list[str], each: Contribution, norm: Norm
+) -> exp.Select:
     """The units above the limit, each with the factor that brings it there.
 
     The norm is that of the vector of counts per key, over all bins: no level of a tree over the bins has a larger one.
     """
     per_key = [node.bare(part) for part in ["u", *keys]]
     value = node.aliased(dialect.sum(node.bare("v")), "v")
-    sizes = node.select([*(part.copy() for part in per_key), value], node.table(f"{name}_own"), group=per_key)
+    sizes = node.select(
+        [*(part.copy() for part in per_key), value], node.table(f"{name}_own"), group=per_key
+    )
     size = node.bare("v") if norm == "l1" else node.times(node.bare("v"), node.bare("v"))
     whole = dialect.sum(size)
     above = node.compare(exp.GT, whole.copy(), node.integer(each.limit))
-    norms = node.select([node.bare("u"), node.aliased(whole, "n")], node.subquery(sizes, "sizes"),
-                        group=[node.bare("u")], having=above)  # fmt: skip
+    norms = node.select(
+        [node.bare("u"), node.aliased(whole, "n")],
+        node.subquery(sizes, "sizes"),
+        group=[node.bare("u")],
+        having=above,
+    )
     factor = node.aliased(contribution_bounding.factor(dialect, [("v", each)], norm), "factor")
     return node.select([node.bare("u"), factor], node.subquery(norms, "norms"))
 
@@ -145,7 +176,8 @@ def _heavy(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     own, factors = f"{name}_own", f"{name}_factors"
     value = node.column(own, "v")
     down = dialect.quotient(
-        node.times(value, node.column(factors, "factor")), node.integer(2**contribution_bounding.FACTOR_BITS)
+        node.times(value, node.column(factors, "factor")),
+        node.integer(2**contribution_bounding.FACTOR_BITS),
     )
     change = exp.Sub(this=node.paren(down), expression=value.copy())
     columns = [node.column(own, part) for part in [*keys, name]]
@@ -155,12 +187,19 @@ def _heavy(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
 
 def _bins(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     columns = [*keys, name]
-    counts = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_counts"))
-    changes = node.select([node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_heavy"))
+    counts = node.select(
+        [node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_counts")
+    )
+    changes = node.select(
+        [node.bare(part) for part in [*columns, "v"]], node.table(f"{name}_heavy")
+    )
     whole = exp.Union(this=counts, expression=changes, distinct=False)
     total = node.aliased(dialect.cast(dialect.sum(node.bare("v")), INTEGER), "v")
-    return node.select([*map(node.bare, columns), total], node.subquery(whole, "whole"),
-                       group=[node.bare(part) for part in columns])  # fmt: skip
+    return node.select(
+        [*map(node.bare, columns), total],
+        node.subquery(whole, "whole"),
+        group=[node.bare(part) for part in columns],
+    )
 
 
 def with_bins(dialect: Dialect, groups: exp.Select, keys: list[str], histograms: int) -> exp.Query:
@@ -168,7 +207,11 @@ def with_bins(dialect: Dialect, groups: exp.Select, keys: list[str], histograms:
     if not histograms:
         return groups
     cells = len(groups.expressions) - len(keys)
-    behind: list[tuple[str, SqlType | Width]] = [("histogram", "narrow"), ("bin", INTEGER), ("v", INTEGER)]
+    behind: list[tuple[str, SqlType | Width]] = [
+        ("histogram", "narrow"),
+        ("bin", INTEGER),
+        ("v", INTEGER),
+    ]
     none = [node.aliased(dialect.cast(exp.null(), kind), name) for name, kind in behind]
     groups.set("expressions", [*groups.expressions, *none])
     whole: exp.Query = groups

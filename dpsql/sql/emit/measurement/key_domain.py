@@ -50,7 +50,9 @@ class _Part:
     conditions: tuple[Expression, ...]
 
     def with_(self, other: _Part) -> _Part:
-        return _Part(self.reads | other.reads, self.keys | other.keys, self.conditions + other.conditions)
+        return _Part(
+            self.reads | other.reads, self.keys | other.keys, self.conditions + other.conditions
+        )
 
 
 def _parts(domain: KeyDomain) -> list[_Part]:
@@ -79,11 +81,15 @@ def _reads(expression: Expression) -> frozenset[str]:
 
 
 def _distinct(dialect: Dialect, part: _Part, domain: KeyDomain) -> exp.Select:
-    sources = [_values(dialect, each) for each in domain.enumerated if each.column.relation in part.reads]
+    sources = [
+        _values(dialect, each) for each in domain.enumerated if each.column.relation in part.reads
+    ]
     sources += [leaf_source(dialect, leaf) for leaf in domain.tables if leaf.alias in part.reads]
     if not sources:  # keys that read no column: one combination
         sources.append(dialect.values([[exp.true()]], "d", ["value"]))
-    outputs = [node.aliased(key(dialect, each), f"k{place}") for place, each in sorted(part.keys.items())]
+    outputs = [
+        node.aliased(key(dialect, each), f"k{place}") for place, each in sorted(part.keys.items())
+    ]
     condition = node.conjoined([native(dialect, each) for each in part.conditions])
     joins = [node.join(source) for source in sources[1:]]
     return node.select(outputs, sources[0], joins, condition, distinct=True)
@@ -94,11 +100,16 @@ def _values(dialect: Dialect, enumerated: Enumerated) -> exp.Expr:
     alias, sql_type = enumerated.column.relation, enumerated.column.type
     if isinstance(enumerated.values, Days):
         return node.subquery(_days(dialect, enumerated.values, sql_type), alias)
-    literals = [[literal_node(dialect, Literal(value, enumerated.column.type))] for value in enumerated.values]
+    literals = [
+        [literal_node(dialect, Literal(value, enumerated.column.type))]
+        for value in enumerated.values
+    ]
     sql_type = DOUBLE if enumerated.double else sql_type
     if not literals:  # no value fulfils the conditions
         none = node.aliased(dialect.cast(exp.null(), sql_type), "value")
-        nowhere = node.select([none], dialect.values([[node.integer(0)]], "none", ["row"]), where=exp.false())
+        nowhere = node.select(
+            [none], dialect.values([[node.integer(0)]], "none", ["row"]), where=exp.false()
+        )
         return node.subquery(nowhere, alias)
     if sql_type.kind not in ("double", "decimal"):
         return dialect.values(literals, alias, ["value"])
@@ -115,13 +126,18 @@ def _days(dialect: Dialect, days: Days, sql_type: SqlType) -> exp.Select:
     for place, digit in enumerate(digits):
         part = node.times(node.column(digit, "value"), node.integer(10**place))
         number = part if place == 0 else node.plus(number, part)
-    sources = [dialect.values([[node.integer(value)] for value in range(10)], digit, ["value"]) for digit in digits]
+    sources = [
+        dialect.values([[node.integer(value)] for value in range(10)], digit, ["value"])
+        for digit in digits
+    ]
     first = dialect.cast(exp.Literal.string(days.first.isoformat()), DATE)
     day: exp.Expr = dialect.cast(dialect.days_later(first, number), sql_type)
     if days.nullable:
         day = node.case((node.compare(exp.LT, number.copy(), node.integer(days.count)), day))
     few = node.compare(exp.LT, number.copy(), node.integer(wanted))
-    return node.select([node.aliased(day, "value")], sources[0], [node.join(each) for each in sources[1:]], few)
+    return node.select(
+        [node.aliased(day, "value")], sources[0], [node.join(each) for each in sources[1:]], few
+    )
 
 
 #: A statement shows at most so many keys of public domains; from so many on it is told what that means.

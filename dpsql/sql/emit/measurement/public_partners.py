@@ -28,7 +28,8 @@ def partners_sql(
     ranges have a point in common."""
     equal = [f"c{place}" for place in range(len(columns))]
     outputs = [
-        node.aliased(node.column(source.alias, column), name) for name, column in zip(equal, columns, strict=True)
+        node.aliased(node.column(source.alias, column), name)
+        for name, column in zip(equal, columns, strict=True)
     ]
     if between is None:
         outputs.append(node.aliased(node.integer(1), "d"))
@@ -73,8 +74,12 @@ def _running(rows: exp.Select, equal: list[str], closed: bool) -> exp.Select:
     running = exp.Window(
         this=exp.Sum(this=node.column("e", "d")),
         partition_by=[node.column("e", name) for name in equal],
-        order=exp.Order(expressions=[exp.Ordered(this=node.column("e", name)) for name in ("x", "o")]),
-        spec=exp.WindowSpec(kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"),
+        order=exp.Order(
+            expressions=[exp.Ordered(this=node.column("e", name)) for name in ("x", "o")]
+        ),
+        spec=exp.WindowSpec(
+            kind="ROWS", start="UNBOUNDED", start_side="PRECEDING", end="CURRENT ROW"
+        ),
     )
     events = exp.Union(this=ends[0], expression=ends[1], distinct=False)
     return node.select([node.aliased(running, "n")], node.subquery(events, "e"))

@@ -71,9 +71,21 @@ def row_size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | Non
     None where no cheap one is known.
     """
     cell, grid = each.cell, each.grid
-    if not isinstance(cell, ClampedSum) or cell.centred or not isinstance(grid, Quantum) or grid.size == 1:
+    if (
+        not isinstance(cell, ClampedSum)
+        or cell.centred
+        or not isinstance(grid, Quantum)
+        or grid.size == 1
+    ):
         return None
-    if contribution_bounding.max_safe_l1_norm(each, norm) >= contribution_bounding.MOST_ADDED * each.fine:
+    if (
+        contribution_bounding.max_safe_l1_norm(each, norm)
+        >= contribution_bounding.MOST_ADDED * each.fine
+    ):
         return None
     size = at_least(dialect, cell.argument, grid)
-    return size if size is None or cell.condition is None else node.case((native(dialect, cell.condition), size))
+    return (
+        size
+        if size is None or cell.condition is None
+        else node.case((native(dialect, cell.condition), size))
+    )

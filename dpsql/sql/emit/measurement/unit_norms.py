@@ -50,18 +50,24 @@ def _groups(dialect: Dialect, name: str, groups: int) -> exp.Select:
 def _parts(dialect: Dialect, name: str) -> exp.Select:
     value = dialect.cast(node.bare("v"), DOUBLE)
     largest = exp.Window(this=node.function("MAX", value.copy()), partition_by=[node.bare("u")])
-    inside = node.select([node.bare("u"), node.aliased(value, "v"), node.aliased(largest, "most")],
-                         node.table(f"{name}_groups"))  # fmt: skip
+    inside = node.select(
+        [node.bare("u"), node.aliased(value, "v"), node.aliased(largest, "most")],
+        node.table(f"{name}_groups"),
+    )
     above_zero = dialect.greatest(node.bare("most"), number(1.0))
     share = exp.Div(this=node.bare("v"), expression=above_zero, typed=False, safe=False)
-    part = dialect.cast(node.function("FLOOR", node.times(node.paren(share), number(LARGEST_PART))), INTEGER)
+    part = dialect.cast(
+        node.function("FLOOR", node.times(node.paren(share), number(LARGEST_PART))), INTEGER
+    )
     outputs = [node.bare("u"), node.bare("most"), node.aliased(part, "part")]
     return node.select(outputs, node.subquery(inside, "sums"))
 
 
 def _norms(dialect: Dialect, name: str, cell: UnitNorms, norm: Norm) -> exp.Select:
     part = node.bare("part")
-    whole = dialect.cast(dialect.sum(part if norm == "l1" else node.times(part, part.copy())), DOUBLE)
+    whole = dialect.cast(
+        dialect.sum(part if norm == "l1" else node.times(part, part.copy())), DOUBLE
+    )
     length = whole if norm == "l1" else node.function("SQRT", whole)
     size = node.times(node.bare("most"), node.paren(node.times(length, number(1 / LARGEST_PART))))
     place = node.aliased(_place(dialect, size, cell.sizes), "place")
@@ -78,5 +84,8 @@ def _place(dialect: Dialect, size: exp.Expr, sizes: int) -> exp.Expr:
 
 def _bins(name: str) -> exp.Select:
     count = node.aliased(exp.Count(this=exp.Star()), "v")
-    return node.select([node.aliased(node.bare("place"), name), count], node.table(f"{name}_norms"),
-                       group=[node.bare("place")])  # fmt: skip
+    return node.select(
+        [node.aliased(node.bare("place"), name), count],
+        node.table(f"{name}_norms"),
+        group=[node.bare("place")],
+    )

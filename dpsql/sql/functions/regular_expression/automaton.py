@@ -108,17 +108,26 @@ class _Making:
         self.kinds, self._intervals = _kinds(whole, self._checks)
         self._classes = sorted(set(self.kinds))
         self._accepts = [
-            frozenset(byte for byte in self._classes if any(low <= byte <= high for low, high in step.ranges))
-            if isinstance(step, ByteRange) else frozenset()
+            frozenset(
+                byte
+                for byte in self._classes
+                if any(low <= byte <= high for low, high in step.ranges)
+            )
+            if isinstance(step, ByteRange)
+            else frozenset()
             for step in whole.steps
-        ]  # fmt: skip
+        ]
         self._known: dict[tuple[int, int], tuple[int, ...]] = {}
 
     @property
     def starts(self) -> tuple[DfaState, ...]:
         """Those in which a search begins: at the begin of a text, behind a line, a word, and another character."""
         states = [
-            self._state(self._threads(self._program.start, _PLACES["begin"] if before == _BEGIN else 0), False, before)
+            self._state(
+                self._threads(self._program.start, _PLACES["begin"] if before == _BEGIN else 0),
+                False,
+                before,
+            )
             for before in (_BEGIN, _LINE, _WORD, 0)
         ]
         return tuple(state for state in states if state is not None)
@@ -145,12 +154,18 @@ class _Making:
             return state.threads
         begins = _PLACES["begin"] if state.before & _BEGIN else 0
         edge = (byte in _OF_WORDS) != bool(state.before & _WORD)
-        places = begins | _PLACES["edge" if edge else "no edge"] | (_PLACES["end"] if byte == END else 0)
+        places = (
+            begins | _PLACES["edge" if edge else "no edge"] | (_PLACES["end"] if byte == END else 0)
+        )
         if not places & ~begins & self._needed(state.threads):
             return state.threads
-        return _merged(((each,) if each == _MARK else self._threads(each, places)) for each in state.threads)
+        return _merged(
+            ((each,) if each == _MARK else self._threads(each, places)) for each in state.threads
+        )
 
-    def _read(self, threads: tuple[int, ...], reading: frozenset[int], byte: int) -> DfaState | None:
+    def _read(
+        self, threads: tuple[int, ...], reading: frozenset[int], byte: int
+    ) -> DfaState | None:
         """The state behind a byte that some of the threads read."""
         more, matched = list[tuple[int, ...]](), False
         for each in threads:
@@ -217,7 +232,11 @@ class _Making:
                 continue
             match self._program.steps[place]:
                 case UnanchoredStart(pattern=pattern, later=later):
-                    waiting += (later, _MARK, pattern) if self._search.matching == "longest" else (later, pattern)
+                    waiting += (
+                        (later, _MARK, pattern)
+                        if self._search.matching == "longest"
+                        else (later, pattern)
+                    )
                 case Split(first=first, second=second):
                     waiting += (second, first)
                 case EmptyWidth(place=asked, out=out) if _PLACES[asked] & places:
@@ -242,13 +261,17 @@ def _merged(threads: Iterable[Iterable[int]]) -> tuple[int, ...]:
 def _kinds(whole: Program, checks: bool) -> tuple[tuple[int, ...], int]:
     """For each byte the first that the program does not tell apart from it, and into how many ranges it cuts them."""
     reads = [step for step in whole.steps if isinstance(step, ByteRange)]
-    cuts = {0} | {end for step in reads for low, high in step.ranges for end in (low, high + 1) if end <= 0xFF}
+    cuts = {0} | {
+        end for step in reads for low, high in step.ranges for end in (low, high + 1) if end <= 0xFF
+    }
     if checks:
         cuts |= {byte + more for byte in (*_OF_WORDS, 10) for more in (0, 1)}
     first, kinds = dict[object, int](), list[int]()
     for byte in range(0x100):
         if byte in cuts:
             read = tuple(any(low <= byte <= high for low, high in step.ranges) for step in reads)
-            kind = first.setdefault((read, checks and byte in _OF_WORDS, checks and byte == 10), byte)
+            kind = first.setdefault(
+                (read, checks and byte in _OF_WORDS, checks and byte == 10), byte
+            )
         kinds.append(kind)
     return tuple(kinds), len(cuts)

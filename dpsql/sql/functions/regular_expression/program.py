@@ -26,7 +26,12 @@ from dpsql.sql.functions.regular_expression.tree import (
 
 #: How deep RE2 looks for an anchor at an end.
 _DEEPEST_ANCHOR = 4
-_MIRRORED: dict[Place, Place] = {"begin": "end", "end": "begin", "edge": "edge", "no edge": "no edge"}
+_MIRRORED: dict[Place, Place] = {
+    "begin": "end",
+    "end": "begin",
+    "edge": "edge",
+    "no edge": "no edge",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,9 @@ class _ProgramWriter:
                 return self._either([self.part(each, out) for each in parts])
             case Repetition(part=part, least=0 | 1 as least, most=None, greedy=greedy):
                 if least == 0 and may_be_empty(part):
-                    return self.part(Repetition(Repetition(part, 1, None, greedy), 0, 1, greedy), out)
+                    return self.part(
+                        Repetition(Repetition(part, 1, None, greedy), 0, 1, greedy), out
+                    )
                 return self._loop(part, out, least, greedy)
             case Repetition(part=part, least=0, most=1, greedy=greedy):
                 inside = self.part(part, out)
@@ -191,7 +198,9 @@ class _ProgramWriter:
         """All characters of two bytes and more, of which the last bytes are shared where they come last."""
         heads, tail = ((0xC2, 0xDF), (0xE0, 0xEF), (0xF0, 0xF4)), (0x80, 0xBF)
         if self._backward:
-            return [self._bytes((head, *[tail] * (size + 1)), out) for size, head in enumerate(heads)]
+            return [
+                self._bytes((head, *[tail] * (size + 1)), out) for size, head in enumerate(heads)
+            ]
         starts = []
         for head in heads:
             out = self._add(ByteRange((tail,), out))
@@ -200,7 +209,12 @@ class _ProgramWriter:
 
 
 def _written_out(repetition: Repetition) -> RegularExpression:
-    part, least, most, greedy = repetition.part, repetition.least, repetition.most, repetition.greedy
+    part, least, most, greedy = (
+        repetition.part,
+        repetition.least,
+        repetition.most,
+        repetition.greedy,
+    )
     if most is None:
         return Concatenation((*[part] * (least - 1), Repetition(part, 1, None, greedy)))
     maybe: tuple[RegularExpression, ...] = ()

@@ -8,7 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
-from dpsql.sql.functions.regular_expression.automaton import END, Automaton, DfaState, TooLargeError, automaton
+from dpsql.sql.functions.regular_expression.automaton import (
+    END,
+    Automaton,
+    DfaState,
+    TooLargeError,
+    automaton,
+)
 from dpsql.sql.functions.regular_expression.program import searches
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import simplified
@@ -33,7 +39,10 @@ def most_bytes_behind(pattern: str) -> int | None:
 
 
 def _most_bytes_behind(states: Automaton) -> int | None:
-    steps = {state: {byte: one for byte, one in found.items() if byte != END} for state, found in states.after.items()}
+    steps = {
+        state: {byte: one for byte, one in found.items() if byte != END}
+        for state, found in states.after.items()
+    }
     open_, longest = _open_states(steps)
     if open_ and _meets_a_match(states, steps, open_):
         return None
@@ -43,7 +52,9 @@ def _most_bytes_behind(states: Automaton) -> int | None:
 def _open_states(steps: _Steps) -> tuple[set[DfaState], int]:
     """The states in which a search that has matched reads on for ever without another match, and how many bytes it
     reads at most in the others."""
-    behind = _reached([after for state in steps if state.matched for after in steps[state].values()], steps)
+    behind = _reached(
+        [after for state in steps if state.matched for after in steps[state].values()], steps
+    )
     lengths = dict[DfaState, int]()
     waiting = True
     while waiting:

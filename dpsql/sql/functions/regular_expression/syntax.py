@@ -56,21 +56,38 @@ def with_its_options(pattern: str) -> RegularExpression:
 def _others(ranges: Ranges) -> Ranges:
     """All characters that are not in the ranges."""
     ends = [-1, *(end for pair in ranges for end in pair), LAST + 1]
-    return tuple((low + 1, high - 1) for low, high in zip(ends[::2], ends[1::2], strict=True) if low + 1 < high)
+    return tuple(
+        (low + 1, high - 1)
+        for low, high in zip(ends[::2], ends[1::2], strict=True)
+        if low + 1 < high
+    )
 
 
 def _of(characters: str) -> Ranges:
     """Ranges that are written as pairs: ``azAZ``."""
-    return union((ord(low), ord(high)) for low, high in zip(characters[::2], characters[1::2], strict=True))
+    return union(
+        (ord(low), ord(high)) for low, high in zip(characters[::2], characters[1::2], strict=True)
+    )
 
 
 _DIGITS, _WORD, _SPACES = _of("09"), _of("azAZ09__"), _of("\t\n\f\r  ")
 _CLASSES = {"d": _DIGITS, "w": _WORD, "s": _SPACES}
 _NAMED = {
-    "alnum": _of("azAZ09"), "alpha": _of("azAZ"), "ascii": _of("\0\x7f"), "blank": _of("\t\t  "),
-    "cntrl": _of("\0\x1f\x7f\x7f"), "digit": _DIGITS, "graph": _of("!~"), "lower": _of("az"), "print": _of(" ~"),
-    "punct": _of("!/:@[`{~"), "space": _of("\t\r  "), "upper": _of("AZ"), "word": _WORD, "xdigit": _of("09AFaf"),
-}  # fmt: skip
+    "alnum": _of("azAZ09"),
+    "alpha": _of("azAZ"),
+    "ascii": _of("\0\x7f"),
+    "blank": _of("\t\t  "),
+    "cntrl": _of("\0\x1f\x7f\x7f"),
+    "digit": _DIGITS,
+    "graph": _of("!~"),
+    "lower": _of("az"),
+    "print": _of(" ~"),
+    "punct": _of("!/:@[`{~"),
+    "space": _of("\t\r  "),
+    "upper": _of("AZ"),
+    "word": _WORD,
+    "xdigit": _of("09AFaf"),
+}
 _WRITTEN = {"t": "\t", "n": "\n", "r": "\r"}
 #: Letters of ASCII of which another case is beyond it.
 _BEYOND = {"k": "\u212a", "K": "\u212a", "s": "\u017f", "S": "\u017f"}
@@ -78,19 +95,33 @@ _BEYOND = {"k": "\u212a", "K": "\u212a", "s": "\u017f", "S": "\u017f"}
 
 def _either_case(ranges: Ranges) -> Ranges:
     """The ranges with the other case of each letter of ASCII; K is also the sign for kelvin, and S a long s."""
-    letters = {chr(code) for low, high in ranges for code in range(low, min(high, 0x7F) + 1) if chr(code).isalpha()}
-    others = [*(letter.swapcase() for letter in letters), *(_BEYOND[each] for each in letters & set(_BEYOND))]
+    letters = {
+        chr(code)
+        for low, high in ranges
+        for code in range(low, min(high, 0x7F) + 1)
+        if chr(code).isalpha()
+    }
+    others = [
+        *(letter.swapcase() for letter in letters),
+        *(_BEYOND[each] for each in letters & set(_BEYOND)),
+    ]
     return union((*ranges, *((ord(other), ord(other)) for other in others)))
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
 
 _COUNT = re.compile(r"\{(\d{1,3})(?:,(\d{0,3}))?\}", re.ASCII)
-_CLASS = re.compile(r"\[\^?\]?(?:[^\[\]\\]|\\[dDsSwWtnr.*+?()\[\]{}|^$\\/-]|\[:[a-z]{4,6}:\])*\]", re.ASCII)
-_MEMBER = re.compile(
-    r"\[:(?P<named>[a-z]+):\]|\\(?P<escaped>.)|(?P<low>[^\[\]\\])-(?P<high>[^\[\]\\])|(?P<plain>.)", re.DOTALL
+_CLASS = re.compile(
+    r"\[\^?\]?(?:[^\[\]\\]|\\[dDsSwWtnr.*+?()\[\]{}|^$\\/-]|\[:[a-z]{4,6}:\])*\]", re.ASCII
 )
-_OF_WORDS, _AFTER_BACKSLASH = frozenset(string.ascii_letters + string.digits + "_"), frozenset("dDsSwWtnr")
+_MEMBER = re.compile(
+    r"\[:(?P<named>[a-z]+):\]|\\(?P<escaped>.)|(?P<low>[^\[\]\\])-(?P<high>[^\[\]\\])|(?P<plain>.)",
+    re.DOTALL,
+)
+_OF_WORDS, _AFTER_BACKSLASH = (
+    frozenset(string.ascii_letters + string.digits + "_"),
+    frozenset("dDsSwWtnr"),
+)
 _ASSERTIONS: dict[str, Place] = {"^": "begin", "$": "end", "\\b": "edge", "\\B": "no edge"}
 
 
@@ -131,7 +162,9 @@ class _PatternParser:
         self.place += 1
         if character in _ASSERTIONS:
             return Assertion(_ASSERTIONS[character])
-        return Characters(self._any if character == "." else self._folded(((ord(character), ord(character)),)))
+        return Characters(
+            self._any if character == "." else self._folded(((ord(character), ord(character)),))
+        )
 
     def _group(self, depth: int) -> RegularExpression:
         captured = not self._text.startswith("(?:", self.place)
@@ -147,7 +180,11 @@ class _PatternParser:
     def _escaped(self, character: str) -> RegularExpression:
         if f"\\{character}" in _ASSERTIONS:
             return Assertion(_ASSERTIONS[f"\\{character}"])
-        if not character or not character.isascii() or (character in _OF_WORDS and character not in _AFTER_BACKSLASH):
+        if (
+            not character
+            or not character.isascii()
+            or (character in _OF_WORDS and character not in _AFTER_BACKSLASH)
+        ):
             raise ValueError("a backslash stands before a character that it does not change")
         return Characters(self._meant(character))
 
@@ -167,7 +204,12 @@ class _PatternParser:
 
     def _member(self, member: re.Match[str], at_an_end: bool) -> Ranges:
         """What one member of a class in [] stands for."""
-        named, escaped, low, high = member["named"], member["escaped"], member["low"], member["high"]
+        named, escaped, low, high = (
+            member["named"],
+            member["escaped"],
+            member["low"],
+            member["high"],
+        )
         if named is not None:
             if named not in _NAMED:
                 raise ValueError("a class in [] is not known")

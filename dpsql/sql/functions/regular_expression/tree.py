@@ -66,7 +66,9 @@ class CapturingGroup:
     part: RegularExpression
 
 
-RegularExpression: TypeAlias = Characters | Assertion | Concatenation | Alternation | Repetition | CapturingGroup
+RegularExpression: TypeAlias = (
+    Characters | Assertion | Concatenation | Alternation | Repetition | CapturingGroup
+)
 
 
 def union(ranges: Iterable[tuple[int, int]]) -> Ranges:
@@ -146,12 +148,23 @@ def concatenation(parts: list[RegularExpression]) -> RegularExpression:
     return flat[0] if len(flat) == 1 else Concatenation(tuple(flat))
 
 
-def repetition(part: RegularExpression, least: int, most: int | None, greedy: bool) -> RegularExpression:
+def repetition(
+    part: RegularExpression, least: int, most: int | None, greedy: bool
+) -> RegularExpression:
     """The part so often: what is repeated again at will is repeated at will."""
     signs = ((0, None), (1, None), (0, 1))
     again = isinstance(part, Repetition) and part.greedy == greedy
-    if again and isinstance(part, Repetition) and (part.least, part.most) in signs and (least, most) in signs:
-        return part if (part.least, part.most) == (least, most) else Repetition(part.part, 0, None, greedy)
+    if (
+        again
+        and isinstance(part, Repetition)
+        and (part.least, part.most) in signs
+        and (least, most) in signs
+    ):
+        return (
+            part
+            if (part.least, part.most) == (least, most)
+            else Repetition(part.part, 0, None, greedy)
+        )
     return Repetition(part, least, most, greedy)
 
 
@@ -204,7 +217,10 @@ def _coalesced(parts: list[RegularExpression]) -> RegularExpression:
             own = part if isinstance(part, Repetition) else Repetition(part, 1, 1, before.greedy)
             if own.part == before.part and own.greedy == before.greedy:
                 most = None if before.most is None or own.most is None else before.most + own.most
-                whole[-1], found = Repetition(own.part, before.least + own.least, most, own.greedy), True
+                whole[-1], found = (
+                    Repetition(own.part, before.least + own.least, most, own.greedy),
+                    True,
+                )
                 continue
         whole.append(part)
     whole = [each for each in whole if each != NOTHING] if found else whole

@@ -67,11 +67,31 @@ EXPRESSIONS: list[tuple[str, str, object]] = [
     ("(ARRAY[1,2,3])[3]", "array int4", 3),
     ("(SELECT indkey[0] FROM pg_index WHERE indrelid = pg_class.oid)", "indkey int2", 1),
     ("(SELECT indkey[0 + 0] FROM pg_index WHERE indrelid = pg_class.oid)", "indkey int2", 1),
-    ("(SELECT conkey[1] FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'f')", "conkey int2", 2),
-    ("(SELECT conkey FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'f')", "conkey _int2", [2]),
-    ("(SELECT array_upper(indkey, 1) FROM pg_index WHERE indrelid = pg_class.oid)", "array_upper int4", 0),
-    ("(SELECT array_lower(indkey, 1) FROM pg_index WHERE indrelid = pg_class.oid)", "array_lower int4", 0),
-    ("(SELECT array_length(indkey, 1) FROM pg_index WHERE indrelid = pg_class.oid)", "array_length int4", 1),
+    (
+        "(SELECT conkey[1] FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'f')",
+        "conkey int2",
+        2,
+    ),
+    (
+        "(SELECT conkey FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'f')",
+        "conkey _int2",
+        [2],
+    ),
+    (
+        "(SELECT array_upper(indkey, 1) FROM pg_index WHERE indrelid = pg_class.oid)",
+        "array_upper int4",
+        0,
+    ),
+    (
+        "(SELECT array_lower(indkey, 1) FROM pg_index WHERE indrelid = pg_class.oid)",
+        "array_lower int4",
+        0,
+    ),
+    (
+        "(SELECT array_length(indkey, 1) FROM pg_index WHERE indrelid = pg_class.oid)",
+        "array_length int4",
+        1,
+    ),
     ("array_upper(ARRAY[5,6,7], 1)", "array_upper int4", 3),
     ("array_lower(ARRAY[5,6,7], 1)", "array_lower int4", 1),
     ("array_length(ARRAY[5,6,7], 1)", "array_length int4", 3),
@@ -187,11 +207,16 @@ EXPRESSIONS: list[tuple[str, str, object]] = [
     ("(SELECT indkey[1] FROM pg_index WHERE indrelid = pg_class.oid)", "indkey int2", None),
     ("(ARRAY['x','y','z'])[relnatts::int - 7]", "array text", "y"),
     ("(ARRAY['x','y','z'])[0]", "array text", None),
-    ("(SELECT (conkey)[1] FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'f')", "conkey int2", 2),
+    (
+        "(SELECT (conkey)[1] FROM pg_constraint WHERE conrelid = pg_class.oid AND contype = 'f')",
+        "conkey int2",
+        2,
+    ),
     ("1.5::text || 'x'", "?column? text", "1.5x"),
 ]
 ASKED: list[tuple[str, str, list[tuple[object, ...]]]] = [
-    (f"SELECT {each} FROM pg_class WHERE relname = 'orders'", told, [(value,)]) for each, told, value in EXPRESSIONS
+    (f"SELECT {each} FROM pg_class WHERE relname = 'orders'", told, [(value,)])
+    for each, told, value in EXPRESSIONS
 ]
 
 
@@ -202,5 +227,9 @@ def test_an_expression_is_postgresqls(
     assert repr(answered(catalogue, text)) == repr((told, rows))
 
 
-def test_what_is_expected_of_expressions_is_what_a_real_postgresql_gives(postgres: psycopg.Connection) -> None:
-    assert [really_answered(postgres, text) for text, _, _ in ASKED] == [(told, rows) for _, told, rows in ASKED]
+def test_what_is_expected_of_expressions_is_what_a_real_postgresql_gives(
+    postgres: psycopg.Connection,
+) -> None:
+    assert [really_answered(postgres, text) for text, _, _ in ASKED] == [
+        (told, rows) for _, told, rows in ASKED
+    ]

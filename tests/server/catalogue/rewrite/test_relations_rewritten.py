@@ -209,9 +209,15 @@ ASKED: list[tuple[str, str, list[tuple[object, ...]]]] = [
 
 
 @pytest.mark.parametrize(("text", "told", "rows"), ASKED, ids=[text for text, _, _ in ASKED])
-def test_the_answer_is_postgresqls(catalogue: Catalogue, text: str, told: str, rows: list[tuple[object, ...]]) -> None:
+def test_the_answer_is_postgresqls(
+    catalogue: Catalogue, text: str, told: str, rows: list[tuple[object, ...]]
+) -> None:
     assert repr(answered(catalogue, text)) == repr((told, rows))
 
 
-def test_what_is_expected_of_statements_is_what_a_real_postgresql_gives(postgres: psycopg.Connection) -> None:
-    assert [really_answered(postgres, text) for text, _, _ in ASKED] == [(told, rows) for _, told, rows in ASKED]
+def test_what_is_expected_of_statements_is_what_a_real_postgresql_gives(
+    postgres: psycopg.Connection,
+) -> None:
+    assert [really_answered(postgres, text) for text, _, _ in ASKED] == [
+        (told, rows) for _, told, rows in ASKED
+    ]
