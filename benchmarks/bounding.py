@@ -1,8 +1,10 @@
-"""What bounding each user's contribution costs in the engine, and how exact the answers are, on the events data.
+"""What bounding each user's contribution costs in the engine, and how exact the answers are,
+on the events data.
 
-Run ``python benchmarks/bounding.py``; it generates a million events, prints one table and takes about a minute.
-*plain* and *engine SQL* run by turns on the same Parquet in the same DuckDB with two threads; their times are processor
-time. Errors are those of whole answers at ε = 1 (δ = 1e-6 where keys are undeclared) against the plain statement.
+Run ``python benchmarks/bounding.py``; it generates a million events, prints one table and takes
+about a minute. *plain* and *engine SQL* run by turns on the same Parquet in the same DuckDB with
+two threads; their times are processor time. Errors are those of whole answers at ε = 1 (δ = 1e-6
+where keys are undeclared) against the plain statement.
 """
 
 from __future__ import annotations
@@ -60,7 +62,9 @@ CASES = (
 def processor_seconds(
     connection: duckdb.DuckDBPyConnection, sql: str, settings: Mapping[str, Any]
 ) -> float:
-    """User and system time of this process while the engine runs a statement, with or without the engine's settings."""
+    """User and system time of this process while the engine runs a statement,
+    with or without the engine's settings.
+    """
     for name in CAREFUL:
         connection.execute(f"SET {name} = '{settings.get(name, '')}'")
     before = resource.getrusage(resource.RUSAGE_SELF)
@@ -72,7 +76,9 @@ def processor_seconds(
 def errors(
     session: Session, case: Case, truth: dict[object, tuple[float, ...]]
 ) -> list[tuple[int, list[float]]]:
-    """How many groups came out, and each column's median relative error over them, for three answers."""
+    """How many groups came out, and each column's median relative error over them,
+    for three answers.
+    """
     found = []
     for place in range(3):
         session.epsilon = Fraction(

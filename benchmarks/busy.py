@@ -1,7 +1,8 @@
-"""Opens, tunings and kills of the engine's process on a machine that is kept busy: what is lost, and what is charged.
+"""Opens, tunings and kills of the engine's process on a machine that is kept busy:
+what is lost, and what is charged.
 
-``python benchmarks/busy.py --opens 200 --tunes 20 --kills 20 --clients 12 --load 5`` keeps one core busy with five
-loops, to which this process is bound as well (Linux).
+``python benchmarks/busy.py --opens 200 --tunes 20 --kills 20 --clients 12 --load 5`` keeps one core
+busy with five loops, to which this process is bound as well (Linux).
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ cost = {{ type = "double", bounds = [0, 100] }}
 
 
 def build(folder: Path, others: int) -> Path:
-    """The schema of a DuckDB file that holds other tables of 40 columns beside those that it names."""
+    """The schema of a DuckDB file that holds other tables of 40 columns beside those that it
+    names.
+    """
     columns = ", ".join(
         f"c{number} {('INTEGER', 'DOUBLE', 'VARCHAR', 'DATE')[number % 4]}" for number in range(40)
     )
@@ -127,7 +130,9 @@ def tunes(folder: Path, count: int) -> str:
 
 
 def kills(schema: Path, count: int, clients: int) -> str:
-    """Kill the engine's process so often while clients ask, at times at which a second reading has an end."""
+    """Kill the engine's process so often while clients ask,
+    at times at which a second reading has an end.
+    """
     outcomes, again_read, end = Counter[str](), list[int](), threading.Event()
     again = reading.DuckDBReading._begin_again
 

@@ -1,9 +1,11 @@
-"""How much of the SQL that people and their tools write is answered: every statement of every corpus is planned.
+"""How much of the SQL that people and their tools write is answered:
+every statement of every corpus is planned.
 
-Run ``python benchmarks/coverage.py``; it takes about ten seconds and needs no data. A statement that ends in anything
-but an answer or a refusal with a code is a crash, and the command then exits with 1. ``--refused`` lists what is
-refused, ``--markdown`` prints the table of docs/coverage.md. ``--recorded FOLDER`` counts recorded statements
-of real clients as well (files of ``-- [n] …`` blocks over the tables of tests/corpus/demo.toml), catalogues apart.
+Run ``python benchmarks/coverage.py``; it takes about ten seconds and needs no data. A statement
+that ends in anything but an answer or a refusal with a code is a crash, and the command then exits
+with 1. ``--refused`` lists what is refused, ``--markdown`` prints the table of docs/coverage.md.
+``--recorded FOLDER`` counts recorded statements of real clients as well (files of ``-- [n] …``
+blocks over the tables of tests/corpus/demo.toml), catalogues apart.
 """
 
 from __future__ import annotations
@@ -75,7 +77,9 @@ def row(title: str, found: Sequence[Outcome]) -> list[str]:
 
 
 def recorded(folder: Path) -> Iterator[Asked]:
-    """The distinct statements of recorded clients, those to catalogues under a corpus of their own."""
+    """The distinct statements of recorded clients,
+    those to catalogues under a corpus of their own.
+    """
     for path in sorted(folder.glob("*.sql")):
         blocks = re.split(r"(?m)^-- \[\d+\].*\n", path.read_text(encoding="utf-8"))[1:]
         for place, text in enumerate(dict.fromkeys(block.strip() for block in blocks)):

@@ -1,13 +1,14 @@
 """How many purchases a dashboard session takes, and how exact each could be.
 
-Run ``python benchmarks/dashboard.py``. A session is the charts of a dashboard, which are refreshed twenty times, and
-the drill-downs, filters and variants that people click. *Per query* charges each statement each time, *same core* keeps
-what has the same core (``SET dpsql.reuse = off``), and *from the store* answers from all that was paid for. If ε = 3
-and δ = 10⁻⁶ were spent in so many equal parts, *a purchase* is half the 95 % interval of a count of people that is
-bought by itself, and *an answer* is the geometric mean, over the statements of the session, of those of their counts.
-*Synopses* spends the same budget on one synopsis for each set of joined tables, in parts by how many statements each
-has. NAFLD is packaged; the second dataset is generated, in the columns and distributions of TPC-H, with customers
-protected.
+Run ``python benchmarks/dashboard.py``. A session is the charts of a dashboard, which are refreshed
+twenty times, and the drill-downs, filters and variants that people click. *Per query* charges each
+statement each time, *same core* keeps what has the same core (``SET dpsql.reuse = off``), and *from
+the store* answers from all that was paid for. If ε = 3 and δ = 10⁻⁶ were spent in so many equal
+parts, *a purchase* is half the 95 % interval of a count of people that is bought by itself, and *an
+answer* is the geometric mean, over the statements of the session, of those of their counts.
+*Synopses* spends the same budget on one synopsis for each set of joined tables, in parts by how
+many statements each has. NAFLD is packaged; the second dataset is generated, in the columns and
+distributions of TPC-H, with customers protected.
 """
 
 from __future__ import annotations
@@ -31,13 +32,16 @@ from dpsql.session import Session, open_session  # noqa: E402
 
 #: How often the charts are loaded, the first time included.
 REFRESHES = 20
-#: The price at which statements are asked, so that hardly an interval is cut at 0; errors are told for other prices.
+#: The price at which statements are asked, so that hardly an interval is cut at 0;
+#: errors are told #: for other prices.
 EPSILON = 5
 
 
 @dataclass(frozen=True)
 class Dashboard:
-    """The charts of a dashboard in the order in which it loads them, and what is clicked afterwards."""
+    """The charts of a dashboard in the order in which it loads them,
+    and what is clicked afterwards.
+    """
 
     name: str
     charts: Sequence[str]
@@ -47,7 +51,9 @@ class Dashboard:
 
 @dataclass(frozen=True)
 class Synopsis:
-    """A synopsis for those statements of a dashboard that have a text in them, and are in none before it."""
+    """A synopsis for those statements of a dashboard that have a text in them,
+    and are in none before it.
+    """
 
     text: str
     select: str
@@ -277,7 +283,9 @@ _TPCH_TABLES = {
 
 
 def nafld(folder: Path) -> Path:
-    """The packaged study with a budget that admits the whole session, so that purchases can be counted."""
+    """The packaged study with a budget that admits the whole session,
+    so that purchases can be counted.
+    """
     shutil.copytree(ROOT / "dpsql" / "data" / "nafld", folder / "nafld")
     text = (ROOT / "dpsql" / "data" / "nafld.toml").read_text(encoding="utf-8")
     (folder / "nafld.toml").write_text(_rich(text), encoding="utf-8")
@@ -303,7 +311,9 @@ def _rich(schema: str) -> str:
 def asked(
     session: Session, dashboard: Dashboard, reuse: bool
 ) -> tuple[list[str], dict[str, float]]:
-    """What a session buys, each statement asked once, and the mean half-width of each one's counts at ε = 1 each."""
+    """What a session buys, each statement asked once,
+    and the mean half-width of each one's counts at ε = 1 each.
+    """
     session.set("dpsql.reuse", "on" if reuse else "off")
     bought, halves = list[str](), dict[str, list[float]]()
     for text in (*dashboard.charts, *dashboard.clicks):
@@ -319,7 +329,9 @@ def asked(
 
 
 def create_synopses(session: Session, dashboard: Dashboard) -> None:
-    """Create the synopses of a dashboard, which together cost what one statement of the session does."""
+    """Create the synopses of a dashboard,
+    which together cost what one statement of the session does.
+    """
     statements = [*dashboard.charts, *dashboard.clicks]
     for number, synopsis in enumerate(dashboard.synopses):
         before = [each.text for each in dashboard.synopses[:number]]

@@ -1,8 +1,9 @@
 """Statements with very many public keys, beside the same GROUP BY in plain DuckDB.
 
-Run ``python benchmarks/domains.py``; it takes about a minute. Times are seconds of the processor, the median of several
-runs by turns, with the engine in the same process; ratios are to the plain statement of the same run, which gives the
-same rows. *Narrowed* is a statement over counties and quarters of two centuries with ``d_year = 2000`` around its CTE.
+Run ``python benchmarks/domains.py``; it takes about a minute. Times are seconds of the processor,
+the median of several runs by turns, with the engine in the same process; ratios are to the plain
+statement of the same run, which gives the same rows. *Narrowed* is a statement over counties and
+quarters of two centuries with ``d_year = 2000`` around its CTE.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What it costs that the engine has a process of its own: connecting, statements, and large results.
+"""What it costs that the engine has a process of its own: connecting, statements,
+and large results.
 
-Run ``python benchmarks/engine.py``; it takes about a minute. Times are milliseconds on the clock, medians of runs in
-this process and in one of its own by turns. A statement is the engine's part of one: the charge, the noise and the
-sandbox are the same for both.
+Run ``python benchmarks/engine.py``; it takes about a minute. Times are milliseconds on the clock,
+medians of runs in this process and in one of its own by turns. A statement is the engine's part of
+one: the charge, the noise and the sandbox are the same for both.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""The events data of the benchmarks: deterministic Parquet of any size, and the schema file that describes it.
+"""The events data of the benchmarks: deterministic Parquet of any size,
+and the schema file that describes it.
 
-Run ``python benchmarks/events.py FOLDER --events 1000000``. A fifteenth as many users as events; 5 % of the users are
-heavy and own 37 % of the events. (With so many users, keeping 50 rows of each loses about a fifth of the total, as in
-the published figures.) Each event has one of 20 countries, one of 1,000 categories by Zipf's law, and an amount.
+Run ``python benchmarks/events.py FOLDER --events 1000000``. A fifteenth as many users as events; 5
+% of the users are heavy and own 37 % of the events. (With so many users, keeping 50 rows of each
+loses about a fifth of the total, as in the published figures.) Each event has one of 20 countries,
+one of 1,000 categories by Zipf's law, and an amount.
 """
 
 from __future__ import annotations
@@ -98,7 +100,9 @@ def generate(folder: Path, events: int) -> None:
 
 
 def write_schema(folder: Path, mechanism: str, groups: int) -> Path:
-    """The schema file under one kind of noise, with a user held to ``groups`` groups of an answer."""
+    """The schema file under one kind of noise,
+    with a user held to ``groups`` groups of an answer.
+    """
     path = folder / f"events-{mechanism}-{groups}.toml"
     quoted = {
         name: ", ".join(f'"{each}"' for each in names)

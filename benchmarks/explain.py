@@ -1,10 +1,12 @@
-"""Whether answers are as exact as EXPLAIN PRIVACY says: told half-widths against releases of the same exact rows.
+"""Whether answers are as exact as EXPLAIN PRIVACY says:
+told half-widths against releases of the same exact rows.
 
-Run ``python benchmarks/explain.py``; it takes a few minutes. The engine runs once for each statement; then noise is
-added to what it found, 10,000 times in each of ten rounds. *told* is the half-width before, *seen* the 95 % quantile of
+Run ``python benchmarks/explain.py``; it takes a few minutes. The engine runs once for each
+statement; then noise is added to what it found, 10,000 times in each of ten rounds. *told* is the
+half-width before, *seen* the 95 % quantile of
 |released − exact| over all, and *rounds* the least and the largest ratio of one round: a quantile of 10,000 draws is
-itself off by 1.5 % (Laplace) or 1 % (Gaussian). Totals of grouping sets are released a tenth as often. Intervals of
-quantiles must hold whatever the data are: they are told as bounds.
+itself off by 1.5 % (Laplace) or 1 % (Gaussian). Totals of grouping sets are released a tenth as
+often. Intervals of quantiles must hold whatever the data are: they are told as bounds.
 """
 
 from __future__ import annotations

@@ -1,15 +1,16 @@
-"""What `dpsql schema tune` finds for a tenth of ε = 3 on tables with heavy tails, and how far off statements then are.
+"""What `dpsql schema tune` finds for a tenth of ε = 3 on tables with heavy tails,
+and how far off statements then are.
 
 Run ``python benchmarks/heavy_tails.py``, or with ``--rounds 10``. One database has several tables
 of people with a few or very many rows each: of a geometric law, of log-normal ones, of Pareto ones
 and of awards as ball players have them. Points are even from 1 to 100, and what is paid has a
-log-normal law. Each table is tuned alone, and all of them together, in which case they share the tenth.
-Errors are relative to the plain answer (of MAX absolute), at the ordinary price of 0.1: the median
-and the largest of all rounds. `expected` is the error of COUNT(*) under the limit found, what it
-cuts and a standard deviation of the noise, `best` the least such error of all limits, and `regret`
-their quotient. `left out` is the part of the rows that the limit leaves out, `said` and `at most`
-what the schema says of it. Bounds that tuning leaves to statements are found by those that need
-them; a sum by itself is clipped to a norm then.
+log-normal law. Each table is tuned alone, and all of them together, in which case they share the
+tenth. Errors are relative to the plain answer (of MAX absolute), at the ordinary price of 0.1: the
+median and the largest of all rounds. `expected` is the error of COUNT(*) under the limit found,
+what it cuts and a standard deviation of the noise, `best` the least such error of all limits, and
+`regret` their quotient. `left out` is the part of the rows that the limit leaves out, `said` and
+`at most` what the schema says of it. Bounds that tuning leaves to statements are found by those
+that need them; a sum by itself is clipped to a norm then.
 
 Medians of five rounds, and of three others: the regret is 1.0 to 1.2 of 1,500 units, 1.0 to 1.4 of
 10,000. Of 10,000 units COUNT(*) is within 9 %, SUM(points) within 6 % if each table is tuned alone
@@ -66,7 +67,8 @@ year = {{ type = "integer" }}
 points = {{ type = "integer" }}
 paid = {{ type = "double" }}
 """
-#: The price of a statement. With Gaussian noise a count in which a unit has one row is off by 1 / PRICE.
+#: The price of a statement. With Gaussian noise a count in which a unit has one row is off by
+#: 1 / PRICE.
 PRICE = 0.1
 #: The statements.
 COLUMNS = ("COUNT(*)", "SUM(points)", "SUM(paid)", "AVG(paid)", "MAX(year)")
@@ -121,12 +123,16 @@ def tuned(folder: Path, tables: list[str], number: int) -> tuple[Path, str]:
 
 
 def count_off(rows: NDArray[np.int64], limit: int) -> float:
-    """The relative error of COUNT(*) under a limit: what it cuts, and a standard deviation of the noise."""
+    """The relative error of COUNT(*) under a limit: what it cuts,
+    and a standard deviation of the noise.
+    """
     return float(np.hypot(np.maximum(rows - limit, 0).sum(), limit / PRICE) / rows.sum())
 
 
 def measured(folder: Path, path: Path, table: str) -> Iterator[tuple[str, float]]:
-    """Errors of statements over a table, relative to the plain answers, and what its limit leaves out."""
+    """Errors of statements over a table, relative to the plain answers,
+    and what its limit leaves out.
+    """
     declared = load(path).tables[table]
     most = declared.max_rows_per_unit
     if most is None:

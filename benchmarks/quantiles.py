@@ -1,9 +1,11 @@
-"""How far released quantiles are off: chosen by rank, alone or in a list, and read off a noisy tree of counts.
+"""How far released quantiles are off: chosen by rank, alone or in a list,
+and read off a noisy tree of counts.
 
-Run ``python benchmarks/quantiles.py``; TPC-H needs ``--tpch FOLDER`` of Parquet, the events of `events.py` need
-``--events FOLDER``. Errors are medians over groups and over repeated releases, at the price of the schema: of the rank
-in rows, and of the value in hundredths of the declared range. *inside* is the share of intervals that hold the
-quantile, *wide* their median width in hundredths of the range. ``--laplace`` compares under pure ε.
+Run ``python benchmarks/quantiles.py``; TPC-H needs ``--tpch FOLDER`` of Parquet, the events of
+`events.py` need ``--events FOLDER``. Errors are medians over groups and over repeated releases, at
+the price of the schema: of the rank in rows, and of the value in hundredths of the declared range.
+*inside* is the share of intervals that hold the quantile, *wide* their median width in hundredths
+of the range. ``--laplace`` compares under pure ε.
 """
 
 from __future__ import annotations
@@ -164,7 +166,9 @@ def measured(
 def mechanisms(
     contribution: Contribution, norm: Norm, epsilon: Fraction, fraction: Fraction
 ) -> Iterator[tuple[str, Measured]]:
-    """The tree, the quantile alone, chosen whatever the rows and with the tree to fall back on, and lists of it."""
+    """The tree, the quantile alone, chosen whatever the rows and with the tree to fall back on,
+    and lists of it.
+    """
     comes: NeighbourRelation = "add-remove"
     whole = (contribution, norm, comes, epsilon, Fraction(1))
     wanted = RankTarget(fraction, "lower")

@@ -1,10 +1,12 @@
-"""What functions and conversions of the allow-list take for a row, against the steps that are counted of it.
+"""What functions and conversions of the allow-list take for a row,
+against the steps that are counted of it.
 
     python benchmarks/row_cost.py [--seed 1] [--step 20]
 
-Each is computed of columns that hold one value in every row, of the pool of ``tests/sql/functions/test_total.py``:
-numbers at the ends of their types, infinity, texts, impossible dates. A person chooses the values of their own rows, so
-the slowest counts. A line names each that took longer than its steps, which ``docs/proofs/work.md`` needs to be none.
+Each is computed of columns that hold one value in every row, of the pool of
+``tests/sql/functions/test_total.py``: numbers at the ends of their types, infinity, texts,
+impossible dates. A person chooses the values of their own rows, so the slowest counts. A line names
+each that took longer than its steps, which ``docs/proofs/work.md`` needs to be none.
 """
 
 from __future__ import annotations
@@ -56,7 +58,9 @@ TEXTS.append("'0.' || repeat('1', 98)")
 
 @cache
 def pool(column: ColumnRef) -> tuple[tuple[str, str, int], ...]:
-    """The values that a column may hold, with their type in the engine and how many characters each has."""
+    """The values that a column may hold,
+    with their type in the engine and how many characters each has.
+    """
     _, engine, values = TABLES[column.relation.split()[0]]
     if column.type.kind != "text":
         return tuple((each, engine, 0) for each in values)
@@ -111,7 +115,8 @@ def main() -> None:
                     for column, (_, _, length) in zip(read, values, strict=True)
                     if column.type.kind == "text"
                 }
-                one = "1 + CAST(RANDOM() < 0 AS INT)"  # so that the engine does not know that all rows are alike
+                # so that the engine does not know that all rows are alike
+                one = "1 + CAST(RANDOM() < 0 AS INT)"
                 items = [
                     f"LIST_EXTRACT(LIST_VALUE(CAST({each} AS {engine})), {one}) AS x{place}"
                     for place, (each, engine, _) in enumerate(values)

@@ -1,11 +1,12 @@
 """How often an interval holds the number that SQL gives, where nobody tuned the data for it.
 
-Run ``python benchmarks/sql_numbers.py``. Three databases are generated: subscriptions of a software service, flights,
-and a hospital. Each statement is answered ``--runs`` times at ε = 0.1 and compared, row by row, with plain DuckDB on
-the same data: rows are matched by the columns that have no interval. *held* is how many intervals hold SQL's number,
-*missing* and *extra* how many of its rows the answers lack or have besides, *wrong* the largest distance between SQL's
-number and an interval that does not hold it, as a part of SQL's number. ``--epsilon`` sets another price, ``--only
-WORDS`` takes the statements with these words.
+Run ``python benchmarks/sql_numbers.py``. Three databases are generated: subscriptions of a software
+service, flights, and a hospital. Each statement is answered ``--runs`` times at ε = 0.1 and
+compared, row by row, with plain DuckDB on the same data: rows are matched by the columns that have
+no interval. *held* is how many intervals hold SQL's number, *missing* and *extra* how many of its
+rows the answers lack or have besides, *wrong* the largest distance between SQL's number and an
+interval that does not hold it, as a part of SQL's number. ``--epsilon`` sets another price,
+``--only WORDS`` takes the statements with these words.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ from dpsql.session import Session, open_session  # noqa: E402
 FOLDER = Path(__file__).parent / "sql_numbers"
 #: How numbers are drawn, the same ones each time.
 DRAW = "CREATE TEMP MACRO draw(key, n) AS CAST(hash(key) % n AS INTEGER)"
-#: A number is held by an interval also if it lies outside of it by so small a part: doubles are added in another order.
+#: A number is held by an interval also if it lies outside of it by so small a part:
+#: doubles are #: added in another order.
 ROUNDING = 1e-9
 
 

@@ -1,7 +1,7 @@
 """A NAFLD statement from end to end, its durable charge included, and what each room costs of it.
 
-Run ``python benchmarks/statement.py``; it takes about half a minute. Times are milliseconds on the clock, the median of
-repeated answers. The goal for a whole statement is less than 40 ms.
+Run ``python benchmarks/statement.py``; it takes about half a minute. Times are milliseconds on the
+clock, the median of repeated answers. The goal for a whole statement is less than 40 ms.
 """
 
 from __future__ import annotations
@@ -33,12 +33,15 @@ ROOMS = ("parse", "bind", "plan", "describe", "charge", "engine", "release", "sh
 
 
 class Rooms:
-    """The river of `dpsql.session`, with a clock between the rooms, and the session itself beside it."""
+    """The river of `dpsql.session`, with a clock between the rooms,
+    and the session itself beside it.
+    """
 
     def __init__(self, ledger: Path) -> None:
         declared = load(SCHEMA)
         self.schema = declared.with_catalog(read_catalog(declared.source_path))
-        # made-up room in the budget of a ledger that is thrown away, so that answers can be repeated
+        # made-up room in the budget of a ledger that is thrown away,
+        # so that answers can be # repeated
         privacy = self.schema.privacy.model_copy(update={"epsilon": Fraction(10**6)})
         self.schema = self.schema.model_copy(update={"privacy": privacy})
         self.engine = DuckDBEngine(self.schema)

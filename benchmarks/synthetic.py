@@ -1,10 +1,12 @@
-"""How well synthetic rows keep the counts of single columns and of pairs of columns, on the patients of NAFLD.
+"""How well synthetic rows keep the counts of single columns and of pairs of columns,
+on the patients of NAFLD.
 
-Run ``python benchmarks/synthetic.py``, with ``--prices 0.1`` for one price alone; it takes the package ``mbi``. Each
-price is spent three times, on ledgers of their own: on a synthetic table; all 7 single columns and all 21
-pairs asked directly, at prices that are together the same; and rows in which the columns are independent, of the 7
-columns asked alone at the same price. The figure is the mean, over columns and over pairs, of the total variation
-distance to the true shares: half of the sum of the absolute differences. Counts below 0 are taken for 0.
+Run ``python benchmarks/synthetic.py``, with ``--prices 0.1`` for one price alone; it takes the
+package ``mbi``. Each price is spent three times, on ledgers of their own: on a synthetic table; all
+7 single columns and all 21 pairs asked directly, at prices that are together the same; and rows in
+which the columns are independent, of the 7 columns asked alone at the same price. The figure is the
+mean, over columns and over pairs, of the total variation distance to the true shares: half of the
+sum of the absolute differences. Counts below 0 are taken for 0.
 """
 
 from __future__ import annotations
@@ -85,7 +87,9 @@ def counting(keys: Sequence[str], table: str = "patients") -> str:
 def shares(
     columns: Sequence[ModelColumn], marginal: tuple[int, ...], rows: object
 ) -> NDArray[np.float64]:
-    """The shares of the cells of a marginal; ``rows`` answers the statement that counts by its keys."""
+    """The shares of the cells of a marginal;
+    ``rows`` answers the statement that counts by its keys.
+    """
     counts = np.zeros([columns[place].size for place in marginal])
     for *keys, count in rows([columns[place].key for place in marginal]):  # type: ignore[operator]
         counts[
@@ -118,7 +122,9 @@ def synthetic(
 def direct(
     columns: Sequence[ModelColumn], marginals: Sequence[tuple[int, ...]], price: str
 ) -> Shares:
-    """Each marginal by itself: a statement of price ε costs ρ = ε²/2, so n of them cost ε/√n each."""
+    """Each marginal by itself: a statement of price ε costs ρ = ε²/2,
+    so n of them cost ε/√n each.
+    """
     with opened(float(price) / len(marginals) ** 0.5) as connection:
         connection.execute("SET dpsql.reuse = off")
         rows = lambda keys: connection.execute(counting(keys)).fetchall()  # noqa: E731

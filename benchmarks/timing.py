@@ -1,9 +1,10 @@
 """What time tells of a person, with and without time buckets, and what the buckets cost.
 
-Run ``python benchmarks/timing.py``; it takes a few minutes. Two databases differ by one person, who has ``--share`` of
-all rows; the same statements are asked of both by turns, by one client. *p* is that of the two-sided Mann–Whitney test
-that the times come from one distribution: near 0, the times tell the databases apart. Then clients ask for
-``--seconds``, and the statements that they get answered in a second are counted.
+Run ``python benchmarks/timing.py``; it takes a few minutes. Two databases differ by one person, who
+has ``--share`` of all rows; the same statements are asked of both by turns, by one client. *p* is
+that of the two-sided Mann–Whitney test that the times come from one distribution: near 0, the times
+tell the databases apart. Then clients ask for ``--seconds``, and the statements that they get
+answered in a second are counted.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ def times(databases: Sequence[Database], runs: int) -> list[list[float]]:
 
 
 def mann_whitney(one: Sequence[float], other: Sequence[float]) -> float:
-    """The two-sided p-value of the normal approximation, with the correction for ties (Mann and Whitney 1947)."""
+    """The two-sided p-value of the normal approximation,
+    with the correction for ties (Mann and Whitney 1947).
+    """
     values = sorted([*one, *other])
     ranks: dict[float, float] = {}
     ties = 0

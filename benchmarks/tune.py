@@ -1,9 +1,11 @@
-"""How exact statements are by guessed limits and bounds, and by those that ``dpsql schema tune`` finds.
+"""How exact statements are by guessed limits and bounds,
+and by those that ``dpsql schema tune`` finds.
 
-Run ``python benchmarks/tune.py``, or with ``--folder FOLDER`` on what ``events.py`` has written there. The data are the
-million skewed events of ``events.py``, of which nobody knows how many a user has and how large an amount is. Each
-statement costs ε = 1; tuning spends a twentieth of a budget of ε = 10, once. Errors are relative to the plain answer:
-the median over the groups of each statement, of several answers.
+Run ``python benchmarks/tune.py``, or with ``--folder FOLDER`` on what ``events.py`` has written
+there. The data are the million skewed events of ``events.py``, of which nobody knows how many a
+user has and how large an amount is. Each statement costs ε = 1; tuning spends a twentieth of a
+budget of ε = 10, once. Errors are relative to the plain answer: the median over the groups of each
+statement, of several answers.
 """
 
 from __future__ import annotations

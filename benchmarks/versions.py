@@ -1,9 +1,10 @@
 """What becomes of statements while an ordinary job replaces the data under them.
 
-Run ``python benchmarks/versions.py``; it takes a few minutes. A writer puts two versions of a table in each other's
-place, 20 times a second; in the second one a unit has 200,000 rows more, of which its limit leaves three. A statement
-reads the table four times, a workload has a part for each side on which a person may be. A statement is *wrong* where
-its answer is neither version's; *refused* ones charge nothing, *failed* ones keep their charge.
+Run ``python benchmarks/versions.py``; it takes a few minutes. A writer puts two versions of a table
+in each other's place, 20 times a second; in the second one a unit has 200,000 rows more, of which
+its limit leaves three. A statement reads the table four times, a workload has a part for each side
+on which a person may be. A statement is *wrong* where its answer is neither version's; *refused*
+ones charge nothing, *failed* ones keep their charge.
 """
 
 from __future__ import annotations

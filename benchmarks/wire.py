@@ -1,8 +1,9 @@
 """The server on the loopback: connecting, statements, rows and memory, as a client sees them.
 
-Run ``python benchmarks/wire.py``; it takes about a minute and needs psycopg. The server is a process of its own on the
-NAFLD schema with a made-up budget and a ledger that is thrown away. Goals: connecting under 20 ms and a small answer
-that was paid for under 5 ms (medians), 200 statements a second from 8 clients, 50,000 rows a second in text and binary.
+Run ``python benchmarks/wire.py``; it takes about a minute and needs psycopg. The server is a
+process of its own on the NAFLD schema with a made-up budget and a ledger that is thrown away.
+Goals: connecting under 20 ms and a small answer that was paid for under 5 ms (medians), 200
+statements a second from 8 clients, 50,000 rows a second in text and binary.
 """
 
 from __future__ import annotations

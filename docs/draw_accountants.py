@@ -1,6 +1,8 @@
-"""Writes the tables of ``accountants.md`` and draws ``accountants.svg``: equal statements under each accountant.
+"""Writes the tables of ``accountants.md`` and draws ``accountants.svg``:
+equal statements under each accountant.
 
-Run ``python docs/draw_accountants.py``; ``tests/docs/test_accountants_page.py`` fails when the page is stale.
+Run ``python docs/draw_accountants.py``;
+``tests/docs/test_accountants_page.py`` fails when the page is stale.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ from dpsql.privacy.privacy_loss_distributions import (
 
 PAGE = Path(__file__).with_name("accountants.md")
 PICTURE = Path(__file__).with_name("accountants.svg")
-#: What one statement costs under Laplace noise, the δ of the promise, and all of it for conversions.
+#: What one statement costs under Laplace noise, the δ of the promise,
+#: and all of it for #: conversions.
 EACH, DELTA, WHOLE = Fraction(1, 10), Fraction(1, 10**6), Fraction(1)
 #: A count under Laplace noise, and one under Gaussian noise of the same standard deviation, 14.1.
 LAPLACE, GAUSSIAN = Laplace.priced(1, EACH), Gaussian(1, Fraction(200))

@@ -1,4 +1,7 @@
-"""Draws docs/demo.svg: the head of the demo as a terminal shows it. Run it as ``python docs/draw_demo.py``."""
+"""Draws docs/demo.svg: the head of the demo as a terminal shows it.
+
+Run it as ``python docs/draw_demo.py``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,9 @@ TARGET = Path(__file__).with_name("demo.svg")
 
 
 def draw() -> str:
-    """The picture: the schema, four of the questions and the refusal, on a fresh draw of the noise."""
+    """The picture: the schema, four of the questions and the refusal,
+    on a fresh draw of the noise.
+    """
     console = Console(
         record=True, width=WIDTH, file=io.StringIO(), highlight=False, force_terminal=True
     )

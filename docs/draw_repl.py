@@ -1,4 +1,6 @@
-"""Draws docs/repl.svg: a session in the terminal, typed and answered. Run it as ``python docs/draw_repl.py``.
+"""Draws docs/repl.svg: a session in the terminal, typed and answered.
+
+Run it as ``python docs/draw_repl.py``.
 
 It needs the packages of ``pip install ".[test]"``.
 """

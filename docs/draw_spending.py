@@ -1,4 +1,6 @@
-"""Draws ``spending.svg``, the picture of ``dpsql budget --chart``, from a made-up day of two analysts."""
+"""Draws ``spending.svg``, the picture of ``dpsql budget --chart``,
+from a made-up day of two analysts.
+"""
 
 from __future__ import annotations
 

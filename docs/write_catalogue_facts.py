@@ -1,6 +1,8 @@
-"""Writes the names, numbers and types of PostgreSQL's catalogue to dpsql/server/catalogue/store/facts, no comments.
+"""Writes the names, numbers and types of PostgreSQL's catalogue to
+dpsql/server/catalogue/store/facts, no comments.
 
-Run it as ``python docs/write_catalogue_facts.py "host=… dbname=postgres"`` against an empty PostgreSQL 15.
+Run it as ``python docs/write_catalogue_facts.py "host=… dbname=postgres"`` against an empty
+PostgreSQL 15.
 """
 
 from __future__ import annotations
@@ -60,7 +62,8 @@ SETTINGS = """
     timezone_abbreviations track_activities transaction_deferrable transaction_isolation transaction_read_only
     transform_null_equals wal_level work_mem xmlbinary xmloption
 """.split()
-#: Names, letters and numbers of SQL's words; the words of PostgreSQL's manual about them are left there.
+#: Names, letters and numbers of SQL's words;
+#: the words of PostgreSQL's manual about them are left #: there.
 KEYWORDS = "SELECT word, catcode::text, barelabel FROM pg_get_keywords()"
 
 

@@ -1,4 +1,7 @@
-"""Writes the table of functions in docs/sql.md from the allow-list. Run it as ``python docs/write_functions.py``."""
+"""Writes the table of functions in docs/sql.md from the allow-list.
+
+Run it as ``python docs/write_functions.py``.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +79,9 @@ def _row(names: list[str], entry: Function) -> str:
 
 
 def _types(entry: Function) -> str:
-    """The types for arguments that are whole numbers, decimals and doubles, or what there is of them."""
+    """The types for arguments that are whole numbers, decimals and doubles,
+    or what there is of them.
+    """
     kinds = entry.kinds(len(entry.parameters))
     spread = max(len(TYPES.get(kind, (INTEGER,))) for kind in kinds)
     found = []
@@ -87,7 +92,9 @@ def _types(entry: Function) -> str:
 
 
 def _interval(entry: Function) -> str:
-    """Where the values lie for x in [1, 9], y in [2, 3], z in [0, 1], texts of up to 10 characters, days of 2020."""
+    """Where the values lie for x in [1, 9], y in [2, 3], z in [0, 1],
+    texts of up to 10 characters, days of 2020.
+    """
     kinds = entry.kinds(len(entry.parameters))
     found = entry.interval(
         *(_LIES.get(kind) or _NUMBERS[place] for place, kind in enumerate(kinds))

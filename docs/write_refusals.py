@@ -72,7 +72,9 @@ MEANINGS = {
 
 
 def example(code: str) -> str:
-    """The first statement that is refused with the code, what is said of it, and what is answered in its place."""
+    """The first statement that is refused with the code, what is said of it,
+    and what is answered in its place.
+    """
     first = (
         (ROOT / "tests" / "sql" / "refused" / f"{code}.sql")
         .read_text(encoding="utf-8")

@@ -1,7 +1,7 @@
 """dpsql: differentially private SQL.
 
-``connect`` opens a private database by its schema file (PEP 249); the rest are the names that PEP 249 asks for. What a
-client does to its own value before it is collected is `dpsql.local`.
+``connect`` opens a private database by its schema file (PEP 249); the rest are the names that
+PEP 249 asks for. What a client does to its own value before it is collected is `dpsql.local`.
 """
 
 from types import ModuleType

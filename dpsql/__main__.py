@@ -1,4 +1,6 @@
-"""``python -m dpsql`` is the command ``dpsql``, for environments whose scripts are not on the PATH."""
+"""``python -m dpsql`` is the command ``dpsql``,
+for environments whose scripts are not on the PATH.
+"""
 
 from dpsql.cli import main
 

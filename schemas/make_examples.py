@@ -1,4 +1,6 @@
-"""Writes the data of the example schemas: ``python schemas/make_examples.py [folder]``, into ``data`` unless told."""
+"""Writes the data of the example schemas: ``python schemas/make_examples.py [folder]``,
+into ``data`` unless told.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from pathlib import Path
 
 import duckdb
 
-#: A number from 0 to n − 1 that depends on its other arguments alone, so that the data are the same everywhere.
+#: A number from 0 to n − 1 that depends on its other arguments alone,
+#: so that the data are the same #: everywhere.
 DRAWN = "CREATE MACRO drawn(n, what, i, j) AS CAST(md5_number_lower(concat_ws(' ', what, i, j)) % n AS INTEGER)"
 
 #: The tables of each folder.

@@ -1,4 +1,6 @@
-"""What tests of several rooms need: real data, the command, and noise that is the same each time."""
+"""What tests of several rooms need: real data, the command,
+and noise that is the same each time.
+"""
 
 from __future__ import annotations
 
@@ -25,17 +27,19 @@ from dpsql import cli
 from dpsql.engines.duckdb import opening
 from dpsql.privacy.sampling import entropy
 
-#: Most tests have their engines in this process, which is quicker; DPSQL_ENGINE=process gives each one of its own, as
-#: real use has. tests/engines asks both.
+#: Most tests have their engines in this process, which is quicker; DPSQL_ENGINE=process gives each
+#: one of its own, as real use has. tests/engines asks both.
 opening.OWN_PROCESS = os.environ.get("DPSQL_ENGINE") == "process"
 
-#: A Python that a test starts imports nothing from the folder where it starts: it has the package that the tests have.
+#: A Python that a test starts imports nothing from the folder where it starts:
+#: it has the package #: that the tests have.
 os.environ["PYTHONSAFEPATH"] = "1"
 
 
 class Reproducible:
-    """What the kernel gives in this process while tests run: bytes of the test's name and DPSQL_SEED, so that a test
-    that passed once passes again. Other values of DPSQL_SEED find the tests that pass by luck.
+    """What the kernel gives in this process while tests run: bytes of the test's name and
+    DPSQL_SEED, so that a test that passed once passes again. Other values of DPSQL_SEED find the
+    tests that pass by luck.
     """
 
     def __init__(self) -> None:
@@ -53,7 +57,8 @@ class Reproducible:
 KERNEL = Reproducible()
 entropy.os = SimpleNamespace(urandom=KERNEL.urandom)  # type: ignore[attr-defined]
 
-#: The examples that Hypothesis draws are the same each time too, and none is refused for the time that it takes.
+#: The examples that Hypothesis draws are the same each time too,
+#: and none is refused for the time #: that it takes.
 settings.register_profile("dpsql", deadline=None, derandomize="DPSQL_SEED" not in os.environ)
 settings.load_profile("dpsql")
 
@@ -61,10 +66,12 @@ settings.load_profile("dpsql")
 STATE, NUMBERS = Path(tempfile.mkdtemp(prefix="dpsql-state-")), itertools.count()
 
 TESTS, PROJECT = Path(__file__).parent, Path(__file__).parents[1]
-#: The package that is tested: the one that is installed, or this checkout's where the installation is editable.
+#: The package that is tested: the one that is installed,
+#: or this checkout's where the installation #: is editable.
 HOME = Path(dpsql.__file__).parent
-#: The tests that take three quarters of the time, by their folder: what they try, smaller ones try in part. `pytest`
-#: leaves them out and the slow ones, unless a file is named; `pytest -m ""` runs all, and so does `.ci/run`.
+#: The tests that take three quarters of the time, by their folder: what they try, smaller ones try
+#: in part. `pytest` leaves them out and the slow ones, unless a file is named; `pytest -m ""` runs
+#: all, and so does `.ci/run`.
 _THOROUGH = {
     "attacks": "attacks work_oracles",
     "audit": "audit audit_epsilon audit_lockdown audit_neighbours audit_samplers",
@@ -104,10 +111,12 @@ QUICK = "not slow and not thorough and not clients"
 #: The TPC-H scale factor of the tests: about 1,500 customers and 60,000 order lines.
 TPCH_SCALE = "0.01"
 
-#: Statements are trees of many small objects: a collection after each 700 of them takes a tenth of the tests' time.
+#: Statements are trees of many small objects:
+#: a collection after each 700 of them takes a tenth of #: the tests' time.
 gc.set_threshold(50_000, 20, 50)
 
-#: A test's forked child leaves alone what other tests left: it would fault on DuckDB instances that they opened.
+#: A test's forked child leaves alone what other tests left:
+#: it would fault on DuckDB instances that #: they opened.
 os.register_at_fork(after_in_child=gc.freeze)
 
 
@@ -134,7 +143,9 @@ def tpch_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The project's schemas and packaged data, copied, as the working directory: no test spends another's budget."""
+    """The project's schemas and packaged data, copied, as the working directory:
+    no test spends another's budget.
+    """
     shutil.copytree(PROJECT / "schemas", tmp_path / "schemas")
     without_ledgers = shutil.ignore_patterns("*.ledger*")
     shutil.copytree(HOME / "data", tmp_path / "dpsql" / "data", ignore=without_ledgers)
@@ -162,7 +173,9 @@ def command(
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Without ``-m`` the quick tests run, or where files are named all of them, but for clients that pip lacks."""
+    """Without ``-m`` the quick tests run, or where files are named all of them,
+    but for clients that pip lacks.
+    """
     assert all((TESTS / file).is_file() for file in THOROUGH), "a thorough test has another place"
     if hasattr(config, "workerinput"):
         config.option.markexpr = config.workerinput["markexpr"]
@@ -194,7 +207,9 @@ def pytest_collection_modifyitems(
 
 
 def _keep_part(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of each file keep the tests that ``--part K/N`` names; with ``:MARK`` all others too that lack the mark."""
+    """Of each file keep the tests that ``--part K/N`` names;
+    with ``:MARK`` all others too that lack the mark.
+    """
     if not (asked := config.getoption("--part")):
         return
     part, _, mark = asked.partition(":")
@@ -230,7 +245,8 @@ def _are_files(arguments: list[str]) -> bool:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--update-golden`` writes anew what statements become and which are refused; the difference is to be read.
+    """``--update-golden`` writes anew what statements become and which are refused;
+    the difference is to be read.
 
     ``--part 1/3`` asks a third of each file, and ``--part 1/3:thorough`` of what is thorough alone.
     """

@@ -1,7 +1,8 @@
 """The audit: checks of the privacy promise on the owner's own data, at no cost to the budget.
 
-It reads private rows without a charge. So only its command can import it, never code that serves analysts, and a
-report without details holds no figure of the data. Proved in ``docs/proofs/audit.md``.
+It reads private rows without a charge. So only its command can import it, never code that serves
+analysts, and a report without details holds no figure of the data. Proved in
+``docs/proofs/audit.md``.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def audit(
     tell: Callable[[str], None] = lambda line: None,
     foretell: Callable[[ExpectedDuration], None] | None = None,
 ) -> AuditReport:
-    """Audit the database that a schema file describes; nothing is charged, and no analyst gets an answer.
+    """Audit the database that a schema file describes; nothing is charged,
+    and no analyst gets an answer.
 
     Args:
         path: The schema file.
@@ -92,7 +94,8 @@ def audit(
         foretell: Called once, at the start, with the expected duration.
 
     Raises:
-        ProgrammingError: A statement that was asked for is refused under the schema, so it cannot be checked.
+        ProgrammingError: A statement that was asked for is refused under the schema,
+            so it cannot be checked.
     """
     with copied_schema(load(path)) as declared:
         return _audited(path, declared, asked, AuditClock(asked.minutes, tell), foretell)
@@ -149,7 +152,9 @@ def _foretell(
     asked: AuditRequest,
     clock: AuditClock,
 ) -> None:
-    """Time a small part of the work and foretell the whole; say nothing if even the part takes too long."""
+    """Time a small part of the work and foretell the whole;
+    say nothing if even the part takes too long.
+    """
     clock.tell("how long it will take")
     with suppress(AuditTimeout):
         seconds = seconds_of_statements(neighbours, plans, texts, asked.units, asked.seed, clock)

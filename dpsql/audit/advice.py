@@ -46,7 +46,9 @@ def advice(path: Path, schema: Schema) -> CheckGroup:
 
 
 def _unit(schema: Schema) -> Iterator[AuditCheck]:
-    """Note identifiers beside the unit in its table: the unit may be an order rather than a person."""
+    """Note identifiers beside the unit in its table:
+    the unit may be an order rather than a person.
+    """
     table, column = schema.unit
     declared = schema.tables[table]
     known = {column, *declared.references, *(declared.key or ())}
@@ -65,7 +67,8 @@ def _unit(schema: Schema) -> Iterator[AuditCheck]:
 def _gaussian_pays_for_more(schema: Schema) -> bool:
     """Whether Gaussian noise, which the schema rules out, would admit more statements.
 
-    Gaussian noise with the same standard deviation, √2/ε, costs half the ρ, so it admits twice as many.
+    Gaussian noise with the same standard deviation, √2/ε, costs half the ρ,
+    so it admits twice as many.
     """
     free = schema.model_copy(
         update={"privacy": schema.privacy.model_copy(update={"mechanism": "auto"})}
@@ -91,7 +94,9 @@ def _noise(schema: Schema) -> Iterator[AuditCheck]:
 
 
 def _files(schema: Schema) -> Iterator[AuditCheck]:
-    """Note data that other users can read, past dpsql, and ledgers that they can write, to reset the budget."""
+    """Note data that other users can read, past dpsql, and ledgers that they can write,
+    to reset the budget.
+    """
     source = schema.source_path.resolve()
     data = [source, *source_files(data_source_of(schema))]
     if any(_rights(file) & stat.S_IROTH for file in data if not file.is_dir()):

@@ -44,7 +44,8 @@ class AuditClock:
             timer.cancel()
 
 
-#: Seconds of all but statements, releases and samplers: the attempts at the engine, the ledger, the schema.
+#: Seconds of all but statements, releases and samplers: the attempts at the engine, the ledger,
+#: the #: schema.
 REST = 5.0
 #: What takes less than so many seconds is told in seconds.
 _MINUTES_FROM = 120

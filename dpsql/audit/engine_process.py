@@ -21,9 +21,11 @@ from dpsql.schema import Schema
 
 #: The Linux that brought a version of Landlock.
 _LINUX: Final = {1: "5.13", 4: "6.7", 6: "6.12"}
-#: It must be kept from what Landlock knows up to this version, files and TCP; of the rest owners are told.
+#: It must be kept from what Landlock knows up to this version, files and TCP;
+#: of the rest owners #: are told.
 _NEEDED: Final = 4
-#: The version of Landlock that keeps the process from it; 0 for what every Linux does, None for what none does.
+#: The version of Landlock that keeps the process from it; 0 for what every Linux does,
+#: None for #: what none does.
 _KEPT_BY: Final[dict[str, int | None]] = {
     "reads another file": 1,
     "lists another folder": 1,
@@ -46,8 +48,9 @@ _PROCESS: Final = "the engine's process"
 def process_checks(schema: Schema) -> list[AuditCheck]:
     """One check for the kernel, and one for each thing that the process tries.
 
-    A check fails if the process can open files or connect, for whatever reason; what no kernel prevents is a note. The
-    process runs with the schema's limits on an empty stand-in of the data, so it can harm nothing.
+    A check fails if the process can open files or connect, for whatever reason; what no kernel
+    prevents is a note. The process runs with the schema's limits on an empty stand-in of the data,
+    so it can harm nothing.
     """
     if not schema.engine.process:
         said = "the data are opened by dpsql's own process, which can open what its user can, and connect"

@@ -34,7 +34,9 @@ class LedgerReading:
 
     @property
     def statements(self) -> list[str]:
-        """The distinct statements, the latest first; texts that differ only in white space are one."""
+        """The distinct statements, the latest first;
+        texts that differ only in white space are one.
+        """
         found: dict[str, str] = {}
         for entry in reversed(self.entries):
             for text in statements_of(entry.statement):
@@ -83,7 +85,9 @@ def _group(checks: Sequence[AuditCheck]) -> CheckGroup:
 
 
 def _sums(entries: Sequence[Entry]) -> AuditCheck:
-    """Whether the totals in each entry, of all analysts and of its own, are the sums of the costs up to it."""
+    """Whether the totals in each entry, of all analysts and of its own,
+    are the sums of the costs up to it.
+    """
     total, owns = FREE, dict[str, Cost]()
     for entry in entries:
         total += entry.cost
@@ -100,7 +104,8 @@ def _sums(entries: Sequence[Entry]) -> AuditCheck:
 
 
 def _within(accountant: Accountant) -> AuditCheck:
-    """Whether the present budget of the schema admits what was spent, and each cap what its analyst spent.
+    """Whether the present budget of the schema admits what was spent,
+    and each cap what its analyst spent.
 
     If the budget is renewed, only the present window counts.
     """
@@ -118,7 +123,9 @@ def _within(accountant: Accountant) -> AuditCheck:
 
 
 def _times(entries: Sequence[Entry]) -> list[AuditCheck]:
-    """Note entries whose time goes back or is in the future; nothing depends on them, but the clock needs a look."""
+    """Note entries whose time goes back or is in the future; nothing depends on them,
+    but the clock needs a look.
+    """
     times = [datetime.fromisoformat(entry.at) for entry in entries]
     back = [
         str(later.seq)

@@ -1,4 +1,5 @@
-"""Tries statements that write, read files, change settings or replace tables, against an engine as analysts have it.
+"""Tries statements that write, read files, change settings or replace tables,
+against an engine as analysts have it.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -38,8 +39,9 @@ class LockdownAttempt:
 def attempts(table: str, column: str, outside: Path, file: str | None) -> list[LockdownAttempt]:
     """The attempts on a column of a private table, and on files in a folder beside the data.
 
-    ``file`` is the name under which the engine attaches the data's DuckDB file; None if the data are no DuckDB file. If
-    it is not ``source``, then ``source`` has views in the engine's memory, and changing them changes no data.
+    ``file`` is the name under which the engine attaches the data's DuckDB file; None if the data
+    are no DuckDB file. If it is not ``source``, then ``source`` has views in the engine's memory,
+    and changing them changes no data.
     """
     held = "source" if file is None else file
     name, secret = f'source.main."{table}"', _quoted(outside / "secret.csv")
@@ -163,8 +165,8 @@ SECRET = "dpsql-audit-secret-5d1f"
 def lock_down(schema: Schema, planner: Planner) -> CheckGroup:
     """Try each statement at three gates: the compiler, the check of emitted SQL, and the engine.
 
-    The engine is opened by the same code as for analysts, on an empty stand-in with the owner's tables, so that a
-    statement that gets through harms nothing.
+    The engine is opened by the same code as for analysts, on an empty stand-in with the owner's
+    tables, so that a statement that gets through harms nothing.
     """
     with TemporaryDirectory(prefix="dpsql-audit-") as folder:
         home = Path(folder)
@@ -213,7 +215,10 @@ def _tried(
     table: str,
     ran: bool,
 ) -> AuditCheck:
-    """The check of one attempt. The engine may run a harmless one, since the other gates stop it."""
+    """The check of one attempt.
+
+    The engine may run a harmless one, since the other gates stop it.
+    """
     open_gates = []
     with suppress(DatabaseError):
         if planner.plan(attempt.sql).cores:
@@ -263,7 +268,9 @@ def _stand_in(schema: Schema, home: Path) -> Schema:
 
 
 def _as_they_are_called(schema: Schema) -> dict[str, Table]:
-    """The tables as the stand-in has them, which calls them and their columns as the schema does."""
+    """The tables as the stand-in has them,
+    which calls them and their columns as the schema does.
+    """
     return {
         name: table.model_copy(
             update={

@@ -1,4 +1,5 @@
-"""The report of an audit: groups of checks, with verdicts for everybody and figures for the owner alone.
+"""The report of an audit: groups of checks,
+with verdicts for everybody and figures for the owner alone.
 
 It also names the versions of the engine and the parser. Proved in ``docs/proofs/audit.md``.
 """
@@ -24,7 +25,9 @@ WITH_FIGURES = "for the owner: holds figures computed from the data, do not publ
 
 @dataclass(frozen=True)
 class PrivateFigure:
-    """A number computed from private rows: how much of a claim is used, or an ε that releases prove."""
+    """A number computed from private rows: how much of a claim is used,
+    or an ε that releases prove.
+    """
 
     name: str
     value: float
@@ -130,7 +133,9 @@ def versions() -> tuple[tuple[str, str], ...]:
 
 
 def in_tested_range() -> list[AuditCheck]:
-    """Whether the versions of engine and parser are within the tested range; other versions are a note."""
+    """Whether the versions of engine and parser are within the tested range;
+    other versions are a note.
+    """
     checks = []
     for name, (oldest, newest) in TESTED.items():
         here = version(name)

@@ -13,7 +13,8 @@ from math import ceil, erfc, exp, expm1, prod, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-#: Up to this standard deviation a discrete Gaussian is summed term by term; above it a normal law is as good.
+#: Up to this standard deviation a discrete Gaussian is summed term by term;
+#: above it a normal law #: is as good.
 _SUMMED = 3000
 
 
@@ -42,7 +43,9 @@ def laplace_moments(scale: float) -> tuple[float, float]:
 
 
 def gaussian_moments(sigma: float) -> tuple[float, float]:
-    """E Z² and E Z⁴ of the discrete Gaussian; σ² and 3σ⁴ where the normal distribution is as close."""
+    """E Z² and E Z⁴ of the discrete Gaussian;
+    σ² and 3σ⁴ where the normal distribution is as close.
+    """
     if sigma > _SUMMED:
         return sigma**2, 3 * sigma**4
     reach = ceil(40 * sigma) + 2
@@ -58,7 +61,9 @@ def exponential_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.floa
 
 
 def flipped_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]:
-    """The probabilities of permute-and-flip: a uniform choice among heads of coins exp(−rate·(best − utility))."""
+    """The probabilities of permute-and-flip:
+    a uniform choice among heads of coins exp(−rate·(best − utility)).
+    """
     heads = [exp(-float(rate) * (max(utilities) - each)) for each in utilities]
     found = []
     for place, own in enumerate(heads):
@@ -75,7 +80,8 @@ def flipped_law(utilities: Sequence[int], rate: Fraction) -> NDArray[np.float64]
 def first_above_law(
     answers: Sequence[int], threshold: int, border_scale: float, query_scale: float
 ) -> NDArray[np.float64]:
-    """The probabilities of the sparse vector technique: of each query to be the first at or above, then of none.
+    """The probabilities of the sparse vector technique:
+    of each query to be the first at or above, then of none.
 
     Both noises are discrete Laplace; given the noisy threshold, the queries are independent.
     """
@@ -91,7 +97,9 @@ def first_above_law(
 
 
 def response_law(truth: int, categories: int, epsilon: Fraction) -> NDArray[np.float64]:
-    """The probabilities of randomized response: the true category is exp(ε) times as likely as each other one."""
+    """The probabilities of randomized response:
+    the true category is exp(ε) times as likely as each other one.
+    """
     weights = np.ones(categories)
     weights[truth] = exp(float(epsilon))
     return np.asarray(weights / weights.sum())

@@ -1,4 +1,5 @@
-"""Checks that the installed samplers, with the system's randomness, draw the distributions that are priced.
+"""Checks that the installed samplers, with the system's randomness,
+draw the distributions that are priced.
 
 This includes the sparse vector technique, alone and in the scan for a clipping bound. Proved in
 ``docs/proofs/audit.md``.
@@ -42,18 +43,20 @@ from dpsql.privacy.mechanism.sparse_vector import ClippingBoundSearch
 #: Queries around a threshold.
 QUERIES: Final = (-3, 0, 2, -1)
 THRESHOLD: Final = 1
-#: The scales of the threshold's and of each query's noise at which a unit that moves each query by 1 costs ε = 1:
-#: 1/2.5 + 2·1/(10/3), and 1/2 + 1/2 where it moves all of them one way.
+#: The scales of the threshold's and of each query's noise at which a unit that moves each query by
+#: 1 costs ε = 1: 1/2.5 + 2·1/(10/3), and 1/2 + 1/2 where it moves all of them one way.
 ANY, COUNTS = (2.5, 10 / 3), (2.0, 2.0)
-#: Rows of each size. A unit moves 2 of them at ε = 1, or one in each of four groups at ρ = 1/2, which is ε = 1/2 for
-#: each: seven tenths for the threshold's noise and three for the queries', 2/(20/7) + 2/(20/3) = 1, and 8 rows left
-#: above.
+#: Rows of each size. A unit moves 2 of them at ε = 1, or one in each of four groups at ρ = 1/2,
+#: which is ε = 1/2 for each: seven tenths for the threshold's noise and three for the queries',
+#: 2/(20/7) + 2/(20/3) = 1, and 8 rows left above.
 ROWS: Final = (30, 20, 15, 10, 8, 5)
 SCALES_OF_ROWS, LEFT = (20 / 7, 20 / 3), 8
 
 
 def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[np.float64]]]:
-    """Each sparse vector mechanism: its name, its sampler, and the probabilities that its results should have."""
+    """Each sparse vector mechanism: its name, its sampler,
+    and the probabilities that its results should have.
+    """
     for name, monotone, scales in (("any queries", False, ANY), ("counts", True, COUNTS)):
         yield (
             f"sparse vector, {name}",
@@ -82,12 +85,15 @@ def first_law(scales: tuple[float, float]) -> NDArray[np.float64]:
 
 
 def scan_law() -> NDArray[np.float64]:
-    """The probabilities of each size: the first above which few enough rows are left, or the last."""
+    """The probabilities of each size: the first above which few enough rows are left,
+    or the last.
+    """
     above = [sum(ROWS[place + 1 :]) for place in range(len(ROWS) - 1)]
     return first_above_law([-rows for rows in above], -LEFT, *SCALES_OF_ROWS)
 
 
-#: A test fails where what it saw has a smaller chance than this; there are fewer than a hundred tests.
+#: A test fails where what it saw has a smaller chance than this;
+#: there are fewer than a hundred #: tests.
 ALARM = 1e-12
 #: What all tests together have, at most, of a chance to fail where nothing is wrong.
 FALSE_ALARM = 1e-10
@@ -262,7 +268,9 @@ def _merged(
 
 
 def _signs_are_fair(drawn: NDArray[np.int64]) -> bool:
-    """Whether positive and negative draws are as frequent, and neighbours have the same sign half of the time."""
+    """Whether positive and negative draws are as frequent,
+    and neighbours have the same sign half of the time.
+    """
     signs = np.sign(drawn[drawn != 0])
     pairs = signs[: len(signs) // 2 * 2].reshape(-1, 2)
     fair = deviation(int((signs > 0).sum()), len(signs), 0.5) >= ALARM

@@ -1,9 +1,9 @@
 """The command line: what people type in a terminal.
 
-Exit codes: 0 answered; 1 the statement is wrong or refused; 2 wrong usage, schema file, data or ledger; 3 an audit
-found a fault; 4 the budget does not admit the price. Results go to standard output, prices and messages to standard
-error.
-The owner's log is written to the file that DPSQL_LOG names.
+Exit codes: 0 answered; 1 the statement is wrong or refused; 2 wrong usage, schema file, data or
+ledger; 3 an audit found a fault; 4 the budget does not admit the price. Results go to standard
+output, prices and messages to standard error. The owner's log is written to the file that DPSQL_LOG
+names.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from dpsql.output import os_error_text, visible
 
 
 class _Commands(click.Group):
-    """Commands whose errors are one message and an exit code, never a traceback; without one, the terminal."""
+    """Commands whose errors are one message and an exit code, never a traceback; without one,
+    the terminal.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0] not in self.commands and args[0] not in ("-h", "--help", "--version"):
@@ -80,7 +82,8 @@ class _Commands(click.Group):
 )
 @click.version_option(dpsql.__version__, prog_name="dpsql", message="%(prog)s %(version)s")
 def commands() -> None:
-    """Ordinary SQL on private data; answers that are differentially private, within one enforced budget.
+    """Ordinary SQL on private data; answers that are differentially private,
+    within one enforced budget.
 
     \b
     Start with:  dpsql demo

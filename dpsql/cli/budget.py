@@ -68,7 +68,9 @@ def budget(
     analyst: str | None,
     chart: Path | None,
 ) -> None:
-    """Show the budget of a database: the total, each analyst's part, what is left, and what it was spent on."""
+    """Show the budget of a database: the total, each analyst's part, what is left,
+    and what it was spent on.
+    """
     from dpsql.schema import load
     from dpsql.session import open_accountant
 
@@ -147,7 +149,9 @@ def _details(holder: BudgetHolder, price: Fraction) -> str:
 
 
 def _more(following: NextCount, price: Fraction) -> str:
-    """How many more counts are admitted as they are asked, and by the wider noise where those are a quarter more."""
+    """How many more counts are admitted as they are asked,
+    and by the wider noise where those are a quarter more.
+    """
     by_laplace, left = following.by_laplace or 0, following.answers.left
     worth = by_laplace > left and 4 * by_laplace >= 5 * left
     others = f" ({by_laplace} with Laplace noise)" if worth else ""
@@ -166,7 +170,9 @@ def _one_answer(holders: list[BudgetHolder]) -> str:
 
 
 def uses(holders: list[BudgetHolder], price: Fraction) -> str:
-    """What one more count takes of the total and of each cap, which is more than its price where ρ is added up."""
+    """What one more count takes of the total and of each cap,
+    which is more than its price where ρ is added up.
+    """
     taken = {
         each.cap: f"{_said(each.next.share * each.cap)} of ε = {_said(each.cap)}"
         + (f" (ρ = {_said(each.holds)})" if each.holds and each.next.cost.epsilon is None else "")

@@ -1,4 +1,6 @@
-"""What ``dpsql budget`` reports: each holder of a budget, and what it was spent on and when, as data or a picture."""
+"""What ``dpsql budget`` reports: each holder of a budget, and what it was spent on and when,
+as data or a picture.
+"""
 
 from __future__ import annotations
 
@@ -64,10 +66,11 @@ def draw(
     holders: list[BudgetHolder],
     caption: str,
 ) -> None:
-    """Write a picture of what everybody and each analyst had used after each charge; DataError where it cannot be.
+    """Write a picture of what everybody and each analyst had used after each charge;
+    DataError where it cannot be.
 
-    It counts in the answers of the holder's next count. Where the budget is renewed, each window's stairs begin at the
-    bottom. The caption stands below.
+    It counts in the answers of the holder's next count. Where the budget is renewed, each window's
+    stairs begin at the bottom. The caption stands below.
     """
     from dpsql.output.spending_plot import SpendingCurve, draw_spending
 
@@ -102,7 +105,9 @@ def draw(
 def standing_after(
     entries: list[Entry], limit: Budget, refresh: Refresh | None
 ) -> list[tuple[datetime, FilterState]]:
-    """What stands against a budget after each entry; with windows, also that of nothing where one has ended."""
+    """What stands against a budget after each entry; with windows,
+    also that of nothing where one has ended.
+    """
     from dpsql.privacy.budget import Window
     from dpsql.privacy.filter import FilterState
     from dpsql.privacy.measure import FREE
@@ -122,12 +127,13 @@ def standing_after(
 
 @dataclass(frozen=True)
 class NextCount:
-    """A count of units at the schema's price: its noise and cost, how many more are admitted, and the next one's share.
+    """A count of units at the schema's price: its noise and cost, how many more are admitted,
+    and the next one's share.
 
-    ``answers`` are those of the tightest budget, ``own`` those of the holder's own. The noise is the one that it has
-    where nobody asks for another. ``by_laplace`` is how many are admitted where Laplace noise is asked for; None where
-    that is the noise anyway, or is not allowed. The share is of the holder's own
-    budget, from 0 to 1; of the total where there is no cap.
+    ``answers`` are those of the tightest budget, ``own`` those of the holder's own. The noise is
+    the one that it has where nobody asks for another. ``by_laplace`` is how many are admitted where
+    Laplace noise is asked for; None where that is the noise anyway, or is not allowed. The share is
+    of the holder's own budget, from 0 to 1; of the total where there is no cap.
     """
 
     noise: Noise
@@ -140,10 +146,12 @@ class NextCount:
 
 @dataclass(frozen=True)
 class BudgetHolder:
-    """One line of the report: the database as a whole, or one analyst; ``cap`` is None where only the total binds.
+    """One line of the report: the database as a whole, or one analyst;
+    ``cap`` is None where only the total binds.
 
-    ``spent`` and ``statements`` are of the present window, ``ever`` and ``statements_ever`` of all time.
-    ``holds`` is the ρ of the own budget or the total, ``rho_left`` what is left of it; 0 where none is added up.
+    ``spent`` and ``statements`` are of the present window, ``ever`` and ``statements_ever`` of all
+    time. ``holds`` is the ρ of the own budget or the total, ``rho_left`` what is left of it; 0
+    where none is added up.
     """
 
     name: str
@@ -260,7 +268,9 @@ def report(
 def group_report(
     accountant: Accountant, left: RemainingBudget, size: int | None
 ) -> dict[str, object]:
-    """What is promised to a group, in each window and over the lifetime; nothing where nobody asked."""
+    """What is promised to a group, in each window and over the lifetime;
+    nothing where nobody asked.
+    """
     if size is None:
         return {}
     promise, whole = accountant.group(size), left.lifetime.group(size)

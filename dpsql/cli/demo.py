@@ -1,4 +1,6 @@
-"""The demonstration: what an epidemiologist would ask of the packaged NAFLD study, answered privately."""
+"""The demonstration: what an epidemiologist would ask of the packaged NAFLD study,
+answered privately.
+"""
 
 from __future__ import annotations
 
@@ -198,7 +200,9 @@ def _print_answer(
 
 
 def _answers(cursor: Cursor, truth: list[tuple[object, ...]] | None) -> Table:
-    """The released rows with their 95 % intervals and, where the owner compares, the true values beside them."""
+    """The released rows with their 95 % intervals and, where the owner compares,
+    the true values beside them.
+    """
     rows, intervals = cursor.fetchall(), cursor.intervals
     table = Table(box=None, pad_edge=False, header_style="bold")
     described = cursor.description or []
@@ -241,7 +245,9 @@ def _print_refusal(out: Console, connection: Connection) -> None:
 
 
 def _true_rows(sql: str) -> list[tuple[object, ...]]:
-    """The exact answer from plain DuckDB, which only the owner of the files can ask; all rows, so none is missing."""
+    """The exact answer from plain DuckDB, which only the owner of the files can ask; all rows,
+    so none is missing.
+    """
     folder = SCHEMA.parent / "nafld"
     try:
         with duckdb.connect(":memory:") as plain:

@@ -1,4 +1,6 @@
-"""What about the machine and its files weakens a server; its owner is told of it when the server starts."""
+"""What about the machine and its files weakens a server;
+its owner is told of it when the server starts.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ class HostWarning:
 def host_warnings(
     schema: Schema, key: Path | None = None, metrics_host: str | None = None
 ) -> list[HostWarning]:
-    """What the owner of a server of this schema, with this TLS key and figures on this host, should mend."""
+    """What the owner of a server of this schema, with this TLS key and figures on this host,
+    should mend.
+    """
     found = []
     if os.geteuid() == 0:
         found.append(

@@ -1,4 +1,6 @@
-"""``dpsql ledger``: where what was spent is kept: begun, copied, put back, checked, and rid of named releases."""
+"""``dpsql ledger``: where what was spent is kept: begun, copied, put back, checked,
+and rid of named releases.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ if TYPE_CHECKING:
 
 @click.group()
 def ledger() -> None:
-    """Begin, back up, restore and verify the ledger of a database, and drop what it keeps under names."""
+    """Begin, back up, restore and verify the ledger of a database,
+    and drop what it keeps under names.
+    """
 
 
 @ledger.command()
@@ -30,7 +34,9 @@ def ledger() -> None:
     help="Begin one although the database had one before, which is forgotten.",
 )
 def init(schema: Path, new_budget: bool) -> None:
-    """Begin the ledger of a database. The first statement does so too, but not where there was one before."""
+    """Begin the ledger of a database. The first statement does so too,
+    but not where there was one before.
+    """
     from dpsql.privacy.ledger.restoring import begin
 
     declared, at = _at(schema)
@@ -65,7 +71,8 @@ def backup(schema: Path, file: Path) -> None:
 def restore(schema: Path, file: Path | None, charge: str | None) -> None:
     """Put the backup FILE where the ledger was; without FILE, accept the ledger that lies there.
 
-    What this machine remembers to have been charged and the ledger does not hold is charged to it again.
+    What this machine remembers to have been charged and the ledger does not hold is charged to it
+    again.
     """
     from dpsql.privacy.ledger import restoring
     from dpsql.privacy.measure import shown
@@ -83,7 +90,9 @@ def restore(schema: Path, file: Path | None, charge: str | None) -> None:
 @ledger.command()
 @SCHEMA
 def verify(schema: Path) -> None:
-    """Check every entry of the ledger, and that it is the one that is remembered; tell where it was where it is not."""
+    """Check every entry of the ledger, and that it is the one that is remembered;
+    tell where it was where it is not.
+    """
     from dpsql.errors import LedgerError
     from dpsql.privacy.ledger import Ledger
     from dpsql.privacy.ledger.restoring import remembered
@@ -112,7 +121,9 @@ def verify(schema: Path) -> None:
 @SCHEMA
 @click.argument("name")
 def drop(schema: Path, name: str) -> None:
-    """Drop the synthetic table or the synopsis NAME, whoever created it; what it cost stays charged."""
+    """Drop the synthetic table or the synopsis NAME, whoever created it;
+    what it cost stays charged.
+    """
     from dpsql.schema import fold, load
     from dpsql.session import open_accountant
 
@@ -135,7 +146,9 @@ def _at(schema: Path) -> tuple[Schema, DatabaseLedger]:
 
 
 def _cost(declared: Schema, charge: str | None) -> Cost | None:
-    """What the owner says was spent: a sum of prices, at the noise that costs most, or the whole budget."""
+    """What the owner says was spent: a sum of prices, at the noise that costs most,
+    or the whole budget.
+    """
     from dpsql.errors import DataError
     from dpsql.privacy.measure import Cost, exact
 

@@ -60,7 +60,8 @@ def query(
 ) -> None:
     """Answer one SQL statement on the database that the file SCHEMA describes.
 
-    The rows go to standard output; what they took, what is left and what is to be known of them go to standard error.
+    The rows go to standard output; what they took,
+    what is left and what is to be known of them go to standard error.
     """
     if style == "parquet" and file is None:
         raise click.UsageError("Parquet is not text; name a file with -o FILE.")
@@ -113,7 +114,8 @@ def explain(
     settings: tuple[str, ...],
     analyst: str,
 ) -> None:
-    """Tell what a statement would cost and how exact it would be, at no cost and without reading a row.
+    """Tell what a statement would cost and how exact it would be,
+    at no cost and without reading a row.
 
     Or, with --workload, what each accountant would charge for several together.
     """
@@ -196,7 +198,9 @@ def workload_data(workload: Workload) -> str:
 
 
 def details(price: Price, left: RemainingBudget) -> str:
-    """What an answer was charged in ε, ρ and δ, what it promises by itself, and what is left of both."""
+    """What an answer was charged in ε, ρ and δ, what it promises by itself,
+    and what is left of both.
+    """
     from dpsql.privacy.measure import shown, standalone_guarantee
 
     left_of = (
@@ -285,7 +289,9 @@ def as_numbers(lifetime: Lifetime) -> dict[str, float | None]:
 
 
 def _priced(connection: dpsql.Connection, sql: str) -> Explanation | None:
-    """What the statement will cost; None where it is a setting, an explanation or a transaction word."""
+    """What the statement will cost; None where it is a setting,
+    an explanation or a transaction word.
+    """
     from dpsql.session import request
 
     return connection.explain(sql) if isinstance(request.read(sql), request.Select) else None

@@ -80,8 +80,9 @@ def serve(
 ) -> None:
     """Let tools that speak to PostgreSQL ask the database that the file SCHEMA describes.
 
-    Without --users any name is let in as the analyst of that name, so dpsql then listens on this machine only. Off the
-    loopback TLS and users are needed. SIGTERM and Ctrl-C end the server: what runs may end, what was paid is kept.
+    Without --users any name is let in as the analyst of that name, so dpsql then listens on this
+    machine only. Off the loopback TLS and users are needed. SIGTERM and Ctrl-C end the server: what
+    runs may end, what was paid is kept.
     """
     from dpsql.cli.host_warnings import host_warnings, require_confined
     from dpsql.errors.owners_log import FORMAT

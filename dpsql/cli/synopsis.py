@@ -29,7 +29,9 @@ def synopsis() -> None:
     help="For the statements of this file, each ended by a semicolon.",
 )
 def suggest(schema: Path, from_log: bool, file: Path | None) -> None:
-    """Propose a CREATE SYNOPSIS for statements that join the same tables; this is free and reads no private row."""
+    """Propose a CREATE SYNOPSIS for statements that join the same tables;
+    this is free and reads no private row.
+    """
     from dpsql.output import plain
     from dpsql.repl.input import SqlStatement, whole
     from dpsql.session import open_session

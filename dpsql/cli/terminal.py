@@ -90,7 +90,8 @@ def terminal(
     quiet: bool,
     analyst: str,
 ) -> None:
-    """Ask the database that the file SCHEMA describes, at a prompt; or run what -c, -f or standard input hold.
+    """Ask the database that the file SCHEMA describes, at a prompt; or run what -c,
+    -f or standard input hold.
 
     Results go to standard output; prices, what is left and errors go to standard error.
     """

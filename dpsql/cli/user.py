@@ -40,7 +40,9 @@ def user() -> None:
     help="How often the password is hashed; JDBC and node-postgres take no more by default.",
 )
 def add(name: str, file: Path, piped: bool, iterations: int) -> None:
-    """Add the user NAME, or give it a new password; only a SCRAM-SHA-256 verifier of the password is kept."""
+    """Add the user NAME, or give it a new password;
+    only a SCRAM-SHA-256 verifier of the password is kept.
+    """
     from dpsql.server.authentication.users import add_user
 
     if piped:

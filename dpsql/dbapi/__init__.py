@@ -1,4 +1,5 @@
-"""The Python interface (PEP 249): connect, cursors and type objects, with intervals, prices and explanations.
+"""The Python interface (PEP 249): connect, cursors and type objects, with intervals,
+prices and explanations.
 
 Every error is one of ``dpsql.errors``; messages of an engine or of Python are never passed on.
 """
@@ -78,7 +79,8 @@ def connect(
     """Connect to the database that a schema file describes, in the name of one analyst.
 
     Args:
-        schema: A schema file, a loaded schema, or an open ``Database``, whose connections share it and open quickly.
+        schema: A schema file, a loaded schema, or an open ``Database``,
+            whose connections share it and open quickly.
         analyst: The name whose budget is charged.
         ledger: A ledger for the owner's tools; by default the schema's, or the one beside the data.
 

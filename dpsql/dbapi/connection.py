@@ -1,4 +1,6 @@
-"""A connection of PEP 249: one analyst's session, shared by cursors and threads; and workloads on it."""
+"""A connection of PEP 249: one analyst's session, shared by cursors and threads;
+and workloads on it.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +33,18 @@ if (
 
 
 class Workload:
-    """Statements that are fixed together, with what each accountant would charge; ``str()`` is a table of it."""
+    """Statements that are fixed together, with what each accountant would charge;
+    ``str()`` is a table of it.
+    """
 
     def __init__(self, connection: Connection, priced: Priced) -> None:
         self._connection, self._priced = connection, priced
 
     @property
     def offers(self) -> tuple[Offer, ...]:
-        """Each accountant's offer: the ε of the block at the schema's δ, the charge, and why it is not valid."""
+        """Each accountant's offer: the ε of the block at the schema's δ, the charge,
+        and why it is not valid.
+        """
         return self._priced.offers
 
     @property
@@ -52,7 +58,9 @@ class Workload:
     ) -> tuple[
         tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...
     ]:
-        """The offers as rows: accountant, ε at the schema's δ, charged ε, ρ and δ, share left, and why not valid."""
+        """The offers as rows: accountant, ε at the schema's δ, charged ε, ρ and δ, share left,
+        and why not valid.
+        """
         return self._priced.rows
 
     @property
@@ -61,9 +69,11 @@ class Workload:
         return self._priced.statuses
 
     def execute(self, accountant: str | None = None) -> list[Cursor]:
-        """Charge the block once, by the named accountant or the best one, and answer: a cursor for each statement.
+        """Charge the block once, by the named accountant or the best one, and answer:
+        a cursor for each statement.
 
-        Raises BudgetExhausted if the budget does not admit the whole block; nothing is charged and nothing is read.
+        Raises BudgetExhausted if the budget does not admit the whole block;
+        nothing is charged and nothing is read.
         """
         return self._connection._run(self._priced, accountant)
 
@@ -87,9 +97,12 @@ def _goal(text: str | None) -> AccuracyGoal | None:
 
 
 class Connection:
-    """One analyst's connection; the budget behind it is the database's, and is shared with all other connections."""
+    """One analyst's connection; the budget behind it is the database's,
+    and is shared with all other connections.
+    """
 
-    #: A name that a connection does not have is an error where it is set, too: ``connection.epsion = 5``.
+    #: A name that a connection does not have is an error where it is set,
+    #: too: #: ``connection.epsion = 5``.
     __slots__ = ("__weakref__", "_closed", "_lock", "_process", "_session")
 
     Warning = errors.Warning
@@ -118,17 +131,23 @@ class Connection:
 
     @property
     def answers_left(self) -> AnswersLeft:
-        """How many answers at this connection's price are ``left``, of how many in ``total`` where nothing is spent."""
+        """How many answers at this connection's price are ``left``,
+        of how many in ``total`` where nothing is spent.
+        """
         return self._with_session(lambda session: session.ordinary_answers(session.remaining))
 
     def paid_for(self, cursor: Cursor) -> str:
-        """What the cursor's answer took and what is left, such as ``this one took 1/36; 35 of 36 answers … left``."""
+        """What the cursor's answer took and what is left, such as ``this one took 1/36;
+        35 of 36 answers … left``.
+        """
         price = cursor.price
         return self._with_session(lambda session: session.paid_for(price))
 
     @property
     def epsilon(self) -> Fraction:
-        """The price of each statement of this connection, in ε; ``SET dpsql.epsilon = 0.5`` changes it too."""
+        """The price of each statement of this connection, in ε;
+        ``SET dpsql.epsilon = 0.5`` changes it too.
+        """
         return self._with_session(lambda session: session.epsilon)
 
     @epsilon.setter
@@ -140,7 +159,9 @@ class Connection:
 
     @property
     def mechanism(self) -> str:
-        """The noise of this connection's statements: ``laplace``, ``gaussian``, or ``auto``; None sets the schema's."""
+        """The noise of this connection's statements: ``laplace``, ``gaussian``, or ``auto``;
+        None sets the schema's.
+        """
         return self._with_session(lambda session: session.mechanism)
 
     @mechanism.setter
@@ -152,7 +173,8 @@ class Connection:
 
     @property
     def target_error(self) -> ErrorTarget | None:
-        """The error that each statement shall reach, such as ``"5 %"`` or 200; its price is what that takes.
+        """The error that each statement shall reach, such as ``"5 %"`` or 200;
+        its price is what that takes.
 
         ``SET dpsql.target_error = '5 %'`` changes it too. With None, statements cost ``epsilon``.
         """
@@ -193,13 +215,14 @@ class Connection:
         to_reach: str | None = None,
         verbose: bool = False,
     ) -> Explanation:
-        """What a statement would cost and how exact it would be; this is free and reads no private row.
+        """What a statement would cost and how exact it would be;
+        this is free and reads no private row.
 
         Args:
-            to_reach: A target such as ``"5 %"``, ``"± 200"`` or ``"n 200, s 5 % OF 4000"``. The plan that reaches it is
-                explained, and ``reached`` has its price.
-            verbose: Whether ``str()`` of it, and a notebook, say all that EXPLAIN PRIVACY does: engine SQL, cells and
-                noise, too.
+            to_reach: A target such as ``"5 %"``, ``"± 200"`` or ``"n 200, s 5 % OF 4000"``. The
+                plan that reaches it is explained, and ``reached`` has its price.
+            verbose: Whether ``str()`` of it, and a notebook, say all that EXPLAIN PRIVACY does:
+                engine SQL, cells and noise, too.
         """
         plain, values = bound(text, parameters)
         found = self._with_session(lambda session: session.explain(plain, values, _goal(to_reach)))
@@ -211,13 +234,15 @@ class Connection:
         *,
         delta: Fraction | float | None = None,
     ) -> Workload:
-        """What each accountant would charge for these statements as one block; this is free and reads no private row.
+        """What each accountant would charge for these statements as one block;
+        this is free and reads no private row.
 
         `Workload.execute` charges and answers them.
 
         Args:
             statements: Texts, or pairs of a text and its parameters.
-            delta: The δ that an (ε, δ) price of the block may use; by default a tenth of the δ for key thresholds.
+            delta: The δ that an (ε, δ) price of the block may use;
+                by default a tenth of the δ for key thresholds.
         """
         fixed = [each if isinstance(each, str) else bound(*each) for each in statements]
 
@@ -240,7 +265,9 @@ class Connection:
         return self.cursor().execute(text, parameters)
 
     def sql(self, text: str, parameters: Parameters = ()) -> QueryResult:
-        """The whole answer to a statement: named rows, ``df()``, ``arrow()``, ``pl()``, and a table in notebooks."""
+        """The whole answer to a statement: named rows, ``df()``, ``arrow()``, ``pl()``,
+        and a table in notebooks.
+        """
         cursor, took = self.execute(text, parameters), ""
         with suppress(LedgerError):  # the answer is there, and is not lost with what is left
             took = self.paid_for(cursor) if cursor.description else ""
@@ -248,7 +275,9 @@ class Connection:
 
     @property
     def tables(self) -> QueryResult:
-        """The tables that statements may name, each with its columns, and the synopses; this is free."""
+        """The tables that statements may name, each with its columns, and the synopses;
+        this is free.
+        """
         return QueryResult(table_list(self.schema, self._session.named.synopses()))
 
     def cursor(self) -> Cursor:
@@ -257,7 +286,9 @@ class Connection:
         return Cursor(self)
 
     def interrupt(self) -> None:
-        """Cancel the statement that another thread runs here, which raises QueryCancelled there; a charge stays."""
+        """Cancel the statement that another thread runs here, which raises QueryCancelled there;
+        a charge stays.
+        """
         self._require_open()
         self._session.interrupt()
 
@@ -272,7 +303,8 @@ class Connection:
     def close(self) -> None:
         """Close the connection; a second call raises InterfaceError, as PEP 249's test suite asks.
 
-        It does nothing in a fork of the process that opened the connection, as pools close what they inherit.
+        It does nothing in a fork of the process that opened the connection,
+        as pools close what they inherit.
         """
         if self._process != os.getpid():
             return

@@ -1,4 +1,6 @@
-"""A cursor of PEP 249: the rows of one statement at a time, with an interval for each estimated cell."""
+"""A cursor of PEP 249: the rows of one statement at a time,
+with an interval for each estimated cell.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ class Cursor:
 
     @property
     def description(self) -> list[Described] | None:
-        """The columns of the result, as PEP 249 describes them; None if there is no result with rows."""
+        """The columns of the result, as PEP 249 describes them;
+        None if there is no result with rows.
+        """
         if self._result is None or not self._result.columns:
             return None
         return [described(column) for column in self._result.columns]
@@ -62,17 +66,22 @@ class Cursor:
 
     @property
     def intervals(self) -> list[tuple[CellInterval | None, ...]]:
-        """For each row, the interval (low, high) of each cell; None for a cell that is exact or has no interval."""
+        """For each row, the interval (low, high) of each cell;
+        None for a cell that is exact or has no interval.
+        """
         return list(self._rows().intervals)
 
     @property
     def has_interval_columns(self) -> bool:
-        """Whether the rows have ``x_low`` and ``x_high`` among their columns, as ``SET dpsql.intervals = on`` asks."""
+        """Whether the rows have ``x_low`` and ``x_high`` among their columns, as
+        ``SET dpsql.intervals = on`` asks.
+        """
         return self._rows().has_ends
 
     @property
     def price(self) -> Price:
-        """The ε that the statement was ``charged``, 0 if it was free; ``stored`` if it came from the answer store.
+        """The ε that the statement was ``charged``, 0 if it was free;
+        ``stored`` if it came from the answer store.
 
         For a statement of a workload it is a part of the block's charge; the parts add up to it.
         """
@@ -98,7 +107,9 @@ class Cursor:
         return self
 
     def executemany(self, text: str, sets: Iterable[Parameters]) -> Self:
-        """Run the statement once for each set of parameters, each at its price; the results follow one another."""
+        """Run the statement once for each set of parameters, each at its price;
+        the results follow one another.
+        """
         self._result = None
         results = [self._run(text, parameters) for parameters in sets]
         if results:
@@ -138,7 +149,9 @@ class Cursor:
         return self._made(arrow_table, intervals)
 
     def fetchdf(self, *, intervals: bool = False) -> pandas.DataFrame:
-        """The remaining rows as a pandas data frame, with decimals as floats and dates as datetime64."""
+        """The remaining rows as a pandas data frame,
+        with decimals as floats and dates as datetime64.
+        """
         require("pandas")
         from dpsql.dbapi.frames import pandas_frame
 

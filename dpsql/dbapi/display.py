@@ -1,4 +1,6 @@
-"""Shows values and answers to people: as texts with errors, as tables, and as HTML with error bars in notebooks."""
+"""Shows values and answers to people: as texts with errors, as tables,
+and as HTML with error bars in notebooks.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,8 @@ def visible(text: str) -> str:
 
 
 def bar(share: Fraction, width: int = 30) -> str:
-    """A bar of what is left, which is full only if nothing is spent, and empty only if nothing is left.
+    """A bar of what is left, which is full only if nothing is spent,
+    and empty only if nothing is left.
 
     >>> bar(Fraction(99, 100), 8), bar(Fraction(1, 100), 8)
     ('███████░', '█░░░░░░░')
@@ -131,7 +134,8 @@ def text_table(result: Result) -> str:
 
 
 def html_table(result: Result, took: str) -> str:
-    """The rows as HTML: each estimate has its error in figures and as a bar on a scale that its column shares.
+    """The rows as HTML: each estimate has its error in figures and as a bar on a scale that its
+    column shares.
 
     Below stands what the answer ``took`` of the budget, and the notices.
     """
@@ -158,7 +162,9 @@ def html_table(result: Result, took: str) -> str:
 
 
 def _cells(result: Result) -> list[list[str]]:
-    """The values in words; where the ends of intervals are columns, the values stand without their error."""
+    """The values in words; where the ends of intervals are columns,
+    the values stand without their error.
+    """
     return [
         [cell(value, bar, not result.has_ends) for value, bar in zip(row, bars, strict=True)]
         for row, bars in zip(result.rows[:MOST_SHOWN], result.intervals[:MOST_SHOWN], strict=True)

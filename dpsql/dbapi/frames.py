@@ -36,7 +36,8 @@ def columns_of(
     rows: Sequence[tuple[object, ...]],
     intervals: Sequence[tuple[CellInterval | None, ...]] = (),
 ) -> FrameColumns:
-    """The rows by column; with intervals, each column ``x`` that has some is followed by ``x_low`` and ``x_high``.
+    """The rows by column; with intervals,
+    each column ``x`` that has some is followed by ``x_low`` and ``x_high``.
 
     >>> columns_of([("n", "BIGINT"), ("N", "BIGINT")], [(7, 8)], [((6.5, 7.5), None)]).names
     ('n', 'n_low', 'n_high', 'N_1')
@@ -139,7 +140,9 @@ def _text_or_inferred(sql_type: str) -> pyarrow.DataType | None:
 
 
 def _plain(value: object) -> object:
-    """A nested value as Arrow reads it: rows without names as numbered fields, unknown values as texts."""
+    """A nested value as Arrow reads it: rows without names as numbered fields,
+    unknown values as texts.
+    """
     match value:
         case dict():
             return {str(name): _inside(each) for name, each in value.items()}
@@ -158,8 +161,8 @@ def _inside(value: object) -> object:
 def pandas_frame(columns: FrameColumns) -> pandas.DataFrame:
     """A pandas data frame: decimals and integers beyond 64 bits are floats, dates are datetime64.
 
-    Integer and boolean columns with NULL have pandas' nullable types. Raises DataError if a timestamp or an interval of
-    time is out of pandas' range.
+    Integer and boolean columns with NULL have pandas' nullable types. Raises DataError if a
+    timestamp or an interval of time is out of pandas' range.
     """
     import pandas as pd
 

@@ -13,7 +13,8 @@ from dpsql.errors import ProgrammingError
 #: A value for each ``?`` or ``$1`` of a statement, or one for each name.
 Parameters: TypeAlias = Sequence[object] | Mapping[str, object]
 
-#: A name behind a colon or a dollar sign, and all else in which one may stand: texts, quoted names, comments, casts.
+#: A name behind a colon or a dollar sign, and all else in which one may stand: texts,
+#: quoted names, #: comments, casts.
 _TOKEN = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\r\n]*|/\*.*?\*/|::|(?<![\w$\])])[:$](?P<name>[A-Za-z_]\w*)",
     re.DOTALL,
@@ -23,13 +24,15 @@ _FINER = ("ns", "ps", "fs", "as")
 
 
 def bound(text: str, parameters: Parameters) -> tuple[str, tuple[object, ...]]:
-    """The statement with a ``?`` for each name, in the same place, and the values in the order of the text.
+    """The statement with a ``?`` for each name, in the same place,
+    and the values in the order of the text.
 
     >>> bound("SELECT :low, $high, x::DATE, ':low'", {"low": 1, "high": 2})
     ("SELECT ?   , ?    , x::DATE, ':low'", (1, 2))
 
     Raises:
-        ProgrammingError: For a name without a value, and for what is neither a sequence nor a mapping.
+        ProgrammingError: For a name without a value,
+            and for what is neither a sequence nor a mapping.
     """
     if not isinstance(text, str):
         raise ProgrammingError("a statement is text")
@@ -63,7 +66,8 @@ def _named(text: str, parameters: Mapping[str, object]) -> tuple[str, tuple[obje
 
 
 def _plain(value: object) -> object:
-    """The value as Python's own: a scalar of NumPy, a moment of pandas, an array or a series as a list.
+    """The value as Python's own: a scalar of NumPy, a moment of pandas,
+    an array or a series as a list.
 
     >>> import numpy
     >>> _plain(numpy.int64(3)), _plain(numpy.array([1.5, 2])), _plain(numpy.datetime64("2020-02-29"))

@@ -1,4 +1,6 @@
-"""The types of PEP 249: type objects, column descriptions and parameters; and the translation of errors."""
+"""The types of PEP 249: type objects, column descriptions and parameters;
+and the translation of errors.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def TimeFromTicks(ticks: float) -> time:
 
 
 def described(column: OutputColumn) -> Described:
-    """The entry of a column in ``description``: its name, DuckDB's type name, and a decimal's digits."""
+    """The entry of a column in ``description``: its name, DuckDB's type name,
+    and a decimal's digits.
+    """
     digits = _DECIMAL.fullmatch(column.type)
     precision, scale = (None, None) if digits is None else (int(digits[1]), int(digits[2]))
     return (column.name, column.type, None, None, precision, scale, None)
@@ -65,7 +69,8 @@ T = TypeVar("T")
 def with_dpsql_errors(action: Callable[[], T]) -> T:
     """The value of ``action``; any other exception becomes an error of dpsql.
 
-    The error has no cause and no traceback: messages of the engine and frames with exact rows could quote the data.
+    The error has no cause and no traceback:
+    messages of the engine and frames with exact rows could quote the data.
     """
     with statement_incident() as number:
         try:

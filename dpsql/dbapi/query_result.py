@@ -1,4 +1,6 @@
-"""What ``connection.sql`` and ``connection.tables`` give: an answer that is there whole, as rows, frames or a table."""
+"""What ``connection.sql`` and ``connection.tables`` give: an answer that is there whole,
+as rows, frames or a table.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,11 @@ T = TypeVar("T")
 
 
 class QueryResult:
-    """The answer to one statement, which was charged when it was made; reading it again costs nothing.
+    """The answer to one statement, which was charged when it was made;
+    reading it again costs nothing.
 
-    ``str()`` is a table of text, and a notebook shows the rows with their error bars, and ``took`` below.
+    ``str()`` is a table of text, and a notebook shows the rows with their error bars,
+    and ``took`` below.
     """
 
     def __init__(self, result: Result, took: str = "") -> None:
@@ -54,17 +58,23 @@ class QueryResult:
 
     @property
     def intervals(self) -> list[tuple[CellInterval | None, ...]]:
-        """For each row, the interval (low, high) of each cell; None for a cell that is exact or has no interval."""
+        """For each row, the interval (low, high) of each cell;
+        None for a cell that is exact or has no interval.
+        """
         return list(self._result.intervals)
 
     @property
     def price(self) -> Price:
-        """The ε that the statement was ``charged``, 0 if it was free; ``stored`` if it came from the answer store."""
+        """The ε that the statement was ``charged``, 0 if it was free;
+        ``stored`` if it came from the answer store.
+        """
         return self._result.price
 
     @property
     def took(self) -> str:
-        """What the answer took of the budget and what was left then, in words; empty where that is not known."""
+        """What the answer took of the budget and what was left then, in words;
+        empty where that is not known.
+        """
         return self._took
 
     @property
@@ -79,25 +89,33 @@ class QueryResult:
         return self.rows[0]
 
     def rows_as(self, make: Callable[..., T]) -> list[T]:
-        """The rows as values of a class of yours, called with the names of the columns: a dataclass, a NamedTuple."""
+        """The rows as values of a class of yours, called with the names of the columns:
+        a dataclass, a NamedTuple.
+        """
         return [make(**row.asdict()) for row in self.rows]
 
     def df(self, *, intervals: bool = False) -> pandas.DataFrame:
-        """The rows as a pandas data frame; with ``intervals``, ``x_low`` and ``x_high`` follow each estimate ``x``."""
+        """The rows as a pandas data frame; with ``intervals``,
+        ``x_low`` and ``x_high`` follow each estimate ``x``.
+        """
         require("pandas")
         from dpsql.dbapi.frames import pandas_frame
 
         return pandas_frame(self._by_column(intervals))
 
     def arrow(self, *, intervals: bool = False) -> pyarrow.Table:
-        """The rows as an Arrow table; with ``intervals``, ``x_low`` and ``x_high`` follow each estimate ``x``."""
+        """The rows as an Arrow table; with ``intervals``,
+        ``x_low`` and ``x_high`` follow each estimate ``x``.
+        """
         require("pyarrow")
         from dpsql.dbapi.frames import arrow_table
 
         return arrow_table(self._by_column(intervals))
 
     def pl(self, *, intervals: bool = False) -> polars.DataFrame:
-        """The rows as a polars data frame; with ``intervals``, ``x_low`` and ``x_high`` follow each estimate ``x``."""
+        """The rows as a polars data frame; with ``intervals``,
+        ``x_low`` and ``x_high`` follow each estimate ``x``.
+        """
         require("polars", "pyarrow")
         from dpsql.dbapi.frames import polars_frame
 
@@ -134,7 +152,8 @@ class QueryResult:
 
 
 def table_list(schema: Schema, synopses: Sequence[tuple[str, str]] = ()) -> Result:
-    """A row for each table: its name, whether its rows are private, its columns with their types, and its comment.
+    """A row for each table: its name, whether its rows are private,
+    its columns with their types, and its comment.
 
     Each synopsis has a row too: its name, and what it is."""
     from dpsql.planning.result_columns import OutputColumn

@@ -1,4 +1,6 @@
-"""Rows of an answer: tuples whose values have the names of their columns, and the intervals of these values."""
+"""Rows of an answer: tuples whose values have the names of their columns,
+and the intervals of these values.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,8 @@ class Row(tuple[Any, ...]):
     >>> row, row.n, row["n"], row[1], row.interval("n"), row.interval("male")
     ((False, 9367), 9367, 9367, 9367, Interval(low=9319.0, high=9415.0), None)
 
-    A name that a tuple has already (``count``, ``index``) and any other is an item: ``row["count"]``. Where two columns
-    have one name, it is that of the first.
+    A name that a tuple has already (``count``, ``index``) and any other is an item:
+    ``row["count"]``. Where two columns have one name, it is that of the first.
     """
 
     _names: tuple[str, ...]
@@ -66,7 +68,8 @@ class Row(tuple[Any, ...]):
         """The interval of a column's value; None if it is exact or has none.
 
         Args:
-            kind: ``date`` for a column of dates or timestamps, ``list`` for one of lists: low and high are lists.
+            kind: ``date`` for a column of dates or timestamps, ``list`` for one of lists:
+                low and high are lists.
 
         Raises TypeError if the ends are of another kind.
         """

@@ -1,4 +1,5 @@
-"""What an engine asks of the place where its DuckDB has the owner's data: versions that are held, and cursors on them.
+"""What an engine asks of the place where its DuckDB has the owner's data:
+versions that are held, and cursors on them.
 
 Proved in ``docs/proofs/process.md`` and ``docs/proofs/versions.md``.
 """
@@ -14,12 +15,16 @@ from dpsql.engines.source import CoreSql, DerivedTable, ValueRows
 
 
 class DataCursor(Protocol):
-    """Where one charged plan is run; whatever it raises is trouble, and EngineDied such as another engine may mend."""
+    """Where one charged plan is run; whatever it raises is trouble,
+    and EngineDied such as another engine may mend.
+    """
 
     def rows(
         self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]
     ) -> Sequence[ValueRows]:
-        """The rows of each core, once the derived tables are there; only what was planned is run."""
+        """The rows of each core, once the derived tables are there;
+        only what was planned is run.
+        """
         ...
 
     def interrupt(self) -> None:
@@ -31,12 +36,16 @@ class DataCursor(Protocol):
         ...
 
     def close(self, derived: Sequence[str], then: Callable[[], None] = ...) -> None:
-        """Let go of it and of its derived tables, and call ``then``; later, where a reading was left before its end."""
+        """Let go of it and of its derived tables, and call ``then``; later,
+        where a reading was left before its end.
+        """
         ...
 
 
 class HeldData(Protocol):
-    """One version of the owner's data, opened, checked and locked down; it stays open until this is left."""
+    """One version of the owner's data, opened, checked and locked down;
+    it stays open until this is left.
+    """
 
     @property
     def version(self) -> str: ...
@@ -54,7 +63,9 @@ class HeldData(Protocol):
     def public_rows(self, table: str) -> ValueRows: ...
 
     def reopened(self) -> HeldData:
-        """The same version of the data after its engine died, held; DataChanged where they are others by now."""
+        """The same version of the data after its engine died, held;
+        DataChanged where they are others by now.
+        """
         ...
 
     def __enter__(self) -> HeldData: ...
@@ -68,7 +79,9 @@ class HeldData(Protocol):
 
 
 class Data(Protocol):
-    """The owner's data, whatever version of them lies at the source; ``version`` tells that of now."""
+    """The owner's data, whatever version of them lies at the source;
+    ``version`` tells that of now.
+    """
 
     @property
     def version(self) -> str | None: ...

@@ -22,7 +22,9 @@ class PlanReading(Protocol):
     """A charged plan while it is run: each of its stages once, in their order; to be closed."""
 
     def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
-        """The exact rows of the next stage's cores, which read these rows as the stage's derived tables."""
+        """The exact rows of the next stage's cores,
+        which read these rows as the stage's derived tables.
+        """
         ...
 
     def interrupt(self) -> None:
@@ -68,14 +70,17 @@ class Engine(Protocol):
         ...
 
     def hold(self, opening: Callable[[], None] = ...) -> EngineVersion:
-        """The version of the data as they are now; ``opening`` is called where that takes the time of an opening.
+        """The version of the data as they are now;
+        ``opening`` is called where that takes the time of an opening.
 
         OperationalError where it cannot be opened.
         """
         ...
 
     def dry_run(self, plan: Plan) -> None:
-        """Before the charge, and without a row: StatementError (E_LIMITS) where the plan's SQL would not be run."""
+        """Before the charge, and without a row:
+        StatementError (E_LIMITS) where the plan's SQL would not be run.
+        """
         ...
 
     def run(self, charge: Charge[Plan]) -> PlanReading:
@@ -83,7 +88,9 @@ class Engine(Protocol):
         ...
 
     def version(self) -> str | None:
-        """The version of the data that would be held now, from public metadata; None where it is not known."""
+        """The version of the data that would be held now, from public metadata;
+        None where it is not known.
+        """
         ...
 
     def public_rows(
@@ -95,13 +102,17 @@ class Engine(Protocol):
     def public_count(
         self, sql: str, tables: frozenset[str], opening: Callable[[], None] = ...
     ) -> int:
-        """The number that SQL of dpsql's own gives, which reads these public tables and nothing else."""
+        """The number that SQL of dpsql's own gives,
+        which reads these public tables and nothing else.
+        """
         ...
 
     def public_column(
         self, sql: str, tables: frozenset[str], opening: Callable[[], None] = ...
     ) -> list[object]:
-        """The one column that SQL of dpsql's own gives, which reads these public tables and nothing else."""
+        """The one column that SQL of dpsql's own gives,
+        which reads these public tables and nothing else.
+        """
         ...
 
     def close(self) -> None: ...

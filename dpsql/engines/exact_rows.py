@@ -1,4 +1,6 @@
-"""Exact rows: what an engine found, before noise. They have one reader, `dpsql.release.noise_addition`.
+"""Exact rows: what an engine found, before noise.
+
+They have one reader, `dpsql.release.noise_addition`.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -7,12 +9,14 @@ from __future__ import annotations
 
 from typing import NoReturn, SupportsIndex, TypeAlias
 
-#: The rows of one core: keys, then the integers of its cells, then the number of units where keys are thresholded.
+#: The rows of one core: keys, then the integers of its cells,
+#: then the number of units where keys #: are thresholded.
 CoreRows: TypeAlias = list[tuple[object, ...]]
 
 
 class ExactRows:
-    """The exact rows of every core of a plan; they can be neither shown, compared, copied nor pickled.
+    """The exact rows of every core of a plan; they can be neither shown, compared,
+    copied nor pickled.
 
     >>> ExactRows([[(1,)]])
     Traceback (most recent call last):

@@ -1,4 +1,5 @@
-"""Chooses the engine of a schema by its source: the one place that names engines for sessions, front ends and audit.
+"""Chooses the engine of a schema by its source:
+the one place that names engines for sessions, front ends and audit.
 
 Proved in ``docs/proofs/versions.md`` and ``docs/proofs/remote.md``.
 """
@@ -25,10 +26,11 @@ from dpsql.schema.catalog import Catalog
 class EngineKind:
     """What dpsql asks of a kind of engine before one is open.
 
-    ``opens`` gives the completed schema and the engine. ``catalog`` reads names, types and keys of a source, and no
-    row; ``declared_catalog`` those of the tables that a schema declares. ``package`` is the Python package that speaks
-    to the engine, with the oldest and the newest of its versions that the tests run on. ``weaknesses`` says what on
-    this machine lets a fault of the engine reach further.
+    ``opens`` gives the completed schema and the engine. ``catalog`` reads names, types and keys of
+    a source, and no row; ``declared_catalog`` those of the tables that a schema declares.
+    ``package`` is the Python package that speaks to the engine, with the oldest and the newest of
+    its versions that the tests run on. ``weaknesses`` says what on this machine lets a fault of the
+    engine reach further.
     """
 
     opens: Callable[[Schema], tuple[Schema, Engine]]
@@ -53,7 +55,8 @@ _DUCKDB: Final = EngineKind(
     open_duckdb, read_catalog, declared_catalog, PACKAGE, TESTED_VERSIONS, weaknesses
 )
 _COPIED: Final = replace(_DUCKDB, catalog=_catalog_elsewhere, declared_catalog=_declared_elsewhere)
-#: The kinds of engines by the scheme of a source's address, which stands before ``://``; a path has none.
+#: The kinds of engines by the scheme of a source's address, which stands before ``://``;
+#: a path has #: none.
 ENGINE_KINDS: Final[Mapping[str, EngineKind]] = {"": _DUCKDB, **dict.fromkeys(SCHEMES, _COPIED)}
 
 
@@ -81,9 +84,11 @@ def catalog_at(source: str | Path) -> Catalog:
 
 
 def drafted_catalog(source: str) -> Catalog:
-    """The catalogue of a source that has no schema yet, with guesses of the types that the source itself does not know.
+    """The catalogue of a source that has no schema yet,
+    with guesses of the types that the source itself does not know.
 
-    Raises SchemaError where there is none, and OperationalError where it lies elsewhere and cannot be had.
+    Raises SchemaError where there is none,
+    and OperationalError where it lies elsewhere and cannot be had.
     """
     with copied_source(source) as place:
         return replace(with_guesses(catalog_at(place)), source=source)

@@ -18,10 +18,11 @@ PublicRow = Callable[[str, frozenset[str]], Sequence[object]]
 
 
 def with_public_bounds(schema: Schema, read: PublicRow) -> Schema:
-    """The schema with the least and the greatest value of each public column that has an order and no bounds yet.
+    """The schema with the least and the greatest value of each public column that has an order and
+    no bounds yet.
 
-    They are those of the rows that are there now; later rows outside of them count as the bound. A column of which they
-    cannot be told, as it has no values, gets none.
+    They are those of the rows that are there now; later rows outside of them count as the bound. A
+    column of which they cannot be told, as it has no values, gets none.
     """
     found: dict[str, dict[str, tuple[Bound, Bound]]] = {}
     for name, table in schema.tables.items():

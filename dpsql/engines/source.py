@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 from dpsql.engines.unit_column import UnitColumn
 
-#: Rows as they come and go: values of int, float, bool, str, Decimal, date, datetime, None and lists of these.
+#: Rows as they come and go: values of int, float, bool, str, Decimal, date, datetime,
+#: None and #: lists of these.
 ValueRows: TypeAlias = Sequence[tuple[Any, ...]]
 
 
@@ -22,7 +23,8 @@ SourceKind: TypeAlias = Literal["database", "sqlite", "files"]
 
 @dataclass(frozen=True)
 class ResourceLimits:
-    """The most that DuckDB may use: bytes of memory, threads, and bytes that it spills to files in a folder.
+    """The most that DuckDB may use: bytes of memory, threads,
+    and bytes that it spills to files in a folder.
 
     None leaves memory and threads to DuckDB; without a folder it writes nothing.
     """
@@ -37,9 +39,10 @@ class ResourceLimits:
 class StoredColumn:
     """A column that the schema declares, and how its values are read.
 
-    ``path`` is what the source calls it, with the names of the fields on the way to one of a STRUCT; ``type`` is the
-    engine's type as which it is read, and ``reading`` how, where the source stores it in another one. ``nulls`` are
-    texts of CSV files that stand for no value in it; None leaves that to the table.
+    ``path`` is what the source calls it, with the names of the fields on the way to one of a
+    STRUCT; ``type`` is the engine's type as which it is read, and ``reading`` how, where the source
+    stores it in another one. ``nulls`` are texts of CSV files that stand for no value in it; None
+    leaves that to the table.
     """
 
     name: str
@@ -70,7 +73,9 @@ RFC_4180: Final = CsvText()
 
 @dataclass(frozen=True)
 class TableFile:
-    """Where the engine opens one file of a table, how it is packed, and what its folders say that its columns hold."""
+    """Where the engine opens one file of a table, how it is packed,
+    and what its folders say that its columns hold.
+    """
 
     place: str
     packed: bool
@@ -79,7 +84,8 @@ class TableFile:
 
 @dataclass(frozen=True)
 class StoredTable:
-    """A declared table in the source: its name in a database, or the place of its files, and the columns.
+    """A declared table in the source: its name in a database, or the place of its files,
+    and the columns.
 
     ``place`` is a file, a folder or a glob. ``files`` are those that are held of it, once they are.
     """
@@ -93,12 +99,14 @@ class StoredTable:
 
 @dataclass(frozen=True)
 class DataSource:
-    """The owner's tables in a DuckDB or SQLite file, or in files of their own; the keys that must be unique.
+    """The owner's tables in a DuckDB or SQLite file, or in files of their own;
+    the keys that must be unique.
 
-    ``public`` has the columns of public tables; ``written`` are columns in which Parquet may hold what the engine
-    cannot read, and ``apart`` those that tell units or rows apart, whose values must stay different as they are read.
-    ``content`` tells what the files hold where they are copies of files elsewhere, and is empty where they are not.
-    ``units`` is the column that private tables have beside their own, if a row without a unit has one of its own.
+    ``public`` has the columns of public tables; ``written`` are columns in which Parquet may hold
+    what the engine cannot read, and ``apart`` those that tell units or rows apart, whose values
+    must stay different as they are read. ``content`` tells what the files hold where they are
+    copies of files elsewhere, and is empty where they are not. ``units`` is the column that private
+    tables have beside their own, if a row without a unit has one of its own.
     """
 
     path: str
@@ -113,7 +121,9 @@ class DataSource:
     units: UnitColumn | None = None
 
     def has(self, table: str, column: str) -> bool:
-        """Whether the column is declared, or the name is empty and stands for all columns of the table."""
+        """Whether the column is declared,
+        or the name is empty and stands for all columns of the table.
+        """
         stored = self.tables.get(table)
         return stored is not None and (
             not column or any(column == each.name for each in stored.columns)
@@ -122,7 +132,8 @@ class DataSource:
 
 @dataclass(frozen=True)
 class CoreSql:
-    """The engine SQL of one core, and the tables of the owner and the derived ones that it was planned to read.
+    """The engine SQL of one core, and the tables of the owner and the derived ones that it was
+    planned to read.
 
     Its rows are `gathered` by so many ``keys`` into groups with so many ``histograms``.
     """
@@ -149,8 +160,9 @@ LONGEST_LINE: Final = 2**24
 class UnfitColumn(Exception):
     """A column of the data, or with an empty name a table, with which no statement may be answered.
 
-    ``word`` is what the engine's process says of it, and ``said`` what its owner is told. ``file`` counts the files of
-    the table from 0 and ``line`` their lines from 1, where it is one line; else both are 0.
+    ``word`` is what the engine's process says of it, and ``said`` what its owner is told. ``file``
+    counts the files of the table from 0 and ``line`` their lines from 1, where it is one line; else
+    both are 0.
     """
 
     word: ClassVar[str]
@@ -186,7 +198,9 @@ class NotOfType(UnfitColumn):
 
 
 class NotWhole(UnfitColumn):
-    """A column that is declared as integer and stored as DOUBLE holds a number that is not whole."""
+    """A column that is declared as integer and stored as DOUBLE holds a number that is not
+    whole.
+    """
 
     word = "not whole"
     said = (
@@ -237,7 +251,9 @@ UNFIT: Final = {
 
 
 class NotOpened(Exception):
-    """The data cannot be opened; ``kind`` is the class of the error that says so, for the owner's log."""
+    """The data cannot be opened; ``kind`` is the class of the error that says so,
+    for the owner's log.
+    """
 
     def __init__(self, kind: str = "") -> None:
         super().__init__()
@@ -245,7 +261,9 @@ class NotOpened(Exception):
 
 
 class EngineDied(Exception):
-    """The engine is no more, and nothing of what was asked of it has come; ``kind`` is why, in a word for the log."""
+    """The engine is no more, and nothing of what was asked of it has come; ``kind`` is why,
+    in a word for the log.
+    """
 
     def __init__(self, kind: str = "Ended") -> None:
         super().__init__()
@@ -253,4 +271,6 @@ class EngineDied(Exception):
 
 
 class DataChanged(Exception):
-    """The data were written while they were read, so that what was read is of no one version of them."""
+    """The data were written while they were read,
+    so that what was read is of no one version of them.
+    """

@@ -1,4 +1,5 @@
-"""The column of units that private tables have beside their own, where a row without a unit has one of its own.
+"""The column of units that private tables have beside their own,
+where a row without a unit has one of its own.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class UnitLink:
-    """The column by which rows of a private table have their unit: it holds the unit, or a key of the parent.
+    """The column by which rows of a private table have their unit: it holds the unit,
+    or a key of the parent.
 
     ``parent`` is the parent's table and the column of that key.
     """
@@ -22,7 +24,9 @@ class UnitLink:
 
 @dataclass(frozen=True)
 class UnitColumn:
-    """The column that holds the unit of each private row: its name, the type of a unit, and how each table has it."""
+    """The column that holds the unit of each private row: its name, the type of a unit,
+    and how each table has it.
+    """
 
     name: str
     type: str

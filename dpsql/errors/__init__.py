@@ -33,18 +33,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-#: The random number of this thread's statement, by which an analyst can ask the owner why it failed.
+#: The random number of this thread's statement,
+#: by which an analyst can ask the owner why it #: failed.
 _INCIDENT: ContextVar[str | None] = ContextVar("dpsql incident", default=None)
 
 
 def incident_number() -> str:
-    """The number of this thread's statement, or a fresh one outside of statements: eight random hexadecimal digits."""
+    """The number of this thread's statement, or a fresh one outside of statements:
+    eight random hexadecimal digits.
+    """
     return _INCIDENT.get() or secrets.token_hex(4)
 
 
 @contextmanager
 def statement_incident(number: str | None = None) -> Iterator[str]:
-    """Run one statement under a number that is drawn before it begins; a statement inside another has the outer number.
+    """Run one statement under a number that is drawn before it begins;
+    a statement inside another has the outer number.
 
     A thread that works for a statement of another thread passes that one's ``number``.
     """
@@ -157,9 +161,11 @@ class LedgerError(OperationalError):
 
 
 class ExecutionFailed(OperationalError):
-    """The engine could not complete the statement; the charge stays, unless the message says that there was none.
+    """The engine could not complete the statement; the charge stays,
+    unless the message says that there was none.
 
-    ``incident`` is a random number under which the owner's log has the cause; a note of the error tells it.
+    ``incident`` is a random number under which the owner's log has the cause;
+    a note of the error tells it.
 
     >>> str(ExecutionFailed())
     'E_EXEC query could not be completed'
@@ -202,7 +208,9 @@ class Position:
 
 
 class _Diagnosed(DatabaseError):
-    """A refusal with a stable code, a position, a reason and a hint that says what to write instead."""
+    """A refusal with a stable code, a position,
+    a reason and a hint that says what to write instead.
+    """
 
     def __init__(
         self,

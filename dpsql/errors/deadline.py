@@ -1,4 +1,5 @@
-"""Bounds how long a statement waits for what may be stuck: until it is cancelled or its time is used up.
+"""Bounds how long a statement waits for what may be stuck:
+until it is cancelled or its time is used up.
 
 Proved in ``docs/proofs/timing.md``.
 """
@@ -19,8 +20,8 @@ GLANCE: Final = 0.05
 class Deadline:
     """The deadline of one task: since when its end is wanted, and how long it has waited in vain.
 
-    Any thread may end it, and it ends by itself after ``seconds``. A deadline inside another one ends with that one,
-    and shares its lost time.
+    Any thread may end it, and it ends by itself after ``seconds``. A deadline inside another one
+    ends with that one, and shares its lost time.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -71,7 +72,9 @@ def is_over(grace: float = 0.0) -> bool:
 
 
 class Patience:
-    """The time limit of one wait: ``seconds``, less what the same task has waited in vain before."""
+    """The time limit of one wait: ``seconds``,
+    less what the same task has waited in vain before.
+    """
 
     def __init__(self, seconds: float) -> None:
         self._present, self._since = _PRESENT.get(), time.monotonic()
@@ -85,7 +88,9 @@ class Patience:
         return max(0.0, self._end - time.monotonic())
 
     def is_over(self) -> bool:
-        """Whether nothing is left; if so, the time of this wait is lost to later waits of the task."""
+        """Whether nothing is left; if so,
+        the time of this wait is lost to later waits of the task.
+        """
         if self.left:
             return False
         if self._present is not None:

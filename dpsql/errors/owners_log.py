@@ -1,8 +1,9 @@
-"""The owner's log of failures: the loggers under "dpsql", which are silent until the owner configures them.
+"""The owner's log of failures: the loggers under "dpsql",
+which are silent until the owner configures them.
 
-A line has the incident number that the analyst was told, the kind of the error, and dpsql's own message if there is
-one. It has no message of the engine, which may quote rows, and no statement. Nothing reads the log back; commands tell
-their reader, who is the owner, what they write into it.
+A line has the incident number that the analyst was told, the kind of the error, and dpsql's own
+message if there is one. It has no message of the engine, which may quote rows, and no statement.
+Nothing reads the log back; commands tell their reader, who is the owner, what they write into it.
 """
 
 from __future__ import annotations
@@ -45,13 +46,17 @@ def record(doing: str, error: BaseException) -> None:
 
 
 def tell_the_reader() -> None:
-    """Give causes of incidents to who reads the errors of this process, who is the owner, and not to the log alone."""
+    """Give causes of incidents to who reads the errors of this process, who is the owner,
+    and not to the log alone.
+    """
     global _reader_is_owner
     _reader_is_owner = True
 
 
 def notes(error: BaseException) -> list[str]:
-    """The notes of an error for its reader; for the owner, one that names an incident has the cause itself."""
+    """The notes of an error for its reader; for the owner,
+    one that names an incident has the cause itself.
+    """
     return [line for note in getattr(error, "__notes__", ()) for line in _with_cause(note)]
 
 
@@ -94,7 +99,9 @@ def cause(error: BaseException) -> str:
 
 
 def write_to(file: str | Path) -> None:
-    """Append the log to a file, which only this user may read; raises InterfaceError if it cannot be written."""
+    """Append the log to a file, which only this user may read;
+    raises InterfaceError if it cannot be written.
+    """
     try:
         stream = os.fdopen(
             os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "a"

@@ -1,4 +1,6 @@
-"""Writes rows: as tables, records and charts for people; as CSV, TSV, JSON and Parquet for programs."""
+"""Writes rows: as tables, records and charts for people; as CSV, TSV,
+JSON and Parquet for programs.
+"""
 
 from dpsql.dbapi.display import bar, cell, plain, visible
 from dpsql.output.chart import chart

@@ -12,7 +12,8 @@ from dpsql.dbapi.display import cell, plain
 from dpsql.errors import DataError
 from dpsql.output.output_rows import OutputRows
 
-#: A value is drawn as a bar from 0; where all lie close together far from 0, as a point on a shorter scale.
+#: A value is drawn as a bar from 0; where all lie close together far from 0,
+#: as a point on a #: shorter scale.
 _FAR_FROM_ZERO = 0.5
 _LONGEST_LABEL = 40
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -43,7 +44,8 @@ class Scale:
 
 
 def chart(rows: OutputRows, width: int, column: str | None = None) -> str:
-    """A chart of one column (by default the first estimate, or else the last figure) within ``width`` characters.
+    """A chart of one column (by default the first estimate,
+    or else the last figure) within ``width`` characters.
 
     >>> n = OutputRows(("sex", "n"), ("VARCHAR", "BIGINT"), [("f", 30), ("m", 10)], [(None, (26, 34)), (None, None)])
     >>> print(chart(n, 40), end="")

@@ -18,7 +18,8 @@ Row: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True)
 class OutputRows:
-    """Rows to be written; ``intervals`` has (low, high) for each estimated cell, and None for the others.
+    """Rows to be written; ``intervals`` has (low, high) for each estimated cell,
+    and None for the others.
 
     ``has_ends`` tells that the ends of intervals are columns already.
     """

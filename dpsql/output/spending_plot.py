@@ -19,7 +19,9 @@ LINE = 110
 
 @dataclass(frozen=True)
 class SpendingCurve:
-    """What one holder of a budget had used after each charge, in answers, and the most that it may use."""
+    """What one holder of a budget had used after each charge, in answers,
+    and the most that it may use.
+    """
 
     name: str
     used: Sequence[tuple[datetime, int]]
@@ -29,10 +31,11 @@ class SpendingCurve:
 def draw_spending(
     title: str, total: SpendingCurve, analysts: Sequence[SpendingCurve], path: Path, caption: str
 ) -> None:
-    """Write a picture with a step curve for the total and each analyst, a line at each limit, and a caption.
+    """Write a picture with a step curve for the total and each analyst, a line at each limit,
+    and a caption.
 
-    The suffix of the path chooses the format. Raises DataError if it is not one of `KINDS`, if nothing was spent, or if
-    matplotlib is not installed.
+    The suffix of the path chooses the format. Raises DataError if it is not one of `KINDS`, if
+    nothing was spent, or if matplotlib is not installed.
     """
     if path.suffix.lower() not in KINDS:
         raise DataError(f"a picture is written to a file that ends in {', '.join(KINDS)}")

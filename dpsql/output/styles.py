@@ -1,4 +1,6 @@
-"""Writes rows in each style: tables, records and Markdown for people; CSV, JSON and Parquet for programs."""
+"""Writes rows in each style: tables, records and Markdown for people; CSV,
+JSON and Parquet for programs.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _LAYOUTS: Final = {"table": "simple", "vertical": "vertical", "markdown": "pipe"
 
 
 def layout(rows: OutputRows, style: str, intervals: bool, null: str = "NULL") -> str:
-    """The rows as ``table``, ``vertical`` or ``markdown``, with each estimate rounded by its error."""
+    """The rows as ``table``, ``vertical`` or ``markdown``,
+    with each estimate rounded by its error.
+    """
     from cli_helpers.tabular_output import TabularOutputFormatter
 
     markdown = style == "markdown"
@@ -49,7 +53,8 @@ def _word(text: str, markdown: bool) -> str:
 
 
 def separated(rows: OutputRows, delimiter: str) -> str:
-    """The rows as CSV, or with another delimiter, below a header; NULL is empty, and lists are JSON.
+    """The rows as CSV, or with another delimiter, below a header; NULL is empty,
+    and lists are JSON.
 
     >>> separated(OutputRows.exact(["a", "b"], [(True, [1, None])]), ";")
     'a;b\\ntrue;[1, null]\\n'
@@ -155,9 +160,11 @@ def as_text(
 
 @contextmanager
 def reserved(file: Path | None) -> Iterator[None]:
-    """Make sure that the file can be written, before its content is paid for; raises OSError if it cannot.
+    """Make sure that the file can be written, before its content is paid for;
+    raises OSError if it cannot.
 
-    If the block fails before anything is written, an old file is unchanged, and a new one is removed.
+    If the block fails before anything is written, an old file is unchanged,
+    and a new one is removed.
     """
     if file is None:
         yield

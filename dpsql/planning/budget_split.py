@@ -1,4 +1,5 @@
-"""How the price of a statement is split over its cores and their cells, each of which gets its noise by its share.
+"""How the price of a statement is split over its cores and their cells,
+each of which gets its noise by its share.
 
 Proved in ``docs/proofs/execution.md`` and ``docs/proofs/key_weights.md``.
 """
@@ -22,14 +23,15 @@ from dpsql.sql.emit import Dialect
 from dpsql.sql.ir.core import Cell, Core, UnitCount
 from dpsql.sql.ir.relation import groups_in
 
-#: The part of a thresholded core's price that chooses its keys. Where its count of units is asked for, it is an
-#: aggregate like others, and gets no less than a cell.
+#: The part of a thresholded core's price that chooses its keys. Where its count of units is asked
+#: for, it is an aggregate like others, and gets no less than a cell.
 SELECTION_SHARE = Fraction(1, 3)
 #: In how many groups a unit weighs at least, where keys are chosen by weight.
 WEIGHED_GROUPS = 128
 #: The part of a statement's price that counts what it leaves out, where that is asked for.
 BESIDE_SHARE = Fraction(1, 10)
-#: A count of units is bought beside one of rows where its noise is so many times smaller: it tells of smaller groups.
+#: A count of units is bought beside one of rows where its noise is so many times smaller:
+#: it tells #: of smaller groups.
 CLEARER = 3
 #: A thresholded statement may use this part of the δ that is set aside for thresholds.
 DELTA_SHARE = Fraction(1, 100)
@@ -43,9 +45,11 @@ def plan_cores(
     delta_selection: Fraction,
     beside: tuple[Core, ...] = (),
 ) -> tuple[CorePlan, ...]:
-    """The cores of a statement priced ``epsilon``, which is split over them by the weight of their cells.
+    """The cores of a statement priced ``epsilon``,
+    which is split over them by the weight of their cells.
 
-    Those ``beside`` get `BESIDE_SHARE` of it together. ``dialect`` is that of the engine that will run them.
+    Those ``beside`` get `BESIDE_SHARE` of it together. ``dialect`` is that of the engine that will
+    run them.
     """
     norm = norm_of(privacy)
     needed = query.evident
@@ -125,7 +129,9 @@ class _CoreDraft:
         return max(share, Fraction(1)) if self.counts_units or not share else share
 
     def weights(self, groups: int, norm: Norm) -> KeyWeights | None:
-        """The weights by which keys are chosen, where a unit has several and no number of units is asked for."""
+        """The weights by which keys are chosen,
+        where a unit has several and no number of units is asked for.
+        """
         if self.counts_units or groups == 1:
             return None
         return KeyWeights(min(max(groups, WEIGHED_GROUPS), WHOLE), norm == "l2")
@@ -176,8 +182,9 @@ def _plan_core(
 def _evidence(core: Core, norm: Norm) -> tuple[Cell, ...]:
     """The counts that are good evidence of the core's groups where an aggregate measures them.
 
-    One of rows is none where one of units, for its part of the price, has noise that is so many times smaller; where
-    all keys are declared it is good enough, so that those who read the groups together share a release with others.
+    One of rows is none where one of units, for its part of the price, has noise that is so many
+    times smaller; where all keys are declared it is good enough, so that those who read the groups
+    together share a release with others.
     """
     if groups_in(core.relation) is not None:
         return COUNTS[:1]
@@ -189,12 +196,16 @@ def _evidence(core: Core, norm: Norm) -> tuple[Cell, ...]:
 
 
 def _moved(bounded: Contribution, norm: Norm) -> Fraction:
-    """By how much a unit moves a count, in L1 or squared in L2: what its noise at a price grows with."""
+    """By how much a unit moves a count, in L1 or squared in L2:
+    what its noise at a price grows with.
+    """
     return Fraction(bounded.limit, bounded.fine ** (1 if norm == "l1" else 2))
 
 
 def _presence(draft: _CoreDraft, plan: CorePlan, among: int, released: bool) -> GroupPresence:
-    """The evidence of one core ``among`` those of its statement: the count that one unit moves least."""
+    """The evidence of one core ``among`` those of its statement:
+    the count that one unit moves least.
+    """
     moved = {
         place: _moved(plan.cells[place].contribution, plan.norm) for place in draft.choice.counts
     }

@@ -1,13 +1,15 @@
-"""Calibration of noise to sensitivity: what one unit can change in a cell, and the mechanism that hides it at a price.
+"""Calibration of noise to sensitivity: what one unit can change in a cell,
+and the mechanism that hides it at a price.
 
-A statement's ε becomes noise here and nowhere else: Laplace noise for ε, Gaussian noise for ρ = ε²/2. The functions
-that make mechanisms take the same arguments:
+A statement's ε becomes noise here and nowhere else: Laplace noise for ε, Gaussian noise for
+ρ = ε²/2. The functions that make mechanisms take the same arguments:
 
 * ``contribution``: what one unit can add to a cell or a histogram, in steps.
 * ``norm``: "l1" for mechanisms that are priced in ε, "l2" for those that are priced in ρ (zCDP).
 * ``neighbours``: whether a unit comes and goes, or is replaced by another one.
 * ``epsilon``: the price of the whole statement. In the norm "l2" it stands for ρ = ε²/2.
-* ``share``: the part of the price that the mechanism gets, above 0 and at most 1; the parts of a statement add up to 1.
+* ``share``: the part of the price that the mechanism gets, above 0 and at most 1;
+  the parts of a statement add up to 1.
 
 They raise Refused (E_BOUNDS) where the price asks for noise that cannot be drawn exactly.
 
@@ -44,13 +46,17 @@ from dpsql.privacy.partition_selection import KeyThreshold, KeyWeights
 from dpsql.sql.analysis.contribution import Contribution, Norm
 from dpsql.sql.ir.core import Frequencies, UnitNorms
 
-#: What a chosen quantile's value gets of its price; for the rest rows are counted around it for its interval.
+#: What a chosen quantile's value gets of its price;
+#: for the rest rows are counted around it for its #: interval.
 VALUE_SHARE = Fraction(1, 2)
-#: What the values of several quantiles get of their price; for the rest rows are counted around all of them.
+#: What the values of several quantiles get of their price;
+#: for the rest rows are counted around all #: of them.
 VALUES_SHARE = Fraction(2, 3)
-#: What a count of a group's rows gets of the price of quantiles that are chosen where it is large enough.
+#: What a count of a group's rows gets of the price of quantiles that are chosen where it is large
+#: enough.
 COUNT_SHARE = Fraction(1, 20)
-#: It is large enough where a bin beyond all rows is e to this power times less likely to be chosen than the right one.
+#: It is large enough where a bin beyond all rows is e to this power times less likely to be chosen
+#: than the right one.
 CLEAR = 6
 #: A row is evident where noise alone explains at most this part of one.
 EVIDENT_PART = Fraction(1, 2)
@@ -61,7 +67,8 @@ FINEST = 10_000
 def l1_sensitivity(contribution: Contribution, neighbours: NeighbourRelation) -> int:
     """The L1 sensitivity of a cell, in its steps.
 
-    It is the largest sum over all groups of the absolute changes when a unit comes, goes or is replaced.
+    It is the largest sum over all groups of the absolute changes when a unit comes,
+    goes or is replaced.
     """
     return contribution.limit * _units_changed(neighbours)
 
@@ -69,7 +76,8 @@ def l1_sensitivity(contribution: Contribution, neighbours: NeighbourRelation) ->
 def l2_squared_sensitivity(contribution: Contribution, neighbours: NeighbourRelation) -> int:
     """The square of the L2 sensitivity of a cell, in squares of its steps.
 
-    It is the largest sum over all groups of the squared changes when a unit comes, goes or is replaced.
+    It is the largest sum over all groups of the squared changes when a unit comes,
+    goes or is replaced.
     """
     return contribution.limit * _units_changed(neighbours) ** 2
 
@@ -81,7 +89,9 @@ def mechanism(
     epsilon: Fraction,
     share: Fraction,
 ) -> Mechanism:
-    """The additive noise of a cell: Laplace at the price share·ε, or Gaussian at share·ε²/2 in ρ."""
+    """The additive noise of a cell: Laplace at the price share·ε,
+    or Gaussian at share·ε²/2 in ρ.
+    """
     try:
         if norm == "l1":
             return Laplace.priced(l1_sensitivity(contribution, neighbours), epsilon * share)
@@ -101,8 +111,9 @@ def tree(
 ) -> TreeMechanism:
     """The noise of a histogram: its share in equal parts for the levels of its tree.
 
-    A count of a level is a sum of bins of one group. So the bound on a unit's part in all bins bounds its part in each
-    level, whatever bins a leaf holds. Counts of public values are the leaves alone.
+    A count of a level is a sum of bins of one group. So the bound on a unit's part in all bins
+    bounds its part in each level, whatever bins a leaf holds. Counts of public values are the
+    leaves alone.
     """
     if isinstance(contribution.cell, Frequencies):
         count = len(contribution.cell.values)
@@ -122,7 +133,8 @@ def merged_bins(
     epsilon: Fraction,
     share: Fraction,
 ) -> int:
-    """How many bins of a histogram a leaf of its tree holds: 1 if the price makes each row evident, else for `coarse`.
+    """How many bins of a histogram a leaf of its tree holds:
+    1 if the price makes each row evident, else for `coarse`.
 
     More leaves ask for more levels, and so for more noise on each.
     """
@@ -158,7 +170,9 @@ def ranking(
     share: Fraction,
     target: RankTarget,
 ) -> QuantileChoices:
-    """The choice of a histogram's only quantile: `VALUE_SHARE` for its value, the rest for the counts around it."""
+    """The choice of a histogram's only quantile: `VALUE_SHARE` for its value,
+    the rest for the counts around it.
+    """
     assert contribution.bins is not None
     bins = contribution.bins.count
     value = _exponential(
@@ -180,9 +194,11 @@ def with_fallback(
     share: Fraction,
     targets: Sequence[RankTarget],
 ) -> QuantilesWithFallback:
-    """The choices of one quantile, or of several by recursion, in groups that have enough rows beside them.
+    """The choices of one quantile, or of several by recursion,
+    in groups that have enough rows beside them.
 
-    `COUNT_SHARE` goes to the count that decides; the rest to the choices, and in other groups to a tree.
+    `COUNT_SHARE` goes to the count that decides; the rest to the choices,
+    and in other groups to a tree.
     """
     rest = share * (1 - COUNT_SHARE)
     count = mechanism(contribution, norm, neighbours, epsilon, share * COUNT_SHARE)
@@ -214,7 +230,9 @@ def recursion(
     share: Fraction,
     targets: Sequence[RankTarget],
 ) -> QuantileRecursion:
-    """The choices of several quantiles: `VALUES_SHARE` in equal parts for the levels, the rest for counts around."""
+    """The choices of several quantiles: `VALUES_SHARE` in equal parts for the levels,
+    the rest for counts around.
+    """
     assert contribution.bins is not None
     bins, levels = contribution.bins.count, len(targets).bit_length()
     order = sorted(targets, key=lambda each: each.part)
@@ -234,7 +252,9 @@ def _split(
     targets: Sequence[RankTarget],
     ends: tuple[Fraction, Fraction],
 ) -> QuantileSplit:
-    """The choice of the middle one of some targets in rising order, among the rows between two ranks."""
+    """The choice of the middle one of some targets in rising order,
+    among the rows between two ranks.
+    """
     middle, (low, high) = len(targets) // 2, ends
     target = targets[middle]
     rank = RankTarget(((target.part - low) / (high - low)).limit_denominator(FINEST), target.ties)
@@ -257,9 +277,11 @@ def peeling(
     share: Fraction,
     most: int,
 ) -> TopKPeeling:
-    """The choices of the ``most`` most frequent values: the share in equal parts, one for each choice.
+    """The choices of the ``most`` most frequent values: the share in equal parts,
+    one for each choice.
 
-    A unit that comes or goes moves all counts of a group one way, so that no two move further apart than one moves.
+    A unit that comes or goes moves all counts of a group one way,
+    so that no two move further apart than one moves.
     """
     assert isinstance(contribution.cell, Frequencies)
     each: Exponential | PermuteAndFlip
@@ -281,7 +303,8 @@ def scan(
 ) -> ClippingBoundSearch:
     """The search for a clipping bound: a size that few rows exceed.
 
-    A unit that comes or goes moves the numbers of rows above all sizes one way; one that is replaced does not.
+    A unit that comes or goes moves the numbers of rows above all sizes one way;
+    one that is replaced does not.
     """
     cell, monotone = contribution.cell, neighbours == "add-remove"
     assert isinstance(cell, Frequencies | UnitNorms)
@@ -304,7 +327,9 @@ def _exponential(
     share: Fraction,
     spread: int,
 ) -> Exponential:
-    """The exponential mechanism in each group, where one row moves two utilities apart by at most ``spread``."""
+    """The exponential mechanism in each group,
+    where one row moves two utilities apart by at most ``spread``.
+    """
     if norm == "l1":
         return ExponentialMechanism.priced(
             spread * l1_sensitivity(contribution, neighbours), epsilon * share
@@ -324,8 +349,8 @@ def key_threshold(
 ) -> KeyThreshold:
     """The threshold that decides which undeclared keys are shown.
 
-    A unit's counts are 0 or 1, so their L1 norm and the square of their L2 norm are both at most ``groups``. With
-    ``weights`` they are what these say.
+    A unit's counts are 0 or 1, so their L1 norm and the square of their L2 norm are both at most
+    ``groups``. With ``weights`` they are what these say.
 
     Args:
         groups: in how many groups a unit stands at most.

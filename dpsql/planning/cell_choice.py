@@ -48,9 +48,11 @@ from dpsql.sql.ir.core import (
 )
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
 
-#: What a size that few rows exceed gets beside a cell that gets 1: of a sum that is clipped there, a quarter of both.
+#: What a size that few rows exceed gets beside a cell that gets 1:
+#: of a sum that is clipped there, #: a quarter of both.
 SCAN_WEIGHT = Fraction(1, 3)
-#: The part of a core's price that counts units for evidence of its groups, where no aggregate counts rows or units.
+#: The part of a core's price that counts units for evidence of its groups,
+#: where no aggregate #: counts rows or units.
 EVIDENCE_SHARE = Fraction(1, 10)
 
 
@@ -58,8 +60,9 @@ EVIDENCE_SHARE = Fraction(1, 10)
 class CellChoice:
     """The measured cells of a core, and for each of its aggregates how it is read off them.
 
-    ``counts`` are the places of the cells that count every row or unit of a group. Where ``evidence`` is true no
-    aggregate reads the last cell: it is such a count, bought to tell which groups have rows.
+    ``counts`` are the places of the cells that count every row or unit of a group. Where
+    ``evidence`` is true no aggregate reads the last cell: it is such a count, bought to tell which
+    groups have rows.
     """
 
     cells: tuple[Cell, ...]
@@ -70,7 +73,9 @@ class CellChoice:
 
     @property
     def bought(self) -> Fraction:
-        """The weight of all that the price is split over: of cells their `weights`, of each histogram its `weight`."""
+        """The weight of all that the price is split over: of cells their `weights`,
+        of each histogram its `weight`.
+        """
         return self._asked + (self._evidence if self.evidence else 0)
 
     @property
@@ -109,9 +114,11 @@ class CellChoice:
 
 
 def choose_cells(core: Core, norm: Norm, evidence: tuple[Cell, ...] = ()) -> CellChoice:
-    """The cells that the aggregates need, each bought once; where none of ``evidence`` is needed, its last as well.
+    """The cells that the aggregates need, each bought once;
+    where none of ``evidence`` is needed, its last as well.
 
-    Averages, and statistics of moments, have cells of their own where they have limits of their own.
+    Averages, and statistics of moments,
+    have cells of their own where they have limits of their own.
     """
     return _Chooser(core, norm).choice(evidence)
 
@@ -142,7 +149,9 @@ class _Chooser:
     def _estimate(
         self, aggregate: Aggregate
     ) -> Estimate | QuantileEstimate | FrequencyEstimate | None:
-        """How the aggregate is read off its cells; None for the count of units that a threshold has released."""
+        """How the aggregate is read off its cells;
+        None for the count of units that a threshold has released.
+        """
         measure, condition = aggregate.function.measure, aggregate.condition
         cells = self._averaged if is_average(measure) else self._cells
         match measure:
@@ -245,7 +254,9 @@ COUNTS: tuple[Cell, ...] = (
 
 
 def _centred(aggregate: Aggregate) -> list[tuple[Expression, Expression | None]]:
-    """The expressions whose totals are measured from the middle of their bounds, each with its condition."""
+    """The expressions whose totals are measured from the middle of their bounds,
+    each with its condition.
+    """
     measure = aggregate.function.measure
     match measure:
         case MomentSums() | Measure.PAIRS | Measure.MEAN_OF_X | Measure.MEAN_OF_Y if (
@@ -306,7 +317,9 @@ def aggregate_type(aggregate: Aggregate) -> str:
 
 
 def quantile_type(sql_type: SqlType, continuous: bool) -> str:
-    """The type of a quantile of values of the type: that of the values, or one in which their middles lie."""
+    """The type of a quantile of values of the type: that of the values,
+    or one in which their middles lie.
+    """
     midpoint = sql_type.facts.midpoint if continuous else None
     return (midpoint or sql_type.engine_name).upper()
 
@@ -316,7 +329,9 @@ _SUMMED_IN_BIGINT = 2**32
 
 
 def sum_type(argument: Expression) -> str:
-    """The type of a sum over values of the expression; of whole numbers by their bounds, never by data."""
+    """The type of a sum over values of the expression; of whole numbers by their bounds,
+    never by data.
+    """
     sql_type = argument.type
     match sql_type.kind:
         case "integer":

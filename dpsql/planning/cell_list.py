@@ -15,9 +15,11 @@ from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction
 
 
 class CellList:
-    """The cells and histograms of a core while they are chosen; each method gives the place of a cell.
+    """The cells and histograms of a core while they are chosen;
+    each method gives the place of a cell.
 
-    ``centred`` are the expressions whose totals are measured from the middle of their bounds, with their conditions.
+    ``centred`` are the expressions whose totals are measured from the middle of their bounds,
+    with their conditions.
     """
 
     def __init__(self, centred: Collection[tuple[Expression, Expression | None]]) -> None:
@@ -25,7 +27,9 @@ class CellList:
         self._centred, self._averaged = centred, False
 
     def of_averages(self, centred: Collection[tuple[Expression, Expression | None]]) -> CellList:
-        """The same list, which takes up cells of sums and of rows as those of averages, apart from others."""
+        """The same list, which takes up cells of sums and of rows as those of averages,
+        apart from others.
+        """
         found = copy(self)
         found._centred, found._averaged = centred, True
         return found
@@ -65,7 +69,8 @@ class CellList:
 class ValuePair:
     """Two expressions, and the conditions under which each is added so that both have a value.
 
-    Cells of one expression have one form wherever they are needed: an expression's own NULLs are left to the cell.
+    Cells of one expression have one form wherever they are needed:
+    an expression's own NULLs are left to the cell.
     """
 
     y: Expression
@@ -94,7 +99,9 @@ class ValuePair:
 
     @property
     def counted(self) -> tuple[Expression, Expression | None]:
-        """What is counted: the values of one expression where the other has one. Of one that is nullable, if any is."""
+        """What is counted: the values of one expression where the other has one. Of one that is
+        nullable, if any is.
+        """
         chosen = max(self.factors, key=is_nullable)
         return chosen, self.x_where if chosen == self.x else self.y_where
 

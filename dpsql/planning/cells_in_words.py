@@ -1,4 +1,6 @@
-"""What is told of a plan's cells before they are measured: what they measure, their noise and how far off they are."""
+"""What is told of a plan's cells before they are measured: what they measure,
+their noise and how far off they are.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ from dpsql.sql.ir.core import (
 
 @dataclass(frozen=True)
 class ExplainedCell:
-    """One measured cell: what it is, what a unit can change, and the noise that hides it (in the data's unit)."""
+    """One measured cell: what it is, what a unit can change,
+    and the noise that hides it (in the data's unit).
+    """
 
     measures: str
     sensitivity: float
@@ -59,7 +63,9 @@ def explained_cell(
 
 
 def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:
-    """A histogram's counts of one level, all of which are alike; or the least exact of its choices, in rows."""
+    """A histogram's counts of one level, all of which are alike;
+    or the least exact of its choices, in rows.
+    """
     contribution, step = histogram.contribution, float(histogram.contribution.step)
     what = cell_in_words(contribution.cell)
     match histogram.mechanism:
@@ -159,7 +165,9 @@ def rank_width(histogram: MeasuredHistogram, ranks: Ranks, confidence: float) ->
 
 
 def bin_width(histogram: MeasuredHistogram) -> str:
-    """How wide the bins are that hold several values, of those that quantiles are read off; empty if none does."""
+    """How wide the bins are that hold several values, of those that quantiles are read off;
+    empty if none does.
+    """
     bins, mechanism = histogram.contribution.bins, histogram.mechanism
     assert bins is not None
     tree = mechanism.tree if isinstance(mechanism, QuantilesWithFallback) else mechanism

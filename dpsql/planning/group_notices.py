@@ -1,4 +1,6 @@
-"""What is told of the groups of an answer: which are shown, what telling them costs, and which rows are in none."""
+"""What is told of the groups of an answer: which are shown, what telling them costs,
+and which rows are in none.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ EXAMPLES = (100, 10_000)
 
 
 def groups_said(plan: Plan) -> tuple[str, ...]:
-    """One sentence for each core with public keys: which of its groups are shown, and what telling them costs."""
+    """One sentence for each core with public keys: which of its groups are shown,
+    and what telling them costs.
+    """
     return tuple(
         dict.fromkeys(
             f"groups: {said}{_left_out(core, plan)}" for core, said in _shown_groups(plan)
@@ -27,7 +31,9 @@ def groups_said(plan: Plan) -> tuple[str, ...]:
 
 
 def _left_out(core: CorePlan, plan: Plan) -> str:
-    """What is said of rows with keys that cannot be listed, where keys are listed by what the schema declares."""
+    """What is said of rows with keys that cannot be listed,
+    where keys are listed by what the schema declares.
+    """
     if not any(_declared_keys(core)):
         return ""
     said = "; rows with keys that the schema's bounds and values do not give, if there are any, are in none of these"
@@ -35,7 +41,8 @@ def _left_out(core: CorePlan, plan: Plan) -> str:
 
 
 def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], list[str]]:
-    """The private columns that a core's keys read, of which the schema declares values, and of which bounds.
+    """The private columns that a core's keys read, of which the schema declares values,
+    and of which bounds.
 
     With ``of_tables`` those of tables alone: columns of subqueries have names of our own.
     """
@@ -61,9 +68,11 @@ def _declared_keys(core: CorePlan, of_tables: bool = False) -> tuple[list[str], 
 
 
 def groups_left_out(plan: Plan, combined: bool = False) -> tuple[str, ...]:
-    """One sentence for each kind of rows that are in no group of an answer: of few units, or of keys not declared.
+    """One sentence for each kind of rows that are in no group of an answer: of few units,
+    or of keys not declared.
 
-    Of an answer that is ``combined`` of earlier ones the plan's price does not tell which groups are too small.
+    Of an answer that is ``combined`` of earlier ones the plan's price does not tell which groups
+    are too small.
     """
     sentences = list[str]()
     selections = [core.selection for core in plan.cores if core.selection is not None]

@@ -1,4 +1,6 @@
-"""What the ledger notes of a plan: what each cell measures, with its noise, so that an audit can follow the price."""
+"""What the ledger notes of a plan: what each cell measures, with its noise,
+so that an audit can follow the price.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ from dpsql.sql.analysis.contribution import Contribution
 
 
 def ledger_note(*plans: Plan) -> str:
-    """The note of plans in the ledger, as JSON: the cells of each core with their noise, and its key threshold."""
+    """The note of plans in the ledger, as JSON: the cells of each core with their noise,
+    and its key threshold.
+    """
     return json.dumps([_core_note(core) for plan in plans for core in plan.cores])
 
 

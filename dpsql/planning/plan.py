@@ -1,4 +1,5 @@
-"""The plan: one frozen value from which a statement's SQL, noise, price and columns are all read off.
+"""The plan: one frozen value from which a statement's SQL, noise,
+price and columns are all read off.
 
 Proved in ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 """
@@ -52,12 +53,13 @@ ORDERED_KINDS = frozenset({"integer", "decimal", "double", "date", "timestamp"})
 
 @dataclass(frozen=True)
 class GroupPresence:
-    """A group is present if the noisy count in its ``cell`` reaches a threshold that noise alone seldom reaches.
+    """A group is present if the noisy count in its ``cell`` reaches a threshold that noise alone
+    seldom reaches.
 
-    ``noise`` is that of the cell. All groups without rows together are taken for absent with probability at least 1 −
-    ``chance``. ``released`` tells that absent groups are not released; else those who read the table leave them out.
-    ``blocks`` tells that some key is ordered, so that blocks of neighbouring groups are evidence, too, and have half of
-    the chance.
+    ``noise`` is that of the cell. All groups without rows together are taken for absent with
+    probability at least 1 − ``chance``. ``released`` tells that absent groups are not released;
+    else those who read the table leave them out. ``blocks`` tells that some key is ordered, so that
+    blocks of neighbouring groups are evidence, too, and have half of the chance.
     """
 
     cell: int
@@ -67,7 +69,9 @@ class GroupPresence:
     blocks: bool = False
 
     def threshold(self, candidates: int) -> int:
-        """The least count, in steps of the cell, of a group that is present by itself among so many candidates."""
+        """The least count, in steps of the cell,
+        of a group that is present by itself among so many candidates.
+        """
         return unreached_noise(
             self.noise, max(candidates, 1), self.chance / 2 if self.blocks else self.chance
         )
@@ -85,11 +89,12 @@ class MeasuredCell:
 class CorePlan:
     """One core as it is measured: the cells in the order of its columns, and how keys are chosen.
 
-    ``kept_groups`` is the number of groups a unit may stand in where keys are thresholded: where they are chosen by
-    weight it may be larger than that of the schema, and cells are held to their limits all the same. ``estimates``
-    says, for each aggregate, how it is read off the cells; the number of units that a threshold has released is the
-    cell after the last, and the bins of histograms come after that. ``presence`` tells which public keys have rows,
-    where that is asked. ``dialect`` is that of the engine that will run the SQL.
+    ``kept_groups`` is the number of groups a unit may stand in where keys are thresholded: where
+    they are chosen by weight it may be larger than that of the schema, and cells are held to their
+    limits all the same. ``estimates`` says, for each aggregate, how it is read off the cells; the
+    number of units that a threshold has released is the cell after the last, and the bins of
+    histograms come after that. ``presence`` tells which public keys have rows, where that is asked.
+    ``dialect`` is that of the engine that will run the SQL.
     """
 
     core: Core
@@ -104,7 +109,9 @@ class CorePlan:
 
     @cached_property
     def sql(self) -> str:
-        """The engine SQL, written when it is first wanted: what it does and costs is fixed by the fields."""
+        """The engine SQL, written when it is first wanted:
+        what it does and costs is fixed by the fields.
+        """
         contributions = tuple(cell.contribution for cell in self.cells)
         histograms = tuple(histogram.contribution for histogram in self.histograms)
         weighed = self.selection is not None and self.selection.weights is not None
@@ -115,7 +122,9 @@ class CorePlan:
 
     @property
     def cost(self) -> Cost:
-        """What the core's release costs: the sum over its cells, its histograms and its selection."""
+        """What the core's release costs: the sum over its cells,
+        its histograms and its selection.
+        """
         costs = [cell.mechanism.cost for cell in self.cells]
         costs += [histogram.mechanism.cost for histogram in self.histograms]
         return sum(costs, FREE if self.selection is None else self.selection.cost)
@@ -146,7 +155,9 @@ class CorePlan:
         return estimate
 
     def shows_its_group(self, place: int) -> bool:
-        """Whether the aggregate is the very number of units that decided that its group is shown."""
+        """Whether the aggregate is the very number of units that decided that its group is
+        shown.
+        """
         return self.selection is not None and self.estimates[place] == SingleCell(len(self.cells))
 
     @property
@@ -173,7 +184,9 @@ class CorePlan:
         return self.cell_noise.half_widths(confidence)
 
     def additive_half_widths(self, confidence: float) -> tuple[float | None, ...]:
-        """For each aggregate that is a sum of cells half the width of its interval, by the law of its noise."""
+        """For each aggregate that is a sum of cells half the width of its interval,
+        by the law of its noise.
+        """
         weights = map(cell_weights, self.estimates)
         return tuple(
             None if each is None else self.cell_noise.sum_half_width(each, confidence)
@@ -183,9 +196,11 @@ class CorePlan:
     def coarse_half_width(
         self, factors: Sequence[tuple[int, Fraction]], confidence: float
     ) -> float | None:
-        """Half the width of the interval of a sum of aggregates, each times its factor, where some noise has few steps.
+        """Half the width of the interval of a sum of aggregates, each times its factor,
+        where some noise has few steps.
 
-        None where all have many, so that the law of the noise tells it as well, and where one is no sum of cells.
+        None where all have many, so that the law of the noise tells it as well,
+        and where one is no sum of cells.
         """
         weights: dict[int, Fraction] = {}
         for place, factor in factors:
@@ -203,7 +218,9 @@ class CorePlan:
 
 @dataclass(frozen=True)
 class Stage:
-    """Cores that are read together, and the derived tables that are made for them of what was released before."""
+    """Cores that are read together, and the derived tables that are made for them of what was
+    released before.
+    """
 
     derived: tuple[DerivedQuery, ...]
     cores: tuple[CorePlan, ...]
@@ -211,16 +228,16 @@ class Stage:
 
 @dataclass(frozen=True)
 class Plan:
-    """A statement as it will be run and paid for; ``cubes`` tells which released tables are put together of cores.
+    """A statement as it will be run and paid for;
+    ``cubes`` tells which released tables are put together of cores.
 
-    ``clamped`` says which values are clamped to their bounds, ``evident`` which groups need evidence of their rows.
-    ``collection`` tells, where the result has debiased
-    numbers, which columns have intervals.
-    ``fixed`` tells whether the statement itself names its price, ``pilot`` whether what it releases is to tell that of
-    a better answer (``docs/proofs/accuracy.md``), ``refined`` whether it shall be as exact as its price buys although
-    earlier answers tell it less exactly.
-    ``unfound`` are columns whose bounds are found before it is answered: then ``replanned`` gives the plan that is
-    charged and answered.
+    ``clamped`` says which values are clamped to their bounds, ``evident`` which groups need
+    evidence of their rows. ``collection`` tells, where the result has debiased numbers, which
+    columns have intervals. ``fixed`` tells whether the statement itself names its price, ``pilot``
+    whether what it releases is to tell that of a better answer (``docs/proofs/accuracy.md``),
+    ``refined`` whether it shall be as exact as its price buys although earlier answers tell it less
+    exactly. ``unfound`` are columns whose bounds are found before it is answered: then
+    ``replanned`` gives the plan that is charged and answered.
     """
 
     text: str
@@ -258,7 +275,9 @@ class Plan:
 
     @cached_property
     def stages(self) -> tuple[Stage, ...]:
-        """The cores in their order, cut where a core reads a table derived from one that is not released yet."""
+        """The cores in their order, cut where a core reads a table derived from one that is not
+        released yet.
+        """
         tables = {table.name: table for table in self.derived}
         starts: list[int] = []
         for place, core in enumerate(self.cores):
@@ -274,7 +293,9 @@ class Plan:
         return tuple(found)
 
     def written(self) -> Plan:
-        """This plan with its engine SQL written, so that nothing can fail between the charge and the engine."""
+        """This plan with its engine SQL written,
+        so that nothing can fail between the charge and the engine.
+        """
         try:
             for core in self.cores:
                 assert core.sql

@@ -1,4 +1,5 @@
-"""The columns of a result, where the intervals of what they show come from, and their types by DuckDB's names.
+"""The columns of a result, where the intervals of what they show come from,
+and their types by DuckDB's names.
 
 All clients read one record for each type. Proved in ``docs/proofs/execution.md``.
 """
@@ -11,17 +12,20 @@ from datetime import date
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-#: The ends of the interval of a number, of a date or a timestamp, or of each element of a list: lower ends, upper ends.
+#: The ends of the interval of a number, of a date or a timestamp,
+#: or of each element of a list: #: lower ends, upper ends.
 CellInterval: TypeAlias = tuple[float, float] | tuple[date, date] | tuple[list[Any], list[Any]]
 
 
 @dataclass(frozen=True)
 class OutputColumn:
-    """One column of the result: its name, its type in the sandbox, and where its interval comes from.
+    """One column of the result: its name, its type in the sandbox,
+    and where its interval comes from.
 
-    ``aggregate`` is the place of the aggregate of ``core`` (or of ``cube``) that the column is, where it is one;
-    ``computed`` is what the column computes of aggregates of one released row, and ``exact`` tells that the interval of
-    this is exact. ``row`` tells which of the numbers at the end of each row of post-processing is that row's.
+    ``aggregate`` is the place of the aggregate of ``core`` (or of ``cube``) that the column is,
+    where it is one; ``computed`` is what the column computes of aggregates of one released row, and
+    ``exact`` tells that the interval of this is exact. ``row`` tells which of the numbers at the
+    end of each row of post-processing is that row's.
     """
 
     name: str
@@ -46,9 +50,11 @@ class OutputColumn:
 
 @dataclass(frozen=True)
 class IntervalEndColumns:
-    """An expression over one row of a released table; post-processing reads the ends of its interval as columns.
+    """An expression over one row of a released table;
+    post-processing reads the ends of its interval as columns.
 
-    ``aggregate`` is the place of the aggregate that it is, where it is one; ``type`` is that of the ends.
+    ``aggregate`` is the place of the aggregate that it is, where it is one;
+    ``type`` is that of the ends.
     """
 
     table: str
@@ -65,7 +71,9 @@ class IntervalEndColumns:
 
 @dataclass(frozen=True)
 class CollectionEnds:
-    """Where a row of post-processing has the ends of the interval of a debiased column, by the collection alone."""
+    """Where a row of post-processing has the ends of the interval of a debiased column,
+    by the collection alone.
+    """
 
     column: int
     low: int
@@ -74,15 +82,18 @@ class CollectionEnds:
 
 @dataclass(frozen=True)
 class Resampling:
-    """Post-processing on many samples of the noise of its ``tables``, for intervals of what several released rows make.
+    """Post-processing on many samples of the noise of its ``tables``,
+    for intervals of what several released rows make.
 
     Attributes:
-        sql: post-processing on all samples, with the percentiles of its columns; empty where no column is wanted.
+        sql: post-processing on all samples, with the percentiles of its columns;
+            empty where no column is wanted.
         wanted: the columns of the result that get an interval so.
         known: those that are the same whatever the noise is, and tell the rows of the result apart.
         tables: the released tables that post-processing reads.
         without: the columns that have no interval because noise chooses what they show.
-        of_shown: the wanted columns that are made of several rows of tables which are read without some groups.
+        of_shown: the wanted columns that are made of several rows of tables which are read without
+            some groups.
     """
 
     sql: str
@@ -112,11 +123,13 @@ class ResultColumnType:
     Attributes:
         postgresql: PostgreSQL's name of the type that clients of the wire are told.
         code: The type object of PEP 249 that equals its name; None where none does.
-        arrow: Its Arrow type; None where it is sent as text, and of decimals, whose digits their name has.
+        arrow: Its Arrow type; None where it is sent as text, and of decimals,
+            whose digits their name has.
         pandas: The ``dtype`` of a column without NULL.
         pandas_with_null: The ``dtype`` of a column with NULL; None where the values tell it.
         side: The edge along which its values are written in a table.
-        has_intervals: Whether its values are numbers, which may have intervals with ends that are doubles.
+        has_intervals: Whether its values are numbers,
+            which may have intervals with ends that are doubles.
         ends_as_itself: Whether its values have intervals with ends of the type itself.
     """
 
@@ -216,7 +229,8 @@ RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType(
 
 
 def result_type(name: str) -> ResultColumnType | None:
-    """The record of a type with its digits or members; None of lists and of types that dpsql does not know.
+    """The record of a type with its digits or members;
+    None of lists and of types that dpsql does not know.
 
     >>> result_type("DECIMAL(38,2)").postgresql, result_type("BIGINT[]")
     ('numeric', None)

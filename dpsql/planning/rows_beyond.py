@@ -1,7 +1,7 @@
 """What is told of an answer under limits that are known to leave out a part of a table's rows.
 
-The part stands in the schema (``rows_beyond_limit``), as `dpsql schema tune` estimated it of released counts: to say it
-tells nothing more of the data. Proved in ``docs/proofs/tune.md``.
+The part stands in the schema (``rows_beyond_limit``), as `dpsql schema tune` estimated it of
+released counts: to say it tells nothing more of the data. Proved in ``docs/proofs/tune.md``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ LIMITED_BY_ROWS = (RowCount, ClampedSum, ProductSum, Histogram, Frequencies)
 
 
 def rows_beyond_limits(cores: Sequence[CorePlan], tables: Mapping[str, Table]) -> tuple[str, ...]:
-    """One sentence for each table of which limits leave out rows of an answer, as far as the schema tells it."""
+    """One sentence for each table of which limits leave out rows of an answer,
+    as far as the schema tells it.
+    """
     said = dict[str, None]()
     for core in cores:
         if not _is_limited_by_rows(core):
@@ -52,14 +54,18 @@ def _said(table: Table, about: str, of_rows: str) -> Iterator[str]:
 
 
 def _limited_scans(relation: Relation) -> Iterator[Scan]:
-    """The private tables whose limits of rows hold the rows of the relation, or those of its subqueries per unit."""
+    """The private tables whose limits of rows hold the rows of the relation,
+    or those of its subqueries per unit.
+    """
     for source in chain.from_iterable(map(sources, joined_relations(relation))):
         if isinstance(source, Scan) and source.unit is not None and source.multiplies:
             yield source
 
 
 def joined_relations(relation: Relation) -> Iterator[Relation]:
-    """The relation, and those of the subqueries that it joins: of the rows of each unit, and of rows that they list."""
+    """The relation, and those of the subqueries that it joins: of the rows of each unit,
+    and of rows that they list.
+    """
     yield relation
     for source in sources(relation):
         match source:

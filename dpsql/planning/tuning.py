@@ -1,4 +1,5 @@
-"""The plan of a tuning: public ladders of limits and bounds, and noisy counts of the units on each step of them.
+"""The plan of a tuning: public ladders of limits and bounds,
+and noisy counts of the units on each step of them.
 
 Proved in ``docs/proofs/tune.md``.
 """
@@ -29,10 +30,11 @@ from dpsql.sql.ir.core import Aggregate, Core, Frequencies
 #: Rungs of a ladder from 1 to 10: of limits, and of bounds.
 LIMIT_RUNGS = 10
 BOUND_RUNGS = 20
-#: By this part of the way to the next rung a number may lie above a rung and still be taken for one that does not:
-#: logarithms are doubles, and so 1,000 is not above 1,000.
+#: By this part of the way to the next rung a number may lie above a rung and still be taken for one
+#: that does not: logarithms are doubles, and so 1,000 is not above 1,000.
 SLACK = 0.05
-#: The rungs of bounds from 1 to 10: preferred numbers, each about an eighth larger than the one before.
+#: The rungs of bounds from 1 to 10: preferred numbers,
+#: each about an eighth larger than the one #: before.
 PREFERRED = tuple(
     map(
         Fraction, "1 1.12 1.25 1.4 1.6 1.8 2 2.24 2.5 2.8 3.15 3.55 4 4.5 5 5.6 6.3 7.1 8 9".split()
@@ -56,7 +58,9 @@ class Ladder:
     signed: bool
 
     def place(self, column: str) -> str:
-        """The SQL of the place, a whole number from 0 to one less than there are rungs; that of NULL is 0."""
+        """The SQL of the place, a whole number from 0 to one less than there are rungs;
+        that of NULL is 0.
+        """
         last = len(self.rungs) - 1
         place = self._signed(column, last // 2) if self.signed else self._up(column, LIMIT_RUNGS)
         return f"CAST(GREATEST(LEAST({place}, {last}), 0) AS INTEGER)"
@@ -78,7 +82,8 @@ class Ladder:
 
 
 def of_limits() -> Ladder:
-    """Whole numbers from 1 to the largest limit, ten from 1 to 10, 10 to 100 and so on; small ones stand there twice.
+    """Whole numbers from 1 to the largest limit, ten from 1 to 10, 10 to 100 and so on;
+    small ones stand there twice.
 
     >>> [int(rung) for rung in of_limits().rungs[:16]]
     [1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 31]
@@ -89,7 +94,8 @@ def of_limits() -> Ladder:
 
 
 def of_bounds(sql_type: SqlType) -> Ladder:
-    """Numbers of a type, from the smallest that a bound may be to the largest: preferred ones, 0, and both signs.
+    """Numbers of a type, from the smallest that a bound may be to the largest: preferred ones,
+    0, and both signs.
 
     >>> [str(rung) for rung in of_bounds(SqlType.parse("decimal(3,1)")).rungs[60:72]]
     ['-1/10', '0', '1/10', '1/5', '1/5', '1/5', '1/5', '1/5', '1/5', '3/10', '3/10', '3/10']
@@ -127,7 +133,9 @@ ROWS_SHARE = Fraction(3, 4)
 
 @dataclass(frozen=True)
 class Question:
-    """One number of a unit, of a table or of a column of it, whose distribution is looked for along a public ladder."""
+    """One number of a unit, of a table or of a column of it,
+    whose distribution is looked for along a public ladder.
+    """
 
     table: str
     column: str | None
@@ -135,17 +143,19 @@ class Question:
     ladder: Ladder
 
 
-#: One count in so many reaches a threshold by noise: next to steps with units, and anywhere on the longest ladders.
+#: One count in so many reaches a threshold by noise: next to steps with units,
+#: and anywhere on the #: longest ladders.
 NEAR_ONE_IN = 6_000
 FAR_ONE_IN = 10**9
 
 
 @dataclass(frozen=True)
 class NoisyCounts:
-    """About how many units have a number above one rung of a question's ladder and not above the next.
+    """About how many units have a number above one rung of a question's ladder and not above the
+    next.
 
-    ``deviation`` is the standard deviation of the noise of each count. Noise alone reaches ``near`` in one of
-    `NEAR_ONE_IN` counts, and ``far`` in one of `FAR_ONE_IN`.
+    ``deviation`` is the standard deviation of the noise of each count. Noise alone reaches ``near``
+    in one of `NEAR_ONE_IN` counts, and ``far`` in one of `FAR_ONE_IN`.
     """
 
     counts: tuple[float, ...]
@@ -167,10 +177,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class TuningPlan:
-    """Everything that is read and counted for one tuning; `cost` is that of all mechanisms together.
+    """Everything that is read and counted for one tuning;
+    `cost` is that of all mechanisms together.
 
-    ``reading`` has a core for the limits of each table, and for each column of it. ``price`` is the ε of which each
-    question has its part.
+    ``reading`` has a core for the limits of each table, and for each column of it. ``price`` is the
+    ε of which each question has its part.
     """
 
     reading: Plan
@@ -220,7 +231,9 @@ def deviation_of(histogram: MeasuredHistogram) -> float:
 
 
 def parts_of(questions: Sequence[Question]) -> dict[Question, Fraction]:
-    """The part of the price that each question has: the numbers of rows have the most of it together."""
+    """The part of the price that each question has:
+    the numbers of rows have the most of it together.
+    """
     rows = [question for question in questions if question.sought == "rows per unit"]
     others = [question for question in questions if question.sought != "rows per unit"]
     of_rows = ROWS_SHARE if others else Fraction(1)
@@ -249,7 +262,8 @@ def tuning_plan(
 
     Args:
         text: What the ledger says of it.
-        drafts: Cores in which a unit has one row, whose aggregates read the places of the questions.
+        drafts: Cores in which a unit has one row,
+            whose aggregates read the places of the questions.
         norm: The norm in which noise is added: Laplace noise for L1, Gaussian noise for L2.
         neighbours: Whether a unit comes and goes, or is replaced by another one.
         price: The ε of which each question has its part.

@@ -1,7 +1,9 @@
-"""Released cores as views: what their cells count, by which keys, with which noise, and which later cells they tell.
+"""Released cores as views: what their cells count, by which keys, with which noise,
+and which later cells they tell.
 
-A view is written as JSON. Expressions stand in it as digests of their normal forms, so that any process finds it again.
-What a view tells is decided from plans alone. Proved in ``docs/proofs/views.md``.
+A view is written as JSON. Expressions stand in it as digests of their normal forms, so that any
+process finds it again. What a view tells is decided from plans alone. Proved in
+``docs/proofs/views.md``.
 """
 
 from __future__ import annotations
@@ -44,7 +46,8 @@ def _expression_digest(expression: Expression) -> str:
 class ViewCell:
     """One released cell of a view: what it counts in normal form, and its noise in steps.
 
-    ``place`` is its column among the cells of the released table. A unit of at most ``rows`` rows counts in full.
+    ``place`` is its column among the cells of the released table. A unit of at most ``rows`` rows
+    counts in full.
     """
 
     place: int
@@ -64,10 +67,12 @@ class ViewCell:
 
 @dataclass(frozen=True)
 class StoredView:
-    """A released core: the ledger entry that paid for it, and its groups, of which none was left out.
+    """A released core: the ledger entry that paid for it, and its groups,
+    of which none was left out.
 
-    ``answer`` is the key of the answer that has its rows, ``core`` its place there. ``said`` tells people its keys.
-    ``beyond`` has the name of each key with which rows may be in no group, and an empty text for the others.
+    ``answer`` is the key of the answer that has its rows, ``core`` its place there. ``said`` tells
+    people its keys. ``beyond`` has the name of each key with which rows may be in no group, and an
+    empty text for the others.
     """
 
     answer: str
@@ -81,21 +86,27 @@ class StoredView:
 
 
 def family_digest(core: Core) -> str:
-    """A digest of the joined tables of a core, without its conditions: views of other tables do not answer it."""
+    """A digest of the joined tables of a core, without its conditions:
+    views of other tables do not answer it.
+    """
     found = normal_core(core)
     return digest((found.tables, found.unit_has_one_row))
 
 
 def is_view(plan: CorePlan) -> bool:
-    """Whether all groups of the core are known and released, so that the core of several of them is a sum of its cells.
+    """Whether all groups of the core are known and released,
+    so that the core of several of them is a sum of its cells.
 
-    A thresholded core lacks the groups that stayed below, and one of a later stage depends on what was released before.
+    A thresholded core lacks the groups that stayed below,
+    and one of a later stage depends on what was released before.
     """
     return plan.selection is None and not plan.derived and bool(plan.cells)
 
 
 def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> StoredView | None:
-    """The view that a core is once it was released under an answer's key; None of one that is none."""
+    """The view that a core is once it was released under an answer's key;
+    None of one that is none.
+    """
     if not is_view(plan) or groups > MOST_GROUPS:
         return None
     found, cells = normal_core(plan.core), list[ViewCell]()
@@ -137,15 +148,18 @@ def _key_name(key: Expression) -> str:
 
 #: The name of the view in conditions over its keys.
 VIEW = "view"
-#: The types of keys that conditions and functions may read: the others have several spellings of one value.
+#: The types of keys that conditions and functions may read:
+#: the others have several spellings of #: one value.
 _READ = frozenset({"boolean", "integer", "decimal", "text", "date", "timestamp"})
 
 
 @dataclass(frozen=True)
 class CellMatch:
-    """A cell that is the sum of a view's cell over those of its groups in which the conditions hold.
+    """A cell that is the sum of a view's cell over those of its groups in which the conditions
+    hold.
 
-    ``conditions`` and ``keys`` read the columns ``k0``, ``k1`` … of the view; ``keys`` are those of the asked core.
+    ``conditions`` and ``keys`` read the columns ``k0``, ``k1`` … of the view;
+    ``keys`` are those of the asked core.
     """
 
     view: StoredView
@@ -155,7 +169,9 @@ class CellMatch:
 
     @property
     def left_out(self) -> frozenset[str]:
-        """The names of keys with which rows may be in no group of the view, while the asked groups count them."""
+        """The names of keys with which rows may be in no group of the view,
+        while the asked groups count them.
+        """
         listed = {
             each.arguments[0]
             for each in self.conditions
@@ -168,15 +184,17 @@ class CellMatch:
 
 
 def is_asked_of_views(plan: CorePlan) -> bool:
-    """Whether a core may be answered of views: its groups are public, and it has nothing but cells."""
+    """Whether a core may be answered of views: its groups are public,
+    and it has nothing but cells.
+    """
     return plan.selection is None and not plan.histograms and not plan.derived
 
 
 def match(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> CellMatch | None:
     """How a view answers a cell; None where it does not.
 
-    ``rows`` is how many rows a unit may have that the asked core counts in full: the view has to count them in full,
-    too.
+    ``rows`` is how many rows a unit may have that the asked core counts in full:
+    the view has to count them in full, too.
     """
     columns = {name: f"k{place}" for place, name in enumerate(view.keys)}
     keys = [over_keys(key, columns) for key in core.keys]
@@ -204,9 +222,11 @@ def _known(expressions: Sequence[Expression | None]) -> tuple[Expression, ...]:
 
 
 def over_keys(expression: Expression, columns: Mapping[str, str]) -> Expression | None:
-    """The expression over the columns of a view that stand for these keys; None where it reads anything else.
+    """The expression over the columns of a view that stand for these keys;
+    None where it reads anything else.
 
-    A key that is shown as it is may have any type; one that is read by a function or a condition has one spelling.
+    A key that is shown as it is may have any type;
+    one that is read by a function or a condition has one spelling.
     """
     name = columns.get(_expression_digest(expression))
     if name is not None:
@@ -238,7 +258,9 @@ def _key(name: str, sql_type: SqlType) -> ColumnRef:
 
 
 def _is_one_group(found: CellMatch) -> bool:
-    """Whether each asked group is one group of the view: the asked keys, with what the conditions fix, are its keys."""
+    """Whether each asked group is one group of the view: the asked keys,
+    with what the conditions fix, are its keys.
+    """
     shown = _shown(found)
     return all(f"k{place}" in shown for place in range(len(found.view.keys)))
 

@@ -1,4 +1,5 @@
-"""Intervals of debiased numbers: how far the clients' own randomness, and the noise of released counts, move them.
+"""Intervals of debiased numbers: how far the clients' own randomness,
+and the noise of released counts, move them.
 
 Proved in ``docs/proofs/local.md``.
 """
@@ -17,7 +18,9 @@ from dpsql.sql.binder.collected.debias import HIGH, LOW
 def without_collection_ends(
     columns: tuple[OutputColumn, ...],
 ) -> tuple[tuple[OutputColumn, ...], tuple[OutputColumn, ...], tuple[CollectionEnds, ...]]:
-    """The columns of a result, those behind them that hold ends of intervals, and of which columns these are."""
+    """The columns of a result, those behind them that hold ends of intervals,
+    and of which columns these are.
+    """
     low = {
         int(each.name.removeprefix(LOW)): at
         for at, each in enumerate(columns)
@@ -41,9 +44,10 @@ def with_debiased_intervals(
 ) -> list[tuple[CellInterval | None, ...]]:
     """The intervals of a result with those of its debiased columns.
 
-    Other columns of a result with debiased numbers have none: noise alone does not tell how far off these are. Where
-    nothing was released, the collection's randomness is all that there is. Elsewhere that and the noise are
-    independent, so that the distances to each end add up in squares; a cell whose noise has no interval has none.
+    Other columns of a result with debiased numbers have none: noise alone does not tell how far off
+    these are. Where nothing was released, the collection's randomness is all that there is.
+    Elsewhere that and the noise are independent, so that the distances to each end add up in
+    squares; a cell whose noise has no interval has none.
     """
     if plan.collection is None:
         return intervals

@@ -1,7 +1,8 @@
-"""A graphical model that is fitted to released marginals by Private-PGM (the package mbi), and rows drawn of it.
+"""A graphical model that is fitted to released marginals by Private-PGM (the package mbi),
+and rows drawn of it.
 
-McKenna, Sheldon and Miklau (2019), "Graphical-model based estimation and inference for differential privacy". All of it
-is post-processing of released counts; proved in ``docs/proofs/synthetic.md``.
+McKenna, Sheldon and Miklau (2019), "Graphical-model based estimation and inference for differential
+privacy". All of it is post-processing of released counts; proved in ``docs/proofs/synthetic.md``.
 """
 
 from __future__ import annotations
@@ -42,7 +43,9 @@ def require_mbi() -> ModuleType:
 
 
 class GraphicalModel:
-    """A model of columns with so many values each, which is fitted anew whenever a marginal is added."""
+    """A model of columns with so many values each,
+    which is fitted anew whenever a marginal is added.
+    """
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._mbi, self._sizes = require_mbi(), tuple(sizes)
@@ -51,7 +54,9 @@ class GraphicalModel:
         self._fitted: Any = None
 
     def admitted(self, chosen: Sequence[tuple[int, int]]) -> list[bool]:
-        """Which pairs may be added to those that are chosen, so that the model stays small enough."""
+        """Which pairs may be added to those that are chosen,
+        so that the model stays small enough.
+        """
         return [self._cells([*chosen, pair]) <= MOST_CELLS for pair in self._pairs]
 
     def approximate(self, measured: Sequence[MeasuredMarginal]) -> list[NDArray[np.float64]]:
@@ -81,7 +86,9 @@ class GraphicalModel:
         return [np.asarray(drawn.data[_name(place)], np.int64) for place in range(len(self._sizes))]
 
     def _fit(self, measured: Sequence[MeasuredMarginal], steps: int) -> None:
-        """Fit the model to the measured marginals by mirror descent, from where the last fit has ended."""
+        """Fit the model to the measured marginals by mirror descent,
+        from where the last fit has ended.
+        """
         given = [
             self._mbi.LinearMeasurement(
                 np.array(each.counts),
@@ -97,7 +104,9 @@ class GraphicalModel:
         )
 
     def _pair(self, one: int, other: int) -> NDArray[np.float64]:
-        """The model's counts of a pair, by eliminating all other columns from the factors of its potentials."""
+        """The model's counts of a pair,
+        by eliminating all other columns from the factors of its potentials.
+        """
         operands: list[Any] = []
         potentials = self._fitted.potentials
         for clique in potentials.cliques:

@@ -1,6 +1,8 @@
-"""The ends of intervals as columns of the answer: ``x_low`` and ``x_high`` behind each column ``x`` that has them.
+"""The ends of intervals as columns of the answer:
+``x_low`` and ``x_high`` behind each column ``x`` that has them.
 
-Which columns have intervals follows from the plan alone, so that an answer is described as it is given.
+Which columns have intervals follows from the plan alone,
+so that an answer is described as it is given.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from dpsql.sql.analysis.grouping_levels import shapes
 
 
 def columns_with_intervals(plan: Plan) -> tuple[OutputColumn, ...]:
-    """The columns of a plan's answer, each that may have intervals followed by those of its ends."""
+    """The columns of a plan's answer,
+    each that may have intervals followed by those of its ends.
+    """
     estimated = _estimated(plan)
     names, found = [column.name for column in plan.columns], list[OutputColumn]()
     for place, column in enumerate(plan.columns):
@@ -29,7 +33,9 @@ def columns_with_intervals(plan: Plan) -> tuple[OutputColumn, ...]:
 
 
 def with_interval_columns(plan: Plan, result: Result) -> Result:
-    """The answer with the columns of `columns_with_intervals`; a cell without an interval has NULL for both ends."""
+    """The answer with the columns of `columns_with_intervals`;
+    a cell without an interval has NULL for both ends.
+    """
     estimated = _estimated(plan)
     rows = [
         tuple(_row_with_interval_ends(row, bars, estimated))

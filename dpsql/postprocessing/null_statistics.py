@@ -24,7 +24,8 @@ _MADE_OF_NULL = (
 def nulls_said(
     plan: Plan, tables: Mapping[str, AnyReleasedTable], rows: Sequence[Sequence[object]]
 ) -> tuple[str, ...]:
-    """One sentence for each reason why columns of an answer are NULL; one of all if their columns are not known.
+    """One sentence for each reason why columns of an answer are NULL;
+    one of all if their columns are not known.
 
     Behind the columns of each row stand the numbers of released rows.
     """

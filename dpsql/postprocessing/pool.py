@@ -1,4 +1,5 @@
-"""The sandboxes of a database, lent to one statement at a time, and the queues in which analysts share its work.
+"""The sandboxes of a database, lent to one statement at a time,
+and the queues in which analysts share its work.
 
 Proved in ``docs/proofs/execution.md`` and ``docs/proofs/timing.md``.
 """
@@ -42,7 +43,9 @@ class Slots:
 
     @contextmanager
     def place(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """A place while this lasts; ``check`` raises where the statement was ended while it waits for its turn."""
+        """A place while this lasts; ``check`` raises where the statement was ended while it waits
+        for its turn.
+        """
         ticket = QueueTicket(analyst)
         with self._lock:
             self._waiting.append(ticket)
@@ -95,8 +98,8 @@ class _Seen:
 class PostProcessors:
     """Makes a sandbox when one is wanted and none is free, and keeps it for the next statement.
 
-    ``schema`` tells the tables of now, the same object while none changes, and ``version`` the version of the data:
-    sandboxes that hold public rows of another are not lent again.
+    ``schema`` tells the tables of now, the same object while none changes, and ``version`` the
+    version of the data: sandboxes that hold public rows of another are not lent again.
     """
 
     def __init__(
@@ -117,7 +120,8 @@ class PostProcessors:
     def lease(
         self, analyst: str, check: Callable[[], None] = lambda: None
     ) -> Iterator[PostProcessor]:
-        """A sandbox for one statement of the analyst; what it released is taken out of it afterwards.
+        """A sandbox for one statement of the analyst;
+        what it released is taken out of it afterwards.
 
         ``check`` raises where the statement was ended while it waits for its turn.
         """
@@ -137,8 +141,9 @@ class PostProcessors:
     ) -> Iterator[PostProcessor | None]:
         """A place among the statements that read private rows, for the length of the block.
 
-        A statement that ``derives`` tables between its stages gets a sandbox that nobody else is lent, and is the only
-        such one. No lease waits for any of this: when it gets free may depend on private rows.
+        A statement that ``derives`` tables between its stages gets a sandbox that nobody else is
+        lent, and is the only such one. No lease waits for any of this: when it gets free may depend
+        on private rows.
         """
         alone = self._deriving.place(analyst, check) if derives else nullcontext()
         with alone, self._readings.place(analyst, check):
@@ -158,7 +163,9 @@ class PostProcessors:
             postprocessor.close()
 
     def _renew(self) -> _Seen:
-        """Let go of what was read of other tables or another version of the data, and tell those of now."""
+        """Let go of what was read of other tables or another version of the data,
+        and tell those of now.
+        """
         schema, version = self._schema(), self._version()
         seen = self._seen
         if seen is not None and seen.is_now(schema, version):

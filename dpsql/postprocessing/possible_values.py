@@ -1,4 +1,6 @@
-"""What a number that is shown can be, by what the schema and the statement say of it (``docs/proofs/possible.md``)."""
+"""What a number that is shown can be, by what the schema and the statement say of it
+(``docs/proofs/possible.md``).
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ from dpsql.sql.ir.interval import EVERYTHING, Interval
 
 @lru_cache(maxsize=1024)
 def possible(aggregate: Aggregate) -> Interval:
-    """Where an aggregate lies whatever the data hold, as long as they keep what the schema declares."""
+    """Where an aggregate lies whatever the data hold,
+    as long as they keep what the schema declares.
+    """
     argument, known = aggregate.argument, aggregate.function.possible
     match known:
         case Interval():
@@ -57,7 +61,9 @@ def possible(aggregate: Aggregate) -> Interval:
 
 
 def _widest(dispersion: Dispersion, within: Interval) -> Fraction | None:
-    """The greatest spread of values within bounds: that of halves at both ends, of two values for a sample's."""
+    """The greatest spread of values within bounds: that of halves at both ends,
+    of two values for a sample's.
+    """
     if within.low is None or within.high is None:
         return None
     variance = ((within.high - within.low) / 2) ** 2 * (2 if dispersion.of_sample else 1)
@@ -79,7 +85,9 @@ def _different(argument: Expression) -> int | None:
 
 @lru_cache(maxsize=1024)
 def possible_of(sql: str, aggregates: tuple[Aggregate, ...]) -> Interval:
-    """Where an expression over one row of a released table, whose aggregates are ``a0``, ``a1`` …, lies."""
+    """Where an expression over one row of a released table, whose aggregates are ``a0``,
+    ``a1`` …, lies.
+    """
     return _range(SANDBOX.parse(sql), aggregates)
 
 
@@ -144,7 +152,9 @@ def _quotient(node: exp.Div, aggregates: tuple[Aggregate, ...]) -> Interval:
 
 
 def _most_of(part: exp.Expr, whole: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Fraction | None:
-    """The most that one term can be of another one, which counts or adds up at least the same rows; None otherwise."""
+    """The most that one term can be of another one,
+    which counts or adds up at least the same rows; None otherwise.
+    """
     above, below = _term(part), _term(whole)
     if above is None or below is None or below[0] <= 0 or above[0] < 0:
         return None
@@ -213,7 +223,9 @@ def ranges(plan: Plan) -> tuple[Interval, ...]:
 def column_ranges(
     columns: Sequence[OutputColumn], tables: Mapping[str, Core | Cube]
 ) -> tuple[Interval, ...]:
-    """Where the numbers of each column lie that come from one row of the released tables; elsewhere everything."""
+    """Where the numbers of each column lie that come from one row of the released tables;
+    elsewhere everything.
+    """
     return tuple(_range_of_column(column, tables) for column in columns)
 
 
@@ -234,14 +246,18 @@ def _range_of_column(column: OutputColumn, tables: Mapping[str, Core | Cube]) ->
 def shown_within(
     plan: Plan, rows: Sequence[Sequence[object]], intervals: Sequence[Sequence[CellInterval | None]]
 ) -> tuple[list[tuple[object, ...]], list[tuple[CellInterval | None, ...]]]:
-    """The rows of a result and their intervals, with each number at the nearer end where it cannot be what it is."""
+    """The rows of a result and their intervals,
+    with each number at the nearer end where it cannot be what it is.
+    """
     within = ranges(plan)
     kept = [tuple(map(nearest, row, within)) for row in rows]
     return kept, [tuple(map(ends_within, each, within)) for each in intervals]
 
 
 def nearest(value: object, within: Interval) -> object:
-    """A number at the nearer end where it lies outside; a map of numbers with each of them so; all else as it is."""
+    """A number at the nearer end where it lies outside; a map of numbers with each of them so;
+    all else as it is.
+    """
     match value:
         case dict():
             return {key: nearest(each, within) for key, each in value.items()}

@@ -1,4 +1,5 @@
-"""The sandbox: an in-memory DuckDB without files, extensions or network, and the tables that are put into it.
+"""The sandbox: an in-memory DuckDB without files, extensions or network,
+and the tables that are put into it.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -67,7 +68,9 @@ PublicRows = Callable[[str], Sequence[tuple[object, ...]]]
 
 
 class Sandbox:
-    """Public tables under the schema ``public``, released ones under ``released``; one statement uses it at a time."""
+    """Public tables under the schema ``public``, released ones under ``released``;
+    one statement uses it at a time.
+    """
 
     def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
         self._schema, self._public_rows = schema, public_rows
@@ -82,7 +85,9 @@ class Sandbox:
         )
 
     def describe(self, sql: str) -> list[tuple[str, str]]:
-        """The names and types of the columns of a query; StatementError where it does not fit its tables."""
+        """The names and types of the columns of a query;
+        StatementError where it does not fit its tables.
+        """
         try:
             bound = self._connection.sql(sql)
         except duckdb.Error as error:
@@ -158,7 +163,9 @@ class Sandbox:
         more: Mapping[str, str],
         values: Sequence[Sequence[object]],
     ) -> None:
-        """The released rows of a core or a cube, with ``more`` columns beside them and their values."""
+        """The released rows of a core or a cube,
+        with ``more`` columns beside them and their values.
+        """
         types = {**column_types(table.shape), **more}
         self.create(name, types)
         self.insert(name, [*columns_of(table), *values], types)
@@ -213,7 +220,8 @@ class Sandbox:
 
 
 def column_types(shape: Core | Cube) -> dict[str, str]:
-    """The columns of a released table: the number of the row, keys, which keys it is a total over, aggregates.
+    """The columns of a released table: the number of the row, keys,
+    which keys it is a total over, aggregates.
 
     Also whether a group is shown, if its table may have groups that are not.
     """
@@ -246,7 +254,9 @@ def columns_of(table: ReleasedTable | CubeTable) -> list[Sequence[object]]:
 
 
 def _as_array(values: Sequence[object], sql_type: str) -> NDArray[Any] | None:
-    """Integers and doubles without NULL as an array that DuckDB reads in one go; None for any other column."""
+    """Integers and doubles without NULL as an array that DuckDB reads in one go;
+    None for any other column.
+    """
     kind = _ARRAYS.get(sql_type)
     if kind is None or not set(map(type, values)) <= {int if kind is np.int64 else float}:
         return None

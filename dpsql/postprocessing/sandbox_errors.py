@@ -1,4 +1,6 @@
-"""What goes wrong over released rows, in dpsql's words and PostgreSQL's codes: no value, and no word of DuckDB's."""
+"""What goes wrong over released rows, in dpsql's words and PostgreSQL's codes: no value,
+and no word of DuckDB's.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from dpsql.errors import Error, PostProcessingFailed, PostProcessingStopped, Sta
 
 _OPERATOR: Final = re.compile(r"argument types '(?P<sign>[^\w(]+)\((?P<types>.*?)\)'")
 _FUNCTION: Final = re.compile(r"argument types '(?P<name>\w+)\((?P<types>.*?)\)'")
-#: The SQLSTATE, what DuckDB says of a statement with a name of the statement in it, and what is said.
+#: The SQLSTATE, what DuckDB says of a statement with a name of the statement in it,
+#: and what is #: said.
 _NAMED: Final = (
     (
         "42803",
@@ -53,7 +56,8 @@ _STILL: Final = "; what was charged stays charged"
 
 
 def unfit(error: duckdb.Error) -> StatementError:
-    """The error for a query that does not fit its tables; it speaks of the statement and the schema alone.
+    """The error for a query that does not fit its tables;
+    it speaks of the statement and the schema alone.
 
     >>> print(unfit(duckdb.BinderException("No function matches the given name and argument types '+(TEXT, DATE)'")))
     E_SHELL operator does not exist: TEXT + DATE; a CAST may help

@@ -1,1 +1,4 @@
-"""Differential privacy itself: measures, exact noise, selection, the accountant. Knows no SQL and no engine."""
+"""Differential privacy itself: measures, exact noise, selection, the accountant.
+
+Knows no SQL and no engine.
+"""

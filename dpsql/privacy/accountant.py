@@ -1,4 +1,7 @@
-"""The accountant: charges a plan's cost to the ledger, durably, or refuses it. ``docs/proofs/accountant.md``."""
+"""The accountant: charges a plan's cost to the ledger, durably, or refuses it.
+
+``docs/proofs/accountant.md``.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,9 @@ class _Single:
 
 @final
 class Charge(_Single, Generic[P_co]):
-    """Proof that a plan was paid for in a durable ledger entry; it is redeemed once, in the process that paid."""
+    """Proof that a plan was paid for in a durable ledger entry; it is redeemed once,
+    in the process that paid.
+    """
 
     __slots__ = ("_cost", "_entry", "_lock", "_plan", "_process", "_redeemed")
 
@@ -90,7 +95,8 @@ class PlanBatch(Priced, Protocol[P_co]):
 
 
 def divided(charge: Charge[PlanBatch[PlanT]]) -> tuple[Charge[PlanT], ...]:
-    """A charge for each of the plans that were paid for together, which uses up the one that paid for them.
+    """A charge for each of the plans that were paid for together,
+    which uses up the one that paid for them.
 
     ``docs/proofs/workload.md``.
     """
@@ -100,9 +106,11 @@ def divided(charge: Charge[PlanBatch[PlanT]]) -> tuple[Charge[PlanT], ...]:
 
 @final
 class Accountant(_Single):
-    """Holds the releases of one database within its budget, and those of an analyst within that analyst's cap.
+    """Holds the releases of one database within its budget,
+    and those of an analyst within that analyst's cap.
 
-    With ``refresh`` it does so in each window of the calendar; without, for the whole life of the ledger.
+    With ``refresh`` it does so in each window of the calendar; without,
+    for the whole life of the ledger.
     """
 
     def __init__(
@@ -144,7 +152,8 @@ class Accountant(_Single):
     def spend(self, plan: PlanT, *, analyst: str, statement: str, cells: str = "") -> Charge[PlanT]:
         """Charge the plan's cost, durably on return, or raise BudgetExhausted and charge nothing.
 
-        ``cells`` is what the journal shall say of the plan: JSON for a person to read; no decision rests on it.
+        ``cells`` is what the journal shall say of the plan: JSON for a person to read;
+        no decision rests on it.
         """
         cost = plan.cost.rounded_up()
         self._budget.require_price(cost)
@@ -158,7 +167,9 @@ class Accountant(_Single):
         return Charge(_MINT, plan, cost, entry)
 
     def give_up(self, charge: Charge[Priced], key: str) -> None:
-        """Leave a charge for which nothing was released, and nothing will be, to `resumed`; durable on return."""
+        """Leave a charge for which nothing was released, and nothing will be, to `resumed`;
+        durable on return.
+        """
         self._ledger.give_up(key, charge.entry)
 
     def given_up(self, key: str) -> int | None:
@@ -169,8 +180,8 @@ class Accountant(_Single):
     def resumed(
         self, plan: PlanT, key: str, *, analyst: str, statement: str, cells: str
     ) -> Charge[PlanT] | None:
-        """The charge that was given up under the key, if it paid for this plan in the present window; nobody else has
-        it, and it is durable that nobody else can take it up."""
+        """The charge that was given up under the key, if it paid for this plan in the present
+        window; nobody else has it, and it is durable that nobody else can take it up."""
         cost = plan.cost.rounded_up()
         wanted = (storable(analyst), storable(statement), storable(cells), cost)
         begins = self._begins
@@ -191,7 +202,9 @@ class Accountant(_Single):
         return self._ledger.spent(analyst, self._begins, self._tally)
 
     def group(self, size: int) -> Guarantee:
-        """What each window, or the whole life of a ledger that has none, promises to a group of ``size`` units."""
+        """What each window, or the whole life of a ledger that has none,
+        promises to a group of ``size`` units.
+        """
         return self._budget.group(size)
 
     @property

@@ -1,7 +1,7 @@
 """A declared budget, what it promises to groups, and the windows in which it is renewed.
 
-Proved in ``docs/proofs/accountant.md`` and ``docs/proofs/window.md``. The rules by which it may add up, other than its
-own, are proved in ``docs/proofs/rule.md``.
+Proved in ``docs/proofs/accountant.md`` and ``docs/proofs/window.md``. The rules by which it may add
+up, other than its own, are proved in ``docs/proofs/rule.md``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from dpsql.errors import DataError
 from dpsql.privacy.accountants import CONVERSION_SHARE, DEFAULT, CompositionRule
 from dpsql.privacy.measure import FREE, Cost, Guarantee, epsilon_of_rho, shown
 
-#: Prices below this share of a budget are refused: they are mistakes, or an attempt to ask for ever.
+#: Prices below this share of a budget are refused: they are mistakes,
+#: or an attempt to ask for #: ever.
 SMALLEST_SHARE = Fraction(1, 2**40)
 
 
@@ -25,8 +26,8 @@ SMALLEST_SHARE = Fraction(1, 2**40)
 class Budget:
     """The (ε, δ) that everything released together may reach, as the owner declared it.
 
-    ``conversion_share`` of δ pays for turning zCDP into (ε, δ), what is left for the thresholds of group keys; a
-    ``rule`` may take another part of it (`CompositionRule.conversion`).
+    ``conversion_share`` of δ pays for turning zCDP into (ε, δ), what is left for the thresholds of
+    group keys; a ``rule`` may take another part of it (`CompositionRule.conversion`).
     """
 
     epsilon: Fraction
@@ -65,12 +66,16 @@ class Budget:
 
     @property
     def rho_total(self) -> Fraction:
-        """The zCDP that (ε, δ_conversion) admits, rounded down; 0 in a pure budget, and where the rule adds no ρ."""
+        """The zCDP that (ε, δ_conversion) admits, rounded down; 0 in a pure budget,
+        and where the rule adds no ρ.
+        """
         return self.rule.rho_total(self.promise)
 
     @property
     def is_tallied(self) -> bool:
-        """Whether the rule needs a sum of its own over the entries (`weight`), held against `allowance`."""
+        """Whether the rule needs a sum of its own over the entries (`weight`),
+        held against `allowance`.
+        """
         return self.rule.is_tallied
 
     @cached_property
@@ -79,11 +84,15 @@ class Budget:
         return self.rule.allowance(self.promise)
 
     def weight(self, cost: Cost) -> Fraction:
-        """What an entry of this cost uses of the allowance; more than all of it where the rule does not hold for it."""
+        """What an entry of this cost uses of the allowance;
+        more than all of it where the rule does not hold for it.
+        """
         return self.rule.weight(self.promise, cost)
 
     def is_next_to_nothing(self, cost: Cost) -> bool:
-        """Whether the cost is below what the budget admits for a single charge, whatever is left."""
+        """Whether the cost is below what the budget admits for a single charge,
+        whatever is left.
+        """
         low = self._least
         return (cost.epsilon is not None and cost.epsilon < low) or 2 * cost.rho < low**2 / 4
 
@@ -101,7 +110,8 @@ class Budget:
     def group(self, size: int, *, thresholds: bool = True) -> Guarantee:
         """What the budget promises to ``size`` units together.
 
-        ``thresholds=False`` is for a ledger in which no entry has a δ: there the zCDP side keeps its δ.
+        ``thresholds=False`` is for a ledger in which no entry has a δ:
+        there the zCDP side keeps its δ.
         """
         if isinstance(size, bool) or not isinstance(size, int) or size < 1:
             raise DataError("a group has at least 1 unit")
@@ -115,7 +125,9 @@ class Budget:
 
 
 def _grown(delta: Fraction, epsilon: Fraction, size: int) -> Fraction:
-    """At least δ(1 + e^ε + … + e^((size − 1)ε)), the δ of a group; 1, which promises nothing, where it is more."""
+    """At least δ(1 + e^ε + … + e^((size − 1)ε)), the δ of a group; 1, which promises nothing,
+    where it is more.
+    """
     exponent = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
     if exponent * (size - 1) > 700:
         return Fraction(1)
@@ -210,9 +222,10 @@ def _first_day(refresh: Refresh, number: int) -> date:
 class Lifetime:
     """What everything promises together that is released until the present window ends.
 
-    ``windows`` is at least the number of those that were begun, the present one with them, and 1 for a budget that is
-    never renewed; ``spent`` is the sum of all entries there are, ``before`` of those before the present window.
-    ``passed`` tells that the window's entries are more than its budget now holds, by a sum that is the rule's own.
+    ``windows`` is at least the number of those that were begun, the present one with them, and 1
+    for a budget that is never renewed; ``spent`` is the sum of all entries there are, ``before`` of
+    those before the present window. ``passed`` tells that the window's entries are more than its
+    budget now holds, by a sum that is the rule's own.
     """
 
     budget: Budget
@@ -223,18 +236,22 @@ class Lifetime:
 
     @property
     def delta(self) -> Fraction:
-        """δ of each window, added up, and not less than that of the entries; 1, which promises nothing, at most."""
+        """δ of each window, added up, and not less than that of the entries; 1,
+        which promises nothing, at most.
+        """
         present = self.before.delta + self.budget.delta_selection
         entries = max(self.spent.delta, present) + self._conversion
         return min(max(self.budget.delta * self.windows, entries), Fraction(1))
 
     @property
     def epsilon(self) -> Fraction | None:
-        """The smaller of ε added up and zCDP added up, and not less than what the entries add up to.
+        """The smaller of ε added up and zCDP added up,
+        and not less than what the entries add up to.
 
-        These are what was spent, and what was spent before the present window with all that it may still spend. They
-        are more only where the schema once had a larger budget, or where windows went by ε and by zCDP in turn.
-        None: no ε holds at this δ, since Gaussian noise was used and the schema now adds up ε alone.
+        These are what was spent, and what was spent before the present window with all that it may
+        still spend. They are more only where the schema once had a larger budget, or where windows
+        went by ε and by zCDP in turn. None: no ε holds at this δ, since Gaussian noise was used and
+        the schema now adds up ε alone.
         """
         promised = self.budget.epsilon * self.windows
         if self._most_rho and self._conversion and self.windows > 1:
@@ -247,7 +264,9 @@ class Lifetime:
         return None if spent is None or present is None else max(promised, spent, present)
 
     def _with_the_present(self) -> Fraction | None:
-        """The ε of what was spent before the present window and of all that this one may hold; None: there is none."""
+        """The ε of what was spent before the present window and of all that this one may hold;
+        None: there is none.
+        """
         before = self._added(self.before)
         apart = None if before is None else before + self.budget.epsilon
         if not self._most_rho or not self._conversion:
@@ -256,7 +275,9 @@ class Lifetime:
         return together if apart is None else min(apart, together)
 
     def _added(self, cost: Cost) -> Fraction | None:
-        """What entries add up to: the smaller of the sum of ε and of zCDP converted; None where there is neither."""
+        """What entries add up to: the smaller of the sum of ε and of zCDP converted;
+        None where there is neither.
+        """
         if not self._conversion or cost.rho == 0:
             return cost.epsilon
         converted = epsilon_of_rho(cost.rho, self._conversion)
@@ -269,7 +290,9 @@ class Lifetime:
 
     @property
     def _conversion(self) -> Fraction:
-        """The δ at which zCDP is converted; 0 where there is none or where it would not be below 1."""
+        """The δ at which zCDP is converted;
+        0 where there is none or where it would not be below 1.
+        """
         delta = self.budget.delta_conversion * self.windows
         return delta if delta < 1 else Fraction(0)
 

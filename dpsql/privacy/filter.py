@@ -18,9 +18,10 @@ from dpsql.privacy.measure import FREE, Cost, shown
 def admits(budget: Budget, spent: Cost, cost: Cost, tallied: Fraction = Fraction(0)) -> bool:
     """Whether a release of this cost keeps all that was spent within the budget.
 
-    The filter: δ stays within its selection share, and the budget's rule holds for all that was charged: by default the
-    sum of ε stays within ε or the sum of ρ within the total ρ. Another rule looks at its own sum alone, which for some
-    is ``tallied``. The decision uses declared and public figures only, never an answer.
+    The filter: δ stays within its selection share, and the budget's rule holds for all that was
+    charged: by default the sum of ε stays within ε or the sum of ρ within the total ρ. Another rule
+    looks at its own sum alone, which for some is ``tallied``. The decision uses declared and public
+    figures only, never an answer.
     """
     after = spent + cost
     if after.delta > budget.delta_selection:
@@ -30,7 +31,8 @@ def admits(budget: Budget, spent: Cost, cost: Cost, tallied: Fraction = Fraction
 
 @dataclass(frozen=True)
 class AnswersLeft:
-    """How many answers of one cost a budget admits now, of how many where nothing is spent: what people count in.
+    """How many answers of one cost a budget admits now, of how many where nothing is spent:
+    what people count in.
 
     ``str()`` says it of answers that cost what a statement does.
 
@@ -45,7 +47,9 @@ class AnswersLeft:
 
     @property
     def part(self) -> str:
-        """The part of the whole budget that one such answer takes, rounded up to one of as many equal parts."""
+        """The part of the whole budget that one such answer takes,
+        rounded up to one of as many equal parts.
+        """
         return f"1/{self.total:,}" if self.total > 1 else "all" if self.total else "more than all"
 
     @property
@@ -79,7 +83,8 @@ class AnswersLeft:
 
 @dataclass(frozen=True)
 class FilterState:
-    """One filter in use: whose it is (None: everybody's, else an analyst's cap), its budget and what was spent.
+    """One filter in use: whose it is (None: everybody's, else an analyst's cap),
+    its budget and what was spent.
 
     ``tallied`` is what the budget's rule has added up, where it adds up something of its own.
     """
@@ -103,7 +108,9 @@ class FilterState:
 
     @property
     def share(self) -> Fraction:
-        """What is left of the budget, from 0 to 1, by the sum that its rule goes by (the better of the two)."""
+        """What is left of the budget, from 0 to 1,
+        by the sum that its rule goes by (the better of the two).
+        """
         return self.budget.rule.share(self.budget.promise, self.total)
 
     @property
@@ -116,7 +123,9 @@ class FilterState:
         return max(self.budget.delta_selection - self.spent.delta, Fraction(0))
 
     def answers_left(self, cost: Cost) -> AnswersLeft:
-        """How many more releases of this cost the filter admits, of how many where nothing is spent."""
+        """How many more releases of this cost the filter admits,
+        of how many where nothing is spent.
+        """
         return AnswersLeft(
             self.affordable(cost), FilterState(self.holder, self.budget, FREE).affordable(cost)
         )
@@ -136,7 +145,9 @@ class FilterState:
         return min(count, int(self.delta // cost.delta)) if cost.delta else count
 
     def require(self, cost: Cost) -> None:
-        """Refuse the cost with a message that says the price, what is left and whose budget it is."""
+        """Refuse the cost with a message that says the price,
+        what is left and whose budget it is.
+        """
         if admits(self.budget, self.spent, cost, self.tallied):
             return
         whose = "the budget" if self.holder is None else f"the cap of {self.holder!r}"
@@ -177,7 +188,8 @@ class FilterState:
 class RemainingBudget:
     """What is left for one analyst: of the total, or of the analyst's cap where that is tighter.
 
-    Where the budget is renewed, this is of the present ``window``; what all windows promise together is ``lifetime``.
+    Where the budget is renewed, this is of the present ``window``;
+    what all windows promise together is ``lifetime``.
     """
 
     standings: tuple[FilterState, ...]
@@ -219,9 +231,11 @@ class RemainingBudget:
         return min(standing.affordable(cost) for standing in self.standings)
 
     def answers_left(self, cost: Cost) -> AnswersLeft:
-        """How many more statements of this cost are admitted, if nobody else asks, of how many where nothing is spent.
+        """How many more statements of this cost are admitted, if nobody else asks,
+        of how many where nothing is spent.
 
-        It is said of the budget that admits the fewest; of the analyst's cap where that admits as few as the total.
+        It is said of the budget that admits the fewest;
+        of the analyst's cap where that admits as few as the total.
         """
         return min(
             (each.answers_left(cost) for each in reversed(self.standings)),
@@ -237,7 +251,9 @@ class RemainingBudget:
         return replace(self, standings=tuple(standing.after(cost) for standing in self.standings))
 
     def shares_after(self, cost: Cost) -> tuple[Fraction, ...] | None:
-        """What would be left of each budget after a charge, from 0 to 1; None where one does not admit it."""
+        """What would be left of each budget after a charge, from 0 to 1;
+        None where one does not admit it.
+        """
         after = self.after(cost)
         return None if after is None else tuple(standing.share for standing in after.standings)
 
@@ -248,14 +264,18 @@ class RemainingBudget:
 
     @property
     def renewed(self) -> str:
-        """When the budget is renewed and what all windows promise, to be said behind what is left; else nothing."""
+        """When the budget is renewed and what all windows promise,
+        to be said behind what is left; else nothing.
+        """
         if self.window is None:
             return ""
         when = "never renewed" if self.renewal is None else f"renewed on {self.renewal}"
         return f", {when} (lifetime: {self.lifetime})"
 
     def require(self, cost: Cost) -> None:
-        """Refuse a cost that does not fit, with the day on which it would where the budget is renewed."""
+        """Refuse a cost that does not fit,
+        with the day on which it would where the budget is renewed.
+        """
         for standing in self.standings:
             try:
                 standing.require(cost)

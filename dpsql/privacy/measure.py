@@ -1,4 +1,6 @@
-"""What a release costs, how costs add up, and how zCDP is said in (ε, δ): proved in ``docs/proofs/measure.md``."""
+"""What a release costs, how costs add up, and how zCDP is said in (ε, δ):
+proved in ``docs/proofs/measure.md``.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +15,24 @@ from typing import Literal, TypeAlias
 from dpsql.errors import DataError, InternalError
 from dpsql.privacy.rounding import exp_bounds, rounded_up
 
-#: Which databases may not be told apart: with and without a unit, or with one unit in the place of another.
+#: Which databases may not be told apart: with and without a unit,
+#: or with one unit in the place of #: another.
 NeighbourRelation: TypeAlias = Literal["add-remove", "replace"]
 
-#: Charged costs are multiples of 1 / GRID, so that no total ever needs a larger denominator. Every decimal of up to
-#: thirty places, every dyadic of up to 192 and every fraction with a small denominator lies on the grid exactly.
+#: Charged costs are multiples of 1 / GRID, so that no total ever needs a larger denominator. Every
+#: decimal of up to thirty places, every dyadic of up to 192 and every fraction with a small
+#: denominator lies on the grid exactly.
 GRID = 2**192 * 3**10 * 5**30 * 7**4 * 11**2 * 13**2
 
-#: Converted figures are given to this many decimal places, rounded in the direction that the function names.
+#: Converted figures are given to this many decimal places,
+#: rounded in the direction that the #: function names.
 PLACES = 30
 
 #: The half-even context of the conversions; libmpdec's ``ln`` is correctly rounded in it.
 _CONTEXT = Context(prec=60, traps=[InvalidOperation, DivisionByZero, Overflow])
 
-#: More than the rounding error of the few operations of a conversion, relative to the sum of its terms' sizes.
+#: More than the rounding error of the few operations of a conversion,
+#: relative to the sum of its #: terms' sizes.
 _SLACK = Decimal("1e-50")
 
 
@@ -34,8 +40,9 @@ _SLACK = Decimal("1e-50")
 class Cost:
     """The privacy loss of one release, in every measure that the accountant keeps.
 
-    ``epsilon`` is the pure-DP loss, or None where the mechanism has none (Gaussian noise); ``rho`` the zCDP loss;
-    ``delta`` the probability mass on which neither is promised. All three are exact and compose by addition.
+    ``epsilon`` is the pure-DP loss, or None where the mechanism has none (Gaussian noise); ``rho``
+    the zCDP loss; ``delta`` the probability mass on which neither is promised. All three are exact
+    and compose by addition.
     """
 
     epsilon: Fraction | None
@@ -88,9 +95,11 @@ class Guarantee:
 
 
 def standalone_guarantee(cost: Cost, delta: Fraction) -> Guarantee | None:
-    """What a release of this cost promises by itself, at a total of δ where it is no pure one; None where δ is 0.
+    """What a release of this cost promises by itself, at a total of δ where it is no pure one;
+    None where δ is 0.
 
-    It is what a reader may take a price for, which is no guarantee: Gaussian noise at a price of 1 has ρ = 1/2.
+    It is what a reader may take a price for, which is no guarantee:
+    Gaussian noise at a price of 1 has ρ = 1/2.
 
     >>> found = standalone_guarantee(Cost(None, Fraction(1, 2)), Fraction(1, 10**6))
     >>> round(float(found.epsilon), 1), float(found.delta)
@@ -134,8 +143,8 @@ def exact(value: object, name: str = "epsilon") -> Fraction:
 def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
     """The least ε known for which ρ-zCDP implies (ε, δ)-DP, rounded up.
 
-    ε = inf over α > 1 of αρ + ln((α − 1)/α) − (ln δ + ln α)/(α − 1), of Canonne, Kamath and Steinke (2020).
-    ``docs/proofs/measure.md``.
+    ε = inf over α > 1 of αρ + ln((α − 1)/α) − (ln δ + ln α)/(α − 1), of Canonne, Kamath and Steinke
+    (2020). ``docs/proofs/measure.md``.
     """
     _require_probability(delta)
     if rho == 0:
@@ -155,7 +164,9 @@ def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def rho_total(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The largest ρ known for which ρ-zCDP implies (ε, δ)-DP, rounded down. ``docs/proofs/measure.md``."""
+    """The largest ρ known for which ρ-zCDP implies (ε, δ)-DP,
+    rounded down. ``docs/proofs/measure.md``.
+    """
     _require_probability(delta)
     inverse, target = _log_inverse(delta), _float(epsilon)
     low, high = math.log(1e-60), math.log(1e12)
@@ -173,7 +184,9 @@ def rho_total(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def epsilon_of_rho_standard(rho: Fraction, delta: Fraction) -> Fraction:
-    """ε = ρ + 2√(ρ ln(1/δ)) of Bun and Steinke (2016), rounded up: simpler and never less than `epsilon_of_rho`."""
+    """ε = ρ + 2√(ρ ln(1/δ)) of Bun and Steinke (2016), rounded up:
+    simpler and never less than `epsilon_of_rho`.
+    """
     _require_probability(delta)
     log = _CONTEXT.minus(_CONTEXT.ln(_decimal(delta)))
     root = _CONTEXT.sqrt(_CONTEXT.multiply(_decimal(rho), log))
@@ -210,7 +223,9 @@ class _Bound:
 
 
 def _without_rho(b: float, delta: Fraction) -> tuple[_Bound, Decimal]:
-    """The conversion at order α = 1 + b apart from its ρ, and more than the rounding error made here."""
+    """The conversion at order α = 1 + b apart from its ρ,
+    and more than the rounding error made here.
+    """
     step, c = Decimal(b), _CONTEXT
     alpha = c.add(
         step, 1
@@ -226,7 +241,9 @@ def _without_rho(b: float, delta: Fraction) -> tuple[_Bound, Decimal]:
 
 
 def _order(rho: float, log_inverse_delta: float) -> float:
-    """b = α − 1 at the minimum of the conversion, where ρb² + ln(1 + b) = ln(1/δ); any other b is merely looser."""
+    """b = α − 1 at the minimum of the conversion, where ρb² + ln(1 + b) = ln(1/δ);
+    any other b is merely looser.
+    """
     low, high = -40.0, 35.0
     for _ in range(60):
         middle = (low + high) / 2

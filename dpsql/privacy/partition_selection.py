@@ -1,4 +1,5 @@
-"""Thresholds by which undeclared group keys are shown, and the weights by which a unit counts in each of its groups.
+"""Thresholds by which undeclared group keys are shown,
+and the weights by which a unit counts in each of its groups.
 
 Proved in ``docs/proofs/partition_selection.md`` and ``docs/proofs/key_weights.md``.
 """
@@ -23,7 +24,9 @@ WHOLE = 4096
 
 @dataclass(frozen=True)
 class KeyWeights:
-    """A unit of k groups, at most ``most``, weighs `WHOLE`/√k in each if ``squared``, else `WHOLE`/k, rounded down."""
+    """A unit of k groups, at most ``most``, weighs `WHOLE`/√k in each if ``squared``,
+    else `WHOLE`/k, rounded down.
+    """
 
     most: int
     squared: bool
@@ -44,7 +47,8 @@ class KeyWeights:
     def threshold(self, unreached_noise: Callable[[int], int]) -> int:
         """The least sum that no unit reaches by itself, whatever the number of its groups.
 
-        ``unreached_noise(groups)``, which never falls, is what the noise of none of so many groups may reach.
+        ``unreached_noise(groups)``, which never falls,
+        is what the noise of none of so many groups may reach.
         """
         found, least = 0, 1
         while least <= self.most:
@@ -58,14 +62,18 @@ _LEVELS = 25  # of the continued fraction; odd, so that it bounds from above
 
 
 def laplace_tail(scale: Fraction, m: int, bits: int) -> Fraction:
-    """An upper bound, within 2^(1−bits), on P(Z >= m) = q^m/(1+q) for m >= 0, where q = exp(−1/scale)."""
+    """An upper bound, within 2^(1−bits), on P(Z >= m) = q^m/(1+q) for m >= 0,
+    where q = exp(−1/scale).
+    """
     q, _ = exp_bounds(1 / scale, bits)
     _, power = exp_bounds(m / scale, bits)
     return Fraction(power, (1 << bits) + q)
 
 
 def gaussian_tail(variance: Fraction, m: int, bits: int) -> Fraction:
-    """An upper bound on P(Z >= m) for discrete Gaussian Z and m >= 1: the smaller of two, or 1 where neither holds."""
+    """An upper bound on P(Z >= m) for discrete Gaussian Z and m >= 1: the smaller of two,
+    or 1 where neither holds.
+    """
     one = 1 << bits
     sigma = _root_below(variance, bits)
     _, first = exp_bounds(m * m / (2 * variance), bits)
@@ -85,7 +93,9 @@ def gaussian_tail(variance: Fraction, m: int, bits: int) -> Fraction:
 
 
 def mills_above(x: Fraction) -> Fraction:
-    """An upper bound on Mills' ratio P(N > x)/density(x) of the normal law, for x > 0: 1/(x + 1/(x + 2/(x + …)))."""
+    """An upper bound on Mills' ratio P(N > x)/density(x) of the normal law,
+    for x > 0: 1/(x + 1/(x + 2/(x + …))).
+    """
     value = x
     for level in range(_LEVELS - 1, 0, -1):
         value = x + level / value
@@ -101,10 +111,11 @@ def _root_below(value: Fraction, bits: int) -> Fraction:
 def shown_interval(
     noise: Mechanism, threshold: int, shown: int, confidence: float, smallest: int = 1
 ) -> tuple[int, int]:
-    """The least and the greatest number of units that explain ``shown``, a noisy count that reached the threshold.
+    """The least and the greatest number of units that explain ``shown``,
+    a noisy count that reached the threshold.
 
-    Among the groups of any one size, ``smallest`` or more, that are shown it holds that size in at least ``confidence``
-    of cases.
+    Among the groups of any one size, ``smallest`` or more, that are shown it holds that size in at
+    least ``confidence`` of cases.
     """
     half = noise.half_width(confidence)
     low, high = max(shown - half, smallest), shown + half
@@ -132,7 +143,9 @@ def _furthest_plausible_count(
 
 
 def _explains(noise: Mechanism, threshold: int, shown: int, units: int, confidence: float) -> bool:
-    """Whether less than ``confidence`` of all counts that such a group is shown with are nearer to its size."""
+    """Whether less than ``confidence`` of all counts that such a group is shown with are nearer to
+    its size.
+    """
     nearer = abs(shown - units) - 1
     passes = noise.above(threshold - units)
     between = noise.above(max(threshold - units, -nearer)) - noise.above(nearer + 1)
@@ -143,9 +156,9 @@ def _explains(noise: Mechanism, threshold: int, shown: int, units: int, confiden
 class KeyThreshold:
     """A group is shown, with its noisy number of units, where that number reaches the threshold.
 
-    The count vector must hold exact numbers of distinct units, and one unit may count in at most ``groups`` of them;
-    or with ``weights`` the sums of their weights. The keys that only one unit has are shown with probability at most
-    ``delta`` together.
+    The count vector must hold exact numbers of distinct units, and one unit may count in at most
+    ``groups`` of them; or with ``weights`` the sums of their weights. The keys that only one unit
+    has are shown with probability at most ``delta`` together.
     """
 
     noise: Mechanism
@@ -167,9 +180,11 @@ class KeyThreshold:
 
     @property
     def groups(self) -> int:
-        """In how many groups one unit may count: each moves by one, so this is the L1 and the squared L2 distance.
+        """In how many groups one unit may count: each moves by one,
+        so this is the L1 and the squared L2 distance.
 
-        Weighed groups move by less; where a unit may take the place of another, both may count in as many.
+        Weighed groups move by less; where a unit may take the place of another,
+        both may count in as many.
         """
         distance = self.noise.distance
         return (
@@ -186,7 +201,8 @@ class KeyThreshold:
     def threshold(self) -> int:
         """The least τ for which P(1 + noise >= τ) <= 1 − (1−delta)^(1/groups) is proven.
 
-        With weights τ is one for which that holds of each number of groups, with the weight that a unit then has for 1.
+        With weights τ is one for which that holds of each number of groups,
+        with the weight that a unit then has for 1.
         """
         if self.weights is None:
             return _threshold(self.noise, self.groups, self.delta)
@@ -198,7 +214,9 @@ class KeyThreshold:
     def select(
         self, counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> list[int | None]:
-        """The noisy count of each group that may be shown, None for the others; a count below 1 is no candidate."""
+        """The noisy count of each group that may be shown, None for the others;
+        a count below 1 is no candidate.
+        """
         noisy = self.noise.perturb(counts, _entropy=_entropy)
         threshold = self.threshold
         return [
@@ -207,7 +225,8 @@ class KeyThreshold:
         ]
 
     def units_needed(self, probability: float = 0.5) -> int:
-        """The least number of units with which a group is shown with at least this probability (0.5 or more).
+        """The least number of units with which a group is shown with at least this probability (0.5
+        or more).
 
         With weights these are units that stand in no other group.
         """
@@ -219,7 +238,9 @@ class KeyThreshold:
         return needed if self.weights is None else -(-needed // WHOLE)
 
     def half_width(self, confidence: float) -> int:
-        """The least h with P(|noise| <= h) >= confidence, for the count of a group chosen beforehand."""
+        """The least h with P(|noise| <= h) >= confidence,
+        for the count of a group chosen beforehand.
+        """
         return self.noise.half_width(confidence)
 
     def interval(self, shown: int, confidence: float) -> tuple[int, int]:
@@ -243,7 +264,9 @@ def _threshold(noise: Mechanism, groups: int, delta: Fraction) -> int:
 
 @lru_cache(maxsize=1024)
 def unreached_noise(noise: Mechanism, draws: int, chance: Fraction) -> int:
-    """The least m >= 1 for which it is proven that none of so many draws reaches m with at least 1 − ``chance``."""
+    """The least m >= 1 for which it is proven that none of so many draws reaches m with
+    at least 1 − ``chance``.
+    """
     allowed = allowance(draws, chance)
     log_allowed = log(allowed.numerator) - log(allowed.denominator)
     bits = 128 + max(int(-log_allowed * 1.5), 0)

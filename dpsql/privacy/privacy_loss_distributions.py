@@ -1,4 +1,5 @@
-"""Privacy loss distributions: pairs of distributions that dominate a release, and the δ of many of them composed.
+"""Privacy loss distributions: pairs of distributions that dominate a release,
+and the δ of many of them composed.
 
 Proved in ``docs/proofs/privacy_loss_distributions.md``.
 """
@@ -17,11 +18,13 @@ from dpsql.errors import DataError
 
 #: Larger distances are rounded up to a multiple of so many parts of a distance of this.
 FINEST = 256
-#: The widest Gaussian noise, as a standard deviation in steps, of which every step need be looked at.
+#: The widest Gaussian noise, as a standard deviation in steps,
+#: of which every step need be looked #: at.
 WIDEST = 2**10
 #: Below this δ the rounding of floating-point convolutions would have a say.
 LEAST_DELTA = Fraction(1, 10**9)
-#: The grid of losses where none is of more than 1 in the mean, and all together of no more than `MOST_WHOLE`.
+#: The grid of losses where none is of more than 1 in the mean,
+#: and all together of no more than #: `MOST_WHOLE`.
 _STEP = 1e-4
 MOST_WHOLE = 64
 
@@ -34,7 +37,9 @@ class LaplaceLoss:
     distance: int
 
     def coarse(self) -> LaplaceLoss:
-        """A pair of few steps that dominates this one: the distance rounded up, and stretched over them."""
+        """A pair of few steps that dominates this one: the distance rounded up,
+        and stretched over them.
+        """
         if self.distance <= FINEST:
             return self
         each = -(-self.distance // FINEST)
@@ -43,7 +48,9 @@ class LaplaceLoss:
 
 @dataclass(frozen=True)
 class GaussianLoss:
-    """Discrete Gaussian noise P(z) ∝ exp(−z²/(2·variance)) around 0 and around ``distance``: of one integer alone."""
+    """Discrete Gaussian noise P(z) ∝ exp(−z²/(2·variance)) around 0 and around ``distance``:
+    of one integer alone.
+    """
 
     variance: Fraction
     distance: int
@@ -51,9 +58,11 @@ class GaussianLoss:
 
 @dataclass(frozen=True)
 class GaussianVectorLoss:
-    """Discrete Gaussian noise P(z) ∝ exp(−z²/(2·variance)) on each of some integers, which move by √l2_squared in L2.
+    """Discrete Gaussian noise P(z) ∝ exp(−z²/(2·variance)) on each of some integers,
+    which move by √l2_squared in L2.
 
-    ``variance`` must be above `smoothing`: narrower noise on a lattice is too far from noise on the line.
+    ``variance`` must be above `smoothing`:
+    narrower noise on a lattice is too far from noise on the line.
     """
 
     variance: Fraction
@@ -73,7 +82,9 @@ class GaussianVectorLoss:
 
 @dataclass(frozen=True)
 class LineLoss:
-    """Continuous Gaussian noise around 0 and around √square standard deviations; several are one, of their sum."""
+    """Continuous Gaussian noise around 0 and around √square standard deviations;
+    several are one, of their sum.
+    """
 
     square: Fraction
 
@@ -99,15 +110,18 @@ ComposedLoss: TypeAlias = LaplaceLoss | GaussianLoss | LineLoss | PureLoss
 
 
 def smoothing(l2_squared: int) -> Fraction:
-    """The variance r² of which rounding a Gaussian to integers needs so much that nobody sees it was rounded.
+    """The variance r² of which rounding a Gaussian to integers needs so much that nobody sees it
+    was rounded.
 
-    2.0001·l2_squared·exp(−2π²r²) ≤ 2^-60, from the Poisson summation of exp(−(k − x)²/(2r²)) over integers k.
+    2.0001·l2_squared·exp(−2π²r²) ≤ 2^-60,
+    from the Poisson summation of exp(−(k − x)²/(2r²)) over integers k.
     """
     return Fraction(l2_squared.bit_length() + 62, 28)
 
 
 def epsilon_of_losses(losses: Iterable[Loss], delta: Fraction) -> Fraction:
-    """The ε at δ of all of them together, from above; DataError without the extra `pld`, or for a tiny δ.
+    """The ε at δ of all of them together, from above; DataError without the extra `pld`,
+    or for a tiny δ.
 
     Holds for releases that are fixed before the first of them is made.
     """
@@ -159,7 +173,9 @@ def _epsilon(counted: frozenset[tuple[ComposedLoss, int]], delta: Fraction) -> F
 
 
 def _step(counted: frozenset[tuple[ComposedLoss, int]]) -> float:
-    """The grid of losses: as fine as it may be without work that grows with the price; any grid is from above."""
+    """The grid of losses: as fine as it may be without work that grows with the price;
+    any grid is from above.
+    """
     dearest = max(_mean(loss) for loss, _ in counted)
     whole = sum((times * _mean(loss) for loss, times in counted), Fraction(0))
     return _STEP * 2.0 ** max(int(dearest), int(whole) // MOST_WHOLE).bit_length()

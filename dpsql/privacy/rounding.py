@@ -1,6 +1,8 @@
-"""Directed rounding: enclosures of exp(−x) and ln(x) for rational x, rounded roots and fractions, checks of parameters.
+"""Directed rounding: enclosures of exp(−x) and ln(x) for rational x,
+rounded roots and fractions, checks of parameters.
 
-``docs/proofs/sampling.md`` has the error budget of the enclosures; the rest is proved in ``docs/proofs/mechanism.md``.
+``docs/proofs/sampling.md`` has the error budget of the enclosures;
+the rest is proved in ``docs/proofs/mechanism.md``.
 
 Proved in ``docs/proofs/sampling.md`` and ``docs/proofs/mechanism.md``.
 """
@@ -44,7 +46,9 @@ def floor_exp(exponent: Fraction, bits: int, weight: int = 1) -> int:
     if exponent == 0:
         return weight << bits
     extra = 64
-    while True:  # ends: exp of a non-zero rational is irrational, so no multiple of 2^-bits hides in the enclosure
+    # ends: exp of a non-zero rational is irrational,
+    # so no multiple of 2^-bits hides in the # enclosure
+    while True:
         low, high = exp_bounds(exponent, bits + extra)
         if weight * low >> extra == weight * high >> extra:
             return weight * low >> extra
@@ -52,7 +56,9 @@ def floor_exp(exponent: Fraction, bits: int, weight: int = 1) -> int:
 
 
 def log_bounds(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Rationals low <= ln(value) <= high that differ by a few units of the digits-th significant place; value > 0."""
+    """Rationals low <= ln(value) <= high that differ by a few units of the digits-th significant
+    place; value > 0.
+    """
     down, nearest, up = (
         _context(digits, rounding) for rounding in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)
     )
@@ -74,7 +80,9 @@ def positive(**parameters: Fraction | int) -> None:
 
 
 def rounded_up(value: Fraction) -> Fraction:
-    """The least multiple of 2^-192 that is not below value: sums of such numbers keep short denominators."""
+    """The least multiple of 2^-192 that is not below value:
+    sums of such numbers keep short denominators.
+    """
     return Fraction(-(-(value.numerator << 192) // value.denominator), 1 << 192)
 
 

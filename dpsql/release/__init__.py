@@ -1,1 +1,3 @@
-"""Exact rows → released rows: noise on every cell, thresholds on undeclared keys, an interval beside every value."""
+"""Exact rows → released rows: noise on every cell, thresholds on undeclared keys,
+an interval beside every value.
+"""

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-#: A half of an evident block is unlike the other half if its mean count is lower by so many deviations.
+#: A half of an evident block is unlike the other half if its mean count is lower by so many
+#: deviations.
 UNLIKE_DEVIATIONS = 3.0
 
 #: Places of candidates.
@@ -23,7 +24,8 @@ _Truths: TypeAlias = NDArray[np.bool_]
 
 
 def block_sizes(length: int) -> list[Places]:
-    """The number of groups of each block of a run, level by level, from single groups to the block of all.
+    """The number of groups of each block of a run, level by level,
+    from single groups to the block of all.
 
     >>> [sizes.tolist() for sizes in block_sizes(5)]
     [[1, 1, 1, 1, 1], [2, 2, 1], [4, 1], [5]]
@@ -43,7 +45,8 @@ def paired(values: Any) -> Any:
 
 @dataclass(frozen=True)
 class BlockLevel:
-    """All blocks of one size of several runs of one length: noisy sums, and what noise alone seldom passes.
+    """All blocks of one size of several runs of one length: noisy sums,
+    and what noise alone seldom passes.
 
     ``reach`` and ``variance`` have one number for each block or for each place of a block.
     """
@@ -56,11 +59,13 @@ class BlockLevel:
 
 @dataclass(frozen=True)
 class RunEvidence:
-    """Runs of one length, and the levels of their blocks from single groups up: which groups are shown.
+    """Runs of one length, and the levels of their blocks from single groups up:
+    which groups are shown.
 
-    A block is present if its sum passes its reach, and evident if the rest without groups that are present by
-    themselves passes it as well. An evident block shows all groups of a half that is not evident, but for one whose
-    rest is unlike that of the other half. All other halves are looked at in the same way.
+    A block is present if its sum passes its reach, and evident if the rest without groups that are
+    present by themselves passes it as well. An evident block shows all groups of a half that is not
+    evident, but for one whose rest is unlike that of the other half. All other halves are looked at
+    in the same way.
     """
 
     levels: Sequence[BlockLevel]
@@ -132,7 +137,8 @@ class RunEvidence:
         return np.asarray(shown | self.present[0])
 
     def slacks(self, within: float) -> Doubles:
-        """By how much the count of each shown group may fall before the group is not shown, if it is ``within``.
+        """By how much the count of each shown group may fall before the group is not shown,
+        if it is ``within``.
 
         The counts of all other groups stay as they are. Infinite for all other groups.
         """
@@ -146,9 +152,11 @@ class RunEvidence:
         return found
 
     def _limits(self, runs: Places, groups: Places) -> Iterator[Doubles]:
-        """The losses of a group's count at which a block with the group is not evident, or unlike its sibling.
+        """The losses of a group's count at which a block with the group is not evident,
+        or unlike its sibling.
 
-        A block that is absent is not evident either: the counts of groups that are present are above 0.
+        A block that is absent is not evident either:
+        the counts of groups that are present are above 0.
         """
         for number, level in enumerate(self.levels):
             blocks = groups >> number
@@ -183,7 +191,9 @@ class RunEvidence:
         return shown
 
     def _others(self, number: int, runs: Places, groups: Places) -> tuple[Doubles, Places]:
-        """The rests of the groups' blocks on a level without these groups, and of how many groups they are."""
+        """The rests of the groups' blocks on a level without these groups,
+        and of how many groups they are.
+        """
         rests = self.rests[number][runs, groups >> number] - self.rests[0][runs, groups]
         return rests, self.rest_sizes[number][runs, groups >> number] - self.rest_sizes[0][
             runs, groups

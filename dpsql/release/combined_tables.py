@@ -49,8 +49,8 @@ Weights = Mapping[int, Fraction]
 class CombinedTable(ReleasedTable):
     """A released table made of earlier ones: each cell of each row has noise of its own law.
 
-    ``weights`` has, for each row, how the noise of each cell is made of the parts of ``noise``; ``evidence`` has for
-    each row the count that tells whether the group has rows, with its weights.
+    ``weights`` has, for each row, how the noise of each cell is made of the parts of ``noise``;
+    ``evidence`` has for each row the count that tells whether the group has rows, with its weights.
     """
 
     noise: SharedNoise
@@ -63,7 +63,9 @@ class CombinedTable(ReleasedTable):
 
     @property
     def absent(self) -> frozenset[int]:
-        """The rows of groups whose counts, and those of whose blocks, are such as noise alone reaches too often."""
+        """The rows of groups whose counts, and those of whose blocks,
+        are such as noise alone reaches too often.
+        """
         if self.plan.presence is None or not self.evidence:
             return frozenset()
         return frozenset(range(len(self.keys))).difference(self._shown(0.0).places)
@@ -79,7 +81,8 @@ class CombinedTable(ReleasedTable):
         )
 
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
-        """The table without the rows of absent groups; intervals of the others allow for the choice.
+        """The table without the rows of absent groups;
+        intervals of the others allow for the choice.
 
         If places of keys are given, only groups with NULL at one of these need evidence.
         """
@@ -134,8 +137,8 @@ class CombinedTable(ReleasedTable):
         )
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
-        """What each aggregate of a row would be on fresh draws of the noise; rows and tables share what they have in
-        common."""
+        """What each aggregate of a row would be on fresh draws of the noise;
+        rows and tables share what they have in common."""
         cells = [
             float(noisy)
             + sum(
@@ -158,7 +161,9 @@ class CombinedTable(ReleasedTable):
     def coarse_half_width(
         self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float
     ) -> float | None:
-        """Half the width of the interval of a sum of aggregates; None where one is no sum of cells."""
+        """Half the width of the interval of a sum of aggregates;
+        None where one is no sum of cells.
+        """
         whole: dict[int, Fraction] = {}
         for place, factor in factors:
             own = cell_weights(self.plan.estimates[place])
@@ -183,7 +188,9 @@ def combined_table(
     evidence_weights: Sequence[Weights],
     confidence: float,
 ) -> CombinedTable:
-    """The table of a core from the estimates of its cells and of its evidence, in the order of its rows."""
+    """The table of a core from the estimates of its cells and of its evidence,
+    in the order of its rows.
+    """
     numbers = [tuple(each.value for each in row) for row in cells]
     rows = range(len(keys))
     read = [
@@ -258,7 +265,9 @@ def _form(
     wanted: Mapping[int, Fraction],
     confidence: float,
 ) -> LinearForm:
-    """A weighted sum of cells as a linear form, in which each part of the noise moves it by its half-width."""
+    """A weighted sum of cells as a linear form,
+    in which each part of the noise moves it by its half-width.
+    """
     whole = sum((numbers[cell] * weight for cell, weight in wanted.items()), Fraction(0))
     moved = {
         atom: noise.half_width({atom: Fraction(1)}, confidence) * float(weight)

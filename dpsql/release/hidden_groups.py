@@ -1,4 +1,5 @@
-"""The groups of a released table that are not shown: their noisy cells, and whether they may have rows.
+"""The groups of a released table that are not shown: their noisy cells,
+and whether they may have rows.
 
 Proved in ``docs/proofs/presence.md``.
 """
@@ -16,7 +17,9 @@ from dpsql.release.shown_groups import key_runs
 
 
 def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable | None:
-    """The table with all groups that have noisy cells, those that are not shown marked; None if they are not kept."""
+    """The table with all groups that have noisy cells, those that are not shown marked;
+    None if they are not kept.
+    """
     presence, hidden = table.plan.presence, table.hidden
     if presence is None or not presence.released or not table.is_complete:
         return replace(table, unshown=table.absent) if table.is_complete else None
@@ -54,8 +57,8 @@ def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable
 class OpenGroups:
     """What noise leaves open of which groups have rows.
 
-    Groups may be ``left_out`` that have rows, and such groups may be in ``gaps`` before others in the order of a key.
-    Groups may be ``shown`` that have none.
+    Groups may be ``left_out`` that have rows, and such groups may be in ``gaps`` before others in
+    the order of a key. Groups may be ``shown`` that have none.
     """
 
     left_out: bool = False
@@ -64,7 +67,9 @@ class OpenGroups:
 
 
 def open_groups(table: ReleasedTable, confidence: float) -> OpenGroups:
-    """What the noisy counts of a table leave open; nothing if one row, or one unit, would be seen."""
+    """What the noisy counts of a table leave open; nothing if one row, or one unit,
+    would be seen.
+    """
     presence, selection = table.plan.presence, table.plan.selection
     if presence is None:
         is_left_out = selection is not None and selection.units_needed() > 1

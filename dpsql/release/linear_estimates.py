@@ -1,4 +1,5 @@
-"""Linear combinations of noisy cells of several released tables, with the noise that they have in common.
+"""Linear combinations of noisy cells of several released tables,
+with the noise that they have in common.
 
 Proved in ``docs/proofs/views.md``.
 """
@@ -64,7 +65,9 @@ class LinearEstimate:
         )
 
     def plus(self, other: LinearEstimate, factor: Fraction = Fraction(1)) -> LinearEstimate:
-        """The sum with another estimate, which is taken ``factor`` times; cells of both count once, by their sum."""
+        """The sum with another estimate, which is taken ``factor`` times;
+        cells of both count once, by their sum.
+        """
         scaled = [Part(part.column, part.weight * factor, part.rows) for part in other.parts]
         return LinearEstimate(self.value + other.value * factor, _merged([*self.parts, *scaled]))
 
@@ -103,7 +106,8 @@ def added(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
 
 
 def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
-    """The combination of independent unbiased estimates of one number with the least variance, as weights go.
+    """The combination of independent unbiased estimates of one number with the least variance,
+    as weights go.
 
     Each is weighed by its precision. An estimate that shares noise with a better one is left out.
 
@@ -131,7 +135,9 @@ def best(estimates: Sequence[LinearEstimate]) -> LinearEstimate:
 
 @dataclass(frozen=True)
 class NoiseAtom:
-    """The sum of ``times`` independent noises, each ``step`` times an integer: it stands in numbers only as a whole."""
+    """The sum of ``times`` independent noises, each ``step`` times an integer:
+    it stands in numbers only as a whole.
+    """
 
     noise: Mechanism
     step: Fraction
@@ -146,7 +152,9 @@ class NoiseAtom:
 
 @dataclass
 class SharedNoise:
-    """The noise of a statement's numbers in independent parts; draws of a part are the same wherever it stands."""
+    """The noise of a statement's numbers in independent parts;
+    draws of a part are the same wherever it stands.
+    """
 
     atoms: list[NoiseAtom] = field(default_factory=list)
     _drawn: dict[tuple[int, int], NDArray[np.float64]] = field(default_factory=dict)
@@ -194,7 +202,8 @@ def _draws(atom: NoiseAtom, count: int) -> NDArray[np.float64]:
 def shared_noise(
     estimates: Sequence[LinearEstimate],
 ) -> tuple[SharedNoise, list[Mapping[int, Fraction]]]:
-    """The noise of several estimates in independent parts, and for each estimate how often each part is in it.
+    """The noise of several estimates in independent parts,
+    and for each estimate how often each part is in it.
 
     Cells that are in the same estimates, as often in each, are one part.
     """

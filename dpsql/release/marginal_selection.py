@@ -1,4 +1,5 @@
-"""Exact marginals → measured marginals: those that a model approximates worst are chosen privately, and get noise.
+"""Exact marginals → measured marginals:
+those that a model approximates worst are chosen privately, and get noise.
 
 Proved in ``docs/proofs/synthetic.md``.
 """
@@ -18,7 +19,8 @@ from dpsql.planning.synthetic.plan import SyntheticPlan
 from dpsql.privacy.mechanism import Mechanism
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
-#: The most steps that a model may make of all cells of a pair together: with the exact counts they fit into int64.
+#: The most steps that a model may make of all cells of a pair together:
+#: with the exact counts they #: fit into int64.
 MOST_STEPS = 2**62
 #: Whole counts of a marginal, in the steps of the plan.
 Counts: TypeAlias = NDArray[np.int64]
@@ -26,7 +28,8 @@ Counts: TypeAlias = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class MeasuredMarginal:
-    """Noisy counts of the values of some columns, in the order of their places, and how wide their noise is.
+    """Noisy counts of the values of some columns, in the order of their places,
+    and how wide their noise is.
 
     Both are in rows. They are released: public from here on.
     """
@@ -93,10 +96,11 @@ def _scores(
     estimates: Sequence[NDArray[np.float64]],
     noise: Mechanism,
 ) -> list[int]:
-    """How far each pair's counts are from what the model makes of them, less what their noise would be, in L1 in steps.
+    """How far each pair's counts are from what the model makes of them,
+    less what their noise would be, in L1 in steps.
 
-    Only the distance depends on data, and one unit moves it by no more than it moves the counts, since what the model
-    makes is a whole number that was fixed before.
+    Only the distance depends on data, and one unit moves it by no more than it moves the counts,
+    since what the model makes is a whole number that was fixed before.
     """
     return [
         int(np.abs(exact - _whole(estimate, float(plan.step))).sum()) - penalty(noise, len(exact))
@@ -105,7 +109,8 @@ def _scores(
 
 
 def _whole(estimate: NDArray[np.float64], step: float) -> Counts:
-    """What a model makes of a pair, in whole steps, whatever it makes: NaN is 0, and no sum of them leaves int64.
+    """What a model makes of a pair, in whole steps, whatever it makes: NaN is 0,
+    and no sum of them leaves int64.
 
     >>> _whole(np.array([1.3, np.nan, np.inf, -1e300]), 0.5).tolist() == [3, 0, 2**60, -(2**60)]
     True

@@ -1,4 +1,5 @@
-"""ExactRows → Released: noise on every cell, thresholds on undeclared keys, an interval beside every value.
+"""ExactRows → Released: noise on every cell, thresholds on undeclared keys,
+an interval beside every value.
 
 Proved in ``docs/proofs/domain.md``, ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 """
@@ -67,7 +68,8 @@ class ChosenValues:
     places: tuple[int, ...]
 
 
-#: A histogram as it is released: noisy counts, through a tree or of each public value, or what was chosen of it.
+#: A histogram as it is released: noisy counts, through a tree or of each public value,
+#: or what was #: chosen of it.
 ReleasedHistogram: TypeAlias = (
     NoisyDistribution | tuple[Fraction, ...] | ChosenQuantiles | ChosenValues
 )
@@ -148,12 +150,16 @@ def _release_core(
 
 
 def _in_one_spelling(keys: list[object]) -> list[object]:
-    """The keys of one column, every NaN the same: its bits are those of whichever row an engine met first."""
+    """The keys of one column, every NaN the same:
+    its bits are those of whichever row an engine met first.
+    """
     return [nan if key != key else key for key in keys]
 
 
 def in_order(rows: CoreRows, width: int) -> CoreRows:
-    """The rows by their keys, in whatever order they came: NaN after all numbers, NULL after all values."""
+    """The rows by their keys, in whatever order they came: NaN after all numbers,
+    NULL after all values.
+    """
     plain = width > 0 and all(_compares_alike(row[place] for row in rows) for place in range(width))
     return sorted(
         rows,
@@ -162,7 +168,9 @@ def in_order(rows: CoreRows, width: int) -> CoreRows:
 
 
 def _compares_alike(values: Iterable[object]) -> bool:
-    """Whether the values compare with each other as `sort_key` has them: all of one type, which has no NaN."""
+    """Whether the values compare with each other as `sort_key` has them: all of one type,
+    which has no NaN.
+    """
     types = set(map(type, values))
     return len(types) <= 1 and types <= {int, str, bool, date, datetime}
 
@@ -178,7 +186,9 @@ def _grown_row(
 def _grown(
     histogram: MeasuredHistogram, lists: object, confidence: float, entropy: Entropy
 ) -> ReleasedHistogram:
-    """What the histogram's mechanism releases of exact bins and their counts; None is a group without any."""
+    """What the histogram's mechanism releases of exact bins and their counts;
+    None is a group without any.
+    """
     contribution = histogram.contribution
     assert lists is None or isinstance(lists, tuple | list)
     places, counts = lists or ((), ())
@@ -213,7 +223,8 @@ def read_aggregate(
     grown: Sequence[Sequence[ReleasedHistogram]],
     confidence: float,
 ) -> ReleasedColumn:
-    """An aggregate's released values in the type of its column, their intervals, and the curves of a quantile.
+    """An aggregate's released values in the type of its column, their intervals,
+    and the curves of a quantile.
 
     ``grown`` are the histograms of each row.
     """
@@ -298,7 +309,9 @@ def _integers(rows: CoreRows, place: int) -> list[int]:
 
 
 def sort_key(key: Any) -> tuple[int, Any]:
-    """NaN after all numbers, NULL after all values: a total order, whatever order the rows came in."""
+    """NaN after all numbers, NULL after all values: a total order,
+    whatever order the rows came in.
+    """
     if key is None:
         return 2, 0
     return (1, 0) if key != key else (0, key)

@@ -1,4 +1,5 @@
-"""The released tables of a statement: keys, values with their intervals, and the noisy cells behind them.
+"""The released tables of a statement: keys, values with their intervals,
+and the noisy cells behind them.
 
 Proved in ``docs/proofs/presence.md`` and ``docs/proofs/execution.md``.
 """
@@ -45,7 +46,8 @@ _HISTOGRAMS = (ValueCounts, TopValues, ClippingBound, PresentValues, QuantileEst
 
 @dataclass(frozen=True)
 class HiddenGroups:
-    """The groups that are not shown for want of evidence: their keys and, for each cell, their noisy counts in steps.
+    """The groups that are not shown for want of evidence: their keys and, for each cell,
+    their noisy counts in steps.
 
     They were paid for with the others, and count in what is made of a table as a whole.
     """
@@ -56,10 +58,11 @@ class HiddenGroups:
 
 @dataclass(frozen=True)
 class ReleasedTable:
-    """One core's released rows: keys, aggregates with their intervals, and the noisy cells and curves behind them.
+    """One core's released rows: keys, aggregates with their intervals,
+    and the noisy cells and curves behind them.
 
-    ``hidden`` are the groups that were left out of the rows, where they are kept. ``unshown`` are rows of groups that
-    are not shown, if the table has them.
+    ``hidden`` are the groups that were left out of the rows, where they are kept. ``unshown`` are
+    rows of groups that are not shown, if the table has them.
     """
 
     plan: CorePlan
@@ -89,7 +92,9 @@ class ReleasedTable:
 
     @property
     def totals(self) -> Sequence[tuple[int, ...]]:
-        """For each row, which keys it is a total over: a core has no totals, and no columns that would say so."""
+        """For each row, which keys it is a total over: a core has no totals,
+        and no columns that would say so.
+        """
         return ColumnarRows((), len(self.keys))
 
     @property
@@ -111,7 +116,8 @@ class ReleasedTable:
         )
 
     def present(self, confidence: float, nulls: tuple[int, ...] | None = None) -> ReleasedTable:
-        """The table without the rows of absent groups; intervals of the others allow for the choice.
+        """The table without the rows of absent groups;
+        intervals of the others allow for the choice.
 
         If places of keys are given, only groups with NULL at one of these need evidence.
         """
@@ -128,7 +134,9 @@ class ReleasedTable:
         )
 
     def without_null(self, nulls: tuple[int, ...] | None) -> frozenset[int]:
-        """The rows without NULL at these places of keys, which need no evidence; none if no places are given."""
+        """The rows without NULL at these places of keys, which need no evidence;
+        none if no places are given.
+        """
         if nulls is None:
             return frozenset()
         return frozenset(
@@ -145,7 +153,8 @@ class ReleasedTable:
         return [int(each / step) for each in cells]
 
     def with_lower_ends(self, ends: Mapping[int, int], confidence: float) -> ReleasedTable:
-        """The table with wider intervals for the rows that are shown because the count of the evidence is not smaller.
+        """The table with wider intervals for the rows that are shown because the count of the
+        evidence is not smaller.
 
         An average is NULL if the longer interval of its count holds 0.
         ``ends`` are the lower ends of the intervals of these counts, in steps.
@@ -195,11 +204,14 @@ class ReleasedTable:
         )
 
     def read_by(self, core: CorePlan) -> ReleasedTable:
-        """The table as the plan of an equal core reads it, which may show groups without rows or leave them out."""
+        """The table as the plan of an equal core reads it,
+        which may show groups without rows or leave them out.
+        """
         return replace(self, plan=core)
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
-        """What each aggregate of a row would be on ``count`` fresh draws of its noise around the released cells.
+        """What each aggregate of a row would be on ``count`` fresh draws of its noise around the
+        released cells.
 
         The second half of the draws has the noise of the first with the other sign.
         """
@@ -227,7 +239,8 @@ class ReleasedTable:
         return -1 if self.plan.presence is None else self.plan.presence.cell
 
     def _lower_half(self, row: int, place: int, confidence: float) -> Fraction | None:
-        """How far its interval reaches below the count by which the row is shown; None of all other aggregates.
+        """How far its interval reaches below the count by which the row is shown;
+        None of all other aggregates.
 
         See `with_lower_ends`.
         """
@@ -241,7 +254,9 @@ class ReleasedTable:
     def _drawn_lower(
         self, row: int, cells: Sequence[NDArray[np.float64]], factor: float
     ) -> NDArray[np.float64]:
-        """Draws of the count by which the row is shown: those below it are so many times as far from it."""
+        """Draws of the count by which the row is shown:
+        those below it are so many times as far from it.
+        """
         middle = float(self.cells[row][self._evidence])
         away = cells[self._evidence] - middle
         return middle + np.where(away < 0, away * factor, away)
@@ -266,7 +281,9 @@ class ReleasedTable:
     def coarse_half_width(
         self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float
     ) -> float | None:
-        """Half the width of the interval of a sum of aggregates, where noise of few steps is not as its law says."""
+        """Half the width of the interval of a sum of aggregates,
+        where noise of few steps is not as its law says.
+        """
         if any(self._lower_half(row, place, confidence) is not None for place, _ in factors):
             return None
         return self.plan.coarse_half_width(factors, confidence)
@@ -274,7 +291,9 @@ class ReleasedTable:
     def _stretched(
         self, row: int, place: int, drawn: NDArray[np.float64], half: Fraction
     ) -> NDArray[np.float64]:
-        """The number that let the row be shown: its ends are passed as often as noise passes its half-width."""
+        """The number that let the row be shown:
+        its ends are passed as often as noise passes its half-width.
+        """
         ends, middle, reach = (
             self.intervals[row][place],
             float(self.cells[row][-1]),
@@ -319,6 +338,8 @@ NOTHING = Released(())
 
 
 def antithetic_noise(noise: Mechanism, count: int) -> NDArray[np.float64]:
-    """Antithetic draws: the second half is the first with the other sign, so that what is linear keeps its middle."""
+    """Antithetic draws: the second half is the first with the other sign,
+    so that what is linear keeps its middle.
+    """
     half = noise.sample((count + 1) // 2).astype(np.float64)
     return np.concatenate([half, -half])[:count]

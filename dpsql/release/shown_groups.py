@@ -1,4 +1,5 @@
-"""Which candidates of a core are shown: their runs, the noise of their blocks, and what intervals then allow for.
+"""Which candidates of a core are shown: their runs, the noise of their blocks,
+and what intervals then allow for.
 
 Proved in ``docs/proofs/presence.md``.
 """
@@ -26,7 +27,8 @@ from dpsql.release.block_evidence import (
 )
 from dpsql.sql.ir.expression import Expression
 
-#: A count that may fall by so many half-widths of its interval has an interval as if its group were always shown.
+#: A count that may fall by so many half-widths of its interval has an interval as if its group were
+#: always shown.
 MOST_SLACK = 2
 
 
@@ -56,7 +58,8 @@ def key_runs(types: Sequence[Expression], keys: Sequence[tuple[object, ...]]) ->
 
 
 def block_counts(lengths: Sequence[int]) -> list[int]:
-    """How many blocks of two parts all runs of these lengths have together, level by level, from pairs on.
+    """How many blocks of two parts all runs of these lengths have together, level by level,
+    from pairs on.
 
     >>> block_counts([5, 2])
     [3, 1, 1]
@@ -74,13 +77,16 @@ def block_counts(lengths: Sequence[int]) -> list[int]:
     return found
 
 
-#: For the places of a block's groups and the chance that noise alone passes it: that reach, and the noise's variance.
+#: For the places of a block's groups and the chance that noise alone passes it: that reach,
+#: and the #: noise's variance.
 BlockNoise: TypeAlias = Callable[[Sequence[int], float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class ShownGroups:
-    """The places of the shown groups, and how far the counts of some may fall with the groups still shown."""
+    """The places of the shown groups, and how far the counts of some may fall with the groups still
+    shown.
+    """
 
     places: tuple[int, ...]
     slacks: Mapping[int, float]
@@ -126,9 +132,11 @@ def shown_groups(
 
 
 def block_tails(lengths: Sequence[int], chance: float) -> list[float]:
-    """How often noise may pass the reach of one block of runs of these lengths, level by level from single groups up.
+    """How often noise may pass the reach of one block of runs of these lengths,
+    level by level from single groups up.
 
-    Single groups have half of the chance if there are blocks, and all levels of blocks the other half in equal parts.
+    Single groups have half of the chance if there are blocks,
+    and all levels of blocks the other half in equal parts.
     """
     blocks = block_counts(lengths)
     single = chance / 2 if blocks else chance
@@ -160,17 +168,20 @@ def block_levels(
 
 
 def _representatives(sizes: Places, alike: bool) -> Sequence[int]:
-    """The blocks whose noise is asked for: of blocks that are alike the first and the last, which may be smaller."""
+    """The blocks whose noise is asked for: of blocks that are alike the first and the last,
+    which may be smaller.
+    """
     return range(len(sizes)) if not alike else sorted({0, len(sizes) - 1})
 
 
 def core_evidence(
     plan: CorePlan, keys: Sequence[tuple[object, ...]], counts: Sequence[int], confidence: float
 ) -> tuple[tuple[int, ...], dict[int, int]]:
-    """Which of a core's candidates are shown by their noisy counts, in steps of the cell of the evidence.
+    """Which of a core's candidates are shown by their noisy counts,
+    in steps of the cell of the evidence.
 
-    Also the lower ends of the intervals of some of these counts, in steps: of groups that are shown only because the
-    count is not much smaller.
+    Also the lower ends of the intervals of some of these counts, in steps: of groups that are shown
+    only because the count is not much smaller.
     """
     presence = plan.presence
     assert presence is not None

@@ -1,4 +1,6 @@
-"""Work outside of the main thread: statements that Ctrl-C cancels, and a session that opens behind the prompt."""
+"""Work outside of the main thread: statements that Ctrl-C cancels,
+and a session that opens behind the prompt.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ _GLANCE: Final = 0.05
 
 
 def interruptibly(action: Callable[[], T], interrupt: Callable[[], None]) -> T:
-    """Run an action in another thread and return its value; Ctrl-C calls ``interrupt`` until the action ends.
+    """Run an action in another thread and return its value;
+    Ctrl-C calls ``interrupt`` until the action ends.
 
     Python delivers Ctrl-C to the main thread alone, so the action runs in another one.
     """

@@ -78,7 +78,8 @@ def find(name: str) -> CommandHelp | None:
 
 
 def ends_statement(name: str) -> bool:
-    """Whether an unfinished statement in front of the command is used up; otherwise it is gone on with behind it.
+    """Whether an unfinished statement in front of the command is used up;
+    otherwise it is gone on with behind it.
 
     >>> ends_statement("g"), ends_statement("timing")
     (True, False)

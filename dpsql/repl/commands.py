@@ -38,7 +38,9 @@ _COPY = re.compile(
 
 
 def copy(repl: ReplSession, command: BackslashCommand) -> None:
-    """Write one result to the file that the command names, and say so; the file is opened before anything is paid."""
+    """Write one result to the file that the command names, and say so;
+    the file is opened before anything is paid.
+    """
     found = _COPY.fullmatch(command.argument)
     if found is None:
         raise DataError(

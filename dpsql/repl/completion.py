@@ -28,7 +28,9 @@ _SWITCHES = ("on", "off")
 
 
 class SchemaCompleter(Completer):
-    """Completes tables, columns, declared values, functions, settings and commands of the schema of now."""
+    """Completes tables, columns, declared values, functions,
+    settings and commands of the schema of now.
+    """
 
     def __init__(self, current: Callable[[], Schema]) -> None:
         self._current, self._paths = current, PathCompleter(expanduser=True)
@@ -157,7 +159,9 @@ class SchemaCompleter(Completer):
 
 
 def _is_command(document: Document, before: str) -> bool:
-    """Whether the cursor stands in a command: behind a backslash, or behind a dot that begins a statement."""
+    """Whether the cursor stands in a command: behind a backslash,
+    or behind a dot that begins a statement.
+    """
     line = document.current_line_before_cursor.lstrip()
     return line.startswith("\\") or (line.startswith(".") and before.strip() in ("", "."))
 

@@ -13,7 +13,9 @@ from dpsql.schema import Bound, Column, Schema, Table
 def tables(
     schema: Schema, pattern: str = "", synopses: Sequence[tuple[str, str]] = ()
 ) -> OutputRows:
-    """The tables and synopses whose name fits the pattern (with * and ?), and what is promised of their rows."""
+    """The tables and synopses whose name fits the pattern (with * and ?),
+    and what is promised of their rows.
+    """
     found = [
         (name, table.access, _rows_per_unit_text(schema, name, table), table.comment or "")
         for name, table in schema.tables.items()
@@ -37,7 +39,9 @@ def named(schema: Schema, pattern: str) -> list[str]:
 
 
 def columns(schema: Schema, name: str) -> tuple[OutputRows, list[str]]:
-    """The columns of a table, and lines about the table itself; StatementError where there is none of that name."""
+    """The columns of a table, and lines about the table itself;
+    StatementError where there is none of that name.
+    """
     bare = name.strip('"').removeprefix("public.").removeprefix("main.").strip('"')
     table = schema.table(bare)
     if table is None:

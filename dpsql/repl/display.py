@@ -16,7 +16,9 @@ OPTIONS: Final = ("format", "intervals", "expanded", "null", "pager", "footer", 
 
 @dataclass(frozen=True)
 class DisplaySettings:
-    """The display settings; ``ask`` is the price above which a person is asked first, None for never."""
+    """The display settings; ``ask`` is the price above which a person is asked first,
+    None for never.
+    """
 
     format: str = "table"
     intervals: bool = True
@@ -28,7 +30,9 @@ class DisplaySettings:
     ask: Fraction | None = None
 
     def with_option(self, name: str, value: str) -> DisplaySettings:
-        """These settings with one changed; an empty value turns a switch over. DataError where it cannot be.
+        """These settings with one changed; an empty value turns a switch over.
+
+        DataError where it cannot be.
 
         >>> DisplaySettings().with_option("format", "csv").format
         'csv'

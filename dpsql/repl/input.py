@@ -1,6 +1,8 @@
-"""Splits input into statements, which end with a semicolon, and backslash commands, which end with their line.
+"""Splits input into statements, which end with a semicolon, and backslash commands,
+which end with their line.
 
-A line that begins with a dot, as in SQLite's and DuckDB's terminals, is the command of that name: ``.tables``.
+A line that begins with a dot, as in SQLite's and DuckDB's terminals,
+is the command of that name: ``.tables``.
 """
 
 from __future__ import annotations
@@ -34,7 +36,9 @@ class SqlStatement:
 
 @dataclass(frozen=True)
 class BackslashCommand:
-    """A backslash command; ``before`` is the unfinished statement in front of it, if there is one."""
+    """A backslash command; ``before`` is the unfinished statement in front of it,
+    if there is one.
+    """
 
     name: str
     argument: str
@@ -139,7 +143,8 @@ def word(text: str) -> BackslashCommand | None:
 
 
 def listing(text: str) -> BackslashCommand | None:
-    """The command for ``SHOW TABLES`` or ``DESCRIBE``, as users of other databases write it, if the statement is that.
+    """The command for ``SHOW TABLES`` or ``DESCRIBE``, as users of other databases write it,
+    if the statement is that.
 
     >>> listing("describe patients")
     BackslashCommand(name='d', argument='patients', line=1, before='')

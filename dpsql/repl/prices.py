@@ -1,4 +1,6 @@
-"""Prices and the budget in words: the toolbar's meter, the line behind an answer, and the price list of a dry run."""
+"""Prices and the budget in words: the toolbar's meter, the line behind an answer,
+and the price list of a dry run.
+"""
 
 from __future__ import annotations
 
@@ -30,10 +32,11 @@ class PriceList:
     def add(
         self, plan: Plan | NamedPrice, bought: Plan | NamedPrice | None, remaining: RemainingBudget
     ) -> None:
-        """Add a statement and what it is charged for; BudgetExhausted where the budget does not admit it behind those
-        before it.
+        """Add a statement and what it is charged for; BudgetExhausted where the budget does not
+        admit it behind those before it.
 
-        A statement that stands there twice is priced once: its second answer would be the first one again.
+        A statement that stands there twice is priced once:
+        its second answer would be the first one again.
         """
         again = (plan.text, plan.price)
         free = bought is None or again in self._seen
@@ -50,7 +53,9 @@ class PriceList:
 
     @property
     def rows(self) -> OutputRows:
-        """The statements with the part of the budget that each takes, its price, and the sum up to each."""
+        """The statements with the part of the budget that each takes, its price,
+        and the sum up to each.
+        """
         return OutputRows.exact(
             ["statement", "takes", "epsilon", "rho", "delta", "epsilon_so_far"], self._lines
         )
@@ -80,7 +85,9 @@ def left(session: Session) -> str:
 def price_line(
     rows: int | None, price: Price, private: bool, session: Session, seconds: float | None
 ) -> str:
-    """What an answer was, what it took and what is left; ``rows`` and ``seconds`` may be None, unwanted."""
+    """What an answer was, what it took and what is left;
+    ``rows`` and ``seconds`` may be None, unwanted.
+    """
     parts = [] if rows is None else [f"{rows} {'row' if rows == 1 else 'rows'}"]
     if not price.charged and not price.stored and not private:
         parts += ["free: no private row was read", left(session)]
@@ -115,7 +122,9 @@ def cost_lines(explanation: Explanation) -> list[str]:
 def budget_lines(
     session: Session, spent: Fraction, statements: int, details: bool = False
 ) -> list[str]:
-    """What is left of each budget that binds the analyst, in answers; with details also in ε, ρ and δ."""
+    """What is left of each budget that binds the analyst, in answers; with details also in ε,
+    ρ and δ.
+    """
     remaining = session.remaining
     cost, lines = session.ordinary_cost(remaining), list[str]()
     for standing in remaining.standings:

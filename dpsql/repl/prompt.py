@@ -1,4 +1,6 @@
-"""The prompt: several lines until a semicolon, a history file, completion, colours, and the budget in the toolbar."""
+"""The prompt: several lines until a semicolon, a history file, completion, colours,
+and the budget in the toolbar.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ VARIABLE = "DPSQL_HISTORY"
 
 
 def history() -> History:
-    """The history to use; one that is forgotten where it is switched off or its file cannot be made."""
+    """The history to use; one that is forgotten where it is switched off or its file cannot be
+    made.
+    """
     file = history_file()
     if file is None:
         return InMemoryHistory()
@@ -51,7 +55,9 @@ def history() -> History:
 
 
 def history_file() -> Path | None:
-    """The file that is named by DPSQL_HISTORY, or the one in the state folder of the XDG rules; None if off."""
+    """The file that is named by DPSQL_HISTORY,
+    or the one in the state folder of the XDG rules; None if off.
+    """
     named = os.environ.get(VARIABLE)
     if named is not None:
         return (
@@ -64,7 +70,8 @@ def history_file() -> Path | None:
 
 #: How long a figure in the toolbar may be old, in seconds: others spend of the same budget.
 _FRESH = 1.0
-#: Seconds for which drawing it waits for the ledger, and after which one that did not answer is asked again.
+#: Seconds for which drawing it waits for the ledger,
+#: and after which one that did not answer is #: asked again.
 _SHOWN, _LATER = 0.3, 10.0
 _STYLE = Style.from_dict(
     {
@@ -137,7 +144,9 @@ class Prompt:
         opening.failed = self._stop
 
     def ask(self, draft: str = "") -> str:
-        """The next text; KeyboardInterrupt for Ctrl-C, EOFError for Ctrl-D, the session's error where none opens."""
+        """The next text; KeyboardInterrupt for Ctrl-C, EOFError for Ctrl-D,
+        the session's error where none opens.
+        """
         self._toolbar.refresh()
         if self._opening.error is not None:
             raise self._opening.error

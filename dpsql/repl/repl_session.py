@@ -1,4 +1,6 @@
-"""The terminal's conversation: statements asked through a session, their answers shown with what they cost."""
+"""The terminal's conversation: statements asked through a session,
+their answers shown with what they cost.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ DEEPEST = 16
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a conversation is held: ``most`` is what it may cost in all, ``dry`` tells prices and runs nothing."""
+    """How a conversation is held: ``most`` is what it may cost in all,
+    ``dry`` tells prices and runs nothing.
+    """
 
     stop: bool = False
     dry: bool = False
@@ -59,7 +63,9 @@ class PriceDeclined(OperationalError):
 
 
 class ReplSession:
-    """One sitting at a session: display settings, the last statement and rows, what was paid, the first error."""
+    """One sitting at a session: display settings, the last statement and rows, what was paid,
+    the first error.
+    """
 
     def __init__(
         self,
@@ -82,9 +88,11 @@ class ReplSession:
         return self._session()
 
     def feed(self, text: str, source: str = "") -> None:
-        """Run all pieces of the text, a last statement without a semicolon too; ``source`` names its file.
+        """Run all pieces of the text, a last statement without a semicolon too;
+        ``source`` names its file.
 
-        What is unfinished before a command that does not use it is gone on with behind it: at a prompt as a draft.
+        What is unfinished before a command that does not use it is gone on with behind it:
+        at a prompt as a draft.
         """
         kept, line = "", 1
         for piece in whole(text):
@@ -229,7 +237,9 @@ class ReplSession:
         return interruptibly(lambda: self.session.explain(text), self.session.interrupt)
 
     def _consent(self, plan: Plan | NamedPrice, charged: Fraction) -> None:
-        """Let the rules and, above the price that is set, the person agree to what the statement costs."""
+        """Let the rules and, above the price that is set,
+        the person agree to what the statement costs.
+        """
         bought, ask = purchase_of(self.session, plan), self.display.ask
         price = Fraction(0) if bought is None else bought.price
         if self.rules.dry:

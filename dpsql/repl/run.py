@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReplConnection:
-    """Which database is asked in whose name, and what a statement costs; None is what the schema says."""
+    """Which database is asked in whose name, and what a statement costs;
+    None is what the schema says.
+    """
 
     schema: Path
     analyst: str
@@ -37,10 +39,11 @@ def run_texts(
     rules: RunOptions,
     target: Path | None,
 ) -> Error | None:
-    """Run texts, and files of them, one after the other; the first error in them, or None where all went well.
+    """Run texts, and files of them, one after the other; the first error in them,
+    or None where all went well.
 
-    The file ``-`` is standard input. Results go to the file ``target``, or to standard output; DataError where that
-    file cannot be written.
+    The file ``-`` is standard input. Results go to the file ``target``, or to standard output;
+    DataError where that file cannot be written.
     """
     screen = Screen(interactive=False)
     screen.write_to(None if rules.dry else target)
@@ -91,7 +94,9 @@ def run_prompt(
 
 
 def run_loop(repl: ReplSession, prompt: Prompt) -> None:
-    """Take what is typed until the person leaves; Ctrl-C throws away what is typed, Ctrl-D leaves."""
+    """Take what is typed until the person leaves; Ctrl-C throws away what is typed,
+    Ctrl-D leaves.
+    """
     while not repl.over:
         draft, repl.draft = repl.draft, ""
         try:
@@ -108,7 +113,9 @@ def run_loop(repl: ReplSession, prompt: Prompt) -> None:
 
 
 def worth_asking(schema: Schema) -> Fraction:
-    """The price above which a person is asked first: a tenth of the budget, and never less than a usual statement."""
+    """The price above which a person is asked first: a tenth of the budget,
+    and never less than a usual statement.
+    """
     return max(schema.privacy.epsilon / 10, schema.privacy.query_epsilon)
 
 

@@ -1,4 +1,6 @@
-"""Where results and messages go (a terminal, or two streams and perhaps a file), and how an error looks there."""
+"""Where results and messages go (a terminal, or two streams and perhaps a file),
+and how an error looks there.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def complaint(error: Error, text: str = "") -> str:
 
 
 def _pointed(text: str, position: Position) -> list[str]:
-    """The statement's line with a caret under the place; nothing where the place is not in the statement."""
+    """The statement's line with a caret under the place;
+    nothing where the place is not in the statement.
+    """
     from wcwidth import wcswidth
 
     lines = text.split("\n")
@@ -61,7 +65,9 @@ _NO_TERMINAL: Final = (100, 24)
 
 
 class Screen:
-    """Results to standard output (or a file), messages to standard error, or all to the terminal if there is one."""
+    """Results to standard output (or a file), messages to standard error,
+    or all to the terminal if there is one.
+    """
 
     def __init__(self, *, interactive: bool) -> None:
         self.interactive = interactive
@@ -78,7 +84,9 @@ class Screen:
         return shutil.get_terminal_size(_NO_TERMINAL)
 
     def result(self, text: str, pager: bool) -> None:
-        """A result: to the file, through the pager where it is too large for the terminal, or straight out."""
+        """A result: to the file, through the pager where it is too large for the terminal,
+        or straight out.
+        """
         if self._file is not None:
             self._file.write(text)
             self._file.flush()

@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from dpsql.session.named_releases.statements import NamedPrice
 
 T = TypeVar("T")
-#: Raises an error where the price of a plan is not agreed to, after what was charged for the statement already.
+#: Raises an error where the price of a plan is not agreed to,
+#: after what was charged for the #: statement already.
 Consent = Callable[["Plan | NamedPrice", Fraction], None]
 
 
 @dataclass(frozen=True)
 class ReplAnswer:
-    """What came back: ``word`` is the statement's first word, ``query`` whether it asked for rows of tables."""
+    """What came back: ``word`` is the statement's first word,
+    ``query`` whether it asked for rows of tables.
+    """
 
     result: Result
     word: str
@@ -48,7 +51,9 @@ class ReplAnswer:
 
 
 def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
-    """The answer to the statement; ``consent`` raises an error where a plan's price is not agreed to."""
+    """The answer to the statement; ``consent`` raises an error where a plan's price is not agreed
+    to.
+    """
     from dpsql.session import request
 
     word = first_word(text)
@@ -89,7 +94,9 @@ def _second(session: Session, first: Result, better: Plan, consent: Consent) -> 
 
 
 def planned(session: Session, text: str) -> Plan | NamedPrice | None:
-    """The plan of a query, or the price of a CREATE, which costs nothing; None where the text is neither."""
+    """The plan of a query, or the price of a CREATE, which costs nothing;
+    None where the text is neither.
+    """
     from dpsql.session import request
 
     match with_dpsql_errors(lambda: request.read(text)):
@@ -102,7 +109,9 @@ def planned(session: Session, text: str) -> Plan | NamedPrice | None:
 
 
 def purchase_of(session: Session, plan: Plan | NamedPrice) -> Plan | NamedPrice | None:
-    """What a plan is charged for now; None where it reads no private row, or was paid for before."""
+    """What a plan is charged for now; None where it reads no private row,
+    or was paid for before.
+    """
     from dpsql.planning.plan import Plan
 
     return session.purchase(plan) if isinstance(plan, Plan) else plan

@@ -1,4 +1,6 @@
-"""What the owner declares: the privacy unit, the budget, and the tables with their bounds and limits."""
+"""What the owner declares: the privacy unit, the budget,
+and the tables with their bounds and limits.
+"""
 
 from dpsql.schema.authoring.check import Finding, check
 from dpsql.schema.authoring.draft import draft

@@ -1,4 +1,6 @@
-"""The accountant that an owner names in the schema file, read as the rule that it is (``docs/accountants.md``)."""
+"""The accountant that an owner names in the schema file,
+read as the rule that it is (``docs/accountants.md``).
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,11 @@ from dpsql.schema.numbers import Positive
 
 
 def _parameters(rule: type[CompositionRule]) -> tuple[Parameter[Any], ...]:
-    """What an owner fixes beforehand where the rule needs that: fields of a dataclass, whole numbers or fractions.
+    """What an owner fixes beforehand where the rule needs that: fields of a dataclass,
+    whole numbers or fractions.
 
-    Their metadata has a ``description``, the ``phrase`` that names them in a sentence and, for whole numbers, the
-    ``most`` that they may be.
+    Their metadata has a ``description``, the ``phrase`` that names them in a sentence and, for
+    whole numbers, the ``most`` that they may be.
     """
     return fields(rule)  # type: ignore[arg-type]  # each rule is a dataclass
 
@@ -110,7 +113,9 @@ def written(rule: CompositionRule) -> str | dict[str, object]:
 
 
 class _Declared:
-    """How pydantic reads and writes a rule; its JSON Schema is that of a name, or of a table with parameters."""
+    """How pydantic reads and writes a rule; its JSON Schema is that of a name,
+    or of a table with parameters.
+    """
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
@@ -124,5 +129,6 @@ class _Declared:
         )
 
 
-#: The accountants that are filters: valid when each statement is chosen after the answers to those before it.
+#: The accountants that are filters: valid when each statement is chosen after the answers to those
+#: before it.
 Accountant: TypeAlias = Annotated[CompositionRule, _Declared()]

@@ -1,4 +1,5 @@
-"""What an engine's catalogue says of a database, public tables completed from it, and declared ones compared with it.
+"""What an engine's catalogue says of a database, public tables completed from it,
+and declared ones compared with it.
 
 It has names, types and keys, never anything that rows say."""
 
@@ -20,10 +21,11 @@ from dpsql.schema.types import SqlType, Stored
 
 @dataclass(frozen=True)
 class CatalogColumn:
-    """One column as the engine declares it; ``type`` is the engine's own text, empty where it knows none.
+    """One column as the engine declares it; ``type`` is the engine's own text,
+    empty where it knows none.
 
-    ``fields`` are those of a STRUCT and of the STRUCTs in it, each with its whole path; ``nulls`` are texts of a CSV
-    file that stand for no value.
+    ``fields`` are those of a STRUCT and of the STRUCTs in it, each with its whole path; ``nulls``
+    are texts of a CSV file that stand for no value.
     """
 
     name: str
@@ -39,9 +41,10 @@ class CatalogColumn:
 class CatalogTable:
     """One table, view, or the files of one table.
 
-    ``references`` maps a column to the table and column that it refers to; ``collated`` says that some column compares
-    unequal texts as equal. ``typed`` says whether the source knows the types of its values: CSV and SQLite do not.
-    ``place`` is where the files are, and ``csv`` how CSV files among them are written, where that is not as usual.
+    ``references`` maps a column to the table and column that it refers to; ``collated`` says that
+    some column compares unequal texts as equal. ``typed`` says whether the source knows the types
+    of its values: CSV and SQLite do not. ``place`` is where the files are, and ``csv`` how CSV
+    files among them are written, where that is not as usual.
     """
 
     name: str
@@ -55,7 +58,9 @@ class CatalogTable:
     csv: Mapping[str, object] | None = None
 
     def column(self, path: tuple[str, ...]) -> CatalogColumn | None:
-        """The column of that name, or the field of a STRUCT to which the names lead; None where there is none."""
+        """The column of that name, or the field of a STRUCT to which the names lead;
+        None where there is none.
+        """
         wanted = tuple(map(fold, path))
         for column in self.columns:
             if wanted == (fold(column.name),):
@@ -68,9 +73,11 @@ class CatalogTable:
 
 @dataclass(frozen=True)
 class Catalog:
-    """The tables of one source in the order of its catalogue, and the macros that users added to it.
+    """The tables of one source in the order of its catalogue,
+    and the macros that users added to it.
 
-    ``others`` are names of tables that were not looked into; ``source_files`` says that the tables are files.
+    ``others`` are names of tables that were not looked into;
+    ``source_files`` says that the tables are files.
     """
 
     source: str
@@ -93,7 +100,9 @@ class Catalog:
 
 
 def complete_tables(tables: Mapping[str, Table], catalog: Catalog) -> dict[str, Table]:
-    """The tables, with how their columns are read, and with the columns of public tables that declare none."""
+    """The tables, with how their columns are read,
+    and with the columns of public tables that declare none.
+    """
     found = {fold(table.name): table for table in catalog.tables}
     return {
         name: table.model_copy(update={"columns": _columns(table, found[its_name])})
@@ -124,7 +133,9 @@ def _columns(table: Table, real: CatalogTable) -> dict[str, Column]:
 
 
 def _matched(table: Table, real: CatalogTable) -> dict[str, Column]:
-    """The columns of the source that no name declares and a pattern does; where several do, the first."""
+    """The columns of the source that no name declares and a pattern does; where several do,
+    the first.
+    """
     taken = {tuple(map(fold, _path_there(name, column))) for name, column in table.columns.items()}
     found: dict[str, Column] = {}
     for column in real.columns:
@@ -154,7 +165,9 @@ def _read(column: Column, stored: CatalogColumn | None) -> Column:
 
 
 def _stored_as(declared: SqlType, text: str) -> Stored:
-    """How a column that is declared so is read where the source has this type; ValueError where it is not read."""
+    """How a column that is declared so is read where the source has this type;
+    ValueError where it is not read.
+    """
     stored = Stored.parse(text)
     if declared.kind == "integer" and stored.type.kind == "double":
         return Stored(declared, "its whole number")

@@ -27,7 +27,9 @@ MOST_EPSILON = 32
 
 
 class Collected(BaseModel):
-    """The mechanism of local differential privacy by which a column's values were reported, and its price."""
+    """The mechanism of local differential privacy by which a column's values were reported,
+    and its price.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -83,7 +85,9 @@ class Collected(BaseModel):
         values: tuple[Value, ...] | None,
         bounds: tuple[Bound, Bound] | None,
     ) -> Reports:
-        """The mechanism over the values or bounds of a column; ValueError where the column has not what it needs."""
+        """The mechanism over the values or bounds of a column;
+        ValueError where the column has not what it needs.
+        """
         from dpsql.schema.reports import (
             reports_of,
         )  # mechanisms load NumPy, for which no prompt waits

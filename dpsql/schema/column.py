@@ -121,19 +121,25 @@ class Column(BaseModel):
 
     @property
     def reading(self) -> Reading | None:
-        """How its values are read where the source stores them in another type; None until the source was seen."""
+        """How its values are read where the source stores them in another type;
+        None until the source was seen.
+        """
         return self._reading
 
     @property
     def may_be_null(self) -> bool:
-        """Whether a value may be NULL: as declared or, if nothing is declared, because NaN is read as NULL."""
+        """Whether a value may be NULL: as declared or, if nothing is declared,
+        because NaN is read as NULL.
+        """
         if "nullable" in self.model_fields_set:
             return self.nullable
         return self.type.kind == "double" or self.reading == "its whole number"
 
     @property
     def automatic(self) -> bool:
-        """Whether bounds are found when a statement first needs them; sums alone need none, as units are clipped."""
+        """Whether bounds are found when a statement first needs them; sums alone need none,
+        as units are clipped.
+        """
         return self._automatic and self.bounds is None
 
     def bounded_by(self, bounds: tuple[Bound, Bound]) -> Column:

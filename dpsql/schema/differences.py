@@ -26,7 +26,8 @@ _UNITS = {
 
 
 def differences(declared: object) -> dict[str, Days]:
-    """The bounds by what they are of, as ``end - start``; ValueError with the mend where they are none.
+    """The bounds by what they are of, as ``end - start``;
+    ValueError with the mend where they are none.
 
     >>> differences({"left-entered": [0, "36 hours"]})
     {'left - entered': (Fraction(0, 1), Fraction(3, 2))}

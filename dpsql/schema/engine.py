@@ -55,7 +55,9 @@ def in_bytes(text: str) -> int:
 
 
 class EngineSettings(BaseModel):
-    """Limits on the engine that runs charged statements, and whether it has a process of its own."""
+    """Limits on the engine that runs charged statements,
+    and whether it has a process of its own.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

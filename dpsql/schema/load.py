@@ -61,7 +61,9 @@ def parsed(text: str, name: str) -> dict[str, Any]:
 
 
 def validated(document: Mapping[str, Any], name: str) -> Schema:
-    """The schema of a parsed TOML document; SchemaError with a line for each fault, after the file's name."""
+    """The schema of a parsed TOML document; SchemaError with a line for each fault,
+    after the file's name.
+    """
     try:
         return Schema.model_validate(document)
     except ValidationError as error:

@@ -111,15 +111,17 @@ class Schema(BaseModel):
         return self._copied is not None
 
     def copied_to(self, place: Path) -> Schema:
-        """This schema, with copies of the data that lie elsewhere at a file, a folder or a glob of this machine."""
+        """This schema, with copies of the data that lie elsewhere at a file,
+        a folder or a glob of this machine.
+        """
         copy = self.model_copy()
         copy._copied = place
         return copy
 
     @property
     def source_pattern(self) -> Path:
-        """The source as a path, relative to the schema's own folder, where it may be a glob; SchemaError where the
-        source is an address, and was not copied.
+        """The source as a path, relative to the schema's own folder, where it may be a glob;
+        SchemaError where the source is an address, and was not copied.
         """
         if self.is_elsewhere and self._copied is not None:
             return self._copied
@@ -133,7 +135,9 @@ class Schema(BaseModel):
 
     @property
     def source_path(self) -> Path:
-        """The file or the folder in which all data of the source lie; SchemaError where the source is an address."""
+        """The file or the folder in which all data of the source lie;
+        SchemaError where the source is an address.
+        """
         place = self.source_pattern
         while re.search(r"[*?\[\]{}]", str(place)) and not place.exists():
             place = place.parent
@@ -141,12 +145,16 @@ class Schema(BaseModel):
 
     @property
     def data_place(self) -> Path | str:
-        """Where the owner has the data: the address, or the file or the folder in which all of them lie."""
+        """Where the owner has the data: the address,
+        or the file or the folder in which all of them lie.
+        """
         return self.source if self.is_elsewhere else self.source_path
 
     @property
     def ledger_place(self) -> Path | str | None:
-        """The ledger as an address, or as a path from the schema's own folder; None where the schema names none."""
+        """The ledger as an address, or as a path from the schema's own folder;
+        None where the schema names none.
+        """
         return (
             self.ledger
             if self.ledger is None or "://" in self.ledger
@@ -174,11 +182,14 @@ class Schema(BaseModel):
         return self.tables[self.unit_table].columns[self.unit_column].type
 
     def table(self, name: str) -> Table | None:
-        """The declared table of that name, whatever the case of its ASCII letters; None where there is none."""
+        """The declared table of that name, whatever the case of its ASCII letters;
+        None where there is none.
+        """
         return self.tables.get(fold(name))
 
     def primary_key(self, table: str) -> tuple[str, ...]:
-        """The columns that are unique together: the declared key, or the unit's column where others refer to it.
+        """The columns that are unique together: the declared key,
+        or the unit's column where others refer to it.
 
         Empty for a table that declares none; KeyError for a table that is not declared.
         """
@@ -193,8 +204,8 @@ class Schema(BaseModel):
 
     @property
     def unique(self) -> frozenset[tuple[str, str]]:
-        """The tables and columns whose values must each stand once: keys on the way to the unit, and the unit's own
-        column where the schema calls it the key of its table."""
+        """The tables and columns whose values must each stand once: keys on the way to the unit,
+        and the unit's own column where the schema calls it the key of its table."""
         private = [name for name, table in self.tables.items() if not table.public]
         found = {
             (step.parent, step.parent_column) for name in private for step in self.owner(name).steps
@@ -204,19 +215,27 @@ class Schema(BaseModel):
         return frozenset(found)
 
     def unique_columns(self, table: str) -> frozenset[str]:
-        """The columns of a table whose values must each stand once; the data are not opened where they do not."""
+        """The columns of a table whose values must each stand once;
+        the data are not opened where they do not.
+        """
         return frozenset(column for name, column in self.unique if name == table)
 
     def owner(self, table: str) -> Owner:
-        """How a private table's rows lead to their unit; KeyError for a public or undeclared table."""
+        """How a private table's rows lead to their unit;
+        KeyError for a public or undeclared table.
+        """
         return self._owners[fold(table)]
 
     def identifies(self, table: str, column: str) -> str | None:
-        """What a column on the way to the unit identifies: ``UNIT``, or a referenced key as table.column."""
+        """What a column on the way to the unit identifies: ``UNIT``,
+        or a referenced key as table.column.
+        """
         return self._identified.get((table, column))
 
     def row_owner(self, table: str) -> Owner:
-        """How statements read the unit of a private table's rows: by joins, or in a column beside the table's own."""
+        """How statements read the unit of a private table's rows: by joins,
+        or in a column beside the table's own.
+        """
         return Owner((), ITS_UNIT) if self.privacy.orphans == "each" else self.owner(table)
 
     @property
@@ -232,7 +251,8 @@ class Schema(BaseModel):
         }
 
     def with_catalog(self, catalog: Catalog) -> Schema:
-        """This schema with what the catalogue tells: the columns of public tables, and how columns are read.
+        """This schema with what the catalogue tells: the columns of public tables,
+        and how columns are read.
 
         SchemaError where the two disagree.
         """
@@ -300,7 +320,9 @@ def json_schema() -> dict[str, Any]:
 
 
 class _ExactDefaults(GenerateJsonSchema):
-    """Writes an exact default, which JSON lacks, as the decimal number that the file would have, a rule as its name."""
+    """Writes an exact default, which JSON lacks, as the decimal number that the file would have,
+    a rule as its name.
+    """
 
     def encode_default(self, dft: Any) -> Any:
         if isinstance(dft, CompositionRule):
@@ -309,7 +331,9 @@ class _ExactDefaults(GenerateJsonSchema):
 
 
 def _as_toml(node: Any) -> Any:
-    """The node without what no TOML file can hold (null) and without titles, which only repeat the names."""
+    """The node without what no TOML file can hold (null) and without titles,
+    which only repeat the names.
+    """
     if isinstance(node, list):
         return [_as_toml(item) for item in node]
     if not isinstance(node, dict):

@@ -1,4 +1,6 @@
-"""How the names of tables and columns are written and compared, and plain names for what a source calls them."""
+"""How the names of tables and columns are written and compared,
+and plain names for what a source calls them.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,11 @@ _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 def fold(name: str) -> str:
-    """The name as tables and columns are looked up: ASCII letters in lower case, all others untouched.
+    """The name as tables and columns are looked up: ASCII letters in lower case,
+    all others untouched.
 
-    DuckDB ignores the case of ASCII letters only; Python's ``lower`` would also merge the Kelvin sign with ``k``.
+    DuckDB ignores the case of ASCII letters only;
+    Python's ``lower`` would also merge the Kelvin sign with ``k``.
 
     >>> fold("Patient_ID"), fold("\\u212aey") == "key"
     ('patient_id', False)

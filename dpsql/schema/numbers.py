@@ -67,7 +67,9 @@ def _seconds(value: object) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class _Published:
-    """A number's JSON Schema, made anew for each field: older pydantic writes the field's default into it."""
+    """A number's JSON Schema, made anew for each field:
+    older pydantic writes the field's default into it.
+    """
 
     limits: Mapping[str, int]
 

@@ -1,4 +1,6 @@
-"""The promise that the owner makes: unit, budget, accountant (``docs/accountants.md``) and prices of statements."""
+"""The promise that the owner makes: unit, budget,
+accountant (``docs/accountants.md``) and prices of statements.
+"""
 
 from __future__ import annotations
 
@@ -114,7 +116,9 @@ class Privacy(BaseModel):
         return self
 
     def with_noise(self, wanted: Noise) -> Privacy:
-        """This promise with the noise that a session wants; ValueError where the owner or the budget rules it out."""
+        """This promise with the noise that a session wants;
+        ValueError where the owner or the budget rules it out.
+        """
         if self.mechanism != "auto" and wanted not in ("auto", self.mechanism):
             raise ValueError(f'the schema says mechanism = "{self.mechanism}", for every session')
         if wanted == "gaussian" and self.delta == 0:

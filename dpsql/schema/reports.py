@@ -26,7 +26,9 @@ def reports_of(
     values: tuple[Value, ...] | None,
     bounds: tuple[Bound, Bound] | None,
 ) -> Reports:
-    """The mechanism over the values or bounds of a column; ValueError where the column has not what it needs."""
+    """The mechanism over the values or bounds of a column;
+    ValueError where the column has not what it needs.
+    """
     if collected.mechanism in ("laplace", "piecewise"):
         return _of_numbers(collected, sql_type, values, bounds)
     if collected.mechanism in _UNARY and (sql_type.kind != "text" or values is None):

@@ -1,4 +1,6 @@
-"""What the owner declares of one table: its columns, keys and references, its limits, and how its files are written."""
+"""What the owner declares of one table: its columns, keys and references, its limits,
+and how its files are written.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,9 @@ Limit = Annotated[int, Field(strict=True, ge=1, le=MAX_LIMIT)]
 
 @dataclass(frozen=True)
 class RowsPerGroup:
-    """The most rows of one unit in one group, for averages and for sums and counts; None is no limit."""
+    """The most rows of one unit in one group, for averages and for sums and counts;
+    None is no limit.
+    """
 
     avg: int | None = None
     sum: int | None = None
@@ -150,7 +154,9 @@ Key = WithJsonSchema(
 
 
 class Table(BaseModel):
-    """The columns of a table, how its rows lead to the unit, and how much one unit may contribute."""
+    """The columns of a table, how its rows lead to the unit,
+    and how much one unit may contribute.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -298,10 +304,14 @@ class Table(BaseModel):
         return self
 
     def differences_to(self, end: str) -> tuple[tuple[str, Fraction, Fraction], ...]:
-        """The columns from which the time to a column has bounds, each with the least and the greatest days."""
+        """The columns from which the time to a column has bounds,
+        each with the least and the greatest days.
+        """
         named = ((*ends_of(between), *days) for between, days in self.bounds_of.items())
         return tuple((start, low, high) for column, start, low, high in named if column == end)
 
     def column(self, name: str) -> Column | None:
-        """The declared column of that name, whatever the case of its ASCII letters; None where there is none."""
+        """The declared column of that name, whatever the case of its ASCII letters;
+        None where there is none.
+        """
         return self.columns.get(fold(name))

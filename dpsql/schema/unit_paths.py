@@ -10,8 +10,8 @@ from dpsql.schema.table import Table
 
 #: What a column identifies that holds the unit itself.
 UNIT = "unit"
-#: The column that holds the unit of each row of a private table, where no join tells it; no column of a schema has such
-#: a name.
+#: The column that holds the unit of each row of a private table, where no join tells it; no column
+#: of a schema has such a name.
 ITS_UNIT = "its unit"
 
 
@@ -26,7 +26,9 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """The joins that lead to the unit, and the column of the last table that holds the unit's value."""
+    """The joins that lead to the unit, and the column of the last table that holds the unit's
+    value.
+    """
 
     steps: tuple[PathStep, ...]
     column: str
@@ -42,9 +44,11 @@ def private_references(table: Table, tables: Mapping[str, Table]) -> list[PathSt
 
 
 def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) -> Owner:
-    """The one chain of references from a private table to the unit; ValueError with the mend where there is not one.
+    """The one chain of references from a private table to the unit;
+    ValueError with the mend where there is not one.
 
-    A reference to the unit column itself needs no join: the referencing column already holds the unit's value.
+    A reference to the unit column itself needs no join:
+    the referencing column already holds the unit's value.
     """
     steps: list[PathStep] = []
     walked, here = [name], name
@@ -81,7 +85,8 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
 
 
 def identified(owners: Mapping[str, Owner]) -> dict[tuple[str, str], str]:
-    """What the columns on the ways to the unit identify: the unit itself, or a referenced key as table.column.
+    """What the columns on the ways to the unit identify: the unit itself,
+    or a referenced key as table.column.
 
     ``owners`` are those of all private tables, by the tables' names.
     """

@@ -1,4 +1,6 @@
-"""The settings of one connection: how SET reads and SHOW writes them, and which ones clients are told of."""
+"""The settings of one connection: how SET reads and SHOW writes them,
+and which ones clients are told of.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,8 @@ class SessionSettings(Protocol):
 class ConnectionSettings(Mapping[str, str]):
     """Settings by their names in lower case; those of dpsql itself are the session's.
 
-    ``raw_select`` is called with the kind of answer that a SELECT of single rows gets, whenever that may have changed.
+    ``raw_select`` is called with the kind of answer that a SELECT of single rows gets,
+    whenever that may have changed.
     """
 
     def __init__(

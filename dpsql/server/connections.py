@@ -16,8 +16,8 @@ from dpsql.server.protocol.stream import MessageStream
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """The limits of a server: connections in all, of one user, and before login; seconds for a login and for the end;
-    and the bytes of incomplete long messages of all clients together."""
+    """The limits of a server: connections in all, of one user, and before login; seconds for a
+    login and for the end; and the bytes of incomplete long messages of all clients together."""
 
     connections: int = 100
     arriving: int = 200
@@ -29,7 +29,9 @@ class ConnectionLimits:
 
 @dataclass
 class ClientConnection:
-    """A client's connection: number, stream, address and time of arrival; after login, its user and message loop."""
+    """A client's connection: number, stream, address and time of arrival; after login,
+    its user and message loop.
+    """
 
     number: int
     wire: MessageStream
@@ -64,7 +66,9 @@ class Connections:
             return list(self._peers.values())
 
     def arrive(self, peer: ClientConnection) -> bool:
-        """Whether a connection may begin its login; if too many have, one that began over a second before is cut."""
+        """Whether a connection may begin its login; if too many have,
+        one that began over a second before is cut.
+        """
         with self._lock:
             arriving = [each for each in self._peers.values() if each.conversation is None]
             full = len(arriving) >= self._limits.arriving
@@ -81,7 +85,10 @@ class Connections:
             raise too_many_clients()
 
     def enter(self, peer: ClientConnection, conversation: MessageLoop) -> CancelKey:
-        """Count a client as logged in; returns its cancel key. Raises WireError (53300) at a limit."""
+        """Count a client as logged in; returns its cancel key.
+
+        Raises WireError (53300) at a limit.
+        """
         with self._lock:
             inside = self._inside()
             if len(inside) >= self._limits.connections:
@@ -105,7 +112,9 @@ class Connections:
             peer.conversation.cancel()
 
     def tell(self, now: bool) -> None:
-        """Close connections before login and stop the others; with ``now``, cancel their statements too."""
+        """Close connections before login and stop the others; with ``now``,
+        cancel their statements too.
+        """
         for peer in self.all:
             if peer.conversation is None:
                 peer.wire.cut()

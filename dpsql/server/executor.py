@@ -1,4 +1,6 @@
-"""Executes the commands of one connection: their results, and their effects on settings, cursors and transactions."""
+"""Executes the commands of one connection: their results, and their effects on settings,
+cursors and transactions.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ class ParsedStatement:
 
 
 class Executor:
-    """The state of a connection that commands change; ``warn`` sends the client a SQLSTATE and a message."""
+    """The state of a connection that commands change;
+    ``warn`` sends the client a SQLSTATE and a message.
+    """
 
     def __init__(
         self, answers: QueryRouter, settings: ConnectionSettings, warn: Callable[[str, str], None]
@@ -87,7 +91,10 @@ class Executor:
         self._require_admitted(wanted)
 
     def open_portal(self, name: str, portal: Portal) -> None:
-        """Open a portal; it replaces the unnamed one. Raises WireError (42P03) if the name is taken."""
+        """Open a portal; it replaces the unnamed one.
+
+        Raises WireError (42P03) if the name is taken.
+        """
         if name and name in self.portals:
             raise WireError("42P03", f'cursor "{name}" already exists')
         if len(self.portals) >= MOST_PORTALS:
@@ -97,7 +104,9 @@ class Executor:
         self.portals[name] = portal
 
     def require_room(self, portal: Portal) -> None:
-        """Raise WireError (54000) before a portal is first run and charged if others hold too many values."""
+        """Raise WireError (54000) before a portal is first run and charged if others hold too many
+        values.
+        """
         if not portal.ran and sum(each.size for each in self.portals.values()) > MOST_HELD:
             raise WireError(
                 "54000",

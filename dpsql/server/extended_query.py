@@ -1,4 +1,7 @@
-"""The extended query protocol: Parse, Bind, Describe, Execute, Close. Only Execute runs a statement, once a portal."""
+"""The extended query protocol: Parse, Bind, Describe, Execute, Close.
+
+Only Execute runs a statement, once a portal.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,10 @@ class ExtendedQuery:
     def take(
         self, message: codec.Parse | codec.Bind | codec.Describe | codec.Execute | codec.Close
     ) -> None:
-        """Answer one message. The caller sends errors; messages after one are skipped until Sync."""
+        """Answer one message.
+
+        The caller sends errors; messages after one are skipped until Sync.
+        """
         match message:
             case codec.Parse():
                 self._parse(message)
@@ -106,7 +112,9 @@ class ExtendedQuery:
         self._send(codec.BindComplete())
 
     def _current(self, statement: ParsedStatement) -> DescribedQuery:
-        """The statement described again: the columns of SHOW, FETCH and others depend on earlier commands."""
+        """The statement described again: the columns of SHOW,
+        FETCH and others depend on earlier commands.
+        """
         if statement.command is None or isinstance(statement.command, QueryText):
             return statement.described
         return self._executor.describe(statement.command, statement.declared)

@@ -1,4 +1,6 @@
-"""The server's listener: a socket, a thread for each client, limits, and a shutdown that loses no charge."""
+"""The server's listener: a socket, a thread for each client, limits,
+and a shutdown that loses no charge.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +40,15 @@ __all__ = ["ConnectionLimits", "Server"]
 
 #: Seconds after which a client that does not read what it is sent is let go.
 _UNREAD = 300
-#: Seconds of silence before a connection is probed, between probes, and the probes before it is given up.
+#: Seconds of silence before a connection is probed, between probes,
+#: and the probes before it is #: given up.
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
 
 
 def require_safe(host: str, policy: LoginPolicy) -> None:
-    """Raise InterfaceError if TLS or passwords are missing and others than this machine can connect."""
+    """Raise InterfaceError if TLS or passwords are missing and others than this machine can
+    connect.
+    """
     if is_loopback(host):
         return
     if policy.tls is None or policy.users is None:
@@ -149,7 +154,9 @@ class Server:
         return self
 
     def close(self) -> None:
-        """Shut down: accept no more clients, let running statements end within the grace period, and close."""
+        """Shut down: accept no more clients,
+        let running statements end within the grace period, and close.
+        """
         self._closing.set()
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 
 
 class StatementObserver:
-    """An observer of statements that ignores them. Its methods are called from the threads of all connections."""
+    """An observer of statements that ignores them.
+
+    Its methods are called from the threads of all connections.
+    """
 
     def begin(
         self,
@@ -38,13 +41,17 @@ class StatementObserver:
         remaining: Callable[[], RemainingBudget],
         answers: Callable[[], AnswersLeft],
     ) -> None:
-        """The server begins: the functions give the number of clients, the remaining budget and that in answers."""
+        """The server begins: the functions give the number of clients,
+        the remaining budget and that in answers.
+        """
 
     def refused(self, sqlstate: str) -> None:
         """A connection was refused, before or at its login."""
 
     def statement(self, sqlstate: str, code: str, seconds: float) -> None:
-        """A statement ended after so many seconds; ``code`` is that of its refusal, if it was refused."""
+        """A statement ended after so many seconds; ``code`` is that of its refusal,
+        if it was refused.
+        """
 
     def charged(self, epsilon: float) -> None:
         """A statement was charged."""

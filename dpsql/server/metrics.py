@@ -25,7 +25,9 @@ _LOGINS, _FAILURES = ("28P01", "28000"), ("XX000", "58030", "53200")
 
 
 class Metrics(StatementObserver):
-    """Counts statements and serves the metrics at /metrics on ``host`` and ``port`` inside a ``with`` block."""
+    """Counts statements and serves the metrics at /metrics on ``host`` and ``port`` inside a
+    ``with`` block.
+    """
 
     def __init__(self, host: str, port: int) -> None:
         self._registry = CollectorRegistry()
@@ -77,7 +79,9 @@ class Metrics(StatementObserver):
         remaining: Callable[[], RemainingBudget],
         answers: Callable[[], AnswersLeft],
     ) -> None:
-        """Ask for all of them at each scrape; the budget is left out while the ledger cannot be read."""
+        """Ask for all of them at each scrape;
+        the budget is left out while the ledger cannot be read.
+        """
 
         def or_nan(figure: Callable[[], float]) -> Callable[[], float]:
             def asked() -> float:

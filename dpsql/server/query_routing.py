@@ -36,7 +36,9 @@ _TAGS = {
 
 @dataclass(frozen=True)
 class DescribedQuery:
-    """A statement that was not run yet: its parameters, its columns (None for no rows), and a function that runs it."""
+    """A statement that was not run yet: its parameters, its columns (None for no rows),
+    and a function that runs it.
+    """
 
     parameters: tuple[PostgresType, ...]
     columns: tuple[WireColumn, ...] | None
@@ -44,7 +46,9 @@ class DescribedQuery:
 
 
 class LocatedError(Exception):
-    """An error as response fields, with its position in the client's text; ``code`` is that of a refusal."""
+    """An error as response fields, with its position in the client's text;
+    ``code`` is that of a refusal.
+    """
 
     def __init__(self, fields: dict[str, str], code: str = "") -> None:
         super().__init__(fields["M"])
@@ -54,8 +58,8 @@ class LocatedError(Exception):
 class QueryRouter:
     """Routes the queries of one connection.
 
-    ``show_price`` is called with each price, in words and in ε, and with what tells the answer's error; ``noted`` with
-    each notice.
+    ``show_price`` is called with each price, in words and in ε, and with what tells the answer's
+    error; ``noted`` with each notice.
     """
 
     def __init__(
@@ -72,7 +76,10 @@ class QueryRouter:
     def describe(
         self, query: QueryText, declared: Sequence[PostgresType | None] = ()
     ) -> DescribedQuery:
-        """The query with its types; nothing is run or charged. ``declared`` has the types that the client declares."""
+        """The query with its types; nothing is run or charged.
+
+        ``declared`` has the types that the client declares.
+        """
         return self._located(query, lambda: self._describe(query, declared))
 
     def _describe(
@@ -178,7 +185,8 @@ class QueryRouter:
     ) -> Outcome:
         """Plan and run a query: the only place in the server where something is charged.
 
-        Raises WireError (0A000) before the charge if dpsql.intervals was changed after the query was ``described``.
+        Raises WireError (0A000) before the charge if dpsql.intervals was changed after the query
+        was ``described``.
         """
 
         def answered() -> Outcome:

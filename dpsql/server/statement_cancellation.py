@@ -1,4 +1,6 @@
-"""Cancels the running statement: on another connection's request, at a timeout, or at the server's end."""
+"""Cancels the running statement: on another connection's request, at a timeout,
+or at the server's end.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ AGAIN = 0.05
 
 
 class StatementCancellation:
-    """The cancellation of one connection's statements; a request between statements has no effect, as in PostgreSQL."""
+    """The cancellation of one connection's statements;
+    a request between statements has no effect, as in PostgreSQL.
+    """
 
     def __init__(self, *interrupts: Callable[[], None]) -> None:
         self._interrupts, self._lock = interrupts, threading.Lock()

@@ -40,7 +40,9 @@ class Transaction:
             self._start = self._settings.snapshot()
 
     def fail(self) -> None:
-        """Mark an open transaction as failed; outside of one, undo the settings of the statements."""
+        """Mark an open transaction as failed; outside of one,
+        undo the settings of the statements.
+        """
         if self.status == "I":
             self._settings.restore(self._start)
         else:
@@ -80,7 +82,9 @@ class Transaction:
         del self._points[self._find(name) :]
 
     def back_to(self, name: str) -> int:
-        """Return to a savepoint and reopen a failed transaction; returns how many cursors stay open."""
+        """Return to a savepoint and reopen a failed transaction;
+        returns how many cursors stay open.
+        """
         self._require_open("ROLLBACK TO SAVEPOINT")
         place = self._find(name)
         del self._points[place + 1 :]

@@ -1,4 +1,5 @@
-"""One analyst's session with a private database: plan, price and answer statements, within the budget.
+"""One analyst's session with a private database: plan, price and answer statements,
+within the budget.
 
 Proved in ``docs/proofs/execution.md``.
 """

@@ -1,4 +1,5 @@
-"""Answers statements and workloads: runs or finds the release, post-processes it, and adds the price and notices.
+"""Answers statements and workloads: runs or finds the release, post-processes it,
+and adds the price and notices.
 
 Proved in ``docs/proofs/execution.md``, ``docs/proofs/workload.md``, ``docs/proofs/views.md`` and
 ``docs/proofs/versions.md``.
@@ -36,9 +37,11 @@ class PlanAnswering:
         self._execution, self._scopes = execution, scopes
 
     def answer(self, plan: Plan, *, reuse: bool = False) -> tuple[Result, Released | None]:
-        """The answer to a plan, and the release behind it; None for the release if the whole result was in memory.
+        """The answer to a plan, and the release behind it;
+        None for the release if the whole result was in memory.
 
-        With ``reuse`` it may be made of other answers, so that only what they do not tell is bought.
+        With ``reuse`` it may be made of other answers,
+        so that only what they do not tell is bought.
         """
         store = self._execution.answers
         version = store.version if store is not None and store.keeps_results else None
@@ -56,7 +59,9 @@ class PlanAnswering:
             return self.shown(plan, paid, scope), paid.released
 
     def of_views(self, plan: Plan, refine: bool = False) -> ViewAnswer | None:
-        """The release of the plan's cores as earlier answers tell it, if they do; to ``refine``, by all of them."""
+        """The release of the plan's cores as earlier answers tell it, if they do; to ``refine``,
+        by all of them.
+        """
         with self._scopes.sandbox() as postprocessor:
             return self._execution.of_views(plan, postprocessor, refine)
 
@@ -66,7 +71,8 @@ class PlanAnswering:
             return self._execution.part_of_views(plan, postprocessor, self._execution.version)
 
     def _refined(self, plan: Plan, scope: CancelScope) -> tuple[Plan, PaidRelease]:
-        """What is missing to be as exact as the plan's price buys, bought and combined with what is known.
+        """What is missing to be as exact as the plan's price buys,
+        bought and combined with what is known.
 
         The plan is that of what is bought.
         """
@@ -89,7 +95,10 @@ class PlanAnswering:
     def shown(
         self, plan: Plan, paid: PaidRelease, scope: CancelScope, charged: Fraction | None = None
     ) -> Result:
-        """The post-processed result. ``charged`` is the ε to report if it differs from the plan's price."""
+        """The post-processed result.
+
+        ``charged`` is the ε to report if it differs from the plan's price.
+        """
         scope.check()
         with scope.sandbox() as postprocessor:
             rows = postprocessor.run(plan, paid.released)
@@ -138,7 +147,8 @@ class WorkloadAnswering:
         )
 
     def run(self, workload: PricedWorkload, accountant: str | None, *, reuse: bool) -> list[Result]:
-        """Charge the whole workload, by the named accountant or the best one, then return the answers in order.
+        """Charge the whole workload, by the named accountant or the best one,
+        then return the answers in order.
 
         With ``reuse`` statements that other answers tell are made of these.
         """
@@ -209,7 +219,9 @@ def statuses(plans: Sequence[Plan], is_paid: Callable[[Plan], bool]) -> tuple[Of
 
 
 def earlier(plan: Plan, firsts: Sequence[tuple[Plan, PaidRelease]]) -> PaidRelease | None:
-    """The release of an equal plan earlier in the workload, if there is one; giving it again is free."""
+    """The release of an equal plan earlier in the workload, if there is one;
+    giving it again is free.
+    """
     for first, paid in firsts:
         if _is_same(plan, first):
             return replace(paid, stored=True)
@@ -217,7 +229,9 @@ def earlier(plan: Plan, firsts: Sequence[tuple[Plan, PaidRelease]]) -> PaidRelea
 
 
 def offered(workload: PricedWorkload, accountant: str | None) -> Offer | None:
-    """The offer to charge by, or None if all is free; raises DataError if the named accountant is not valid."""
+    """The offer to charge by, or None if all is free;
+    raises DataError if the named accountant is not valid.
+    """
     try:
         offer = workload.offer(accountant)
     except KeyError:

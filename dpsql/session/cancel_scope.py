@@ -35,7 +35,9 @@ class CancelScope:
 
     @contextmanager
     def on(self, interrupt: Callable[[], None]) -> Iterator[None]:
-        """Call ``interrupt`` if the scope is cancelled inside the block; raises QueryCancelled if it already is."""
+        """Call ``interrupt`` if the scope is cancelled inside the block;
+        raises QueryCancelled if it already is.
+        """
         with self._lock:
             self._interrupts.append(interrupt)
         try:
@@ -56,7 +58,9 @@ class CancelScope:
 
     @contextmanager
     def reading(self, *, derives: bool = False) -> Iterator[PostProcessor | None]:
-        """A place among the statements that read private rows; with a sandbox for what is derived between stages."""
+        """A place among the statements that read private rows;
+        with a sandbox for what is derived between stages.
+        """
         with (
             self._postprocessors.reading(self._analyst, self.check, derives=derives) as deriver,
             nullcontext() if deriver is None else self.on(deriver.interrupt),
@@ -101,7 +105,8 @@ class CancelScopes:
 
     @contextmanager
     def scope(self) -> Iterator[CancelScope]:
-        """Open a cancel scope; raises QueryCancelled if it was cancelled, whatever error the cancelled part raised.
+        """Open a cancel scope; raises QueryCancelled if it was cancelled,
+        whatever error the cancelled part raised.
 
         A scope inside a scope of the same thread is the same scope.
         """

@@ -1,4 +1,6 @@
-"""Compiles a statement to a plan: what it will run and cost. Nothing is charged and no private row is read.
+"""Compiles a statement to a plan: what it will run and cost.
+
+Nothing is charged and no private row is read.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -51,10 +53,11 @@ from dpsql.sql.suggest.hint import with_hint
 class Compiler:
     """Compiles the statements of one analyst.
 
-    The accountant is asked only for the remaining budget. ``sizes`` gives the sizes of public tables, which bound how
-    far joins multiply rows. Plans are written in the SQL of the engine's ``dialect``. A plan is taken from the cache
-    ``plans``, if there is one, unless the statement names the current time, the budget or a price. ``named`` are the
-    releases that statements may name.
+    The accountant is asked only for the remaining budget. ``sizes`` gives the sizes of public
+    tables, which bound how far joins multiply rows. Plans are written in the SQL of the engine's
+    ``dialect``. A plan is taken from the cache ``plans``, if there is one, unless the statement
+    names the current time, the budget or a price. ``named`` are the releases that statements may
+    name.
     """
 
     def __init__(
@@ -94,7 +97,8 @@ class Compiler:
             may_find: Whether the plan may have columns whose bounds are still to be found.
 
         Raises:
-            StatementError, Refused: The statement is not answered; the hint says what to write instead.
+            StatementError, Refused: The statement is not answered;
+            the hint says what to write instead.
         """
 
         noise = self._noise(settings.mechanism, settings.epsilon)
@@ -123,7 +127,9 @@ class Compiler:
         return plan
 
     def parse(self, text: str, types: Sequence[str | None]) -> tuple[Statement, tuple[str, ...]]:
-        """The parsed statement and the types of its parameters; ``types`` holds those that the client declares."""
+        """The parsed statement and the types of its parameters;
+        ``types`` holds those that the client declares.
+        """
         with self._compiling(text) as sandbox:
             statement = parse(text)
             return statement, parameter_types(statement.tree, sandbox.schema, types)
@@ -208,7 +214,9 @@ class Compiler:
         return statement
 
     def _noise(self, wanted: Noise, price: Fraction) -> Noise:
-        """The noise of a statement at a price: the one that is wanted, or else the one that leaves more statements."""
+        """The noise of a statement at a price: the one that is wanted,
+        or else the one that leaves more statements.
+        """
         privacy = self._schema.privacy.with_noise(wanted)
         if privacy.mechanism != "auto" or len(usual_costs(privacy, price)) == 1:
             return privacy.mechanism
@@ -220,7 +228,9 @@ class Compiler:
 
     @contextmanager
     def _compiling(self, text: str) -> Iterator[PostProcessor]:
-        """A sandbox to compile with; refusals inside the block get a hint that says what to write instead."""
+        """A sandbox to compile with; refusals inside the block get a hint that says what to write
+        instead.
+        """
         with self._scopes.sandbox() as sandbox:
             try:
                 with _hinting(text, sandbox.schema, sandbox, self._sizes):
@@ -233,7 +243,9 @@ class Compiler:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A bound statement whose price is still open. ``described`` holds its post-processing, ``query`` the rest."""
+    """A bound statement whose price is still open. ``described`` holds its post-processing,
+    ``query`` the rest.
+    """
 
     text: str
     query: Query

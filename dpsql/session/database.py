@@ -1,4 +1,5 @@
-"""A private database: schema, engine, accountant and ledger, opened once for one session or those of many threads.
+"""A private database: schema, engine, accountant and ledger,
+opened once for one session or those of many threads.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -83,7 +84,8 @@ class Database:
 
         Args:
             analyst: The name whose budget is charged.
-            frontend_options: The choices of a front end where SQL dialects differ; `TOOLS` is for PostgreSQL clients.
+            frontend_options: The choices of a front end where SQL dialects differ;
+                `TOOLS` is for PostgreSQL clients.
         """
         return Session(
             self._schema,
@@ -98,7 +100,9 @@ class Database:
         )
 
     def answers_left(self) -> AnswersLeft:
-        """How many ordinary answers the whole budget has left, of how many where nothing is spent."""
+        """How many ordinary answers the whole budget has left,
+        of how many where nothing is spent.
+        """
         privacy = self._schema.privacy
         return ordinary_answers(privacy, privacy.query_epsilon, self._accountant.remaining())
 
@@ -110,7 +114,9 @@ class Database:
 
 
 def open_database(schema: Schema | str | Path, ledger: str | Path | None = None) -> Database:
-    """Open the database that a schema file or a loaded schema describes; ``ledger`` replaces the schema's ledger."""
+    """Open the database that a schema file or a loaded schema describes;
+    ``ledger`` replaces the schema's ledger.
+    """
     with _opening():
         completed, engine = open_engine(_declared_schema(schema))
         return Database(completed, engine, open_accountant(completed, ledger))
@@ -140,7 +146,9 @@ def open_session(
 
 @contextmanager
 def _opening() -> Iterator[None]:
-    """Open a database inside; a fault of dpsql becomes an InternalError that says that nothing was charged."""
+    """Open a database inside; a fault of dpsql becomes an InternalError that says that nothing was
+    charged.
+    """
     with statement_incident() as number:
         try:
             yield
@@ -164,7 +172,9 @@ def _open_answers(
     *,
     keeps_results: bool = False,
 ) -> AnswerStore | None:
-    """The store of the database's released answers, synopses among them; None if its owner keeps none."""
+    """The store of the database's released answers, synopses among them;
+    None if its owner keeps none.
+    """
     if not schema.privacy.keep_answers:
         return None
     return AnswerStore(
@@ -186,7 +196,9 @@ def open_accountant(schema: Schema, ledger: str | Path | None = None) -> Account
 
 @dataclass(frozen=True)
 class DatabaseLedger:
-    """The place of a ledger, the database that it belongs to, and the names by which the machine remembers it."""
+    """The place of a ledger, the database that it belongs to,
+    and the names by which the machine remembers it.
+    """
 
     place: str | Path
     belongs: LedgerIdentity
@@ -194,7 +206,10 @@ class DatabaseLedger:
 
 
 def ledger_of(schema: Schema, ledger: str | Path | None = None) -> DatabaseLedger:
-    """Where the ledger of a database is. One that the owner names is remembered by its place alone."""
+    """Where the ledger of a database is.
+
+    One that the owner names is remembered by its place alone.
+    """
     belongs = LedgerIdentity(schema.name, schema.privacy.unit, schema.privacy.neighbours)
     if ledger is not None:
         return DatabaseLedger(ledger, belongs, NAMELESS)
@@ -203,7 +218,8 @@ def ledger_of(schema: Schema, ledger: str | Path | None = None) -> DatabaseLedge
 
 
 def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
-    """For each noise that the schema allows, how many statements at its price and with declared keys the budget admits.
+    """For each noise that the schema allows,
+    how many statements at its price and with declared keys the budget admits.
 
     The numbers are lower bounds. Raises SchemaError where `open_accountant` does.
     """
@@ -215,8 +231,8 @@ def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
 def total_budget(schema: Schema) -> Budget:
     """The budget of the whole database.
 
-    Raises SchemaError if it does not hold the statements that the owner fixed beforehand, or if the price of a
-    statement is so small a part of it that every statement would be refused."""
+    Raises SchemaError if it does not hold the statements that the owner fixed beforehand, or if the
+    price of a statement is so small a part of it that every statement would be refused."""
     total = Budget(schema.privacy.epsilon, schema.privacy.delta, rule=schema.privacy.accountant)
     _require_price(schema, total)
     _require_fixed_statements_fit(schema, total)
@@ -228,7 +244,9 @@ def _caps(schema: Schema) -> Mapping[str, Budget]:
 
 
 def capped(analyst: Analyst, privacy: Privacy) -> Budget:
-    """The cap of an analyst as a budget; DataError where the accountant needs a δ that it has not."""
+    """The cap of an analyst as a budget;
+    DataError where the accountant needs a δ that it has not.
+    """
     delta = privacy.delta if analyst.delta is None else analyst.delta
     return Budget(analyst.epsilon or privacy.epsilon, delta, rule=privacy.accountant)
 
@@ -243,7 +261,9 @@ def _require_price(schema: Schema, total: Budget) -> None:
 
 
 def _require_fixed_statements_fit(schema: Schema, total: Budget) -> None:
-    """Raise SchemaError if the budget does not hold the statements that the owner fixed beforehand."""
+    """Raise SchemaError if the budget does not hold the statements that the owner fixed
+    beforehand.
+    """
     unfit = total.rule.unfit(total.promise)
     if unfit is not None:
         raise schema.error([f"accountant: {unfit}"])

@@ -1,4 +1,5 @@
-"""Charges a plan, then reads its exact rows, then adds noise: the only place where a session reads private rows.
+"""Charges a plan, then reads its exact rows, then adds noise:
+the only place where a session reads private rows.
 
 Proved in ``docs/proofs/execution.md``, ``docs/proofs/tune.md``, ``docs/proofs/timing.md`` and
 ``docs/proofs/versions.md``.
@@ -43,8 +44,8 @@ T = TypeVar("T")
 class Execution:
     """Executes the plans of one analyst.
 
-    A new answer leaves after a whole multiple of ``time_bucket`` seconds. ``answers`` is the store of earlier answers,
-    or None if the owner keeps none.
+    A new answer leaves after a whole multiple of ``time_bucket`` seconds. ``answers`` is the store
+    of earlier answers, or None if the owner keeps none.
     """
 
     def __init__(
@@ -80,11 +81,15 @@ class Execution:
         )
 
     def require_few_keys(self, plan: Plan) -> None:
-        """Refuse a plan whose public tables give too many groups; they are counted before any charge."""
+        """Refuse a plan whose public tables give too many groups;
+        they are counted before any charge.
+        """
         require_few_candidates(plan, self.public.public_count)
 
     def charged(self, plan: Plan) -> Charge[Plan]:
-        """Charge one statement, once the engine has tried it on empty tables; the charge is durable on return."""
+        """Charge one statement, once the engine has tried it on empty tables;
+        the charge is durable on return.
+        """
         assert not plan.unfound
         self.engine.dry_run(plan)
         return self._accountant.spend(
@@ -111,8 +116,8 @@ class Execution:
     ) -> tuple[tuple[MeasuredMarginal, ...], Charge[SyntheticPlan], str | None]:
         """Charge a synthetic table, read its exact marginals, and release those that are measured.
 
-        The result has the charge, which is used up, and the version of the data. ``approximate`` and ``admitted`` are
-        given what is released already.
+        The result has the charge, which is used up, and the version of the data. ``approximate``
+        and ``admitted`` are given what is released already.
         """
         note = json.dumps(marginals_note(plan))
         return self._read_once(
@@ -126,10 +131,11 @@ class Execution:
     def scanned(
         self, plan: TuningPlan, note: str, scope: CancelScope, is_paid: bool = False
     ) -> tuple[dict[Question, NoisyCounts], int]:
-        """Charge a tuning, read the exact places of units on its ladders, and release noisy counts of them.
+        """Charge a tuning, read the exact places of units on its ladders,
+        and release noisy counts of them.
 
-        An earlier charge for it that has released nothing is taken up instead; with ``is_paid`` nothing else is done.
-        The result has the number of the ledger entry.
+        An earlier charge for it that has released nothing is taken up instead; with ``is_paid``
+        nothing else is done. The result has the number of the ledger entry.
         """
         return self.counted(
             plan, note, scope, Resumption(self._accountant, self._analyst, note, is_paid)
@@ -142,7 +148,9 @@ class Execution:
         scope: CancelScope,
         resumption: Resumption[TuningPlan] | None = None,
     ) -> tuple[dict[Question, NoisyCounts], int]:
-        """Charge a find, unless a charge is taken up; read the exact places of units, and release noisy counts."""
+        """Charge a find, unless a charge is taken up; read the exact places of units,
+        and release noisy counts.
+        """
         counts, charge, _ = self._read_once(
             plan,
             plan.reading.text,
@@ -154,7 +162,9 @@ class Execution:
         return counts, charge.entry
 
     def resumable(self, plan: TuningPlan, note: str) -> int | None:
-        """The ledger entry that a tuning would take up instead of a charge of its own, if it were read now."""
+        """The ledger entry that a tuning would take up instead of a charge of its own,
+        if it were read now.
+        """
         resumption: Resumption[TuningPlan] = Resumption(self._accountant, self._analyst, note)
         return resumption.entry(plan, self.engine.version())
 
@@ -167,9 +177,11 @@ class Execution:
         release: Release[T],
         resumption: Resumption[PricedReadingT] | None = None,
     ) -> tuple[T, Charge[PricedReadingT], str | None]:
-        """Charge a plan that has a price of its own for the one statement that it reads, and release what is read.
+        """Charge a plan that has a price of its own for the one statement that it reads,
+        and release what is read.
 
-        With a ``resumption`` a charge is given up if its reading fails, and taken up by the next one.
+        With a ``resumption`` a charge is given up if its reading fails,
+        and taken up by the next one.
         """
         with (
             self.held(plan.reading) as held,
@@ -204,14 +216,17 @@ class Execution:
     def bought(self, plan: Plan, scope: CancelScope) -> tuple[Released, int, str | None]:
         """Charge the plan and make its release, whatever is kept of others.
 
-        The result has the number of its ledger entry, and the version of the data that it is made from.
+        The result has the number of its ledger entry,
+        and the version of the data that it is made from.
         """
         with self.held(plan) as held:
             return *self._released(plan, scope, self.charged, held), held.version
 
     @contextmanager
     def held(self, plan: Plan) -> Iterator[EngineVersion]:
-        """Hold one version of the data for the block. Opening one takes a whole multiple of the time bucket."""
+        """Hold one version of the data for the block. Opening one takes a whole multiple of the
+        time bucket.
+        """
         with ResponseTiming(plan, self._time_bucket, self.clock) as timing:
             held = self.engine.hold(timing.begin)
         with held:
@@ -222,8 +237,8 @@ class Execution:
     ) -> ViewAnswer | None:
         """The release of the plan's cores as other answers tell it, if they do.
 
-        It is the one that was given before, if there is one; to ``refine``, it is what all answers tell by now
-        that leave out no rows which the plan counts.
+        It is the one that was given before, if there is one; to ``refine``, it is what all answers
+        tell by now that leave out no rows which the plan counts.
         """
         if self.answers is None:
             return None
@@ -241,9 +256,11 @@ class Execution:
     def part_of_views(
         self, plan: Plan, postprocessor: PostProcessor, version: str | None
     ) -> PartAnswer | None:
-        """What other answers on a version of the data tell of the plan's cores, if that is a part of them.
+        """What other answers on a version of the data tell of the plan's cores,
+        if that is a part of them.
 
-        None where the rest costs less than the budget admits for a charge: the whole plan may cost enough.
+        None where the rest costs less than the budget admits for a charge:
+        the whole plan may cost enough.
         """
         if self.answers is None:
             return None
@@ -263,10 +280,11 @@ class Execution:
         *,
         reuse: bool = False,
     ) -> PaidRelease:
-        """The release of the plan's cores: from the answer store at no cost, or charged by ``pay`` and made.
+        """The release of the plan's cores: from the answer store at no cost,
+        or charged by ``pay`` and made.
 
-        It is made from the version of the data that is ``held``, or else from the present one. With ``reuse`` it may
-        be made of other answers, so that the rest alone is charged.
+        It is made from the version of the data that is ``held``, or else from the present one. With
+        ``reuse`` it may be made of other answers, so that the rest alone is charged.
         """
         if held is not None:
             return self._made(plan, scope, pay, held)
@@ -308,7 +326,9 @@ class Execution:
     def _completed(
         self, part: PartAnswer, scope: CancelScope, pay: Pay, held: EngineVersion
     ) -> PaidRelease:
-        """The release of a plan of which a part is known: the rest is charged by ``pay`` and made."""
+        """The release of a plan of which a part is known:
+        the rest is charged by ``pay`` and made.
+        """
         rest = part.rest.written()
         paid = self._made(rest, scope, pay, held)
         assert self.answers is not None
@@ -326,7 +346,9 @@ class Execution:
     def _released(
         self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion
     ) -> tuple[Released, int]:
-        """Charge, then read, then release, and return at a multiple of the bucket, with the ledger entry's number."""
+        """Charge, then read, then release, and return at a multiple of the bucket,
+        with the ledger entry's number.
+        """
         with (
             scope.reading(derives=bool(plan.derived)) as deriver,
             ResponseTiming(plan, self._time_bucket, self.clock) as timing,
@@ -335,7 +357,8 @@ class Execution:
             charge = pay(plan)
             timing.begin()
             released = masked(lambda: self._measured(charge, deriver, scope, held))
-        scope.check()  # what was ended before it left is not kept: that it was kept would tell that it was done
+        # what was ended before it left is not kept: that it was kept would tell that it was done
+        scope.check()
         return released, charge.entry
 
     def _measured(
@@ -345,7 +368,9 @@ class Execution:
         scope: CancelScope,
         held: EngineVersion,
     ) -> Released:
-        """For each stage of a charged plan: make its derived tables, read its exact rows, release them."""
+        """For each stage of a charged plan: make its derived tables, read its exact rows,
+        release them.
+        """
         plan, released = charge.plan, NOTHING
         with held.run(charge) as reading, scope.on(reading.interrupt):
             for stage in plan.stages:

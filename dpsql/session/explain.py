@@ -52,7 +52,8 @@ from dpsql.sql.ir.interval import Interval
 
 
 def priced(explanation: Explanation, as_json: bool, verbose: bool) -> list[str]:
-    """The lines of PostgreSQL's EXPLAIN, with the price in ε as the cost, followed by a summary or, verbose, by all.
+    """The lines of PostgreSQL's EXPLAIN, with the price in ε as the cost,
+    followed by a summary or, verbose, by all.
 
     The first line, and the JSON, have PostgreSQL's form: ``(cost=first..whole rows=… width=…)``.
     """
@@ -85,7 +86,8 @@ def explain(
     Args:
         remaining: What is left of the analyst's budget.
         stored: Whether the answer is in the store already.
-        likely: The expected errors of the columns, and the price of the earlier answer that they come from.
+        likely: The expected errors of the columns,
+            and the price of the earlier answer that they come from.
         reached: The price that reaches a goal, if one was asked about.
         unit: The privacy unit, as the schema names it.
         made_of: What is said of an answer that is made of earlier ones.
@@ -145,7 +147,9 @@ def explain(
 
 
 def _within(interval: Interval, column: OutputColumn) -> str:
-    """The range of a number in words; empty if it has none, and of dates, which the schema bounds."""
+    """The range of a number in words; empty if it has none, and of dates,
+    which the schema bounds.
+    """
     if not is_number(column.type):
         return ""
     low, high = ("" if end is None else shown(end) for end in (interval.low, interval.high))

@@ -1,4 +1,6 @@
-"""An explanation, whole, or in a dozen lines: price, expected errors and what is hidden, before any SQL and noise."""
+"""An explanation, whole, or in a dozen lines: price, expected errors and what is hidden,
+before any SQL and noise.
+"""
 
 from __future__ import annotations
 
@@ -17,25 +19,31 @@ from dpsql.session.pricing.price_search import ReachedGoal
 class Explanation:
     """A plan in words and figures.
 
-    ``str()`` and ``repr()`` are what EXPLAIN PRIVACY prints or, unless ``verbose``, the `summary` of it.
+    ``str()`` and ``repr()`` are what EXPLAIN PRIVACY prints or, unless ``verbose``,
+    the `summary` of it.
 
     Attributes:
-        half_widths: For each result column that is an aggregate, half the expected width of its interval, in words.
-            The width of an average depends on the size of its group: it is that of its sum divided by the count.
+        half_widths: For each result column that is an aggregate, half the expected width of its
+            interval, in words. The width of an average depends on the size of its group: it is that
+            of its sum divided by the count.
         derived_sql: The statements that make the derived tables, from released and public rows.
-        missing_below: The number of units below which a group with an undeclared key is mostly withheld, or None.
+        missing_below: The number of units below which a group with an undeclared key is mostly
+            withheld, or None.
         groups: Which groups with public keys are shown.
-        stored: Whether the answer is in the store and costs nothing; ``epsilon`` is its price otherwise.
-        within: For each column, the range to which its released numbers are clamped; empty if there is none.
-        expected: The half-widths as numbers. Those of counts and sums are exact; those of other columns come from an
-            earlier release of the same cores, whose price is ``known``.
+        stored: Whether the answer is in the store and costs nothing;
+            ``epsilon`` is its price otherwise.
+        within: For each column, the range to which its released numbers are clamped;
+            empty if there is none.
+        expected: The half-widths as numbers. Those of counts and sums are exact; those of other
+            columns come from an earlier release of the same cores, whose price is ``known``.
         reached: The price that reaches a goal, if one was asked about.
         given: What the intervals of the answer take as given.
         unit: The privacy unit, as the schema names it.
         made_of: What is said of an answer that is made of earlier ones.
         norms: What each norm that is found costs, and how many units are above it.
         joins: How many public rows a private row meets, where these are several.
-        by_weight: Whether a unit counts less towards ``missing_below`` in each group, the more groups it is in.
+        by_weight: Whether a unit counts less towards ``missing_below`` in each group,
+            the more groups it is in.
     """
 
     engine_sql: tuple[str, ...]
@@ -66,7 +74,9 @@ class Explanation:
 
     @property
     def affordable(self) -> int | None:
-        """How many more such statements the budget admits; None of what reads public tables only."""
+        """How many more such statements the budget admits;
+        None of what reads public tables only.
+        """
         return None if self.answers is None else self.answers.left
 
     @property
@@ -79,7 +89,9 @@ class Explanation:
 
     @property
     def alone(self) -> Guarantee | None:
-        """What the statement promises by itself, at the δ of the whole budget; its price is no such promise."""
+        """What the statement promises by itself, at the δ of the whole budget;
+        its price is no such promise.
+        """
         return standalone_guarantee(self.cost, self.remaining.standings[0].budget.delta)
 
     @property
@@ -117,7 +129,9 @@ class Explanation:
         return f"<pre>{escape(str(self))}</pre>" if self.verbose else _html_summary(self)
 
     def whole(self) -> str:
-        """All that is known: engine SQL, cells, noise, expected errors, groups and price, as EXPLAIN PRIVACY prints."""
+        """All that is known: engine SQL, cells, noise, expected errors, groups and price,
+        as EXPLAIN PRIVACY prints.
+        """
         lines = [f"engine SQL:\n{sql}" for sql in self.engine_sql]
         lines += [
             f"derived{place}, made of released rows:\n{sql}"
@@ -183,7 +197,9 @@ def summary(explanation: Explanation, most: int = MOST_LINES) -> list[str]:
 
 
 def price_lines(explanation: Explanation) -> list[str]:
-    """What it takes of the budget and what is left, in answers; its price; what it promises by itself."""
+    """What it takes of the budget and what is left, in answers; its price;
+    what it promises by itself.
+    """
     answers, promise = explanation.answers, explanation.alone
     if answers is None:
         return ["price: nothing, for it reads public tables only"]
@@ -209,7 +225,9 @@ def error_lines(explanation: Explanation) -> list[str]:
 
 
 def hidden_lines(explanation: Explanation) -> list[str]:
-    """Whom the noise hides, what multiplies rows, which groups are missing or shown, what intervals take as given."""
+    """Whom the noise hides, what multiplies rows, which groups are missing or shown,
+    what intervals take as given.
+    """
     counts = [cell.sensitivity for cell in explanation.cells if cell.measures.startswith("rows")]
     most = f", which changes the number of rows by at most {max(counts):.6g}" if counts else ""
     lines = [f"hidden: any one {explanation.unit}{most}"]

@@ -1,4 +1,7 @@
-"""A cache of plans, which depend on public information alone. Proved in ``docs/proofs/answers.md``."""
+"""A cache of plans, which depend on public information alone.
+
+Proved in ``docs/proofs/answers.md``.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,17 @@ V = TypeVar("V")
 _PLAIN = frozenset({bool, int, float, str, type(None), *(form.python for form in STORED_FORMS)})
 #: The version of the data, whose public tables have sizes, and that of the named releases.
 PlanVersions: TypeAlias = tuple[str | None, str]
-#: The text, its parameters, the settings and the dialect options: all that a plan of one database depends on.
+#: The text, its parameters, the settings and the dialect options:
+#: all that a plan of one database #: depends on.
 PlanKey: TypeAlias = tuple[
     str, tuple[tuple[str, str], ...], StatementSettings, FrontendOptions, PlanVersions
 ]
 
 
 class LRUCache(Generic[K, V]):
-    """A least-recently-used cache that is bounded by the sum of its values' sizes; safe for threads."""
+    """A least-recently-used cache that is bounded by the sum of its values' sizes;
+    safe for threads.
+    """
 
     def __init__(self, most: int, size: Callable[[V], int]) -> None:
         self._most, self._size = most, size
@@ -43,7 +49,9 @@ class LRUCache(Generic[K, V]):
             return self._values[key]
 
     def keep(self, key: K, value: V) -> None:
-        """Keep the value and evict the least recently used; a value above a tenth of the bound is not kept."""
+        """Keep the value and evict the least recently used;
+        a value above a tenth of the bound is not kept.
+        """
         size = self._size(value)
         if size > self._most // 10:
             return

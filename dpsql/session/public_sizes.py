@@ -1,4 +1,5 @@
-"""What is read of public tables before a charge: numbers of rows with equal values and of groups, and values.
+"""What is read of public tables before a charge:
+numbers of rows with equal values and of groups, and values.
 
 Proved in ``docs/proofs/work.md`` and ``docs/proofs/domain.md``.
 """
@@ -39,7 +40,8 @@ class Counts(Protocol):
     def public_column(self, sql: str, tables: frozenset[str]) -> list[object]: ...
 
 
-#: The values of a public column are listed where its table has at most so many rows, and the column so many values.
+#: The values of a public column are listed where its table has at most so many rows,
+#: and the column #: so many values.
 MOST_ROWS, MOST_VALUES = 100_000, MAX_RANGE
 #: The types of columns whose values are listed: those of which each value is written in one way.
 _LISTED = frozenset({"text", "integer", "date"})
@@ -48,7 +50,8 @@ _LISTED = frozenset({"text", "integer", "date"})
 class PublicSizes:
     """Sizes of public tables and values of their columns, remembered for one version of the data.
 
-    ``synthetic`` gives the number of rows of a synthetic table, which no engine has; None of any other table.
+    ``synthetic`` gives the number of rows of a synthetic table, which no engine has;
+    None of any other table.
     """
 
     def __init__(
@@ -66,8 +69,8 @@ class PublicSizes:
         return self._counts.version()
 
     def __call__(self, table: str, columns: tuple[str, ...], *, characters: bool = False) -> int:
-        """The most rows of a public table with equal values in these columns, all of its rows where there are none; or
-        the most ``characters`` that the one column has."""
+        """The most rows of a public table with equal values in these columns, all of its rows where
+        there are none; or the most ``characters`` that the one column has."""
         rows = self._synthetic(table)
         if rows is not None:
             return rows
@@ -79,7 +82,9 @@ class PublicSizes:
         return self._known[counted]
 
     def values(self, table: str, column: ColumnRef) -> tuple[Scalar, ...] | None:
-        """Every value but NULL of a column of a public table, in order; None where they are too many to be listed."""
+        """Every value but NULL of a column of a public table, in order;
+        None where they are too many to be listed.
+        """
         self._forget_other_versions()
         asked = table, column.name
         if asked not in self._values:
@@ -93,8 +98,9 @@ class PublicSizes:
         conditions: tuple[Expression, ...],
         between: PublicRange | None,
     ) -> int | None:
-        """The most rows of a public source that fulfil the conditions, have equal values in these columns, and whose
-        ranges have a point in common; None of a synthetic table, and if the engine does not count them in time."""
+        """The most rows of a public source that fulfil the conditions, have equal values in these
+        columns, and whose ranges have a point in common; None of a synthetic table, and if the
+        engine does not count them in time."""
         if isinstance(source, Scan) and self._synthetic(source.table) is not None:
             return None
         self._forget_other_versions()

@@ -1,4 +1,5 @@
-"""What a session reads of public tables: rows for the sandbox, sizes and values for the planner; nothing is charged.
+"""What a session reads of public tables: rows for the sandbox,
+sizes and values for the planner; nothing is charged.
 
 Proved in ``docs/proofs/timing.md`` and ``docs/proofs/versions.md``.
 """
@@ -16,10 +17,12 @@ from dpsql.sql.emit import Dialect
 
 
 class PublicTables:
-    """The public tables of an engine. What opens a version of the data ends after whole multiples of the time bucket.
+    """The public tables of an engine.
 
-    How long an opening takes depends on private rows, and nothing is charged for it. ``clock`` gives the clock of the
-    delay.
+    What opens a version of the data ends after whole multiples of the time bucket.
+
+    How long an opening takes depends on private rows,
+    and nothing is charged for it. ``clock`` gives the clock of the delay.
     """
 
     def __init__(
@@ -45,12 +48,16 @@ class PublicTables:
             raise ExecutionFailed
 
     def public_count(self, sql: str, tables: frozenset[str]) -> int:
-        """The number that SQL over public tables gives; OperationalError where the data cannot be opened."""
+        """The number that SQL over public tables gives;
+        OperationalError where the data cannot be opened.
+        """
         with self._timing() as timing:
             return self._engine.public_count(sql, tables, timing.begin)
 
     def public_column(self, sql: str, tables: frozenset[str]) -> list[object]:
-        """The one column that SQL over public tables gives; OperationalError where the data cannot be opened."""
+        """The one column that SQL over public tables gives;
+        OperationalError where the data cannot be opened.
+        """
         with self._timing() as timing:
             return self._engine.public_column(sql, tables, timing.begin)
 

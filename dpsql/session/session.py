@@ -64,12 +64,13 @@ class Session(StatementPlanner):
         engine: Runs charged plans where the data are.
         accountant: Admits and records charges.
         analyst: The name whose budget is charged.
-        postprocessors: The sandboxes of a shared database. Without them the session makes its own, and closing it
-            closes the engine and the ledger too.
+        postprocessors: The sandboxes of a shared database. Without them the session makes its own,
+            and closing it closes the engine and the ledger too.
         answers: The store of released answers, if there is one.
         frontend_options: The choices of the front end where SQL dialects differ.
         plans: The database's cache of plans, if there is one.
-        named: What stays under names in a shared database. Without it the session reads the ledger itself.
+        named: What stays under names in a shared database. Without it the session reads the ledger
+            itself.
     """
 
     def __init__(
@@ -133,7 +134,9 @@ class Session(StatementPlanner):
         return self._accountant.remaining(self.analyst)
 
     def ordinary_cost(self, left: RemainingBudget) -> Cost:
-        """What an ordinary answer costs, in which people count: a count of units at the session's price and noise."""
+        """What an ordinary answer costs, in which people count:
+        a count of units at the session's price and noise.
+        """
         privacy = self._schema.privacy.with_noise(self._settings.mechanism)
         return ordinary_cost(privacy, self._settings.epsilon, left)
 
@@ -151,7 +154,9 @@ class Session(StatementPlanner):
 
     @cancellable
     def execute(self, text: str, parameters: Sequence[object] = ()) -> Result:
-        """Answer one line of a client. A query is charged, then read, then given noise, then post-processed."""
+        """Answer one line of a client. A query is charged, then read, then given noise,
+        then post-processed.
+        """
         match request.read(text):
             case request.Select(text=text):
                 return self.answer(self.plan(text, parameters))
@@ -198,7 +203,8 @@ class Session(StatementPlanner):
 
     @cancellable
     def answer(self, plan: Plan) -> Result:
-        """Answer a plan. A pilot tells the price of a better answer, which is then bought and given.
+        """Answer a plan. A pilot tells the price of a better answer,
+        which is then bought and given.
 
         Raises:
             BudgetExhausted: The budget does not admit the price; nothing is charged.
@@ -210,7 +216,9 @@ class Session(StatementPlanner):
 
     @cancellable
     def first(self, plan: Plan) -> tuple[Result, Plan | None]:
-        """The answer to a plan, for which bounds are found if they are not; and of a pilot the plan of a better one."""
+        """The answer to a plan, for which bounds are found if they are not;
+        and of a pilot the plan of a better one.
+        """
         paid, plan = self._bounds.found(plan)
         result, released = self._answering.answer(plan, reuse=self._reuses(plan))
         result = replace(result, notices=(*result.notices, *self.named.notices(plan.public)))
@@ -219,12 +227,16 @@ class Session(StatementPlanner):
         return self._with_interval_columns(plan, result), better
 
     def _reuses(self, plan: Plan) -> bool:
-        """Whether a plan may be answered of other answers: not where its price was found for how exact it shall be."""
+        """Whether a plan may be answered of other answers:
+        not where its price was found for how exact it shall be.
+        """
         return self._settings.reuse and self._settings.target_error is None and not plan.pilot
 
     @cancellable
     def second(self, first: Result, better: Plan) -> Result:
-        """The better answer after a pilot, with the charge of both; the pilot's if the budget admits no more."""
+        """The better answer after a pilot, with the charge of both;
+        the pilot's if the budget admits no more.
+        """
         try:
             result, _ = self._answering.answer(better)
         except BudgetExhausted as refusal:
@@ -235,11 +247,14 @@ class Session(StatementPlanner):
     def workload(
         self, statements: Sequence[WorkloadStatement], delta: Fraction | None = None
     ) -> PricedWorkload:
-        """What each accountant would charge for these statements as one block; nothing is charged and no row is read.
+        """What each accountant would charge for these statements as one block;
+        nothing is charged and no row is read.
 
         Args:
-            statements: Texts, or pairs of a text and its parameters. Error targets do not apply to them.
-            delta: The δ that an (ε, δ) price of the block may use; by default a tenth of the δ for key thresholds.
+            statements: Texts, or pairs of a text and its parameters. Error targets do not apply to
+                them.
+            delta: The δ that an (ε, δ) price of the block may use;
+                by default a tenth of the δ for key thresholds.
         """
         plans = [
             self._compiler.plan(text, values, self._settings)
@@ -250,10 +265,12 @@ class Session(StatementPlanner):
 
     @cancellable
     def run(self, workload: PricedWorkload, accountant: str | None = None) -> list[Result]:
-        """Charge a workload as one block, by the named accountant or the best one, and return its answers in order.
+        """Charge a workload as one block, by the named accountant or the best one,
+        and return its answers in order.
 
         Raises:
-            BudgetExhausted: The budget does not admit the block; nothing is charged and nothing is read.
+            BudgetExhausted: The budget does not admit the block;
+                nothing is charged and nothing is read.
             DataError: The accountant is not valid for this workload.
         """
         results = self._batch.run(workload, accountant, reuse=self._settings.reuse)
@@ -266,11 +283,12 @@ class Session(StatementPlanner):
     def explain(
         self, text: str, parameters: Sequence[object] = (), goal: AccuracyGoal | None = None
     ) -> Explanation:
-        """What a statement would cost and how exact it would be; this is free and reads no private row.
+        """What a statement would cost and how exact it would be;
+        this is free and reads no private row.
 
         Args:
-            goal: The errors to reach, which may also stand behind TO REACH in the text. The plan that reaches them is
-                explained, if the budget admits it.
+            goal: The errors to reach, which may also stand behind TO REACH in the text. The plan
+                that reaches them is explained, if the budget admits it.
         """
         text, refine = request.without_refine(text)
         text, behind = request.with_goal(text)
@@ -304,14 +322,18 @@ class Session(StatementPlanner):
 
     @cancellable
     def is_paid(self, plan: Plan) -> bool:
-        """Whether the plan's release is in the answer store, or told by what is there, so that it is free."""
+        """Whether the plan's release is in the answer store, or told by what is there,
+        so that it is free.
+        """
         return self._execution.is_paid(plan) or (
             self._reuses(plan) and not plan.refined and self._answering.of_views(plan) is not None
         )
 
     @cancellable
     def purchase(self, plan: Plan) -> Plan | NamedPrice | None:
-        """What an answer is charged for: of one that earlier answers tell in part the rest; None if it is free."""
+        """What an answer is charged for: of one that earlier answers tell in part the rest;
+        None if it is free.
+        """
         if not plan.cores or self.is_paid(plan):
             return None
         part = (

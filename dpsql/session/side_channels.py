@@ -1,4 +1,5 @@
-"""Closes the side channels of a charged statement: its response time is quantised, and its errors are one message.
+"""Closes the side channels of a charged statement: its response time is quantised,
+and its errors are one message.
 
 Proved in ``docs/proofs/timing.md``.
 """
@@ -31,10 +32,11 @@ T = TypeVar("T")
 
 
 def masked(work: Callable[[], T]) -> T:
-    """The value of ``work``; raises ExecutionFailed for any error except one about released rows alone.
+    """The value of ``work``; raises ExecutionFailed for any error except one about released rows
+    alone.
 
-    The error has no cause and no traceback, since these could lead to exact rows. The owner's log has the kind of the
-    error under the incident number, which is drawn before the work begins.
+    The error has no cause and no traceback, since these could lead to exact rows. The owner's log
+    has the kind of the error under the incident number, which is drawn before the work begins.
     """
     with statement_incident():
         said: DatabaseError = ExecutionFailed()
@@ -78,11 +80,12 @@ def bucket(plan: Plan | None, time_bucket: Fraction) -> float:
 
 
 class ResponseTiming:
-    """Delays the end of a charged statement, by answer or error, to a whole number of buckets after `begin`.
+    """Delays the end of a charged statement, by answer or error,
+    to a whole number of buckets after `begin`.
 
-    An interrupt does not shorten the delay, since the time would tell whether the engine was still reading.
-    KeyboardInterrupt and SystemExit, which end the process, are not delayed, and neither is a statement that did not
-    `begin`. Opening a version of the data is delayed in the same way.
+    An interrupt does not shorten the delay, since the time would tell whether the engine was still
+    reading. KeyboardInterrupt and SystemExit, which end the process, are not delayed, and neither
+    is a statement that did not `begin`. Opening a version of the data is delayed in the same way.
     """
 
     def __init__(self, plan: Plan | None, time_bucket: Fraction, clock: Clock = MONOTONIC) -> None:
@@ -90,7 +93,9 @@ class ResponseTiming:
         self._begun: float | None = None
 
     def begin(self) -> None:
-        """Start the time, unless it runs: the charge is durable, or the opening of a version is begun."""
+        """Start the time, unless it runs: the charge is durable,
+        or the opening of a version is begun.
+        """
         if self._begun is None:
             self._begun = self._clock.now()
 

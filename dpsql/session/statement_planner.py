@@ -27,7 +27,8 @@ from dpsql.session.request.statement_settings import allowed, target
 from dpsql.sql.binder.binding_state import FrontendOptions
 from dpsql.sql.parser.parameter_types import read_value, stand_ins
 
-#: Texts that stand for a value while columns are described: some functions take only the name of a unit.
+#: Texts that stand for a value while columns are described:
+#: some functions take only the name of a #: unit.
 TEXTS = ("", "day", "1")
 
 
@@ -35,8 +36,8 @@ TEXTS = ("", "day", "1")
 class PreparedStatement:
     """A query with parameters (``?`` or ``$1``), their DuckDB types, and the columns of its result.
 
-    The scale of a decimal parameter is the only value that a column's type can depend on; the column then has the type
-    that a parameter without decimals gives.
+    The scale of a decimal parameter is the only value that a column's type can depend on; the
+    column then has the type that a parameter without decimals gives.
     """
 
     text: str
@@ -45,7 +46,8 @@ class PreparedStatement:
     planned: Callable[[tuple[object, ...]], Plan]
 
     def plan(self, values: Sequence[object] = ()) -> Plan:
-        """The plan for these values; a text that is bound to a parameter of another type is read as that type.
+        """The plan for these values; a text that is bound to a parameter of another type is read as
+        that type.
 
         Raises DataError (22P02) if the text is not a value of the type.
         """
@@ -58,7 +60,9 @@ class PreparedStatement:
 def described(
     parameters: Sequence[str], columns: Callable[[tuple[object, ...]], tuple[OutputColumn, ...]]
 ) -> tuple[OutputColumn, ...]:
-    """The columns of a query with stand-in values; raises the refusal if none of them is answered."""
+    """The columns of a query with stand-in values;
+    raises the refusal if none of them is answered.
+    """
     refusal: DatabaseError | None = None
     for text in TEXTS if "VARCHAR" in parameters else TEXTS[:1]:
         try:
@@ -70,7 +74,9 @@ def described(
 
 
 class StatementPlanner:
-    """Plans the statements of one session at its settings, each of which begins at the owner's value."""
+    """Plans the statements of one session at its settings,
+    each of which begins at the owner's value.
+    """
 
     def __init__(
         self, privacy: Privacy, compiler: Compiler, targets: TargetPlanner, scopes: CancelScopes
@@ -115,7 +121,9 @@ class StatementPlanner:
 
     @property
     def mechanism(self) -> Noise:
-        """The noise of statements: laplace, gaussian, or auto for the better one under this budget."""
+        """The noise of statements: laplace, gaussian,
+        or auto for the better one under this budget.
+        """
         return self._settings.mechanism
 
     @mechanism.setter
@@ -127,7 +135,9 @@ class StatementPlanner:
 
     @property
     def target_error(self) -> ErrorTarget | None:
-        """The error that each statement shall reach, at a price of `StatementSettings.most` at most."""
+        """The error that each statement shall reach,
+        at a price of `StatementSettings.most` at most.
+        """
         return self._settings.target_error
 
     @target_error.setter
@@ -159,7 +169,8 @@ class StatementPlanner:
     def _planned(self, compiled: Callable[[StatementSettings], Plan]) -> Plan:
         """The plan at the price of the session's target, if it has one and all bounds are found.
 
-        Where that price is refused and nobody names the noise, it is asked of Laplace noise, which may be paid for.
+        Where that price is refused and nobody names the noise, it is asked of Laplace noise,
+        which may be paid for.
         """
         try:
             plan = compiled(self._settings)
@@ -175,7 +186,9 @@ class StatementPlanner:
             raise
 
     def columns(self, plan: Plan) -> tuple[OutputColumn, ...]:
-        """The columns of a plan's answer; those of the ends of intervals are among them where the settings say so."""
+        """The columns of a plan's answer;
+        those of the ends of intervals are among them where the settings say so.
+        """
         return columns_with_intervals(plan) if self._settings.intervals else plan.columns
 
     @cancellable
@@ -183,7 +196,8 @@ class StatementPlanner:
         """Parse a text once and find its parameter types and columns; nothing is charged or read.
 
         Args:
-            types: DuckDB's names of the parameter types that the client declares; None for one that is left open.
+            types: DuckDB's names of the parameter types that the client declares;
+                None for one that is left open.
         """
         text, refine = request.without_refine(text)
         statement, found = self._compiler.parse(text, types)

@@ -1,6 +1,8 @@
-"""The only room that speaks sqlglot: text in, understood statements and engine SQL out; no data, no noise.
+"""The only room that speaks sqlglot: text in, understood statements and engine SQL out; no data,
+no noise.
 
-It is imported where the parser fits its compiled half, which is a package with a version of its own.
+It is imported where the parser fits its compiled half,
+which is a package with a version of its own.
 """
 
 from __future__ import annotations
@@ -10,14 +12,17 @@ from typing import Final
 
 from dpsql.errors import InterfaceError
 
-#: The parser as ``pyproject.toml`` asks for it: from 30.0.1 on each version asks for the compiled half of the same one.
+#: The parser as ``pyproject.toml`` asks for it:
+#: from 30.0.1 on each version asks for the compiled #: half of the same one.
 PARSER: Final = "sqlglot[c]>=30.0.1,<31"
 
 
 def require_fitting_parser() -> None:
-    """InterfaceError where sqlglot and sqlglotc are of two versions; without sqlglotc the parser is slower, and whole.
+    """InterfaceError where sqlglot and sqlglotc are of two versions;
+    without sqlglotc the parser is slower, and whole.
 
-    Python reads the compiled half in the place of the other. Where they do not fit, some statements are read wrongly.
+    Python reads the compiled half in the place of the other. Where they do not fit,
+    some statements are read wrongly.
     """
     try:
         parser, compiled = version("sqlglot"), version("sqlglotc")

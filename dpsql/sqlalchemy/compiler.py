@@ -66,7 +66,9 @@ class DpsqlIdentifierPreparer(PGIdentifierPreparer):
 
 
 class ExactNumeric(types.Numeric[Any]):
-    """A numeric type that gives Decimal or float as it is declared, whatever number dpsql returns."""
+    """A numeric type that gives Decimal or float as it is declared,
+    whatever number dpsql returns.
+    """
 
     def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
         """The conversion of a value to Decimal, or to float if the type asks for floats."""

@@ -1,4 +1,6 @@
-"""The dialect: its URLs, the databases that connections share, and the execution option for prices."""
+"""The dialect: its URLs, the databases that connections share,
+and the execution option for prices.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ _KNOWN = ("analyst", "ledger", "intervals")
 
 
 def connect_arguments(url: URL) -> dict[str, Any]:
-    """The arguments of ``dpsql.connect`` in the URL, and whether answers have the ends of intervals as columns.
+    """The arguments of ``dpsql.connect`` in the URL,
+    and whether answers have the ends of intervals as columns.
 
     >>> from sqlalchemy import make_url
     >>> connect_arguments(make_url("dpsql:///schemas/nafld.toml?analyst=ada"))
@@ -70,7 +73,9 @@ class Databases:
         self._open: dict[tuple[int, str, str | None], Database] = {}
 
     def opened(self, schema: str | Path, ledger: str | Path | None) -> Database:
-        """The database of a schema file, opened on first use and shared by all connections of this process."""
+        """The database of a schema file,
+        opened on first use and shared by all connections of this process.
+        """
         place = (os.getpid(), str(schema), None if ledger is None else str(ledger))
         with self._lock:
             if place not in self._open:
@@ -114,7 +119,9 @@ class IntervalsCharacteristic(ConnectionCharacteristic):
 
 
 class DpsqlDialect(Reflection, DefaultDialect):
-    """dpsql for SQLAlchemy: SELECT and reflection; DDL and DML are compiled by SQLAlchemy and refused by dpsql."""
+    """dpsql for SQLAlchemy: SELECT and reflection;
+    DDL and DML are compiled by SQLAlchemy and refused by dpsql.
+    """
 
     name, driver = "dpsql", "dpsql"
     default_paramstyle = "qmark"
@@ -166,7 +173,9 @@ class DpsqlDialect(Reflection, DefaultDialect):
         return (), connect_arguments(url)
 
     def connect(self, *cargs: Any, **cparams: Any) -> DBAPIConnection:
-        """A connection to the database, which the engine opens once, so that connecting again is cheap."""
+        """A connection to the database, which the engine opens once,
+        so that connecting again is cheap.
+        """
         database = self._databases.opened(cparams.pop("schema"), cparams.pop("ledger", None))
         self.intervals = cparams.pop("intervals", "off") == "on"
         connection: DBAPIConnection = self.loaded_dbapi.connect(database, **cparams)

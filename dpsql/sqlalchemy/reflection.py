@@ -1,4 +1,6 @@
-"""Reflects tables, columns, keys and comments from the owner's schema; no row is read and nothing is charged."""
+"""Reflects tables, columns, keys and comments from the owner's schema;
+no row is read and nothing is charged.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ SCHEMA = "public"
 
 
 class Reflection:
-    """The methods of the dialect behind ``sqlalchemy.inspect``; what a schema file cannot declare is empty."""
+    """The methods of the dialect behind ``sqlalchemy.inspect``;
+    what a schema file cannot declare is empty.
+    """
 
     def get_schema_names(self, connection: Connection, **kw: Any) -> list[str]:
         return [SCHEMA]

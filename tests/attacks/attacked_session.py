@@ -1,4 +1,6 @@
-"""One database of the shop with a session on it, whose engine is watched and whose noise repeats itself."""
+"""One database of the shop with a session on it,
+whose engine is watched and whose noise repeats itself.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from dpsql.engines.duckdb.catalog import read_catalog
 from dpsql.schema import load
 from dpsql.session import Session, open_accountant
 
-#: A price at which every cell's noise is above a million: what comes out near the truth was not perturbed.
+#: A price at which every cell's noise is above a million:
+#: what comes out near the truth was not #: perturbed.
 TINY = "1e-6"
 
 

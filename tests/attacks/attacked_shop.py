@@ -1,7 +1,9 @@
-"""The shop that every attack is tried on: customers and their orders are private, products are public.
+"""The shop that every attack is tried on: customers and their orders are private,
+products are public.
 
-Neighbours lack one customer with all orders. Rows without an owner, rows of an owner who does not exist, values that
-are no numbers and two customers who are alike are part of it, and canaries: values that may never be seen outside.
+Neighbours lack one customer with all orders. Rows without an owner, rows of an owner who does not
+exist, values that are no numbers and two customers who are alike are part of it, and canaries:
+values that may never be seen outside.
 """
 
 from __future__ import annotations
@@ -81,7 +83,8 @@ INSERT INTO customers VALUES
     (9, 'n9', 'n9@x.com', 100, 1e308, 'Rome', '1999-12-31', NULL, NULL);
 """
 
-#: Customer 2 has far more orders than may count; one order has no owner and one an owner who does not exist.
+#: Customer 2 has far more orders than may count;
+#: one order has no owner and one an owner who does #: not exist.
 _ORDERS = """
 INSERT INTO orders SELECT 100 + i, 2, 1 + i % 5, 10 * i, i % 11, 3.5 * i, TIMESTAMP '2024-01-01' + INTERVAL (i) DAY,
     ['ok', 'sent', 'lost'][1 + i % 3], 'note ' || i FROM range(40) AS r(i);
@@ -100,8 +103,8 @@ INSERT INTO orders VALUES
 
 UNITS = tuple(range(1, 10))
 
-#: What may never be seen in a row, a column name, a message or an exception's chain.
-#: A planted value in a text; as a number only where it begins one, since noise has these digits too.
+#: What may never be seen in a row, a column name, a message or an exception's chain. A planted
+#: value in a text; as a number only where it begins one, since noise has these digits too.
 CANARY = r"CANARY|canary_7f3a|(?<![\d.])(13579|97531)(?!\d)|n2@x\.com|twin"
 CANARY_NUMBERS = (13579.25, 97531.86)
 
@@ -109,7 +112,9 @@ CANARY_NUMBERS = (13579.25, 97531.86)
 def build(
     path: Path, without: int | None = None, empty: bool = False, reverse: bool = False
 ) -> Path:
-    """The shop as a DuckDB file: whole, without one customer, without private rows, or with its rows turned round."""
+    """The shop as a DuckDB file: whole, without one customer, without private rows,
+    or with its rows turned round.
+    """
     with duckdb.connect(str(path)) as connection:
         connection.execute(_TABLES)
         if not empty:
@@ -128,7 +133,9 @@ def build(
 
 
 def attached(path: Path, threads: int = 1) -> Callable[[str], list[tuple[object, ...]]]:
-    """Runs statements on a shop with plain DuckDB, under the catalogue name that emitted SQL uses."""
+    """Runs statements on a shop with plain DuckDB,
+    under the catalogue name that emitted SQL uses.
+    """
     connection = duckdb.connect(":memory:", config={"threads": threads})
     connection.execute(f"ATTACH '{path}' AS source (READ_ONLY); ATTACH ':memory:' AS derived")
     connection.execute("USE source.main")

@@ -1,4 +1,6 @@
-"""The exact vectors of a plan on two neighbours, compared with what the plan claims of their difference."""
+"""The exact vectors of a plan on two neighbours,
+compared with what the plan claims of their difference.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ def cells_and_bins(core: CorePlan, run: Run) -> tuple[Vectors, list[Histogram]]:
 
 
 def _vectors(core: CorePlan, rows: Sequence[tuple[object, ...]]) -> Vectors:
-    """For each key the integers that noise is added to; for thresholded keys the number of units is the last."""
+    """For each key the integers that noise is added to;
+    for thresholded keys the number of units is the last.
+    """
     width = len(core.core.keys)
     end = width + len(core.cells) + (core.selection is not None)
     found: Vectors = {}
@@ -72,9 +76,11 @@ def _key(row: Sequence[object]) -> tuple[object, ...]:
 
 
 def broken_histograms(core: CorePlan, one: list[Histogram], other: list[Histogram]) -> list[str]:
-    """What the plan promises of the difference between two neighbours' histograms, and does not hold.
+    """What the plan promises of the difference between two neighbours' histograms,
+    and does not hold.
 
-    However the bins of a key are put together, their counts change by no more than the bins do together.
+    However the bins of a key are put together,
+    their counts change by no more than the bins do together.
     """
     broken = []
     for place, (histogram, mine, theirs) in enumerate(
@@ -96,7 +102,9 @@ def broken_histograms(core: CorePlan, one: list[Histogram], other: list[Histogra
 
 
 def _promised(mechanism: HistogramMechanism) -> list[tuple[int, int, bool]]:
-    """For each noise and each choice: what a row moves in it, the most that a unit may move, and whether squared."""
+    """For each noise and each choice: what a row moves in it, the most that a unit may move,
+    and whether squared.
+    """
     match mechanism:
         case TreeMechanism(node=Gaussian(l2_squared=limit)):
             return [(1, limit, True)]
@@ -143,7 +151,9 @@ _SAMPLES = {
 
 
 def filled(table: DerivedQuery) -> list[str]:
-    """SQL that makes a derived table with some rows: a claim holds whatever they are, if neighbours have the same."""
+    """SQL that makes a derived table with some rows: a claim holds whatever they are,
+    if neighbours have the same.
+    """
     names = [f"c{place}" for place in range(len(table.types))]
     rows = zip(*(_SAMPLES[each.kind] for each in table.types), strict=True)
     columns = ", ".join(

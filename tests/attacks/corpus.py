@@ -1,7 +1,8 @@
-"""The attacks: `attacks.jsonl` (the ways in which systems of this kind were broken) and `more.jsonl` (variations).
+"""The attacks: `attacks.jsonl` (the ways in which systems of this kind were broken) and
+`more.jsonl` (variations).
 
-Each case says what must come of it: ``reject`` is refused, ``answer`` is answered, ``safe`` may be either.
-Whatever comes, every check must hold.
+Each case says what must come of it: ``reject`` is refused, ``answer`` is answered, ``safe`` may be
+either. Whatever comes, every check must hold.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parent
 
-#: Marked as rejected in the corpus, and answered safely: each is refused no more since dpsql can do better.
+#: Marked as rejected in the corpus, and answered safely:
+#: each is refused no more since dpsql can do #: better.
 ANSWERED: dict[str, str] = {
     "R02-raw-009": "the distinct keys are released through a thresholded count of units",
     "R03-aggregate-001": "MIN is the end beyond which the noise of a histogram leaves no rows to be seen",
@@ -74,10 +76,12 @@ ANSWERED: dict[str, str] = {
     "M-setop-008": "UNION ALL adds the limits of both sides up",
 }
 
-#: What no design may answer: statements that are no query, injections, tables that are not the schema's, raw rows.
+#: What no design may answer: statements that are no query, injections,
+#: tables that are not the #: schema's, raw rows.
 NEVER_ANSWERED = frozenset({"inject", "multi", "tablefn", "meta", "set", "ddl", "root", "pivot"})
 
-#: Cases, by the start of their names, of which a part waits for a later front end; what they send is tried.
+#: Cases, by the start of their names, of which a part waits for a later front end;
+#: what they send #: is tried.
 LATER: dict[str, str] = {
     "F03-param": "`dp.*` and OPTIONS (…) are parameters of a later syntax; SET dpsql.epsilon is tried in `more.jsonl`",
     "W01-wire": "the statements are tried; that the wire protocol adds nothing to them is the wire server's to show",

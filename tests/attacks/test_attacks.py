@@ -1,4 +1,6 @@
-"""Every attack of the corpus, through a session, with every check that applies to what came of it."""
+"""Every attack of the corpus, through a session,
+with every check that applies to what came of it.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,18 @@ from dpsql.session import Session, request
 
 @pytest.fixture(autouse=True)
 def _uncut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbers as they are released: cut to what can be, half of them are 0, and so are true counts of nothing."""
+    """Numbers as they are released: cut to what can be, half of them are 0,
+    and so are true counts of nothing.
+    """
     monkeypatch.setattr(
         "dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found)
     )
 
 
 def attempt(shop: Shop, case: Case) -> Result | Error:
-    """What a session makes of the case; anything but a result or an error of dpsql's own fails the test."""
+    """What a session makes of the case;
+    anything but a result or an error of dpsql's own fails the test.
+    """
     return execute(shop.fresh(), case)
 
 
@@ -50,7 +56,9 @@ def planned(session: Session, case: Case) -> Plan | None:
 
 
 def is_refusal(outcome: Result | Error) -> bool:
-    """Whether the statement was refused; trouble in the sandbox comes later, speaks of released rows, and is paid."""
+    """Whether the statement was refused; trouble in the sandbox comes later,
+    speaks of released rows, and is paid.
+    """
     return isinstance(outcome, Error) and not isinstance(
         outcome, OperationalError | PostProcessingFailed
     )
@@ -142,7 +150,9 @@ def assert_no_canary(outcome: Result | Error) -> None:
 
 
 def assert_parity(outcome: Result | Error, case: Case, neighbours: dict[str, Shop]) -> None:
-    """The same words on every database; the same bytes of the result where the engine's answer is frozen."""
+    """The same words on every database;
+    the same bytes of the result where the engine's answer is frozen.
+    """
     others = {name: attempt(each, case) for name, each in neighbours.items()}
     for name, other in others.items():
         if isinstance(outcome, Error) and is_refusal(outcome):
@@ -167,7 +177,9 @@ def assert_parity(outcome: Result | Error, case: Case, neighbours: dict[str, Sho
 
 
 def bytes_of(outcome: Result | Error) -> str:
-    """The outcome as text, with the intervals that are read off the release: others draw fresh noise around it."""
+    """The outcome as text, with the intervals that are read off the release:
+    others draw fresh noise around it.
+    """
     if isinstance(outcome, Error):
         return repr(outcome)
     kept = [
@@ -213,7 +225,9 @@ _CHECKED: list[CorePlan] = []
 
 
 def assert_claims(plan: Plan, plain: dict[str, Run]) -> None:
-    """The exact vectors move by no more than the plan says, whichever unit leaves, and not with the order of rows."""
+    """The exact vectors move by no more than the plan says, whichever unit leaves,
+    and not with the order of rows.
+    """
     for core in plan.cores:
         if core in _CHECKED:
             continue

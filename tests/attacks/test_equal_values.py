@@ -1,4 +1,6 @@
-"""Equal values that can be told apart, −0.0 and 0.0 or two NaN: whose value an engine takes for all is not told."""
+"""Equal values that can be told apart, −0.0 and 0.0 or two NaN:
+whose value an engine takes for all is not told.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,9 @@ def test_a_subquery_that_is_asked_once_for_equal_values_tells_them_not_apart(
 
 
 def test_a_key_that_is_no_number_has_one_spelling(tmp_path: Path) -> None:
-    """inf − inf is a NaN with a sign, which − turns: that of the first row would tell one person's bit."""
+    """inf − inf is a NaN with a sign, which − turns:
+    that of the first row would tell one person's bit.
+    """
     with duckdb.connect(str(tmp_path / "equal.duckdb")) as connection:
         connection.execute(DATA)
     (tmp_path / "equal.toml").write_text(SCHEMA, encoding="utf-8")

@@ -70,14 +70,18 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 def noisy_count(session: Session, text: str, *parameters: object) -> float:
-    """The answer at a price at which its noise is below 10, but for one draw in 10^9 of the widest of these counts."""
+    """The answer at a price at which its noise is below 10,
+    but for one draw in 10^9 of the widest of these counts.
+    """
     (row,) = session.execute(text, parameters).rows
     assert isinstance(row[0], int)
     return row[0]
 
 
 def test_units_that_are_equal_as_doubles_are_not_joined(session: Session) -> None:
-    """As doubles every person would have the visits of the last: 1,000 rows that one person moves."""
+    """As doubles every person would have the visits of the last:
+    1,000 rows that one person moves.
+    """
     core = session.plan("SELECT COUNT(*) FROM people p JOIN visits v ON p.id = v.id").cores[0]
     assert "DOUBLE" not in core.sql.split("AS MATERIALIZED", 1)[1].split("sums_suspects", 1)[0]
     assert (

@@ -1,4 +1,6 @@
-"""Statements whose work one person's row was to decide: databases that differ by it answer alike, and as quickly."""
+"""Statements whose work one person's row was to decide:
+databases that differ by it answer alike, and as quickly.
+"""
 
 from __future__ import annotations
 
@@ -113,13 +115,15 @@ ATTACKS = {
     "work that a subquery is to spare": "SELECT COUNT(*) FROM (SELECT v.pid, COUNT(*) AS n FROM visit v, days AS d "
     f"GROUP BY v.pid) AS h WHERE EXISTS (SELECT 1 FROM {OF_ONE} WHERE p.pid = h.pid)",
 }
-#: A second of work on a text of each person, for an engine that does not do it once for all that are alike.
+#: A second of work on a text of each person,
+#: for an engine that does not do it once for all that #: are alike.
 _SLOW = " OR ".join(
     f"LPAD({{0}}, 1000, 'ab') ~ '(a|b|aa)*[xyz]{{{{{place}}}}}'" for place in range(1, 13)
 )
 _HEAVY = f"CASE WHEN {_SLOW} THEN 'x' ELSE 'y' END"
 _OLD = "(SELECT pid, MAX(name) AS name FROM person WHERE pid = 17 AND age > 63 GROUP BY pid)"
-#: As many persons as days, or one less: of a product the engine hands on the smaller side as constants.
+#: As many persons as days, or one less:
+#: of a product the engine hands on the smaller side as #: constants.
 _THREE_HUNDRED = "(SELECT pid, name FROM person WHERE pid BETWEEN 18 AND 316 OR (pid = 17 AND age > 63) OR pid IS NULL) AS p"
 _DAYS = f"(VALUES {', '.join(f'({day})' for day in range(300))}) AS d(day)"
 _TURNED = "REVERSE(LPAD(p.name, 1000, 'é')) = 'zz'"
@@ -133,7 +137,8 @@ ALIKE = {
     "a product that is a LEFT JOIN": f"SELECT SUM(CASE WHEN {_TURNED} THEN 1 ELSE 2 END) "
     f"FROM {_THREE_HUNDRED} LEFT JOIN {_DAYS} ON true",
 }
-#: What the engine may need more for a million rows of one unit, with much to spare for a busy machine.
+#: What the engine may need more for a million rows of one unit,
+#: with much to spare for a busy #: machine.
 MOST_SECONDS = 1.5
 
 
@@ -175,7 +180,9 @@ def _outcome(session: Session, text: str) -> tuple[str, float]:
 
 
 def _engine_seconds(session: Session, text: str) -> float:
-    """The processor's time that the answer of a statement takes behind its plan, which is made before."""
+    """The processor's time that the answer of a statement takes behind its plan,
+    which is made before.
+    """
     plan = session.plan(text)
     begun = time.process_time()
     assert len(session.answer(plan).rows) == 1
@@ -259,8 +266,8 @@ MADE_OF_A_TEXT = {
 
 @pytest.fixture(scope="module")
 def long_text(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Person 17 has a text of 40 million characters and many visits; the engine has a process of its own
-    and 256 MiB of memory."""
+    """Person 17 has a text of 40 million characters and many visits; the engine has a process of
+    its own and 256 MiB of memory."""
     folder = tmp_path_factory.mktemp("long")
     with duckdb.connect(str(folder / "people.duckdb")) as data:
         data.execute(

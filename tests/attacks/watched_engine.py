@@ -1,4 +1,6 @@
-"""Engines that watch what a session asks of them, and one that answers with the same frozen rows on every database."""
+"""Engines that watch what a session asks of them,
+and one that answers with the same frozen rows on every database.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ class WatchedEngine(DuckDBEngine):
 class FrozenEngine(WatchedEngine):
     """Runs the statement and then answers what was handed to it, whatever the data hold.
 
-    With the same noise, two sessions on two databases must then give the same bytes: what differs has come from the
-    data by a way around the engine's one answer.
+    With the same noise, two sessions on two databases must then give the same bytes: what differs
+    has come from the data by a way around the engine's one answer.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -48,7 +50,9 @@ class FrozenEngine(WatchedEngine):
 
 
 class FrozenReading:
-    """The reading of a statement whose rows are frozen; what is derived of them is the same on every database."""
+    """The reading of a statement whose rows are frozen;
+    what is derived of them is the same on every database.
+    """
 
     def __init__(self, reading: DuckDBReading, plan: Plan, frozen: dict[str, CoreRows]) -> None:
         self._reading, self._stages, self._frozen = reading, iter(plan.stages), frozen
@@ -83,7 +87,9 @@ class FrozenReading:
 
 
 def _frozen(core: CorePlan, rows: CoreRows) -> CoreRows:
-    """The keys of the rows with cells that are numbers of their own, large enough for every threshold."""
+    """The keys of the rows with cells that are numbers of their own,
+    large enough for every threshold.
+    """
     width = len(core.core.keys)
     cells = len(core.cells) + (core.selection is not None)
     return [

@@ -1,4 +1,6 @@
-"""The whole audit: what it says of an honest database, what it finds, and what it never tells or touches."""
+"""The whole audit: what it says of an honest database, what it finds,
+and what it never tells or touches.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ from dpsql.privacy.mechanism import Gaussian
 from dpsql.sql.emit.duckdb import DuckDB
 from dpsql.sql.emit.measurement import row_values
 
-#: The last is a sum of what is above 0: of others a value that is not clamped shows in its size, and is scaled down.
+#: The last is a sum of what is above 0:
+#: of others a value that is not clamped shows in its size, #: and is scaled down.
 STATEMENTS = (
     "SELECT sex, AVG(weight) AS w, COUNT(*) AS n FROM patients GROUP BY sex",
     "SELECT region, SUM(cost) FROM visits JOIN places USING (place) GROUP BY region",
@@ -278,7 +281,9 @@ def test_nothing_else_is_told_how_far_it_is(
 def test_it_is_told_how_long_it_takes(
     asked_clinic: Path, dpsql: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a line that stays, before anything is looked at, on standard error; beside JSON nothing is told."""
+    """In a line that stays, before anything is looked at, on standard error;
+    beside JSON nothing is told.
+    """
     monkeypatch.setenv("TERM", "xterm")
     few = (str(asked_clinic), "--units", "2")
     with terminal_for_errors(monkeypatch, 120) as seen:
@@ -300,7 +305,9 @@ def test_it_is_told_how_long_it_takes(
 def test_how_long_it_takes_follows_from_what_a_part_takes(
     quick: None, asked_clinic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each statement takes a hundredth of a second for each time it is run, each release a thousandth."""
+    """Each statement takes a hundredth of a second for each time it is run,
+    each release a thousandth.
+    """
 
     def look(
         neighbours: object, planner: object, plan: object, units: list[int], clock: object

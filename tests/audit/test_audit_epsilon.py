@@ -1,4 +1,6 @@
-"""Empirical ε: right noise is never said to be wrong, and half again too little is found on 10,000 releases."""
+"""Empirical ε: right noise is never said to be wrong,
+and half again too little is found on 10,000 releases.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ TOO_SMALL, TOO_LARGE = Fraction(2, 3), Fraction(3, 2)
 def outputs(
     gaussian: bool, factor: Fraction, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Releases of 0 and of 40 by noise that is made for a distance of 40 at ε = 1, times the factor."""
+    """Releases of 0 and of 40 by noise that is made for a distance of 40 at ε = 1,
+    times the factor.
+    """
     entropy, sides = Seeded(seed), []
     for exact in (0, 40):
         if gaussian:
@@ -60,7 +64,9 @@ def test_a_bound_by_rho_alone_is_below_that_of_normal_noise() -> None:
 
 
 def test_the_formulas_by_hand() -> None:
-    """7,000 of 10,000 beside 2,000 of 10,000, at tails so fat that the ends are about the shares."""
+    """7,000 of 10,000 beside 2,000 of 10,000,
+    at tails so fat that the ends are about the shares.
+    """
     shown = PURE.shown(7000, 2000, 10_000, 10_000, 0.4999)
     assert shown == pytest.approx(np.log(0.7 / 0.2), abs=1e-3)
     assert ReleaseClaim(True, 1.0, 0.1).shown(7000, 2000, 10_000, 10_000, 0.4999) == pytest.approx(
@@ -79,7 +85,9 @@ def test_the_formulas_by_hand() -> None:
 
 
 def test_an_event_of_what_is_missing_is_found_too() -> None:
-    """A key that is shown for one database and never for the other proves much, and δ takes its part off."""
+    """A key that is shown for one database and never for the other proves much,
+    and δ takes its part off.
+    """
     one, other = np.full((DRAWS, 2), np.nan), np.full((DRAWS, 2), np.nan)
     one[:, 0], other[:, 0] = 1.0, 0.0
     event = best_event(PURE, one, other)

@@ -1,4 +1,6 @@
-"""The ledger's room: an honest ledger passes in both stores, and what was changed, overspent or out of time is told."""
+"""The ledger's room: an honest ledger passes in both stores, and what was changed,
+overspent or out of time is told.
+"""
 
 from __future__ import annotations
 

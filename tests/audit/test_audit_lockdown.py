@@ -1,4 +1,6 @@
-"""Lock-down: attempts fail because of the lock and not of a slip in them, and an open lock is found."""
+"""Lock-down: attempts fail because of the lock and not of a slip in them,
+and an open lock is found.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ from dpsql.engines.source import ResourceLimits
 
 PROJECT = Path(__file__).parents[2]
 
-#: What an open engine does not run either: no such extension, file or network is here, or it knows no such words.
+#: What an open engine does not run either: no such extension, file or network is here,
+#: or it knows #: no such words.
 NOT_HERE = {
     "drop the view",
     "alter",
@@ -158,7 +161,9 @@ def test_a_process_that_cannot_be_begun_or_is_not_wanted_is_said(
 
 
 class Unconfined:
-    """The client of a process that is begun without confinement: this one, which can do all that is tried but die."""
+    """The client of a process that is begun without confinement: this one,
+    which can do all that is tried but die.
+    """
 
     def __init__(self, path: str, limits: ResourceLimits, serves: str) -> None:
         assert serves == "confinement_probe"

@@ -1,4 +1,6 @@
-"""The audit's neighbours are the databases without a unit, and its comparison finds what breaks a claim."""
+"""The audit's neighbours are the databases without a unit,
+and its comparison finds what breaks a claim.
+"""
 
 from __future__ import annotations
 

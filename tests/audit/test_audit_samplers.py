@@ -1,4 +1,6 @@
-"""The checks of samplers pass right draws and fail wrong ones of every kind that they are made for."""
+"""The checks of samplers pass right draws and fail wrong ones of every kind that they are made
+for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What benchmarks and the scripts of docs/ import from dpsql exists; the slow tests run the benchmarks."""
+"""What benchmarks and the scripts of docs/ import from dpsql exists;
+the slow tests run the benchmarks.
+"""
 
 from __future__ import annotations
 

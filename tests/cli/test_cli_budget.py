@@ -1,4 +1,6 @@
-"""``dpsql budget``: what was spent by whom on what, drawn and in words, and what a renewed budget promises."""
+"""``dpsql budget``: what was spent by whom on what, drawn and in words,
+and what a renewed budget promises.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,9 @@ def test_the_budget_says_what_it_was_spent_on(dpsql: Dpsql, checkout: Path) -> N
 def test_the_budget_says_what_one_more_statement_takes_and_how_many_are_admitted(
     dpsql: Dpsql, checkout: Path, accountant: str
 ) -> None:
-    """What is said beforehand is what is gone afterwards, of the cap and of the total, until none is admitted."""
+    """What is said beforehand is what is gone afterwards, of the cap and of the total,
+    until none is admitted.
+    """
     schema = checkout / NAFLD
     named = f"accountant = {accountant}\nquery_epsilon"
     schema.write_text(
@@ -132,7 +136,9 @@ def test_the_budget_says_what_one_more_statement_takes_and_how_many_are_admitted
 def test_query_says_how_many_more_such_statements_are_admitted(
     dpsql: Dpsql, checkout: Path
 ) -> None:
-    """As many as the budget says, until none is; a stored answer takes none of them, and public data need none."""
+    """As many as the budget says, until none is; a stored answer takes none of them,
+    and public data need none.
+    """
     with (checkout / NAFLD).open("a") as schema:
         schema.write("\n[analysts.ada]\nepsilon = 1\n")
 
@@ -228,7 +234,9 @@ def test_the_spending_is_drawn(dpsql: Dpsql, checkout: Path, kind: str, begins: 
 def test_a_picture_draws_what_the_accountant_adds_up(
     dpsql: Dpsql, checkout: Path, accountant: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last step of each stair is what is left for its holder, in answers of the accountant, and none is flat."""
+    """The last step of each stair is what is left for its holder, in answers of the accountant,
+    and none is flat.
+    """
     from dpsql.output import spending_plot
 
     schema = checkout / NAFLD

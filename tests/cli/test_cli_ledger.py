@@ -1,4 +1,6 @@
-"""``dpsql ledger``, and what happens to an owner whose ledger or data are removed, swapped, copied or linked."""
+"""``dpsql ledger``, and what happens to an owner whose ledger or data are removed, swapped,
+copied or linked.
+"""
 
 from __future__ import annotations
 

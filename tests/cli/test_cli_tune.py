@@ -1,4 +1,6 @@
-"""``dpsql schema tune``: limits and bounds found privately, charged once, written into the file, and then used."""
+"""``dpsql schema tune``: limits and bounds found privately, charged once,
+written into the file, and then used.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ FOUND = re.compile(
 
 @pytest.fixture
 def loose(checkout: Path) -> Path:
-    """The study's schema without limits of patients and labs, and without bounds of three columns."""
+    """The study's schema without limits of patients and labs,
+    and without bounds of three columns.
+    """
     file = checkout / NAFLD
     text = file.read_text()
     for declared in (LIMITS, "max_rows_per_unit = 1\n", *BOUNDS):
@@ -108,7 +112,9 @@ def test_what_is_found_is_written_and_statements_use_it(dpsql: Dpsql, loose: Pat
 
 
 def test_bounds_that_would_be_noisy_are_left_to_statements(dpsql: Dpsql, loose: Path) -> None:
-    """At a small share each of three columns has a few thousandths of it: limits have all, and a query finds bounds."""
+    """At a small share each of three columns has a few thousandths of it: limits have all,
+    and a query finds bounds.
+    """
     run = dpsql("schema", "tune", NAFLD, "--share", "1/100", "--yes")
     assert run.code == 0 and '[tables.labs.columns] value: bounds = "auto"\n' in run.out, run.err
     schema = load(loose)

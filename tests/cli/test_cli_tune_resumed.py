@@ -1,4 +1,6 @@
-"""A tuning whose reading failed is not charged again for the same find: the next run takes its charge up."""
+"""A tuning whose reading failed is not charged again for the same find:
+the next run takes its charge up.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Ctrl-C while a ledger or an engine stands still: dpsql comes back at once, and nothing is charged."""
+"""Ctrl-C while a ledger or an engine stands still: dpsql comes back at once,
+and nothing is charged.
+"""
 
 from __future__ import annotations
 

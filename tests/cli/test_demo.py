@@ -1,4 +1,6 @@
-"""The demonstration: what the issue wants asked is asked, priced and answered, and nothing is left behind."""
+"""The demonstration: what the issue wants asked is asked, priced and answered,
+and nothing is left behind.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""The first hour with files of one's own: a private answer in five minutes, a notebook in ten, a dashboard in fifteen.
+"""The first hour with files of one's own: a private answer in five minutes, a notebook in ten,
+a dashboard in fifteen.
 
-Each test prints its seconds, and the words that were typed and lines that were edited; a person reads in between.
+Each test prints its seconds, and the words that were typed and lines that were edited;
+a person reads in between.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from dpsql.schema import load
 pytestmark = pytest.mark.xdist_group("first hour")
 
 DPSQL = (sys.executable, "-c", "from dpsql.cli import main; main()")
-#: Seconds within which a newcomer has an answer, a notebook with error bars and a dashboard; and the words and lines.
+#: Seconds within which a newcomer has an answer, a notebook with error bars and a dashboard;
+#: and #: the words and lines.
 ANSWER, NOTEBOOK, DASHBOARD = 300.0, 600.0, 900.0
 MOST_EDITS = 8
 PASSWORD = "correct horse battery staple"
@@ -46,7 +49,9 @@ BY_TOWN = "FROM visits v JOIN shops s ON s.id = v.shop_id GROUP BY s.town ORDER 
 
 @dataclass(frozen=True)
 class Clock:
-    """Where the newcomer works, when they began, and what they typed of their own until they had a schema."""
+    """Where the newcomer works, when they began,
+    and what they typed of their own until they had a schema.
+    """
 
     folder: Path
     began: float
@@ -67,8 +72,8 @@ def _run(folder: Path, *arguments: str, stdin: str = "") -> subprocess.Completed
 
 @pytest.fixture(scope="module")
 def clock(tmp_path_factory: pytest.TempPathFactory) -> Clock:
-    """Customers, shops, visits and a log of nobody, as an office would export them; and a schema by the dialogue, in
-    which one line is edited by hand."""
+    """Customers, shops, visits and a log of nobody, as an office would export them; and a schema by
+    the dialogue, in which one line is edited by hand."""
     folder, began, edits = tmp_path_factory.mktemp("office"), time.monotonic(), 0
     (folder / "shop").mkdir()
     for name, rows in FILES.items():
@@ -157,7 +162,9 @@ def test_a_notebook_with_error_bars_within_ten(clock: Clock) -> None:
 
 
 def test_a_dashboard_within_fifteen(clock: Clock) -> None:
-    """What Superset asks, over the driver it has: the tables, their columns, charts, and the charts again."""
+    """What Superset asks, over the driver it has: the tables, their columns, charts,
+    and the charts again.
+    """
     added = _run(
         clock.folder,
         "user",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
-#: How many patients there are, and how far the noise of the tests' price may move a count; missed once in 10^17.
+#: How many patients there are, and how far the noise of the tests' price may move a count;
+#: missed #: once in 10^17.
 PATIENTS, NOISE = 17_549, 40
 #: Ten thousand million rows of a public table: ended by the client long before the answer.
 SLOW = "SELECT SUM(LENGTH(a.name || b.name || c.name || d.name || e.name)) AS n FROM " + ", ".join(
@@ -14,7 +15,9 @@ SLOW = "SELECT SUM(LENGTH(a.name || b.name || c.name || d.name || e.name)) AS n 
 
 
 def count(number: int) -> str:
-    """One row with one whole number, about `PATIENTS`; the statement of a number is like no other."""
+    """One row with one whole number, about `PATIENTS`;
+    the statement of a number is like no other.
+    """
     return f"SELECT COUNT(*) AS n FROM patients WHERE followup_days >= -{number}"
 
 

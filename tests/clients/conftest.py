@@ -1,4 +1,6 @@
-"""Each client's script runs twice: against a real PostgreSQL, which proves the script, and against dpsql."""
+"""Each client's script runs twice: against a real PostgreSQL, which proves the script,
+and against dpsql.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 
 @pytest.fixture(scope="session")
 def clients_schema(tmp_path_factory: pytest.TempPathFactory, nafld_folder: Path) -> Path:
-    """NAFLD with a budget that all clients' statements fit into, and an analyst who can pay for none."""
+    """NAFLD with a budget that all clients' statements fit into,
+    and an analyst who can pay for none.
+    """
     text = _SCHEMA.read_text("utf-8")
     for name, value in (
         ("source", f'"{nafld_folder}"'),

@@ -1,4 +1,5 @@
-"""Programs that the tests of clients run: found on the machine, or installed in environments of their own.
+"""Programs that the tests of clients run: found on the machine,
+or installed in environments of their own.
 
 ``python tests/clients/programs.py`` makes the environments that are not there yet.
 """
@@ -45,7 +46,9 @@ def node_modules() -> Path:
 
 
 def _environment(name: str, packages: tuple[str, ...]) -> Path:
-    """The programs of a Python environment of its own with those packages, which would not fit beside dpsql's."""
+    """The programs of a Python environment of its own with those packages,
+    which would not fit beside dpsql's.
+    """
     with _made(f"venv-{name}", packages) as folder:
         if folder is not None:
             subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
@@ -63,7 +66,9 @@ def _environment(name: str, packages: tuple[str, ...]) -> Path:
 
 @contextlib.contextmanager
 def _made(name: str, packages: tuple[str, ...]) -> Iterator[Path | None]:
-    """An empty folder to fill, or None where it has those packages already; one process fills it at a time."""
+    """An empty folder to fill, or None where it has those packages already;
+    one process fills it at a time.
+    """
     folder = _ENVIRONMENTS / name
     stamp, wanted = folder / "packages.txt", "\n".join(packages)
     locks = _ENVIRONMENTS / "venv-locks"

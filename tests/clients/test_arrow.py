@@ -62,7 +62,9 @@ def test_adbc_parameters_and_objects(server: Server) -> None:
 
 
 def test_adbc_parameters_are_texts(server: Server) -> None:
-    """ADBC asks for the types in no order, and may take that of the names of cursors for that of texts."""
+    """ADBC asks for the types in no order,
+    and may take that of the names of cursors for that of texts.
+    """
     with (
         adbc_driver_postgresql.dbapi.connect(server.url()) as connection,
         connection.cursor() as cursor,

@@ -1,4 +1,6 @@
-"""asyncpg: everything in binary, types of parameters from the server, portals that are read in parts."""
+"""asyncpg: everything in binary, types of parameters from the server,
+portals that are read in parts.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""Charts and queries of BI tools, captured or written in their shapes, on dpsql and on a real PostgreSQL.
+"""Charts and queries of BI tools, captured or written in their shapes,
+on dpsql and on a real PostgreSQL.
 
-Both answer with the same names, types and numbers of rows; where they differ, the reason stands here.
+Both answer with the same names, types and numbers of rows; where they differ,
+the reason stands here.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ _OID = {
     1184: "timestamptz",
     1700: "numeric",
 }
-#: PostgreSQL's type, dpsql's: DuckDB's averages are doubles, and sums of whole numbers are as wide as they may be.
+#: PostgreSQL's type, dpsql's: DuckDB's averages are doubles,
+#: and sums of whole numbers are as wide #: as they may be.
 _OTHER_TYPES = {
     (
         "numeric",

@@ -1,4 +1,6 @@
-"""PostgreSQL's JDBC driver with all of DatabaseMetaData: the road of DBeaver, DataGrip, Metabase and Tableau."""
+"""PostgreSQL's JDBC driver with all of DatabaseMetaData: the road of DBeaver, DataGrip,
+Metabase and Tableau.
+"""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from servers import Server
 
 pytestmark = pytest.mark.clients
 
-#: Statements that the script executes, all different. Of two no notice is seen: the pool has connections of its own,
-#: and pg-copy-streams keeps what comes with COPY.
+#: Statements that the script executes, all different. Of two no notice is seen: the pool has
+#: connections of its own, and pg-copy-streams keeps what comes with COPY.
 _CHARGES = 9
 
 

@@ -1,4 +1,6 @@
-"""PostgreSQL's ODBC driver through pyodbc: the road of Excel, Power BI's ODBC source, R and older Tableaus."""
+"""PostgreSQL's ODBC driver through pyodbc: the road of Excel, Power BI's ODBC source,
+R and older Tableaus.
+"""
 
 from __future__ import annotations
 

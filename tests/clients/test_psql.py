@@ -94,7 +94,9 @@ def test_tables_look_as_those_of_postgresql(
 
 
 def _compared(printed: str) -> list[list[str]]:
-    """The cells of each line; the name of the owner, and how PostgreSQL stores a column, are each server's own."""
+    """The cells of each line; the name of the owner, and how PostgreSQL stores a column,
+    are each server's own.
+    """
     kept = [
         [cell.strip() for cell in line.split("|")]
         for line in printed.splitlines()

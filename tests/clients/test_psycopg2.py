@@ -1,4 +1,6 @@
-"""psycopg2: the simple protocol, named cursors, COPY, notices, cancel; what Superset is built on."""
+"""psycopg2: the simple protocol, named cursors, COPY, notices, cancel;
+what Superset is built on.
+"""
 
 from __future__ import annotations
 

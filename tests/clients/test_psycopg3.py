@@ -1,4 +1,6 @@
-"""psycopg 3: text and binary, prepared statements, server-side cursors, COPY, pipelines, cancel, notices, errors."""
+"""psycopg 3: text and binary, prepared statements, server-side cursors, COPY, pipelines,
+cancel, notices, errors.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``SET dpsql.intervals = on`` over the wire: described as it is sent, in both protocols and in both formats."""
+"""``SET dpsql.intervals = on`` over the wire: described as it is sent,
+in both protocols and in both formats.
+"""
 
 from __future__ import annotations
 

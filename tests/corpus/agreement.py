@@ -34,10 +34,11 @@ def disagreement(
     listed: bool = False,
     noisy: bool = False,
 ) -> str | None:
-    """In one line, how the rows differ from those that DuckDB has for the text; None where they are the same.
+    """In one line, how the rows differ from those that DuckDB has for the text;
+    None where they are the same.
 
-    Where keys are ``listed`` there are rows that DuckDB has not, of keys without rows, known by a count of 0 or a NULL.
-    Where the answer is ``noisy``, numbers are as near as noise leaves them.
+    Where keys are ``listed`` there are rows that DuckDB has not, of keys without rows, known by a
+    count of 0 or a NULL. Where the answer is ``noisy``, numbers are as near as noise leaves them.
     """
     own_names = [column.name for column in plan.columns]
     for own, their in zip(own_names, names, strict=True):
@@ -83,8 +84,8 @@ def disagreement(
 
 
 def _bin(histogram: MeasuredHistogram, noisy: bool) -> float:
-    """How far a quantile may be away: two bins, where a bin is more than one value or noise chooses among the values
-    in the middle."""
+    """How far a quantile may be away: two bins, where a bin is more than one value or noise chooses
+    among the values in the middle."""
     bins = histogram.contribution.bins
     return (
         0.0

@@ -17,7 +17,9 @@ def compared(
     plain: duckdb.DuckDBPyConnection,
     noisy: bool = False,
 ) -> str | None:
-    """How the answer differs from DuckDB's; None where it does not, or is documented to and does."""
+    """How the answer differs from DuckDB's; None where it does not,
+    or is documented to and does.
+    """
     try:
         rows = session.answer(plan).rows
     except Exception as error:  # a crash is told beside what else is wrong with the file

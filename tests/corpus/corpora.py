@@ -1,9 +1,11 @@
-"""The corpora: statements as analysts, dashboards and ORMs write them, and the data that they are asked of.
+"""The corpora: statements as analysts, dashboards and ORMs write them,
+and the data that they are asked of.
 
-A file holds statements of one theme, with an empty line between them. The first line of each is its title. Further
-comment lines may say ``-- refused: CODE`` (written by ``--update-golden``), ``-- differs: why`` where the answer is
-documented to be another than DuckDB's, ``-- plain: SELECT …`` where DuckDB needs another spelling, and
-``-- listed: why`` where keys that are listed, by the owner or the statement, are shown without rows.
+A file holds statements of one theme, with an empty line between them. The first line of each is its
+title. Further comment lines may say ``-- refused: CODE`` (written by ``--update-golden``),
+``-- differs: why`` where the answer is documented to be another than DuckDB's,
+``-- plain: SELECT …`` where DuckDB needs another spelling, and ``-- listed: why`` where keys that
+are listed, by the owner or the statement, are shown without rows.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ ROOT = FOLDER.parent.parent
 NEVER = "never"
 MARKS = ("refused", "differs", "plain", "listed")
 
-#: Statements of the specification that group by declared values alone, of which some combinations have no rows.
+#: Statements of the specification that group by declared values alone,
+#: of which some combinations #: have no rows.
 LISTED = {"q01": "flags and states are declared values"}
 #: A private sum over no rows is 0 and not NULL, and q17 finds none in data of this size.
 _ZERO_FOR_NOTHING = "SELECT COALESCE(avg_yearly, 0) AS avg_yearly FROM ({}) AS whole"
@@ -90,7 +93,9 @@ def rewritten(path: Path, found: Sequence[Asked]) -> None:
 
 
 def tpch22(unit: str) -> list[Asked]:
-    """The statements of the TPC-H specification; those that ``tests/corpus/tpch22.json`` names are refused."""
+    """The statements of the TPC-H specification;
+    those that ``tests/corpus/tpch22.json`` names are refused.
+    """
     refused = json.loads((FOLDER / "tpch22.json").read_text(encoding="utf-8"))[unit]
     paths = sorted((ROOT / "benchmarks" / "tpch").glob("*.sql"))
     texts = {path.stem: path.read_text(encoding="utf-8") for path in paths}
@@ -118,7 +123,9 @@ def update_tpch22(unit: str, found: Sequence[Asked]) -> None:
 
 
 def clients() -> list[Asked]:
-    """What BI tools and ORMs send about data, in the shapes that they send it, asked of the NAFLD study."""
+    """What BI tools and ORMs send about data, in the shapes that they send it,
+    asked of the NAFLD study.
+    """
     told = json.loads((FOLDER / "clients.json").read_text(encoding="utf-8"))
     return [
         Asked(
@@ -149,14 +156,16 @@ def marked(asked: Asked, refused: str | None) -> Asked:
     return replace(asked, refused=refused)
 
 
-# -- the data ----------------------------------------------------------------------------------------------------------
+# -- the data --------------------------------------------------------------------------------------
 
 #: One patient in so many is in the sample that statements are compared on.
 SAMPLED = 8
 
 
 def sampled_nafld(source: Path, target: Path) -> None:
-    """A sample of the study that keeps what its schema declares: values outside the bounds are moved into them."""
+    """A sample of the study that keeps what its schema declares:
+    values outside the bounds are moved into them.
+    """
     target.mkdir(parents=True)
     chosen = f"WHERE patient_id % {SAMPLED} = 0"
     columns = {
@@ -182,7 +191,9 @@ def sampled_nafld(source: Path, target: Path) -> None:
 
 
 def loose_schema(name: str, source: Path, epsilon: str = "1e12", price: str = "1e3") -> Schema:
-    """A schema of the repository on other data, with limits that nothing reaches and a budget without end."""
+    """A schema of the repository on other data,
+    with limits that nothing reaches and a budget without end.
+    """
     text = (ROOT / "schemas" / f"{name}.toml").read_text(encoding="utf-8")
     for pattern, loose in (
         (r"^source = .*$", f'source = "{source.as_posix()}"'),

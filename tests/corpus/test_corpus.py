@@ -1,6 +1,8 @@
-"""Every statement of the corpora is answered as DuckDB answers it, where no limit binds and no noise is added.
+"""Every statement of the corpora is answered as DuckDB answers it,
+where no limit binds and no noise is added.
 
-A statement that is refused says so in its file, with the code; ``pytest tests/corpus --update-golden`` writes it anew.
+A statement that is refused says so in its file, with the code;
+``pytest tests/corpus --update-golden`` writes it anew.
 """
 
 from __future__ import annotations

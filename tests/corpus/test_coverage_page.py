@@ -1,4 +1,6 @@
-"""docs/coverage.md says what is true now: its counts, and what to write instead of a refused TPC-H statement."""
+"""docs/coverage.md says what is true now: its counts,
+and what to write instead of a refused TPC-H statement.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""At a price at which noise vanishes statements of the corpora, every third, are answered as DuckDB answers them."""
+"""At a price at which noise vanishes statements of the corpora, every third,
+are answered as DuckDB answers them.
+"""
 
 from __future__ import annotations
 

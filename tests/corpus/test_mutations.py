@@ -1,4 +1,6 @@
-"""What DuckDB cannot read is not answered: each statement of the corpora without one token, or with one twice."""
+"""What DuckDB cannot read is not answered: each statement of the corpora without one token,
+or with one twice.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def test_what_duckdb_cannot_read_without_a_token_or_with_it_twice_is_refused(
 
 
 def _is(token: Token, word: str, text: str) -> bool:
-    """Whether a token is that word; an AS only before brackets: fewer names need it in PostgreSQL than in DuckDB."""
+    """Whether a token is that word; an AS only before brackets:
+    fewer names need it in PostgreSQL than in DuckDB.
+    """
     return token.text.upper() == word and (
         word != "AS" or text[token.end + 1 :].lstrip().startswith("(")
     )

@@ -1,4 +1,6 @@
-"""PEP 249 and what stands beside it: intervals, the budget, explanations, and a budget that no copy doubles."""
+"""PEP 249 and what stands beside it: intervals, the budget, explanations,
+and a budget that no copy doubles.
+"""
 
 from __future__ import annotations
 

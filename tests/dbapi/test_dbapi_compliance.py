@@ -1,9 +1,10 @@
 """The public DB-API 2.0 compliance suite, run on dpsql's own connections and cursors.
 
-dpsql only reads, and the suite writes. So its two tables are public tables of a DuckDB file that is made before each
-test, its CREATE TABLE stands as a statement without rows, and its INSERTs are done by the owner, with plain DuckDB on
-the file, between two of the connection's sessions. Every SELECT, every fetch, every description and every error is
-dpsql's. Left out is nothing; the three tests that the suite itself tells a driver to write are written at the end.
+dpsql only reads, and the suite writes. So its two tables are public tables of a DuckDB file that is
+made before each test, its CREATE TABLE stands as a statement without rows, and its INSERTs are done
+by the owner, with plain DuckDB on the file, between two of the connection's sessions. Every SELECT,
+every fetch, every description and every error is dpsql's. Left out is nothing; the three tests that
+the suite itself tells a driver to write are written at the end.
 """
 
 from __future__ import annotations
@@ -104,7 +105,9 @@ class TestCompliance(dbapi20.DatabaseAPI20Test):
         cursor.execute("BEGIN")
 
     def test_nextset(self) -> None:
-        """A statement has one result, so the optional ``nextset`` is not there, nor are stored procedures."""
+        """A statement has one result, so the optional ``nextset`` is not there,
+        nor are stored procedures.
+        """
         with self._connect() as connection:
             assert not hasattr(connection.cursor(), "nextset") and not hasattr(
                 connection.cursor(), "callproc"

@@ -1,4 +1,6 @@
-"""A server that loads its application and then forks: the child may drop, close and leave what it inherits."""
+"""A server that loads its application and then forks: the child may drop,
+close and leave what it inherits.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-#: DuckDB's threads are not in the child, and taking an instance down there without care is a segmentation fault.
+#: DuckDB's threads are not in the child,
+#: and taking an instance down there without care is a #: segmentation fault.
 _OPENED = """
 import gc, os, sys
 import sqlalchemy as sa

@@ -1,4 +1,6 @@
-"""Rows as Arrow tables and data frames: types from the SQL, NULL as each has it, intervals beside their estimates."""
+"""Rows as Arrow tables and data frames: types from the SQL, NULL as each has it,
+intervals beside their estimates.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ import pytest
 
 import dpsql
 
-#: Each type: how it is written, DuckDB's name of it, what Arrow, pandas and polars make of it, and its value.
+#: Each type: how it is written, DuckDB's name of it, what Arrow, pandas and polars make of it,
+#: and #: its value.
 TYPES: list[tuple[str, str, pa.DataType, str, Any, object]] = [
     ("CAST(7 AS BIGINT)", "BIGINT", pa.int64(), "int64", pl.Int64, 7),
     ("CAST(7 AS UTINYINT)", "UTINYINT", pa.uint8(), "uint8", pl.UInt8, 7),

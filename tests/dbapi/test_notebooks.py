@@ -1,4 +1,6 @@
-"""Frames and notebooks over ``dpsql://``: pandas, polars, JupySQL and the example notebook, run as a reader runs it."""
+"""Frames and notebooks over ``dpsql://``: pandas, polars, JupySQL and the example notebook,
+run as a reader runs it.
+"""
 
 from __future__ import annotations
 

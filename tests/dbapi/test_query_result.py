@@ -1,4 +1,6 @@
-"""What ``connection.sql`` gives: named rows with intervals, frames, tables for people; and types that mypy knows."""
+"""What ``connection.sql`` gives: named rows with intervals, frames, tables for people;
+and types that mypy knows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The architecture page names the packages that there are, and no other; folders and files are small enough to read."""
+"""The architecture page names the packages that there are, and no other;
+folders and files are small enough to read.
+"""
 
 from __future__ import annotations
 

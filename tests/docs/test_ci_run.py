@@ -1,6 +1,8 @@
-"""What ``.ci/run`` runs first is what the README says, word for word, each line in a clone and environment of its own.
+"""What ``.ci/run`` runs first is what the README says, word for word,
+each line in a clone and environment of its own.
 
-Python and pip are stood in for, so that nothing is installed: each program writes down that it ran, and where.
+Python and pip are stood in for, so that nothing is installed:
+each program writes down that it ran, and where.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Modules import each other in circles of at most three files, whatever their imports are for (`TYPE_CHECKING` too)."""
+"""Modules import each other in circles of at most three files,
+whatever their imports are for (`TYPE_CHECKING` too).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 HOUSE = Path(__file__).parents[2]
-#: Three files that import each other can be read together; more cannot be understood apart from one another.
+#: Three files that import each other can be read together;
+#: more cannot be understood apart from one #: another.
 MOST = 3
 
 
@@ -17,7 +20,9 @@ def name_of(file: Path) -> str:
 
 
 def imported(tree: ast.AST, modules: Iterable[str]) -> set[str]:
-    """The modules of the house that a file imports: of ``from a import b`` the module a.b where it is one, else a."""
+    """The modules of the house that a file imports:
+    of ``from a import b`` the module a.b where it is one, else a.
+    """
     known, found = set(modules), set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

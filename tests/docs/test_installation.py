@@ -1,4 +1,6 @@
-"""What is tested is what is installed: the whole package of this checkout, in the processes that tests start too."""
+"""What is tested is what is installed: the whole package of this checkout,
+in the processes that tests start too.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +100,9 @@ def test_a_parser_that_does_not_fit_its_compiled_half_is_told_before_any_charge(
 
 
 def test_the_parser_that_is_asked_for_brings_the_compiled_half_of_its_own_version() -> None:
-    """As sqlglot 30.0.0 does not: it takes any sqlglotc, and pip gave it one that it cannot be used with."""
+    """As sqlglot 30.0.0 does not: it takes any sqlglotc,
+    and pip gave it one that it cannot be used with.
+    """
     asked = tomllib.loads((CHECKOUT.parent / "pyproject.toml").read_text())["project"][
         "dependencies"
     ]

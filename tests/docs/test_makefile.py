@@ -1,4 +1,6 @@
-"""What `make` and the workflow run is what `.ci/run` runs, and the scripts that `make docs` calls are there."""
+"""What `make` and the workflow run is what `.ci/run` runs,
+and the scripts that `make docs` calls are there.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What ``docs/operate.md`` shows of the log and of the figures is what the code can write, and all of it."""
+"""What ``docs/operate.md`` shows of the log and of the figures is what the code can write,
+and all of it.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from dpsql.server.metrics import Metrics
 HOUSE = Path(__file__).parents[2]
 PAGE = (HOUSE / "docs" / "operate.md").read_text("utf-8")
 LOG = PAGE.partition("\n## The log\n")[2].partition("\n## ")[0]
-#: The calls of loggers, and those of `dpsql.errors.owners_log` whose first word says what was being done.
+#: The calls of loggers, and those of `dpsql.errors.owners_log` whose first word says what was being
+#: done.
 LEVELS, DOING = {"info", "warning", "error", "exception"}, {"record", "swallowed"}
 DATED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} (INFO|WARNING) (.*)")
 
@@ -39,7 +42,9 @@ def calls(tree: ast.AST) -> Iterator[tuple[str, list[ast.expr]]]:
 
 
 def pattern(text: ast.expr, constants: object = None) -> str | None:
-    """What a text of the code can be, as a regular expression; a constant that has a name is looked up."""
+    """What a text of the code can be, as a regular expression;
+    a constant that has a name is looked up.
+    """
     match text:
         case ast.Constant(value=str(said)):
             return re.sub(r"%(\.\d)?[a-z]", ".+", re.escape(said).replace(r"\.1", ".1"))

@@ -1,4 +1,6 @@
-"""Every proof page names code that exists, that code names its page, and no link of the documentation is broken."""
+"""Every proof page names code that exists, that code names its page,
+and no link of the documentation is broken.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ import pytest
 
 HOUSE = Path(__file__).parents[2]
 PAGES = sorted((HOUSE / "docs" / "proofs").glob("*.md"))
-#: `dpsql/room/file.py:name` or `dpsql/room/file.py:Class.name`, and a whole file or room without a name.
+#: `dpsql/room/file.py:name` or `dpsql/room/file.py:Class.name`,
+#: and a whole file or room without a #: name.
 NAMED = re.compile(r"`(dpsql/[a-z_/]+\.py)(?::([A-Za-z_.]+))?`")
 HEADING = re.compile(r"^## `(dpsql/[a-z_/]+\.py):([A-Za-z_.]+)`", re.MULTILINE)
 PAGE_IN_CODE = re.compile(r"docs/proofs/([a-z_]+\.md)")

@@ -14,7 +14,9 @@ Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def public(tree: ast.Module) -> Iterator[tuple[str, Documented]]:
-    """The module, its public functions and classes, and the public methods of these classes that are not obvious."""
+    """The module, its public functions and classes,
+    and the public methods of these classes that are not obvious.
+    """
     yield "the module", tree
     for node in tree.body:
         if isinstance(
@@ -35,7 +37,9 @@ def _is_protocol(node: ast.ClassDef) -> bool:
 
 
 def _is_obvious(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Private and special methods, setters, and those of one line: their name and type say all that they do."""
+    """Private and special methods, setters, and those of one line:
+    their name and type say all that they do.
+    """
     setter = any(ast.unparse(decorator).endswith(".setter") for decorator in node.decorator_list)
     return node.name.startswith("_") or setter or len(node.body) == 1
 

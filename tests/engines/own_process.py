@@ -84,7 +84,8 @@ def stop_when_it_reads(process: client.EngineProcess) -> None:
 def answer_while(
     session: Session, plan: Plan, happens: Callable[[client.EngineProcess], None], times: int = 2
 ) -> list[BaseException]:
-    """What the plan's answer raises if processes stand still once they are asked to read, and this happens to each.
+    """What the plan's answer raises if processes stand still once they are asked to read,
+    and this happens to each.
 
     So many processes stand still, one after the other, if so many are asked.
     """
@@ -109,7 +110,9 @@ def answer_while(
 def _next_of(
     stopped: Sequence[client.EngineProcess], number: int, thread: threading.Thread
 ) -> client.EngineProcess | None:
-    """The process of that number, once it stands still and is waited for; None if the thread ends before."""
+    """The process of that number, once it stands still and is waited for;
+    None if the thread ends before.
+    """
     until(lambda: len(stopped) > number or not thread.is_alive())
     if len(stopped) <= number:
         return None
@@ -119,7 +122,9 @@ def _next_of(
 
 @contextmanager
 def stopped_readers(times: int) -> Iterator[list[client.EngineProcess]]:
-    """The processes that stood still when they were asked to read something for a charge, of which so many do."""
+    """The processes that stood still when they were asked to read something for a charge,
+    of which so many do.
+    """
     stopped: list[client.EngineProcess] = []
     asked = client.EngineProcess.asked
 

@@ -30,7 +30,8 @@ from dpsql.session import Session, open_accountant
 
 Opens: TypeAlias = Callable[[DataSource], Data]
 
-#: The passes of DuckDB's optimizer that no engine may use, told here once more so that none of them is lost.
+#: The passes of DuckDB's optimizer that no engine may use,
+#: told here once more so that none of them #: is lost.
 UNUSED = {
     "statistics_propagation",
     "join_order",
@@ -39,7 +40,8 @@ UNUSED = {
     "top_n_window_elimination",
 }
 
-#: On world 19, where a unit has more rows than may count: DuckDB 2.0 takes the sum of its counts for at most the limit.
+#: On world 19, where a unit has more rows than may count:
+#: DuckDB 2.0 takes the sum of its counts #: for at most the limit.
 COUNT_BY_KEY = "SELECT r1.signed, COUNT(*) FROM visits r1 WHERE r1.signed <> (SELECT COUNT(*) FROM notes r3) GROUP BY r1.signed"
 #: The same of a join, whose rows are held to the limits before they meet.
 COUNT_OF_A_JOIN = (
@@ -61,7 +63,9 @@ def test_a_unit_is_held_to_its_limits_where_the_optimizer_thinks_that_it_has_few
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[CoreRows]:
-    """The exact rows that the engine gives, core after core; scalars are released as the same on neighbours."""
+    """The exact rows that the engine gives, core after core;
+    scalars are released as the same on neighbours.
+    """
     found: list[CoreRows] = []
     stage = DuckDBReading.stage
 
@@ -76,7 +80,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[CoreRows]:
 
 
 def cores_asked(here: World, folder: Path, opens: Opens) -> tuple[CorePlan, ...]:
-    """The cores of the statement, once a session has answered it from a file that holds the world."""
+    """The cores of the statement, once a session has answered it from a file that holds the
+    world.
+    """
     folder.mkdir()
     with duckdb.connect(str(folder / "world.duckdb")) as connection:
         connection.execute(here.script(""))
@@ -94,7 +100,9 @@ def cores_asked(here: World, folder: Path, opens: Opens) -> tuple[CorePlan, ...]
 def test_the_engine_of_a_session_holds_it_to_them(
     tmp_path: Path, opens: Opens, read: list[CoreRows]
 ) -> None:
-    """The very engine, in this process and in one of its own, on the database and without each of its units."""
+    """The very engine, in this process and in one of its own,
+    on the database and without each of its units.
+    """
     here, tally = world(19), Tally()
     cores = cores_asked(here, tmp_path / "whole", opens)
     whole = read.copy()

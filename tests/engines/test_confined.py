@@ -1,4 +1,6 @@
-"""What the engine's process has given up: other files, writing, programs, the network, cores, endless memory."""
+"""What the engine's process has given up: other files, writing, programs, the network,
+cores, endless memory.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What stands in CSV and in SQLite is copied row by row as values of the declared types, or the data are not opened."""
+"""What stands in CSV and in SQLite is copied row by row as values of the declared types,
+or the data are not opened.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ TEXTS = st.text(
 def test_a_row_of_csv_is_read_alike_whatever_the_others_say(
     rows: list[tuple[str, str]], kept: int, delimiter: str
 ) -> None:
-    """The rows of a file without some of its rows are the others of the whole file: none decides about another."""
+    """The rows of a file without some of its rows are the others of the whole file:
+    none decides about another.
+    """
     texts = f'csv = {{ delimiter = "{delimiter}" }}\n{COLUMNS}a = {{ type = "text" }}\nb = {{ type = "text" }}'.replace(
         "\t", "\\t"
     )

@@ -1,4 +1,6 @@
-"""Whatever the engine says when it fails, the analyst reads one constant message, and the charge stays."""
+"""Whatever the engine says when it fails, the analyst reads one constant message,
+and the charge stays.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +124,9 @@ ROOMS = {
 def test_trouble_anywhere_after_the_charge_is_the_same_and_leads_nowhere(
     session: Session, monkeypatch: pytest.MonkeyPatch, room: str, kind: type[Exception]
 ) -> None:
-    """Neither its chain nor a variable of a frame that its trace holds has what the engine said, or a row."""
+    """Neither its chain nor a variable of a frame that its trace holds has what the engine said,
+    or a row.
+    """
 
     def fail(*_: object, **__: object) -> None:
         raise kind(SECRET)
@@ -201,7 +205,9 @@ def test_canaries_and_exact_answers_stay_inside_at_a_tiny_epsilon(tmp_path: Path
 def test_counts_at_a_tiny_epsilon_are_far_from_exact(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At a scale above 10^5, three of twenty releases within 1 of the truth have a probability below 1e-9."""
+    """At a scale above 10^5, three of twenty releases within 1 of the truth have a probability
+    below 1e-9.
+    """
     monkeypatch.setattr(
         "dpsql.postprocessing.answer.shown_within", lambda plan, rows, found: (rows, found)
     )  # as released

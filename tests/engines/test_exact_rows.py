@@ -1,4 +1,6 @@
-"""Exact rows cannot be shown, compared, hashed, copied or pickled, and nothing but the release is handed them."""
+"""Exact rows cannot be shown, compared, hashed, copied or pickled,
+and nothing but the release is handed them.
+"""
 
 from __future__ import annotations
 

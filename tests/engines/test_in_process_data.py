@@ -1,4 +1,6 @@
-"""The engine in dpsql's own process: after a fault of DuckDB's own it is another DuckDB that answers."""
+"""The engine in dpsql's own process: after a fault of DuckDB's own it is another DuckDB that
+answers.
+"""
 
 from __future__ import annotations
 

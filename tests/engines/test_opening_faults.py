@@ -1,4 +1,6 @@
-"""A database opens by what its schema names; where it does not, the error says that nothing was charged, and why."""
+"""A database opens by what its schema names; where it does not,
+the error says that nothing was charged, and why.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How the engine's process begins: with nothing of dpsql's own, and without a trace where it cannot."""
+"""How the engine's process begins: with nothing of dpsql's own,
+and without a trace where it cannot.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The engine's process may die at any time: one constant error, which is paid for, and another process."""
+"""The engine's process may die at any time: one constant error, which is paid for,
+and another process.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +147,9 @@ def test_a_moment_before_all_others_ends_at_most_its_own_statement(tmp_path: Pat
 
 
 def test_nothing_is_sent_into_what_has_the_numbers_of_a_closed_pipe(tmp_path: Path) -> None:
-    """A statement that waits to send when the process dies would write into a ledger or to another client."""
+    """A statement that waits to send when the process dies would write into a ledger or to another
+    client.
+    """
     pipe = MessagePipe(*os.pipe())
     pipe.close()
     files = [(tmp_path / name).open("wb") for name in ("one", "other")]

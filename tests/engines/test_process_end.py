@@ -1,4 +1,6 @@
-"""What ends a statement in the engine's process, and the process itself: interrupts, time, and the end of dpsql."""
+"""What ends a statement in the engine's process, and the process itself: interrupts, time,
+and the end of dpsql.
+"""
 
 from __future__ import annotations
 
@@ -147,7 +149,9 @@ print(session._execution.engine._data.pid, forked or "", flush=True)
 
 
 def test_it_survives_the_thread_that_opened_it(tmp_path: Path) -> None:
-    """Linux counts the thread that begins a process as its parent, and would end it with that thread."""
+    """Linux counts the thread that begins a process as its parent,
+    and would end it with that thread.
+    """
     made: list[ProcessData] = []
     thread = threading.Thread(
         target=lambda: made.append(ProcessData(data_source_of(load(clinic(tmp_path)))))
@@ -175,7 +179,9 @@ def test_a_fork_leaves_the_process_alone_and_is_told_to_open_its_own(opened: Pro
 def test_a_fork_closes_nothing_that_has_the_numbers_of_pipes_that_are_closed(
     opened: ProcessData,
 ) -> None:
-    """A fork of a fork neither: files and sockets of a server that forks would be closed behind its back."""
+    """A fork of a fork neither: files and sockets of a server that forks would be closed behind its
+    back.
+    """
     ended = opened.renewed().process
     assert ended._pipe is not None
     numbers = {ended._pipe._reads, ended._pipe._writes}

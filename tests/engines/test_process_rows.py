@@ -1,4 +1,6 @@
-"""Rows that go through a pipe are the same on the other side, and what is no frame is an error of the reader alone."""
+"""Rows that go through a pipe are the same on the other side,
+and what is no frame is an error of the reader alone.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ request = pipe.receive()
 pipe.send(EngineMessage("done", request.number, {{"answers": request.word}}))
 time.sleep(60)
 """
-#: A loop in C keeps the interpreter's lock, so that no other thread of the process can say that it hears.
+#: A loop in C keeps the interpreter's lock,
+#: so that no other thread of the process can say that it #: hears.
 WORKS = "end = time.monotonic() + 3\nwhile time.monotonic() < end: sum(range(3_000_000))"
 STANDS = "time.sleep(60)"
 #: It answers whether it hears before it answers what was asked first.
@@ -109,7 +110,9 @@ def test_one_of_which_nothing_is_known_is_left_alone(
 def test_whether_it_hears_is_no_answer_to_the_first_request(
     begin: Callable[[str], EngineProcess],
 ) -> None:
-    """The first request of all reads the catalogue; an answer that is another's would be taken for an empty one."""
+    """The first request of all reads the catalogue;
+    an answer that is another's would be taken for an empty one.
+    """
     assert begin(HEARS).ask("catalog", {}).said == {"answers": "catalog"}
 
 
@@ -134,7 +137,9 @@ def test_the_time_of_a_process_is_what_it_has_worked() -> None:
     ("said", "seconds"), [("00:00:07", 7), ("1:02.53", 62.53), ("2-01:00:00", 176_400)]
 )
 def test_what_ps_says(monkeypatch: pytest.MonkeyPatch, said: str, seconds: float) -> None:
-    """Linux has hours, minutes and seconds, and days before them; macOS minutes, and seconds with hundredths."""
+    """Linux has hours, minutes and seconds, and days before them; macOS minutes,
+    and seconds with hundredths.
+    """
     monkeypatch.setattr(
         subprocess, "run", lambda *_, **__: subprocess.CompletedProcess([], 0, f" {said}\n")
     )

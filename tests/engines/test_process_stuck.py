@@ -1,4 +1,6 @@
-"""The engine's process may stand still at any time: nobody waits for it longer than for an answer, nor after an end."""
+"""The engine's process may stand still at any time:
+nobody waits for it longer than for an answer, nor after an end.
+"""
 
 from __future__ import annotations
 

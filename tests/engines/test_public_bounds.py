@@ -1,4 +1,6 @@
-"""Bounds, values and sizes of public tables are those of the public rows; none is ever read of a private one."""
+"""Bounds, values and sizes of public tables are those of the public rows;
+none is ever read of a private one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A charge pays for one release: if the engine dies before it has given its rows, they are read once more, and once."""
+"""A charge pays for one release: if the engine dies before it has given its rows,
+they are read once more, and once.
+"""
 
 from __future__ import annotations
 

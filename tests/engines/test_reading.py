@@ -1,4 +1,6 @@
-"""Columns that are stored in types dpsql does not have: read as what they stand for, and no two units as one."""
+"""Columns that are stored in types dpsql does not have: read as what they stand for,
+and no two units as one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Rows without a unit: with ``orphans = "each"`` each has one of its own, whatever kind of source the tables lie in."""
+"""Rows without a unit: with ``orphans = "each"`` each has one of its own,
+whatever kind of source the tables lie in.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How long a version takes to be opened is told in whole buckets: the answer leaves at a multiple of the bucket."""
+"""How long a version takes to be opened is told in whole buckets:
+the answer leaves at a multiple of the bucket.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ from dpsql.sql.emit.duckdb import DUCKDB
 
 
 class SlowTown:
-    """A town with a public table, of which a version that is not open takes twelve seconds to be opened."""
+    """A town with a public table, of which a version that is not open takes twelve seconds to be
+    opened.
+    """
 
     BUCKET = 10
 
@@ -74,7 +78,9 @@ def slow_town(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowT
 
 
 def test_opening_a_version_takes_whole_buckets(slow_town: SlowTown) -> None:
-    """It reads all keys and texts, so that how long it takes depends on the data; nothing was charged for it."""
+    """It reads all keys and texts, so that how long it takes depends on the data;
+    nothing was charged for it.
+    """
     for seconds in (10, 30):
         assert slow_town.takes(lambda: slow_town.session.execute(COUNTED)) == seconds
         slow_town.change()
@@ -84,7 +90,9 @@ def test_opening_a_version_takes_whole_buckets(slow_town: SlowTown) -> None:
 def test_what_is_read_of_public_tables_opens_a_version_in_whole_buckets(
     slow_town: SlowTown, changed: bool
 ) -> None:
-    """Rows for the sandbox, sizes for the planner, values of a column, and all of these in a statement that is free."""
+    """Rows for the sandbox, sizes for the planner, values of a column,
+    and all of these in a statement that is free.
+    """
     tables = PublicTables(slow_town.database._engine, Fraction(10), lambda: slow_town.clock)
     counting, listing = fanout_sql(DUCKDB, "kinds", ()), values_sql(DUCKDB, "kinds", "kind")
     joined = "EXPLAIN PRIVACY SELECT COUNT(*) FROM visits JOIN kinds ON kinds.kind < visits.kind"

@@ -1,4 +1,6 @@
-"""A statement that its memory does not hold is answered; what it writes meanwhile is nobody else's, and goes."""
+"""A statement that its memory does not hold is answered;
+what it writes meanwhile is nobody else's, and goes.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ def opened(data: Path, spill: str = "") -> Session:
 
 
 class Watch:
-    """Everything that a folder holds while something runs: the largest size, the modes, and whether a text is in it."""
+    """Everything that a folder holds while something runs: the largest size, the modes,
+    and whether a text is in it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._over = folder, threading.Event()

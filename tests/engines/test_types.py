@@ -1,4 +1,6 @@
-"""Charge, then read, then release: skipping the charge is an error of the type checker, and of the engine."""
+"""Charge, then read, then release: skipping the charge is an error of the type checker,
+and of the engine.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Planning, describing and explaining cost nothing and touch nothing: the engine here fails when touched."""
+"""Planning, describing and explaining cost nothing and touch nothing:
+the engine here fails when touched.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""All that a statement reads is of one version of the data, and the next statement reads the newest."""
+"""All that a statement reads is of one version of the data,
+and the next statement reads the newest.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def spent(database: Database) -> int:
 
 
 def between_scans(patch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
-    """It happens once, after the first core of the next statement was read and before the second is."""
+    """It happens once, after the first core of the next statement was read and before the second
+    is.
+    """
     check, seen = opened.require_planned, list[object]()
 
     def planned(*asked: Any) -> None:
@@ -155,7 +159,9 @@ def test_a_replacement_ends_no_statement_and_the_next_ones_are_answered_too(
 def test_an_answer_is_kept_for_the_version_that_was_read(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read: int
 ) -> None:
-    """The files may be replaced after a kept answer was looked for and before the version is held, or after that."""
+    """The files may be replaced after a kept answer was looked for and before the version is held,
+    or after that.
+    """
     hold = DuckDBEngine.hold
 
     def replaced(*asked: Any) -> Any:
@@ -283,7 +289,9 @@ def test_a_link_to_a_folder_that_is_put_elsewhere_is_followed(
 def test_all_files_are_of_the_folder_to_which_a_link_leads_when_the_first_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The link leads to the other folder and back again while each file is opened, as a job does that swaps folders."""
+    """The link leads to the other folder and back again while each file is opened,
+    as a job does that swaps folders.
+    """
     schema = town(tmp_path)
     (tmp_path / "data").rename(tmp_path / "before")
     (tmp_path / "data").symlink_to(tmp_path / "1")
@@ -373,7 +381,9 @@ def test_of_many_who_come_after_a_change_one_opens_the_new_version(tmp_path: Pat
 def test_what_was_let_go_is_no_version(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by_path: bool
 ) -> None:
-    """Its descriptors were free for any file, also where the same files are held by the same ones again."""
+    """Its descriptors were free for any file,
+    also where the same files are held by the same ones again.
+    """
     if by_path:
         monkeypatch.delattr(os, "O_PATH", raising=False)
     source, files, again = data_source_of(load(town(tmp_path))), HeldFiles(), HeldFiles()

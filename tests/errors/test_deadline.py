@@ -1,4 +1,6 @@
-"""A wait ends when its task is ended, when its time is used up, or when an earlier wait of the task has used it up."""
+"""A wait ends when its task is ended, when its time is used up,
+or when an earlier wait of the task has used it up.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ class Clock:
 
 
 class HeldLock:
-    """A lock that others hold for so many looks at it; each look that waits takes its timeout on the clock."""
+    """A lock that others hold for so many looks at it;
+    each look that waits takes its timeout on the clock.
+    """
 
     def __init__(self, clock: Clock, looks: float) -> None:
         self._clock = clock
@@ -57,7 +61,9 @@ def test_a_deadline_ends_by_itself_after_its_seconds(clock: Clock) -> None:
 
 
 def test_the_first_end_counts(clock: Clock) -> None:
-    """Ended early, its own time does not move the end; ended late, the end is not that of the call."""
+    """Ended early, its own time does not move the end; ended late,
+    the end is not that of the call.
+    """
     early = Deadline(5)
     early.end()
     assert early.is_over() and not early.is_over(grace=1)

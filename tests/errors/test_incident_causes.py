@@ -1,4 +1,6 @@
-"""The owner who reads an error is told the cause of its own incident, and nobody else is told one."""
+"""The owner who reads an error is told the cause of its own incident,
+and nobody else is told one.
+"""
 
 from __future__ import annotations
 

@@ -73,7 +73,9 @@ def _only(fault: Fault, found: Iterator[_T]) -> _T:
 
 
 def _pattern(old: str) -> list[ast.AST]:
-    """The statements that a piece of Python is: an expression is one, and so are items of a dict."""
+    """The statements that a piece of Python is: an expression is one,
+    and so are items of a dict.
+    """
     if old.startswith("case "):
         (match,) = ast.parse("match _:\n " + _indented(old, 1)).body
         assert isinstance(match, ast.Match)

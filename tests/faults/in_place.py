@@ -1,8 +1,8 @@
-"""Tries faults in forks of one process that has imported and collected their tests: a fork exchanges the code of the
-functions that the fault changes, and runs the fault's tests.
+"""Tries faults in forks of one process that has imported and collected their tests: a fork
+exchanges the code of the functions that the fault changes, and runs the fault's tests.
 
-What a fork cannot show, since a module computes it when it is imported or another process does, is no fault that is
-found; ``run.py`` plants it in a copy.
+What a fork cannot show, since a module computes it when it is imported or another process does, is
+no fault that is found; ``run.py`` plants it in a copy.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class ElsewhereError(Exception):
 
 
 def changed_functions(fault: Fault) -> list[tuple[CodeType, CodeType]]:
-    """The code of each function that a fault changes, as it is and as it becomes, with that of functions in it.
+    """The code of each function that a fault changes, as it is and as it becomes,
+    with that of functions in it.
 
     Raises:
         ElsewhereError: The fault changes what a module or a class computes itself.
@@ -95,9 +96,11 @@ class Forks:
     #: A fork has a folder of its own in it.
     scratch: Path
     report: Callable[[Fault, str], None]
-    #: The tests that found faults before, by the faults' names: of the tests of a fault that one comes first.
+    #: The tests that found faults before, by the faults' names:
+    #: of the tests of a fault that one #: comes first.
     found_by: dict[str, str]
-    #: Seconds of processor time for the tests of a fault, 0 for any; on the clock ten times as many.
+    #: Seconds of processor time for the tests of a fault, 0 for any;
+    #: on the clock ten times as #: many.
     limit: int = 0
     #: Those that are not found yet, and those that no fork can try.
     left: list[Fault] = field(init=False)
@@ -110,7 +113,9 @@ class Forks:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """True when all faults are tried; None in a fork, so that pytest goes on there with the tests of one fault."""
+        """True when all faults are tried; None in a fork,
+        so that pytest goes on there with the tests of one fault.
+        """
         functions = defaultdict[str, list[FunctionType]](list)
         for each in gc.get_objects():
             if isinstance(each, FunctionType):

@@ -1,10 +1,12 @@
-"""Changes one operator, constant or condition of dpsql at a time and sees whether the room's own tests turn red in a
-minute of two cores: ``python tests/faults/mutants.py [--seed N] [--count N] [--skip N] [--since COMMIT] [files]``.
+"""Changes one operator, constant or condition of dpsql at a time and sees whether the room's own
+tests turn red in a minute of two cores: ``python tests/faults/mutants.py [--seed N] [--count N]
+[--skip N] [--since COMMIT] [files]``.
 
-With files, or parts of their paths, it changes these alone; with ``--since`` the lines alone that were written after a
-commit, so that the tests of a change are asked. The seed decides which mutants are made, so that two runs on one tree
-try the same ones. A mutant that no test finds is either a line that its room's tests do not try, or a change that no
-one can see; the script prints each for its reader.
+With files, or parts of their paths, it changes these alone; with ``--since`` the lines alone that
+were written after a commit, so that the tests of a change are asked. The seed decides which mutants
+are made, so that two runs on one tree try the same ones. A mutant that no test finds is either a
+line that its room's tests do not try, or a change that no one can see; the script prints each for
+its reader.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from in_place import ROOT, Forks
 from planted.fault import Fault
 from run import QUIET, WORKERS, compiled, verdicts
 
-#: How long the tests of a room may take to find a mutant, in seconds of processor time: a minute of two cores.
+#: How long the tests of a room may take to find a mutant, in seconds of processor time:
+#: a minute of #: two cores.
 LIMIT = 120
 OPTIONS = ("--doctest-modules", "--ignore-glob=*/conftest.py", "-m", "not slow and not clients")
 #: A test fails, or no test can be read because the module cannot be imported.
@@ -66,8 +69,8 @@ class Change:
 
 
 def changes(source: bytes) -> Iterator[Change]:
-    """The changes that can be made to a module: of what is compared, added, chosen or counted; never of a text, an
-    annotation or a decorator.
+    """The changes that can be made to a module: of what is compared, added, chosen or counted;
+    never of a text, an annotation or a decorator.
     """
     starts = [0]
     for line in source.splitlines(keepends=True):
@@ -111,7 +114,9 @@ def changes(source: bytes) -> Iterator[Change]:
 
 
 def _tried(tree: ast.AST) -> Iterator[ast.AST]:
-    """The nodes that run when the module is used; a switch of the language itself, as ``frozen=True``, is none."""
+    """The nodes that run when the module is used; a switch of the language itself,
+    as ``frozen=True``, is none.
+    """
     yield tree
     for name, field in ast.iter_fields(tree):
         if name in ("annotation", "returns", "decorator_list"):
@@ -137,8 +142,8 @@ def _written(operator: ast.AST) -> str:
 
 
 def room_tests(module: Path) -> tuple[str, ...]:
-    """The tests of a module's room, the nearest first: its examples, the test of its name, those that import it, the
-    test of its folder's name, those of its folders.
+    """The tests of a module's room, the nearest first: its examples, the test of its name, those
+    that import it, the test of its folder's name, those of its folders.
 
     Of a folder the smallest files come first: large ones generate their cases, and take long.
     """
@@ -167,7 +172,9 @@ def _size(file: Path) -> int:
 
 
 def lines_since(commit: str) -> dict[Path, set[int]]:
-    """The lines of each module that were written after a commit, those that are not committed yet among them."""
+    """The lines of each module that were written after a commit,
+    those that are not committed yet among them.
+    """
     diff = ["git", "diff", "--unified=0", "--no-color", commit, "--", "dpsql/*.py"]
     lines: dict[Path, set[int]] = {}
     for line in subprocess.run(

@@ -15,7 +15,9 @@ _OPENING = re.compile(rb"(?:\s|\\\n|#[^\n]*)*[A-Za-z]*(\"\"\"|'''|\"|')")
 
 
 class Module:
-    """A module's text as bytes, its syntax tree, and where the nodes of the tree are in the text."""
+    """A module's text as bytes, its syntax tree,
+    and where the nodes of the tree are in the text.
+    """
 
     def __init__(self, text: str) -> None:
         self.data = text.encode()

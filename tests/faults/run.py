@@ -1,8 +1,9 @@
 """Plants faults in dpsql and sees that their tests turn red:
 ``python tests/faults/run.py [--note] [--part K/N] [words]``.
 
-Most faults are tried in forks that have their tests already (``in_place.py``), the others each in a fork that imports a
-copy of the project. Of the tests of a fault the one that found it before comes first; ``--note`` notes which that is.
+Most faults are tried in forks that have their tests already (``in_place.py``), the others each in a
+fork that imports a copy of the project. Of the tests of a fault the one that found it before comes
+first; ``--note`` notes which that is.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from planted import FAULTS, Fault
 WORKERS = 3
 #: Which test found each fault, so that it is asked first.
 FOUND_BY = Path(__file__).with_name("found_by.json")
-#: The seconds of processor time that the tests of one fault may take in a copy, and ten times as many on the clock.
+#: The seconds of processor time that the tests of one fault may take in a copy,
+#: and ten times as #: many on the clock.
 COPY_LIMIT = 40
 #: What a copy of the project is made of.
 PARTS = ("benchmarks", "dpsql", "schemas", "tests")
@@ -69,7 +71,9 @@ def planted(fault: Fault, folder: Path) -> None:
 
 
 def _linked(source: str, target: str) -> None:
-    """Link code; copy data, since a link changes the time that says whether a file that is read was changed."""
+    """Link code; copy data, since a link changes the time that says whether a file that is read was
+    changed.
+    """
     if not source.endswith((".py", ".pyc")):
         shutil.copy2(source, target)
         return
@@ -93,7 +97,9 @@ class Run:
         return self.folder / SAID
 
     def verdict(self, code: int, red: tuple[int, ...]) -> tuple[bool, str]:
-        """Whether the tests found the fault, so that pytest ended with one of these codes, and what is said of it."""
+        """Whether the tests found the fault, so that pytest ended with one of these codes,
+        and what is said of it.
+        """
         seconds = time.monotonic() - self.start
         if code in red:
             return True, found(seconds, self.said)
@@ -104,7 +110,8 @@ class Run:
 def begun(run: Run, limit: int, options: tuple[str, ...]) -> int:
     """The process in which the fault's tests run, in the copy alone.
 
-    It ends after ``limit`` seconds of processor time, and of ten times as many on the clock, 0 for never.
+    It ends after ``limit`` seconds of processor time, and of ten times as many on the clock,
+    0 for never.
     """
     sys.stdout.flush()
     process = os.fork()
@@ -151,8 +158,8 @@ def verdicts(
     options: tuple[str, ...] = (),
     red: tuple[int, ...] = (pytest.ExitCode.TESTS_FAILED,),
 ) -> Iterator[tuple[Fault, bool, str]]:
-    """Each fault as its tests end, a few at a time, with options of pytest's, a limit in seconds, 0 for none, and the
-    codes with which pytest ends where they found it.
+    """Each fault as its tests end, a few at a time, with options of pytest's, a limit in seconds, 0
+    for none, and the codes with which pytest ends where they found it.
     """
     waiting, running = list(enumerate(chosen)), dict[int, Run]()
     while waiting or running:
@@ -179,7 +186,9 @@ def compiled() -> None:
 
 
 def main(words: list[str], note: bool, part: str) -> int:
-    """Run the faults whose names hold all the words, of them the K-th of each N; 0 where each is found."""
+    """Run the faults whose names hold all the words, of them the K-th of each N;
+    0 where each is found.
+    """
     found_by: dict[str, str] = json.loads(FOUND_BY.read_text(encoding="utf-8"))
     first, parts = map(int, part.split("/"))
     chosen = [fault for fault in FAULTS if all(word in fault.name for word in words)][

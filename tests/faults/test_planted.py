@@ -1,4 +1,7 @@
-"""Every planted fault can still be planted: what it replaces occurs once. ``run.py`` plants and tests them."""
+"""Every planted fault can still be planted: what it replaces occurs once.
+
+``run.py`` plants and tests them.
+"""
 
 from __future__ import annotations
 

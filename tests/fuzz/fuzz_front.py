@@ -1,8 +1,10 @@
-"""Fuzzes the front, guided by coverage: any text is refused in dpsql's own words, or planned into SQL that was planned.
+"""Fuzzes the front, guided by coverage: any text is refused in dpsql's own words,
+or planned into SQL that was planned.
 
-``python tests/fuzz/fuzz_front.py -max_total_time=3600`` runs for an hour; the options are libFuzzer's, and it needs
-``pip install ".[fuzz]"``. It begins with every statement of the corpora and of the attacks, and puts pieces of them
-together. What it finds it writes to a file ``crash-…`` in the working folder; that file as an argument tries it again.
+``python tests/fuzz/fuzz_front.py -max_total_time=3600`` runs for an hour; the options are
+libFuzzer's, and it needs ``pip install ".[fuzz]"``. It begins with every statement of the corpora
+and of the attacks, and puts pieces of them together. What it finds it writes to a file ``crash-…``
+in the working folder; that file as an argument tries it again.
 """
 
 from __future__ import annotations
@@ -85,7 +87,9 @@ class Front:
 
 
 def spliced(pool: list[str]) -> object:
-    """A mutator that puts tokens of known statements into the one at hand, or does what libFuzzer does."""
+    """A mutator that puts tokens of known statements into the one at hand,
+    or does what libFuzzer does.
+    """
 
     def mutate(data: bytes, most: int, seed: int) -> bytes:
         draw = random.Random(seed)

@@ -1,7 +1,9 @@
-"""A fuzzer of the PostgreSQL wire: broken conversations with a server in this process, for as long as is wanted.
+"""A fuzzer of the PostgreSQL wire: broken conversations with a server in this process,
+for as long as is wanted.
 
-``python tests/fuzz/fuzz_wire.py --seconds 3600 --seed 1``. It fails where a conversation hangs, the server stops
-answering others, a connection is left behind, memory grows, a message says what it may not, or the ledger is broken.
+``python tests/fuzz/fuzz_wire.py --seconds 3600 --seed 1``. It fails where a conversation hangs, the
+server stops answering others, a connection is left behind, memory grows, a message says what it may
+not, or the ledger is broken.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Charts as they are drawn, character by character, and the columns that rows have with the ends of intervals."""
+"""Charts as they are drawn, character by character,
+and the columns that rows have with the ends of intervals.
+"""
 
 from __future__ import annotations
 

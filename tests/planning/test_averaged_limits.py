@@ -1,4 +1,6 @@
-"""Averages have a limit of their own, and each aggregate is held to its own, whatever stands beside it."""
+"""Averages have a limit of their own, and each aggregate is held to its own,
+whatever stands beside it.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ def test_a_unit_changes_each_cell_by_no_more_than_its_own_limit(promise: str) ->
 
 
 def limits(core: CorePlan) -> dict[tuple[type, bool], int]:
-    """How many rows of a unit count in full in each kind of cell, and whether averages alone read it."""
+    """How many rows of a unit count in full in each kind of cell,
+    and whether averages alone read it.
+    """
     return {
         (type(each.contribution.cell), each.contribution.cell.averaged): each.contribution.rows
         for each in core.cells
@@ -50,7 +54,9 @@ def limits(core: CorePlan) -> dict[tuple[type, bool], int]:
 
 
 def test_each_aggregate_has_the_limit_that_is_declared_for_it() -> None:
-    """Five rows, three groups, one row in a group for averages and two for others: √3 and √12 in L2."""
+    """Five rows, three groups, one row in a group for averages and two for others:
+    √3 and √12 in L2.
+    """
     text = (
         "SELECT small, COUNT(*), SUM(price), AVG(price), STDDEV(price) FROM visits GROUP BY small"
     )
@@ -152,7 +158,9 @@ def noiseless() -> Iterator[None]:
 
 @pytest.mark.usefixtures("noiseless")
 def test_counts_and_sums_are_in_full_where_averages_are_weighed(tmp_path: Path) -> None:
-    """Ten of 200 people bought ten of each kind, the others one: in an average they weigh √10 or so, not ten times."""
+    """Ten of 200 people bought ten of each kind, the others one:
+    in an average they weigh √10 or so, not ten times.
+    """
     text = "SELECT kind, COUNT(*), SUM(paid), AVG(paid) FROM buys GROUP BY kind"
     session = opened(tmp_path, "{ avg = 1, sum = 40 }")
     rows = session.answer(session.plan(text)).rows
@@ -170,7 +178,9 @@ def test_counts_and_sums_are_in_full_where_averages_are_weighed(tmp_path: Path) 
 
 @pytest.mark.usefixtures("noiseless")
 def test_an_average_is_made_of_totals_of_one_weight(tmp_path: Path) -> None:
-    """Where a count is known and the sum is not, both are bought; where both are known, the average is free."""
+    """Where a count is known and the sum is not, both are bought; where both are known,
+    the average is free.
+    """
     average, by_kind = "SELECT kind, AVG(paid) FROM buys GROUP BY kind", "FROM buys GROUP BY kind"
     session = opened(tmp_path, "{ avg = 1, sum = 40 }")
     weighed = session.answer(session.plan(average)).rows

@@ -11,7 +11,8 @@ from statements import statement
 
 pytestmark = pytest.mark.slow
 
-#: How many worlds and how many statements on each; DPSQL_TRIALS=20 makes it twenty times as many worlds.
+#: How many worlds and how many statements on each;
+#: DPSQL_TRIALS=20 makes it twenty times as many #: worlds.
 WORLDS = 16 * int(os.environ.get("DPSQL_TRIALS", "1"))
 STATEMENTS, CHUNKS = 14, 2
 

@@ -1,4 +1,6 @@
-"""An answer says which values are clamped to their bounds: where its number is not SQL's, and nowhere else."""
+"""An answer says which values are clamped to their bounds: where its number is not SQL's,
+and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ items = {{ type = "decimal(2,0)", bounds = [-99, 99] }}
 weight = {{ type = "double", bounds = [0.5, 2.5], nullable = false }}
 stars = {{ type = "integer", values = [1, 2, 3, 4, 5] }}
 """
-#: Some amounts lie beyond both bounds, some stars are none, and person 0 has more orders than count.
+#: Some amounts lie beyond both bounds, some stars are none,
+#: and person 0 has more orders than #: count.
 ORDERS = """
     SELECT i % 1000 AS person, i % 2 AS kind, (i * 7919) % 15000 - 1000 AS amount,
         (i % 100)::DECIMAL(2, 0) AS items, (i % 9 / 3)::DOUBLE AS weight, i % 8 AS stars
@@ -82,7 +85,8 @@ CLAMPING = {
     "SELECT person, stars FROM orders WHERE person > 0) t": "amount or stars to 0 … 12,000"
     + REPORT,
 }
-#: Statements of which nothing is clamped, because a type, a condition or the expression itself holds the values.
+#: Statements of which nothing is clamped, because a type,
+#: a condition or the expression itself #: holds the values.
 EXACT = [
     "SELECT COUNT(*), COUNT(amount) FROM orders WHERE person > 0",
     "SELECT SUM(items) FROM orders WHERE person > 0",

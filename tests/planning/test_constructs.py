@@ -1,4 +1,6 @@
-"""Each construct of the grammar by itself: generated statements that have it are answered, and keep their claims."""
+"""Each construct of the grammar by itself: generated statements that have it are answered,
+and keep their claims.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,8 @@ WORLDS, WRITTEN, TRIED, LOOSE = range(700, 707), 170, 4, 8
 def written(seed: int, loose: bool = False) -> tuple[World, tuple[str, ...]]:
     """A world, and statements over it of which each construct is to be found in some.
 
-    Where ties are loose a unit may have one row in every other world: one more that comes or goes is too much.
+    Where ties are loose a unit may have one row in every other world:
+    one more that comes or goes is too much.
     """
     here = world(seed)
     if loose and seed % 2:

@@ -18,7 +18,8 @@ DECADES, AGES = (
 COUNTED = f"shown where the noisy count of {{}} (cell 0) is {{}} or more{BLOCK}, which groups without rows, all 10 "
 COUNTED += "together, reach in at most 5 % of answers"
 
-#: What is said of a statement's groups, with the things that are counted; the least count is written {}.
+#: What is said of a statement's groups, with the things that are counted;
+#: the least count is #: written {}.
 SAID: dict[str, str] = {
     "SELECT male, COUNT(*) FROM patients GROUP BY male": "all 2 are shown, with rows or without",
     "SELECT male, SUM(age) FROM patients GROUP BY ROLLUP (male)": "all 2 are shown, with rows or without",

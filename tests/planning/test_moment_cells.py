@@ -35,7 +35,9 @@ def _column(name: str, kind: str) -> ColumnRef:
 
 @pytest.mark.parametrize("left", NUMBERS)
 def test_every_row_is_the_rounded_product_or_null_and_within_reach(left: str) -> None:
-    """On tame and nasty values alike; on tame ones it is the product to half a step and the rounding of its factors."""
+    """On tame and nasty values alike; on tame ones it is the product to half a step and the
+    rounding of its factors.
+    """
     for right in NUMBERS:
         first, second = _column("a", left), _column("b", right)
         for pair in ((first, second), (first, first)):

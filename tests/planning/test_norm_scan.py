@@ -1,4 +1,6 @@
-"""DP_CLIP around a SUM or a COUNT: norms are of a unit's own rows, its whole vector is clipped, all is paid for."""
+"""DP_CLIP around a SUM or a COUNT: norms are of a unit's own rows, its whole vector is clipped,
+all is paid for.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ NORMS = ("l1", "l2")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Units with sums of all sizes and signs, some with more rows than are allowed, and one with strange values."""
+    """Units with sums of all sizes and signs, some with more rows than are allowed,
+    and one with strange values.
+    """
     made, draw = tmp_path_factory.mktemp("norms"), random.Random(5)
     rows = []
     for person in range(UNITS):
@@ -204,7 +208,9 @@ def test_a_unit_is_in_one_place_and_moves_no_other(
 def test_no_unit_adds_more_than_the_norm(
     value: str, norm: str, folder: Path, engine: duckdb.DuckDBPyConnection
 ) -> None:
-    """Whatever norm was released: within it in exact integers, and as near to it as a unit's own vector is."""
+    """Whatever norm was released: within it in exact integers,
+    and as near to it as a unit's own vector is.
+    """
     plan = planned(folder, TEXTS[value], norm)
     by = "kind" if "GROUP BY" in TEXTS[value] else "1"
     vectors = own_sums(engine, value, by)

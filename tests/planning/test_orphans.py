@@ -1,5 +1,5 @@
-"""Rows without a unit as units of their own: no statement lets one of them, or what hangs on it, move more than is
-claimed."""
+"""Rows without a unit as units of their own: no statement lets one of them,
+or what hangs on it, move more than is claimed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from neighbours import Tally, accepted, broken, faults, report
 from statements import statement
 from worlds import NULL, World
 
-#: Two rows alike, of which each is a unit; items of a visit without a person; and a visit that is missing.
+#: Two rows alike, of which each is a unit; items of a visit without a person;
+#: and a visit that is #: missing.
 TWINS = ("70", NULL, "5", "3.0", "'w1'", "500.00"), (NULL, NULL, "5", "3.0", "'w2'", "500.00")
 STATEMENTS = (
     "SELECT COUNT(*) FROM visits",

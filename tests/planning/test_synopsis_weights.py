@@ -1,4 +1,6 @@
-"""Weights of a synopsis add up to 1, leave no query worse off than separate purchases, and are near to the optimum."""
+"""Weights of a synopsis add up to 1, leave no query worse off than separate purchases,
+and are near to the optimum.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,11 @@ def precisions_of(sizes: Sizes, workload: list[str], marginals: list[str]) -> np
 
 
 def residual_planner(sizes: Sizes, workload: list[str]) -> float:
-    """The least sum of variances of all linear Gaussian mechanisms at the cost of one marginal of variance 1.
+    """The least sum of variances of all linear Gaussian mechanisms at the cost of one marginal of
+    variance 1.
 
-    Xiao, He, Zhang, Kifer (2023), theorem 3: (Σ √(p_A v_A))² over the sets of keys below the workload.
+    Xiao, He, Zhang, Kifer (2023), theorem 3:
+    (Σ √(p_A v_A))² over the sets of keys below the workload.
     """
     whole = 0.0
     for part in {each for asked in workload for each in subsets(asked)}:
@@ -119,7 +123,9 @@ def test_the_sum_of_variances_is_near_to_that_of_residual_planner(
 
 
 def test_a_sum_far_from_zero_has_the_noise_of_its_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sum told by one from the middle m of the bounds and a count: t + m·n, against a simulation of both noises."""
+    """A sum told by one from the middle m of the bounds and a count: t + m·n,
+    against a simulation of both noises.
+    """
     bounded = ColumnRef("t", "x", DOUBLE, bounds=(1_000.0, 1_010.0))
     cell = NormalCell("sum", (bounded,), frozenset())
     grid = quantum(bounded)

@@ -1,4 +1,6 @@
-"""Statements chosen so that each claim is reached on a database made by hand: what the random search may miss."""
+"""Statements chosen so that each claim is reached on a database made by hand:
+what the random search may miss.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +159,9 @@ DOUBTFUL = {
 
 
 def _answered(limits: str, promise: str) -> dict[str, str]:
-    """The statements that are answered: what a unit has in all is bounded by its rows, undeclared keys need a delta."""
+    """The statements that are answered: what a unit has in all is bounded by its rows,
+    undeclared keys need a delta.
+    """
     kept = {
         name: text
         for name, text in ANSWERED.items()
@@ -272,7 +276,9 @@ def test_a_mode_is_chosen_by_noisy_counts(monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_no_rows_have_quantiles_and_modes_too(
     text: str, where: str, promise: str, tmp_path: Path
 ) -> None:
-    """Whether there are rows does not decide whether there is an answer; noisy counts decide which quantile is NULL."""
+    """Whether there are rows does not decide whether there is an answer;
+    noisy counts decide which quantile is NULL.
+    """
     grouped = " GROUP BY small" if "SELECT small" in text else ""
     with session_on(hand_world("all", promise), tmp_path / "ledger") as (session, _):
         session.set("dpsql.empty_groups", "show")

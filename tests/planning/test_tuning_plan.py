@@ -124,7 +124,9 @@ price = {{ type = "decimal(8,2)" }}
 
 
 def filled(place: Path) -> None:
-    """Forty people: person i has i % 7 orders over three shops, each with up to four lines; some have odd incomes."""
+    """Forty people: person i has i % 7 orders over three shops, each with up to four lines;
+    some have odd incomes.
+    """
     with duckdb.connect(str(place)) as connection:
         connection.execute(
             "CREATE TABLE people AS SELECT i::INTEGER AS id, CASE i WHEN 1 THEN 'nan'::DOUBLE "
@@ -177,7 +179,9 @@ def test_what_the_schema_leaves_open_is_asked(shop: tuple[Session, MissingLimits
 
 
 def test_a_table_of_many_columns_without_limits_is_asked(tmp_path: Path) -> None:
-    """One statement for all of them was refused: it computed too much of a row of a unit that may have very many."""
+    """One statement for all of them was refused:
+    it computed too much of a row of a unit that may have very many.
+    """
     kinds = ("integer", "double", "decimal(8,2)", "decimal(38,10)")
     columns = {f"c{place}": kinds[place % len(kinds)] for place in range(24)}
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
@@ -266,7 +270,9 @@ def moved(one: list[int], other: list[int], noise: Laplace | Gaussian) -> Fracti
 def test_a_unit_moves_the_counts_by_no_more_than_the_noise_is_made_for(
     tmp_path: Path, neighbours: str, delta: str
 ) -> None:
-    """One that comes or goes moves one count, by all that the claim allows; one that is replaced moves two."""
+    """One that comes or goes moves one count, by all that the claim allows;
+    one that is replaced moves two.
+    """
     session, wanted = opened(tmp_path / "whole", neighbours, delta)
     plan = session.tuner.plan(wanted, Fraction(1, 10))
     session.close()
@@ -286,7 +292,8 @@ def test_a_unit_moves_the_counts_by_no_more_than_the_noise_is_made_for(
             connection.execute("ROLLBACK")
     largest = Fraction(0)
     pairs = [(whole, lacking) for lacking in without]
-    if neighbours:  # a neighbour lacks one unit and has another in its place: both of these lack one of the whole
+    # a neighbour lacks one unit and has another in its place: both of these lack one of the whole
+    if neighbours:
         pairs = [(one_lacks, other_lacks) for one_lacks in without for other_lacks in without]
     for one, other in pairs:
         for noise, left, right in zip(noises, one, other, strict=True):

@@ -1,4 +1,6 @@
-"""What is made of several groups of which small ones are below a threshold has no interval, and it is said."""
+"""What is made of several groups of which small ones are below a threshold has no interval,
+and it is said.
+"""
 
 from __future__ import annotations
 

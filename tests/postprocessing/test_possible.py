@@ -126,8 +126,9 @@ def test_what_may_be_of_either_sign_is_shown_as_it_is(session: Session) -> None:
 
 
 def _alike(row: tuple[object, ...], shown: tuple[object, ...], rounded: float) -> bool:
-    """Whether nothing is moved by more than values are rounded before they are added up: the average of a constant is
-    moved to the constant. A deviation of subnormal numbers is as far off as their squares are rounded."""
+    """Whether nothing is moved by more than values are rounded before they are added up: the
+    average of a constant is moved to the constant. A deviation of subnormal numbers is as far off
+    as their squares are rounded."""
     pairs = [(a, b) for a, b in zip(row, shown, strict=True) if repr(a) != repr(b)]
     return all(
         isinstance(a, float) and isinstance(b, float) and abs(a - b) < max(1e-280, rounded)
@@ -173,7 +174,9 @@ def test_what_is_possible_holds_every_answer_without_noise(
 
 
 def test_sums_over_groups_do_not_read_what_is_shown(session: Session) -> None:
-    """No visit costs more than 600: over its 7 groups the noise has the mean 0, and what is shown of it has not."""
+    """No visit costs more than 600: over its 7 groups the noise has the mean 0,
+    and what is shown of it has not.
+    """
     inner = (
         "SELECT small, COUNT(*) AS n FROM visits WHERE price > 600 AND price < 700 GROUP BY small"
     )

@@ -1,4 +1,6 @@
-"""What goes wrong over released rows is said in dpsql's words, with PostgreSQL's codes, and never with a value."""
+"""What goes wrong over released rows is said in dpsql's words, with PostgreSQL's codes,
+and never with a value.
+"""
 
 from __future__ import annotations
 
@@ -186,7 +188,9 @@ def test_a_function_without_a_value_there_is_told_from_an_overflow(
 def test_a_noisy_number_below_0_has_no_root_as_in_duckdb(
     con: dpsql.Connection, function: str, sqlstate: str
 ) -> None:
-    """What this version of DuckDB says of the same number is what is said: NaN, or that there is none."""
+    """What this version of DuckDB says of the same number is what is said: NaN,
+    or that there is none.
+    """
     asked = f"SELECT {function}(n - 1e9) FROM {RELEASED} LIMIT 1"
     try:
         with duckdb.connect() as plain:  # the module's own connection keeps a result that failed

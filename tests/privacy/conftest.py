@@ -14,7 +14,9 @@ from dpsql.privacy.ledger import Ledger, LedgerIdentity
 
 @pytest.fixture
 def open_accountant(tmp_path: Path) -> Iterator[Callable[..., Accountant]]:
-    """Opens accountants of a budget, and of caps by the analysts' names; each on a connection of its own."""
+    """Opens accountants of a budget, and of caps by the analysts' names;
+    each on a connection of its own.
+    """
     ledgers: list[Ledger] = []
 
     def open_one(budget: Budget, **caps: Budget) -> Accountant:

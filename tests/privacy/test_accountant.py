@@ -1,4 +1,6 @@
-"""The accountant takes what the budget and the analyst's cap both admit, and says what is left and why it refuses."""
+"""The accountant takes what the budget and the analyst's cap both admit,
+and says what is left and why it refuses.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from dpsql.privacy.measure import FREE, GRID, Cost
 
 
 class Spending(RuleBasedStateMachine):
-    """Two analysts, one capped, over connections that come and go: the model is a list of what was admitted."""
+    """Two analysts, one capped, over connections that come and go:
+    the model is a list of what was admitted.
+    """
 
     def __init__(self) -> None:
         super().__init__()

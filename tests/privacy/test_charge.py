@@ -1,4 +1,6 @@
-"""A charge is made by the accountant only and used once, and nothing that holds budget is duplicated."""
+"""A charge is made by the accountant only and used once,
+and nothing that holds budget is duplicated.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The filter admits exactly what its budget pays for, forecasts that, and never lets the budget be passed."""
+"""The filter admits exactly what its budget pays for, forecasts that,
+and never lets the budget be passed.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,9 @@ def test_delta_is_refused_where_its_share_is_spent_or_missing() -> None:
 
 
 def test_the_conversion_is_what_makes_the_difference() -> None:
-    """A filter with the standard conversion would stop at 58 of the 74: the count above can fail."""
+    """A filter with the standard conversion would stop at 58 of the 74:
+    the count above can fail.
+    """
     budget = Budget(Fraction(3), MICRO, WHOLE)
     assert (
         epsilon_of_rho_standard(Fraction(59, 400), MICRO)
@@ -114,7 +118,9 @@ def test_the_forecast_is_what_the_filter_does(
 
 
 def test_a_delta_that_an_accountant_set_aside_and_another_does_not_is_said_to_be_used() -> None:
-    """As where the schema's accountant was basic, which leaves all of δ to thresholds, and is another one now."""
+    """As where the schema's accountant was basic, which leaves all of δ to thresholds,
+    and is another one now.
+    """
     spent, budget = (
         Cost(Fraction(1, 10), Fraction(1, 200), Fraction("5e-7")),
         Budget(Fraction(3), Fraction("1e-6")),
@@ -132,7 +138,9 @@ def test_a_delta_that_an_accountant_set_aside_and_another_does_not_is_said_to_be
 
 
 def test_what_remains_never_falls_below_nothing() -> None:
-    """An owner who lowers the budget under what is spent leaves nothing, and nothing more is admitted."""
+    """An owner who lowers the budget under what is spent leaves nothing,
+    and nothing more is admitted.
+    """
     for budget in (Budget(Fraction(1)), Budget(Fraction(1), MICRO)):
         standing = FilterState(None, budget, Cost(Fraction(9), Fraction(40), MICRO))
         assert (standing.share, standing.epsilon, standing.delta) == (0, 0, 0)

@@ -1,4 +1,6 @@
-"""What a budget promises to several units together, against laws whose group privacy is known exactly."""
+"""What a budget promises to several units together,
+against laws whose group privacy is known exactly.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ SIZES = [1, 2, 3, 7, 20]
 
 
 def best_selection(units: int, epsilon: float, delta: Fraction) -> mpmath.mpf:
-    """How often the best (ε, δ)-DP rule shows a key of so many units: the recurrence of partition selection."""
+    """How often the best (ε, δ)-DP rule shows a key of so many units:
+    the recurrence of partition selection.
+    """
     d, e = mpmath.mpf(delta.numerator) / delta.denominator, mpmath.exp(epsilon)
     shown = mpmath.mpf(0)
     for _ in range(units):

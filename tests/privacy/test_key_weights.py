@@ -1,4 +1,6 @@
-"""Keys that are chosen by weight: what a unit moves, when its own keys are shown, and the weights of the engine."""
+"""Keys that are chosen by weight: what a unit moves, when its own keys are shown,
+and the weights of the engine.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def test_a_unit_moves_all_sums_together_by_one_whatever_the_number_of_its_groups
 @settings(max_examples=8)
 @given(most=st.integers(2, 200), epsilon=st.fractions(Fraction(1, 20), 20))
 def test_no_unit_shows_a_key_of_its_own_but_for_delta(norm, neighbours, most, epsilon):
-    """For each number of its groups, with the weight that it then has; for one of them the bound is nearly reached."""
+    """For each number of its groups, with the weight that it then has;
+    for one of them the bound is nearly reached.
+    """
     found = made(norm, most, epsilon, neighbours)
     units = 2 if neighbours == "replace" else 1  # one that goes, and one that comes
     assert found.weights is not None and found.groups == most * units

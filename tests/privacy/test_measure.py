@@ -227,7 +227,9 @@ def test_what_is_no_positive_number_is_refused(written: object) -> None:
 def test_what_a_release_promises_alone_is_a_filter_of_its_own(
     price: Fraction, leak: Fraction, pure: bool
 ) -> None:
-    """A budget of just that promise, split as is said, admits the release; one of a little less ε does not."""
+    """A budget of just that promise, split as is said, admits the release;
+    one of a little less ε does not.
+    """
     cost, delta = Cost(price if pure else None, price**2 / 2, leak), Fraction("1e-6")
     found = standalone_guarantee(cost, delta)
     assert found is not None and found.delta == (leak if pure else delta)
@@ -319,7 +321,9 @@ def test_discrete_gaussian_noise_may_be_better_or_worse_than_continuous() -> Non
 
 
 def test_an_independent_accountant_agrees() -> None:
-    """dp-accounting's privacy loss distributions, which are exact for fixed parameters, lie just under our figures."""
+    """dp-accounting's privacy loss distributions, which are exact for fixed parameters,
+    lie just under our figures.
+    """
     from dp_accounting.pld import privacy_loss_distribution as pld
 
     laplace = pld.from_laplace_mechanism(10, value_discretization_interval=1e-3).self_compose(100)
@@ -346,7 +350,9 @@ def test_an_independent_accountant_agrees() -> None:
 
 
 def test_stopping_when_the_realised_path_is_full_is_no_filter() -> None:
-    """Each path is (1, 1e-6)-DP by itself, and the adaptive whole is not; our filter refuses both second steps."""
+    """Each path is (1, 1e-6)-DP by itself, and the adaptive whole is not;
+    our filter refuses both second steps.
+    """
     first, second = 0.1, 0.9000026792880332
     p, r = (math.exp(e) / (1 + math.exp(e)) for e in (first, second))
     favourable = p * r - math.e * (1 - p) * (1 - r)

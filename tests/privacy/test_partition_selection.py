@@ -271,7 +271,9 @@ def test_without_the_condition_the_interval_of_a_shown_count_fails():
 
 
 def test_the_interval_of_a_shown_count_is_what_all_sizes_say_that_explain_it():
-    """By trying every size, without the bisection: what is shown is among the most likely 95 % of that size."""
+    """By trying every size, without the bisection:
+    what is shown is among the most likely 95 % of that size.
+    """
     made = SHOWN[3]
     numbers, parts = law_of(made.noise)
     order = np.argsort(np.abs(numbers), kind="stable")

@@ -1,4 +1,6 @@
-"""What is (ε, δ)-DP is pure but for its δ, and a choice between such parts need not be what each of them is."""
+"""What is (ε, δ)-DP is pure but for its δ,
+and a choice between such parts need not be what each of them is.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def approximated(
 
 
 def test_the_counterexample_to_a_filter_of_realised_losses() -> None:
-    """Each path is (1, 10⁻⁶)-DP with parameters fixed, and the whole that chooses between them is not."""
+    """Each path is (1, 10⁻⁶)-DP with parameters fixed,
+    and the whole that chooses between them is not.
+    """
     first, second, delta, e = 0.1, 0.9000026792880332, 1e-6, math.exp(1)
 
     def response(epsilon: float) -> list[tuple[float, float]]:

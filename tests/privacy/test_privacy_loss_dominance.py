@@ -1,4 +1,6 @@
-"""Dominating pairs dominate, by exact fractions: Laplace noise that is spread, stretched or rounded up."""
+"""Dominating pairs dominate, by exact fractions: Laplace noise that is spread,
+stretched or rounded up.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def profile(pair: Pair, factor: Fraction) -> Fraction:
 
 
 def is_dominated(small: Pair, large: Pair) -> bool:
-    """Whether the profile of ``large`` is nowhere below: both are piecewise linear, so their corners decide."""
+    """Whether the profile of ``large`` is nowhere below: both are piecewise linear,
+    so their corners decide.
+    """
     corners = {1 / ratio for ratio, _ in [*small, *large]}
     return all(profile(small, each) <= profile(large, each) for each in corners)
 
@@ -85,7 +89,9 @@ def test_a_large_distance_is_rounded_up_and_stretched() -> None:
 
 @pytest.mark.parametrize("distance", [1, 2, 5])
 def test_a_longer_way_dominates_under_gaussian_noise(distance: int) -> None:
-    """By thresholds, where the likelihood ratio is monotone: P(Z ≥ t − d) − e^ε P(Z ≥ t) grows with d."""
+    """By thresholds, where the likelihood ratio is monotone:
+    P(Z ≥ t − d) − e^ε P(Z ≥ t) grows with d.
+    """
     weights = {z: math.exp(-z * z / 18) for z in range(-80, 81)}
     whole = math.fsum(weights.values())
 

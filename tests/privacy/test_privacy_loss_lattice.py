@@ -1,4 +1,6 @@
-"""Gaussian noise on a lattice is dominated by slightly narrower noise on the line, however the vector is moved."""
+"""Gaussian noise on a lattice is dominated by slightly narrower noise on the line,
+however the vector is moved.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Windows follow the calendar, and what is said of all of them together is not less than what they can lose."""
+"""Windows follow the calendar, and what is said of all of them together is not less than what they
+can lose.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,9 @@ def test_windows_add_up() -> None:
 
 
 def coin_delta(epsilon: float, count: int, target: float) -> float:
-    """The exact δ at ``target`` of ``count`` randomised responses at ε, whose loss is (2k − n)ε after k truths."""
+    """The exact δ at ``target`` of ``count`` randomised responses at ε,
+    whose loss is (2k − n)ε after k truths.
+    """
     truth = 1 / (1 + math.exp(-epsilon))
     return math.fsum(
         math.comb(count, k)
@@ -108,7 +112,9 @@ CASES = [
 def test_windows_that_are_used_up_lose_no_more_than_is_said(
     epsilon: Fraction, windows: int
 ) -> None:
-    """By the pure clause with one coin for each, and by that of zCDP with Gaussian noise, each exactly computed."""
+    """By the pure clause with one coin for each, and by that of zCDP with Gaussian noise,
+    each exactly computed.
+    """
     budget = Budget(epsilon, MICRO)
     lifetime = Lifetime(budget, windows, FREE)
     said, delta = float(lifetime.epsilon or 0), float(lifetime.delta)
@@ -118,7 +124,9 @@ def test_windows_that_are_used_up_lose_no_more_than_is_said(
 
 @pytest.mark.parametrize(("epsilon", "windows"), CASES)
 def test_less_than_is_said_would_be_too_little(epsilon: Fraction, windows: int) -> None:
-    """The coins of a pure budget lose all of it, and those of small windows with δ most of what zCDP says."""
+    """The coins of a pure budget lose all of it,
+    and those of small windows with δ most of what zCDP says.
+    """
     pure = Lifetime(Budget(epsilon), windows, FREE)
     assert (
         pure.epsilon == windows * epsilon

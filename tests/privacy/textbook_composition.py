@@ -1,6 +1,8 @@
-"""The textbook's composition and calibration rules, for comparison only: no charge and no noise is computed here.
+"""The textbook's composition and calibration rules, for comparison only:
+no charge and no noise is computed here.
 
-Each function says when its rule holds. ``docs/proofs/measure.md`` sets them beside the filter that is used.
+Each function says when its rule holds. ``docs/proofs/measure.md`` sets them beside the filter that
+is used.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ def basic(count: int, epsilon: float) -> float:
 def advanced(count: int, epsilon: float, delta: float) -> float:
     """ε√(2k ln(1/δ)) + kε(e^ε − 1), of Dwork, Rothblum and Vadhan (2010).
 
-    Holds for a count and an ε that are fixed before the first answer; it is no filter, and can exceed `basic`.
+    Holds for a count and an ε that are fixed before the first answer; it is no filter,
+    and can exceed `basic`.
     """
     return epsilon * math.sqrt(2 * count * -math.log(delta)) + count * epsilon * math.expm1(epsilon)
 
@@ -27,8 +30,8 @@ def advanced(count: int, epsilon: float, delta: float) -> float:
 def adaptive_advanced(epsilons: Iterable[float], delta: float) -> float:
     """√(2 ln(1/δ) Σε²) + ½Σε², of Whitehouse, Ramdas, Rogers and Wu (2023).
 
-    Holds adaptively, where the session stops before it passes the declared ε; it equals the standard conversion of
-    ρ = ½Σε².
+    Holds adaptively, where the session stops before it passes the declared ε; it equals the
+    standard conversion of ρ = ½Σε².
     """
     squares = math.fsum(epsilon**2 for epsilon in epsilons)
     return math.sqrt(2 * -math.log(delta) * squares) + squares / 2
@@ -40,7 +43,9 @@ def laplace_rho(epsilon: float) -> float:
 
 
 def laplace_renyi(epsilon: float, alpha: float) -> float:
-    """The Rényi divergence at order α > 1 of continuous Laplace noise of scale Δ/ε (Mironov, 2017)."""
+    """The Rényi divergence at order α > 1 of continuous Laplace noise of scale Δ/ε (Mironov,
+    2017).
+    """
     up = math.log(alpha / (2 * alpha - 1)) + (alpha - 1) * epsilon
     down = math.log((alpha - 1) / (2 * alpha - 1)) - alpha * epsilon
     return (max(up, down) + math.log1p(math.exp(-abs(up - down)))) / (alpha - 1)
@@ -49,10 +54,11 @@ def laplace_renyi(epsilon: float, alpha: float) -> float:
 def epsilon_of_renyi(
     curve: Callable[[float], float], delta: float, orders: Iterable[float]
 ) -> float:
-    """The least ε over the given orders α > 1 of a Rényi curve, by the conversion of Canonne, Kamath and Steinke.
+    """The least ε over the given orders α > 1 of a Rényi curve,
+    by the conversion of Canonne, Kamath and Steinke.
 
-    Holds for mechanisms that are fixed before the first answer. With the orders λ + 1 of whole λ it is the moments
-    accountant.
+    Holds for mechanisms that are fixed before the first answer. With the orders λ + 1 of whole λ it
+    is the moments accountant.
     """
     return min(
         curve(a) + math.log1p(-1 / a) - (math.log(delta) + math.log(a)) / (a - 1) for a in orders
@@ -84,7 +90,8 @@ def classic_sigma(epsilon: float, delta: float, sensitivity: float = 1.0) -> flo
 
 
 def discrete_gaussian_delta(epsilon: float, variance: float, sensitivity: int = 1) -> float:
-    """The exact δ at ε of discrete Gaussian noise on an integer of this sensitivity, summed in floating point.
+    """The exact δ at ε of discrete Gaussian noise on an integer of this sensitivity,
+    summed in floating point.
 
     δ = P[Y > εσ²/Δ − Δ/2] − e^ε P[Y > εσ²/Δ + Δ/2].
     """

@@ -66,7 +66,7 @@ def _noisy(noise: Mechanism, counts: Sequence[int], random: np.random.Generator)
     return [int(count + round(each)) for count, each in zip(counts, drawn, strict=True)]
 
 
-# -- how often an empty answer has a row -------------------------------------------------------------------------------
+# -- how often an empty answer has a row -----------------------------------------------------------
 
 LENGTHS = {
     "one run": [184],
@@ -126,12 +126,14 @@ def test_the_chance_is_split_over_all_blocks() -> None:
     assert sum(blocks) <= 0.025 * (1 + 1e-9) and sum(blocks) > 0.02
 
 
-# -- what is seen ------------------------------------------------------------------------------------------------------
+# -- what is seen ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 def test_days_that_no_single_count_tells_from_noise_are_all_shown(noise: Mechanism) -> None:
-    """184 days of 38 rows, and as many without: nearly all of the first are shown, and few of the second."""
+    """184 days of 38 rows, and as many without: nearly all of the first are shown,
+    and few of the second.
+    """
     random, tries = np.random.default_rng(2), 60
     full = [_shown(noise, _noisy(noise, [38] * 184, random)).places for _ in range(tries)]
     half = [
@@ -181,12 +183,14 @@ def test_a_run_is_one_ordered_key_within_the_values_of_all_others() -> None:
     assert key_runs([kind], [("a",), ("b",)]) == [[0], [1]]
 
 
-# -- intervals ---------------------------------------------------------------------------------------------------------
+# -- intervals -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=repr)
 def test_the_slack_of_a_group_is_the_loss_that_hides_it(noise: Mechanism) -> None:
-    """Against the rule itself with one count made smaller: by the slack, by one less, and by some losses in between."""
+    """Against the rule itself with one count made smaller: by the slack, by one less,
+    and by some losses in between.
+    """
     random, within, compared = np.random.default_rng(6), 160, 0
     for level in (45, 60, 130, 45, 60, 130):
         counts = _noisy(noise, [int(level * random.integers(0, 3)) for _ in range(24)], random)
@@ -228,7 +232,7 @@ def test_intervals_of_shown_groups_hold_their_counts(noise: Mechanism, sizes: st
     assert np.mean(held or [True]) >= 0.93 or stats.binom.cdf(sum(held), len(held), 0.95) > 1e-3
 
 
-# -- statements --------------------------------------------------------------------------------------------------------
+# -- statements ------------------------------------------------------------------------------------
 
 SCHEMA = """
 name = "shop"
@@ -317,7 +321,9 @@ def test_a_chart_that_is_made_of_an_earlier_one_has_blocks_too(shop: Database) -
 def test_a_count_that_its_noise_has_shown_has_an_interval_down_to_zero(
     shop: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One count of a year just reaches the threshold, in a released row and in what is read off it."""
+    """One count of a year just reaches the threshold,
+    in a released row and in what is read off it.
+    """
     session = shop.session("ada")
     session.epsilon = Fraction(1, 31)
     session.set("dpsql.reuse", "off")

@@ -1,4 +1,6 @@
-"""Which groups blocks show, and how far a count may fall, against the rule as its docstring says it, block by block."""
+"""Which groups blocks show, and how far a count may fall,
+against the rule as its docstring says it, block by block.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""SET dpsql.clipping = report: what an answer leaves out is counted beside it, for a tenth of its price."""
+"""SET dpsql.clipping = report: what an answer leaves out is counted beside it,
+for a tenth of its price.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,8 @@ max_groups_per_unit = 2
 id = {{ type = "integer" }}
 w = {{ type = "integer" }}
 """
-#: Of 3,000 people some stay more often and in more places than others; a few have rows of one group alone.
+#: Of 3,000 people some stay more often and in more places than others;
+#: a few have rows of one group #: alone.
 STAYS = """SELECT i AS id, j % (1 + i % 10) AS w, CASE WHEN j > 2 THEN j END AS v, j * 10 AS x
     FROM range(3000) a(i), range(12) b(j) WHERE j <= i % 12"""
 TABLES = {
@@ -202,7 +205,9 @@ ABOVE = {
 def test_units_above_each_limit_are_counted(
     asked: tuple[str, str, str], session: Session, source: duckdb.DuckDBPyConnection
 ) -> None:
-    """Rows in at most 4 groups of at most 2 are 8 under the L1 norm, and √(4·2²) = 4 under the L2 norm."""
+    """Rows in at most 4 groups of at most 2 are 8 under the L1 norm,
+    and √(4·2²) = 4 under the L2 norm.
+    """
     text, words, _ = asked
     held = 4 if session.schema.privacy.delta else 8
     words = f"{held} rows" if words == "row" else words

@@ -1,4 +1,6 @@
-"""Grouping sets: totals are the sums of what is shown below them, and as exact as their intervals say."""
+"""Grouping sets: totals are the sums of what is shown below them,
+and as exact as their intervals say.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ _KINDS = {
 
 
 def _world(promise: str = "L2", rows: int = 60) -> World:
-    """A tame database: sixty people with one row each, whom no limit touches; a NULL grade is not a total."""
+    """A tame database: sixty people with one row each, whom no limit touches;
+    a NULL grade is not a total.
+    """
     columns = (
         Column("id", "INTEGER", None, role="unit"),
         *(Column(name, engine, name, name == "grade") for name, engine in _KINDS.items()),
@@ -180,7 +184,9 @@ def _world_with_rows_beyond(promise: str) -> World:
 def test_all_levels_leave_out_the_rows_that_the_finest_one_does(
     name: str, promise: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Without noise: each level adds up to one number, and COUNT(DISTINCT unit) to the same, as units have one row."""
+    """Without noise: each level adds up to one number, and COUNT(DISTINCT unit) to the same,
+    as units have one row.
+    """
     without_noise(monkeypatch)
     text = _flags((STATEMENTS | APART)[name]).replace(
         "{}", "COUNT(*) AS n, COUNT(DISTINCT id) AS u"
@@ -304,7 +310,9 @@ def _noisy(
 
 @pytest.mark.parametrize("promise", ["L1", "L2"])
 def test_very_large_and_very_small_values_have_totals(promise: str, tmp_path: Path) -> None:
-    """The squares of their noise are no doubles; what would not be released is released all the same."""
+    """The squares of their noise are no doubles;
+    what would not be released is released all the same.
+    """
     columns = (
         Column("id", "INTEGER", None, role="unit"),
         Column("grade", "VARCHAR", "grade"),

@@ -65,7 +65,9 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BesideDuckDB]:
 def test_every_level_counts_the_rows_with_keys_of_the_domain(
     asked: BesideDuckDB, key: str, other: str
 ) -> None:
-    """As DuckDB does of these rows alone, where noise vanishes; a key that no such row has may stand there with 0."""
+    """As DuckDB does of these rows alone, where noise vanishes;
+    a key that no such row has may stand there with 0.
+    """
     session, plain = asked
     levels = f"GROUPING({key}) AS g, GROUPING({other}) AS h"
     asked_for = f"SELECT {key} AS k, {other} AS o, {levels}, COUNT(*) AS n, COUNT(DISTINCT id) AS u"

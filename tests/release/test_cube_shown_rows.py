@@ -1,4 +1,6 @@
-"""Rows of grouping sets that are shown because their noise was high have intervals that allow for that."""
+"""Rows of grouping sets that are shown because their noise was high have intervals that allow for
+that.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,9 @@ def session(
 
 
 def test_the_interval_of_a_row_that_its_noise_has_shown_holds_its_count(session: Session) -> None:
-    """A row with so few that noise alone shows it is in its interval, and would seldom be in an ordinary one."""
+    """A row with so few that noise alone shows it is in its interval,
+    and would seldom be in an ordinary one.
+    """
     (finest,) = [core for core in session.plan(ROLLUP).cores if core.core.keys]
     assert finest.presence is not None
     least = float(finest.presence.threshold(300) * finest.steps[finest.presence.cell])

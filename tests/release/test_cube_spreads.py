@@ -1,4 +1,6 @@
-"""The noise of a cube's sums beyond so many groups, where it is bounded: never less than what it is."""
+"""The noise of a cube's sums beyond so many groups, where it is bounded:
+never less than what it is.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from world_session import session_on
 from dpsql.release.grouping_sets import cube_table
 from dpsql.release.grouping_sets.released_table import CubeTable
 
-#: Statements of which at least one coarser level has several groups in a group of a still coarser one.
+#: Statements of which at least one coarser level has several groups in a group of a still coarser
+#: one.
 SEVERAL = ("rollup", "cube", "cube of three", "sets", "keys together", "nested")
 
 
@@ -29,7 +32,9 @@ def made(promise: str, name: str, ledger: Path) -> CubeTable:
 def test_the_noise_of_many_groups_is_bounded_by_no_less_than_it_is(
     promise: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same cube as if it had more groups than are computed exactly; three times the variance is the most."""
+    """The same cube as if it had more groups than are computed exactly;
+    three times the variance is the most.
+    """
     exact = made(promise, name, tmp_path / "exact.ledger")
     monkeypatch.setattr("dpsql.release.grouping_sets.totals.DENSE", 0)
     bounded = made(promise, name, tmp_path / "bounded.ledger")

@@ -1,4 +1,6 @@
-"""The groups that a released table hides: their cells stand among the others, and what noise leaves open is told."""
+"""The groups that a released table hides: their cells stand among the others,
+and what noise leaves open is told.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Linear combinations of noisy cells: weights of a cell that several parts read add up, and so do their variances."""
+"""Linear combinations of noisy cells: weights of a cell that several parts read add up,
+and so do their variances.
+"""
 
 from __future__ import annotations
 

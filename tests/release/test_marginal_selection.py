@@ -1,4 +1,6 @@
-"""Marginals are measured with the noise that was paid for, and chosen by scores that one unit moves as claimed."""
+"""Marginals are measured with the noise that was paid for,
+and chosen by scores that one unit moves as claimed.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def three_columns(session: Session) -> SyntheticPlan:
 def grids(
     plan: SyntheticPlan, rows: Sequence[Sequence[int]], step: int
 ) -> list[list[tuple[object, ...]]]:
-    """What an engine would return of rows of places: for each core a full grid of counts, in steps."""
+    """What an engine would return of rows of places: for each core a full grid of counts,
+    in steps.
+    """
     found = []
     for marginal in [(place,) for place in range(len(plan.columns))] + list(plan.pairs):
         counts = np.zeros([plan.columns[each].size for each in marginal], np.int64)
@@ -85,7 +89,9 @@ ROW = st.tuples(st.integers(0, 2), st.integers(0, 4), st.integers(0, 4))
 def test_one_unit_moves_counts_and_scores_by_no_more_than_claimed(
     session: Session, rows: list[Any], more: list[Any]
 ) -> None:
-    """A unit comes or goes: each score moves by at most its number of rows, two of them apart by twice that."""
+    """A unit comes or goes: each score moves by at most its number of rows,
+    two of them apart by twice that.
+    """
     plan = three_columns(session)
     without, with_unit = (
         [
@@ -113,7 +119,9 @@ def test_one_unit_moves_counts_and_scores_by_no_more_than_claimed(
 def test_whatever_the_model_makes_one_row_moves_a_score_by_one(
     session: Session, made: float, everywhere: bool
 ) -> None:
-    """What a package fits may be no number; a cast of that would wrap around, and one unit would decide the choice."""
+    """What a package fits may be no number; a cast of that would wrap around,
+    and one unit would decide the choice.
+    """
     plan = three_columns(session)
     assert plan.together is not None
     sizes = [plan.cells(pair) for pair in plan.pairs]
@@ -138,7 +146,9 @@ def at(plan: SyntheticPlan, row: tuple[int, ...]) -> list[int]:
 
 
 def test_the_mechanisms_are_made_for_what_a_unit_moves(session: Session) -> None:
-    """A unit of the clinic has up to three visits: 3 rows in steps of 1/2048, 6 between two scores."""
+    """A unit of the clinic has up to three visits: 3 rows in steps of 1/2048,
+    6 between two scores.
+    """
     gaussian = planned(session, "cost", "visits")
     assert gaussian.step * 2048 == 1 and gaussian.alone == Gaussian.for_rho(
         (3 * 2048) ** 2, gaussian.cost.rho

@@ -1,4 +1,6 @@
-"""MIN and MAX of groups at a price at which counts are exact: those of SQL, whatever their type and size."""
+"""MIN and MAX of groups at a price at which counts are exact: those of SQL,
+whatever their type and size.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def asked(
 def test_ends_of_groups_are_those_of_sql(
     asked: tuple[Session, Path], key: str, column: str
 ) -> None:
-    """Of each type; 480 cells in all, of which noise may choose none wrongly but with a probability below 1e-9."""
+    """Of each type; 480 cells in all, of which noise may choose none wrongly but with a probability
+    below 1e-9.
+    """
     session, source = asked
     text = f"SELECT {key} AS k, MIN({column}), MAX({column}), MEDIAN({column}) FROM t GROUP BY 1 ORDER BY 1"
     with duckdb.connect(source, read_only=True) as connection:

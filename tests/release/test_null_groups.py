@@ -1,4 +1,6 @@
-"""The group of NULL is shown where a released count tells that it has rows, or where the owner lists NULL."""
+"""The group of NULL is shown where a released count tells that it has rows,
+or where the owner lists NULL.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ id = {{ type = "integer" }}
 ward = {{ type = "text", values = ["p", "q", "r"] }}
 """
 
-#: A third of all have no kind, and nobody lacks a sex, the listed value, a flag or a visit. Few are of sex f.
+#: A third of all have no kind, and nobody lacks a sex, the listed value,
+#: a flag or a visit. Few are #: of sex f.
 ROWS = """
 CREATE TABLE people AS SELECT i AS id, CASE WHEN i < 3 THEN 'f' ELSE 'm' END AS sex,
     [NULL, 'a', 'b'][1 + i % 3] AS kind, ['x', 'y'][1 + i % 2] AS listed, i % 5 = 0 AS flag, (i % 90)::DOUBLE AS x

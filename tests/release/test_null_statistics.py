@@ -1,4 +1,6 @@
-"""Averages, deviations and quantiles are NULL if the count of their group may be 0, and numbers if it is not."""
+"""Averages, deviations and quantiles are NULL if the count of their group may be 0,
+and numbers if it is not.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def session(
 def test_a_group_without_rows_has_null_and_one_with_rows_a_number(
     session: Session, statistic: str
 ) -> None:
-    """Noise shows a number in a group without rows once in about 40 times: of 12 releases 8 are such never."""
+    """Noise shows a number in a group without rows once in about 40 times:
+    of 12 releases 8 are such never.
+    """
     empty, shown = 0, list[object]()
     for number in range(12):
         session.epsilon = Fraction(2) + Fraction(number, 1000)
@@ -116,7 +120,9 @@ def test_the_interval_of_the_count_decides(count: int, lacks: tuple[bool, bool])
 
 
 def test_the_least_is_not_above_the_greatest(session: Session) -> None:
-    """Noise may tell that there are rows and not where they are; then the ends it tells are in order all the same."""
+    """Noise may tell that there are rows and not where they are;
+    then the ends it tells are in order all the same.
+    """
     for number in range(20):
         session.epsilon = Fraction(1, 100) + Fraction(number, 100_000)
         low, high = session.execute(

@@ -1,4 +1,6 @@
-"""Groups with public keys are shown by the evidence of a released count, and an empty one seldom passes for another."""
+"""Groups with public keys are shown by the evidence of a released count,
+and an empty one seldom passes for another.
+"""
 
 from __future__ import annotations
 
@@ -115,7 +117,7 @@ def session(database: Database) -> Session:
     return database.session("ada")
 
 
-# -- the threshold -----------------------------------------------------------------------------------------------------
+# -- the threshold ---------------------------------------------------------------------------------
 
 NOISES: tuple[Mechanism, ...] = (
     Laplace(1, Fraction(1, 10**9)),
@@ -147,7 +149,9 @@ def _reaches(noise: Mechanism, least: int) -> float:
 def test_empty_groups_appear_in_one_answer_of_twenty_at_most(
     noise: Mechanism, candidates: int
 ) -> None:
-    """By the exact law; and one step less would be too little, but for what the bounds on tails give away."""
+    """By the exact law; and one step less would be too little,
+    but for what the bounds on tails give away.
+    """
     least = GroupPresence(0, noise, APPEARS, True).threshold(candidates)
     appears = -expm1(candidates * log1p(-_reaches(noise, least)))
     assert least >= 1 and appears <= 0.05 * (1 + 1e-9)
@@ -246,7 +250,7 @@ def test_where_units_may_have_many_rows_a_count_of_units_tells_of_smaller_groups
         assert told is rows
 
 
-# -- the release -------------------------------------------------------------------------------------------------------
+# -- the release -----------------------------------------------------------------------------------
 
 
 def _with_groups(core: CorePlan, counts: Sequence[int]) -> ExactRows:
@@ -259,7 +263,9 @@ def _with_groups(core: CorePlan, counts: Sequence[int]) -> ExactRows:
 
 @pytest.mark.parametrize("name", ["rows", "units", "a sum"])
 def test_empty_groups_appear_as_seldom_as_is_claimed(name: str, session: Session) -> None:
-    """On 600 releases of 40 groups without rows, from seeds; they would have to appear in far more to pass by luck."""
+    """On 600 releases of 40 groups without rows, from seeds;
+    they would have to appear in far more to pass by luck.
+    """
     session.epsilon = Fraction(1)
     (core,) = session.plan(EVIDENT[name]).cores
     assert core.presence is not None and core.presence.released
@@ -305,7 +311,7 @@ def test_which_groups_are_released_depends_on_noisy_counts_alone(
     )
 
 
-# -- the groups --------------------------------------------------------------------------------------------------------
+# -- the groups ------------------------------------------------------------------------------------
 
 COUNTED = "SELECT kind, COUNT(*) AS n FROM people GROUP BY kind"
 MONTHS = "SELECT MONTH(day) AS m, COUNT(*) AS n FROM people GROUP BY 1"
@@ -418,7 +424,7 @@ def test_the_total_of_a_present_part_is_present_and_so_is_the_grand_total(
     assert (None, None) in {row[:2] for row in tiny}
 
 
-# -- what was paid for -------------------------------------------------------------------------------------------------
+# -- what was paid for -----------------------------------------------------------------------------
 
 
 def test_a_statement_that_shows_more_of_the_same_cells_is_free(database: Database) -> None:
@@ -443,7 +449,7 @@ def test_a_release_without_absent_groups_is_not_taken_for_one_with_them(database
     assert session.execute(MONTHS).price.stored
 
 
-# -- what is told ------------------------------------------------------------------------------------------------------
+# -- what is told ----------------------------------------------------------------------------------
 
 
 def test_explain_tells_which_groups_are_shown(session: Session) -> None:

@@ -1,4 +1,6 @@
-"""The number of units that let a group be shown: its interval is that among shown groups, and the analyst is told."""
+"""The number of units that let a group be shown: its interval is that among shown groups,
+and the analyst is told.
+"""
 
 from __future__ import annotations
 

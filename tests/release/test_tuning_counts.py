@@ -1,4 +1,6 @@
-"""What a tuning releases are counts of units with noise of their own, at the price that is charged."""
+"""What a tuning releases are counts of units with noise of their own,
+at the price that is charged.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def released(plan: TuningPlan, numbers: Sequence[int], seed: int) -> dict[Questi
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
 def test_each_count_has_the_noise_that_is_charged(norm: Norm, neighbours: str) -> None:
-    """Of 2,000 draws the deviation is within a tenth of what is said: five of its own errors, so that × 0.7 shows."""
+    """Of 2,000 draws the deviation is within a tenth of what is said: five of its own errors,
+    so that × 0.7 shows.
+    """
     plan = planned(Fraction(1, 2), norm, neighbours)
     numbers = [1] * 500 + [40] * 300
     draws: dict[Question, list[float]] = {ROWS: [], GROUPS: []}

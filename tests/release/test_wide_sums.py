@@ -1,4 +1,6 @@
-"""A sum of whole numbers goes beyond 63 bits in every front end; its type follows from the schema and the statement."""
+"""A sum of whole numbers goes beyond 63 bits in every front end;
+its type follows from the schema and the statement.
+"""
 
 from __future__ import annotations
 

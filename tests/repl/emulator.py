@@ -1,4 +1,6 @@
-"""A real terminal for the tests: the command in a pseudo-terminal, and a screen that obeys what it writes."""
+"""A real terminal for the tests: the command in a pseudo-terminal,
+and a screen that obeys what it writes.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ class Emulator:
         self.child.send(text)
 
     def wait_for(self, text: str, times: int = 1) -> None:
-        """Go on once the text stands there, so many times; AssertionError where it does not in time."""
+        """Go on once the text stands there, so many times;
+        AssertionError where it does not in time.
+        """
         end = time.monotonic() + PATIENCE
         while self.text.count(text) < times:
             assert time.monotonic() < end, f"{text!r} did not appear:\n{self.text}"
@@ -90,7 +94,9 @@ class Emulator:
                 self._read()
 
     def wait_for_the_end(self) -> int:
-        """The exit code once the command has ended, below 0 where a signal ended it; AssertionError where none does."""
+        """The exit code once the command has ended, below 0 where a signal ended it;
+        AssertionError where none does.
+        """
         end = time.monotonic() + PATIENCE
         while self.child.isalive():
             assert time.monotonic() < end, f"it did not end:\n{self.text}"

@@ -1,4 +1,6 @@
-"""Backslash commands as a person meets them: each does what the help says, and none costs what it need not."""
+"""Backslash commands as a person meets them: each does what the help says,
+and none costs what it need not.
+"""
 
 from __future__ import annotations
 
@@ -222,7 +224,9 @@ def test_a_price_above_the_limit_is_asked_about(
 def test_a_terminal_is_told_nothing_that_it_would_obey(
     repl: ReplSession, capsys: pytest.CaptureFixture[str], style: str
 ) -> None:
-    """Texts of the data, of names and of messages may hold what clears a screen or types for the person."""
+    """Texts of the data, of names and of messages may hold what clears a screen or types for the
+    person.
+    """
     hostile = "a\x1b[2J\x9b5n\u202eb\rc\x07"
     repl.display = repl.display.with_option("format", style)
     repl.show_rows(OutputRows.exact([hostile], [(hostile,)]))

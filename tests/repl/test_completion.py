@@ -1,4 +1,6 @@
-"""What completion offers where: names, declared values, allowed functions, settings, commands; nothing of the data."""
+"""What completion offers where: names, declared values, allowed functions, settings,
+commands; nothing of the data.
+"""
 
 from __future__ import annotations
 

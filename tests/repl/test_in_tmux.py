@@ -1,4 +1,6 @@
-"""The terminal in tmux, as many people have it: keys are sent, and panes are read as tmux draws them."""
+"""The terminal in tmux, as many people have it: keys are sent,
+and panes are read as tmux draws them.
+"""
 
 from __future__ import annotations
 

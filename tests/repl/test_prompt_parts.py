@@ -1,4 +1,6 @@
-"""Where the history lies, what the toolbar shows, and how values and options are completed and set."""
+"""Where the history lies, what the toolbar shows,
+and how values and options are completed and set.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Prices and the budget in words, as the toolbar, the line behind an answer and a dry run say them."""
+"""Prices and the budget in words, as the toolbar,
+the line behind an answer and a dry run say them.
+"""
 
 from __future__ import annotations
 

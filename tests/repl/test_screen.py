@@ -1,4 +1,6 @@
-"""Where results and messages go, how wide and high what is shown may be, and what an error looks like."""
+"""Where results and messages go, how wide and high what is shown may be,
+and what an error looks like.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The prompt does not wait for the compiler or the engine, which load while a person reads and types."""
+"""The prompt does not wait for the compiler or the engine,
+which load while a person reads and types.
+"""
 
 from __future__ import annotations
 

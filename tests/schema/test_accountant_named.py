@@ -1,4 +1,6 @@
-"""An accountant that is named is one that holds, or the schema is refused with the reason and what to write instead."""
+"""An accountant that is named is one that holds,
+or the schema is refused with the reason and what to write instead.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``answers`` in the place of ``query_epsilon``: the budget pays for so many plain counts, by whatever accountant."""
+"""``answers`` in the place of ``query_epsilon``: the budget pays for so many plain counts,
+by whatever accountant.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A column that was collected under local differential privacy says so, and what it says is checked."""
+"""A column that was collected under local differential privacy says so,
+and what it says is checked.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The example schemas keep the promise that their comments state, from a row to a node, and no more than that."""
+"""The example schemas keep the promise that their comments state, from a row to a node,
+and no more than that.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ from dpsql.sql.analysis.work.fanout import Fanout, UnknownSizes
 
 SCHEMAS = Path(__file__).parents[2] / "schemas"
 
-#: Six people in one household (over the limit of five), one with 40 trips (over 30), and rows of nobody.
+#: Six people in one household (over the limit of five), one with 40 trips (over 30),
+#: and rows of #: nobody.
 TRAVEL = """
 CREATE TABLE source.households AS
     FROM (VALUES (1, 'Tal', 5), (2, 'Tal', 0), (3, 'Berg', 1)) AS t(household, town, cars);
@@ -86,7 +89,9 @@ class Planner:
 
 @dataclass(frozen=True)
 class Example:
-    """A schema of the repository over a database that is made by hand, with what a neighbour lacks for each unit."""
+    """A schema of the repository over a database that is made by hand,
+    with what a neighbour lacks for each unit.
+    """
 
     name: str
     data: str
@@ -230,7 +235,9 @@ def steps_of_edges() -> list[list[str]]:
 
 
 def steps_of_followers() -> list[list[str]]:
-    """A node with what others say of it: itself, and each of eleven followers out, and in without that row."""
+    """A node with what others say of it: itself, and each of eleven followers out,
+    and in without that row.
+    """
     steps = [
         [
             "CREATE TEMP TABLE kept_node AS FROM source.nodes; CREATE TEMP TABLE kept AS FROM source.edges",
@@ -282,7 +289,9 @@ def steps_of_followers() -> list[list[str]]:
 def test_what_is_larger_than_a_unit_is_a_group_of_as_many_neighbours_as_is_said(
     example: Example, steps: list[list[str]], size: int, whole_group: list[str]
 ) -> None:
-    """Each step is between neighbours, their number is what the comments say, and together they are the whole."""
+    """Each step is between neighbours, their number is what the comments say,
+    and together they are the whole.
+    """
     assert len(steps) == size
     with example.connect() as connection:
         first = before = example.rows(connection)
@@ -301,7 +310,9 @@ def test_what_is_larger_than_a_unit_is_a_group_of_as_many_neighbours_as_is_said(
 
 
 def moved(example: Example, one: list[Any], other: list[Any]) -> list[float]:
-    """How far each cell moves, as a multiple of what one unit may move it, in the norm of its noise."""
+    """How far each cell moves, as a multiple of what one unit may move it,
+    in the norm of its noise.
+    """
     found = []
     for core, left, right in zip(example.cores, one, other, strict=True):
         width = len(core.core.keys)

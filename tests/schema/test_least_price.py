@@ -1,4 +1,6 @@
-"""A price of statements that is next to nothing of the budget is a fault of the schema file, before anybody asks."""
+"""A price of statements that is next to nothing of the budget is a fault of the schema file,
+before anybody asks.
+"""
 
 from __future__ import annotations
 

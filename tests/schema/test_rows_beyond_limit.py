@@ -55,7 +55,9 @@ def test_a_part_is_a_number_below_1(declared: str, message: str) -> None:
 
 @pytest.mark.parametrize("part", [0, 0.25])
 def test_the_most_may_be_the_part_itself(part: float) -> None:
-    """As `dpsql schema tune` writes if it finds that nothing is left out: the schema is read after the charge."""
+    """As `dpsql schema tune` writes if it finds that nothing is left out:
+    the schema is read after the charge.
+    """
     awards = _awards(
         f"max_rows_per_unit = 6\nrows_beyond_limit = {part}\nrows_beyond_limit_at_most = {part}"
     )

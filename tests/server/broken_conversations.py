@@ -1,4 +1,6 @@
-"""Conversations of whole, cut, changed and misplaced messages with a running server, which must outlive them all."""
+"""Conversations of whole, cut, changed and misplaced messages with a running server,
+which must outlive them all.
+"""
 
 from __future__ import annotations
 

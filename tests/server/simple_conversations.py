@@ -1,4 +1,6 @@
-"""Texts that are sent one by one by the simple protocol, each conversation on a connection of its own."""
+"""Texts that are sent one by one by the simple protocol,
+each conversation on a connection of its own.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Many clients, slow ones and silent ones: caps, deadlines, and a ledger that agrees with what clients saw."""
+"""Many clients, slow ones and silent ones: caps, deadlines,
+and a ledger that agrees with what clients saw.
+"""
 
 from __future__ import annotations
 

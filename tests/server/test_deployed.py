@@ -1,6 +1,8 @@
-"""What is written for owners who run a server starts one: the unit of systemd, and the Dockerfile, without docker.
+"""What is written for owners who run a server starts one: the unit of systemd,
+and the Dockerfile, without docker.
 
-Places of the machine or of the image are put into a folder, by their names; what is run is run from there.
+Places of the machine or of the image are put into a folder, by their names;
+what is run is run from there.
 """
 
 from __future__ import annotations
@@ -40,7 +42,10 @@ def within(root: Path, text: str) -> str:
 
 
 def owned(root: Path) -> Path:
-    """The files of an owner below ``root``: schema, data, ledger, certificate, key, users. Gives the certificate."""
+    """The files of an owner below ``root``: schema, data, ledger, certificate, key, users.
+
+    Gives the certificate.
+    """
     for place in ("etc/dpsql", "srv/dpsql/data", "srv/dpsql/ledger", "var/lib/dpsql"):
         (root / place).mkdir(parents=True)
     made = clinic(root / "srv/dpsql/data")
@@ -72,7 +77,9 @@ def asked(port: int, authority: Path) -> int:
 
 
 def here(words: Sequence[str]) -> list[str]:
-    """The options of a server on the loopback, on free ports; what this machine does not have is not required."""
+    """The options of a server on the loopback, on free ports;
+    what this machine does not have is not required.
+    """
     found = list(words)
     for option, value in (("--host", "127.0.0.1"), ("--port", "0"), ("--metrics-port", "0")):
         if option in found:
@@ -125,7 +132,9 @@ def test_the_unit_starts_a_server(unit: configparser.ConfigParser, tmp_path: Pat
 
 
 def test_the_unit_lets_the_engine_confine_itself(unit: configparser.ConfigParser) -> None:
-    """The filter of system calls has those of Landlock, which no group of older versions of systemd has."""
+    """The filter of system calls has those of Landlock,
+    which no group of older versions of systemd has.
+    """
     service = unit["Service"]
     calls = {f"landlock_{each}" for each in ("create_ruleset", "add_rule", "restrict_self")}
     assert calls < set(service["SystemCallFilter"].split())

@@ -1,4 +1,6 @@
-"""The drivers of Python against the server: what each does differently, and that none is charged twice."""
+"""The drivers of Python against the server: what each does differently,
+and that none is charged twice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Statements that are ended: by their user, by the clock, by the end of the server. What was charged stays charged."""
+"""Statements that are ended: by their user, by the clock, by the end of the server.
+
+What was charged stays charged.
+"""
 
 from __future__ import annotations
 

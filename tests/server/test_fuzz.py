@@ -1,4 +1,6 @@
-"""A short run of the fuzzer of the wire; ``python tests/fuzz/fuzz_wire.py --seconds 3600`` is a long one."""
+"""A short run of the fuzzer of the wire;
+``python tests/fuzz/fuzz_wire.py --seconds 3600`` is a long one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What tools ask of the database over the wire is answered by the catalogue: right types, both formats, no charge."""
+"""What tools ask of the database over the wire is answered by the catalogue: right types,
+both formats, no charge.
+"""
 
 from __future__ import annotations
 

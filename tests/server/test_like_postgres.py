@@ -1,4 +1,6 @@
-"""The same messages to dpsql and to a real PostgreSQL: the same kinds, tags, rows, states and codes back."""
+"""The same messages to dpsql and to a real PostgreSQL: the same kinds, tags, rows,
+states and codes back.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def reference() -> Iterator[Path]:
 
 
 def heard(answer: list[Message]) -> tuple[object, ...]:
-    """What must be the same: kinds, tags, rows, copied bytes, the state, the codes of errors and warnings."""
+    """What must be the same: kinds, tags, rows, copied bytes, the state,
+    the codes of errors and warnings.
+    """
     copied = b"".join(message.data for message in answer if isinstance(message, codec.CopyData))
     codes = [message.fields["C"] for message in answer if isinstance(message, codec.ErrorResponse)]
     warned = [

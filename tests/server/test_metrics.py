@@ -1,4 +1,6 @@
-"""The owner's figures: what they count, where they are served, and what is said where the library is missing."""
+"""The owner's figures: what they count, where they are served,
+and what is said where the library is missing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a client reads off the wire on neighbours, with the noise frozen: the same bytes, but for released rows."""
+"""What a client reads off the wire on neighbours, with the noise frozen: the same bytes,
+but for released rows.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ EVERY = (*ANSWERED, *STAGED, *THRESHOLDED, *FAILING, *REFUSED)
 
 
 def read(folder: Path, lacking: str, mechanisms: FrozenMechanisms) -> dict[str, list[bytes]]:
-    """The bytes of every message that answers each statement; of released rows that depend on the data, nothing."""
+    """The bytes of every message that answers each statement;
+    of released rows that depend on the data, nothing.
+    """
     database = open_database(neighbour(folder / lacking, lacking))
     found: dict[str, list[bytes]] = {}
     with Server(database, port=0) as server, Client(server.port) as client:
@@ -49,13 +53,17 @@ def read(folder: Path, lacking: str, mechanisms: FrozenMechanisms) -> dict[str, 
 
 
 def _released(text: str, message: Message) -> bool:
-    """Whether the message is a released row, or their number, of a statement whose keys depend on the data."""
+    """Whether the message is a released row, or their number,
+    of a statement whose keys depend on the data.
+    """
     rows = codec.DataRow | codec.CopyData | codec.CommandComplete | codec.PortalSuspended
     return text in THRESHOLDED and isinstance(message, rows)
 
 
 def _without_errors(text: str, message: Message) -> Message:
-    """The message without the errors of released rows, if which rows these are depends on the data."""
+    """The message without the errors of released rows,
+    if which rows these are depends on the data.
+    """
     if text not in THRESHOLDED or not isinstance(message, codec.NoticeResponse):
         return message
     return codec.NoticeResponse(

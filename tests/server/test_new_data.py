@@ -32,7 +32,8 @@ id = {{ type = "integer" }}
 age = {{ type = "integer", bounds = [0, 100] }}
 """
 PEOPLE = "SELECT i::INTEGER AS id, (i % 90)::INTEGER AS age{more} FROM range({count}) AS t(i)"
-#: In another process: opens the file, runs what it is told, says so, and keeps the file open until its input ends.
+#: In another process: opens the file, runs what it is told, says so,
+#: and keeps the file open until #: its input ends.
 WRITER = """
 import duckdb, sys
 connection = duckdb.connect(sys.argv[1])

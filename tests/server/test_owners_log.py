@@ -1,4 +1,6 @@
-"""What the owner's log says of connections and of failures, and that a client hears a random number of it only."""
+"""What the owner's log says of connections and of failures,
+and that a client hears a random number of it only.
+"""
 
 from __future__ import annotations
 

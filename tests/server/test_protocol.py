@@ -1,4 +1,6 @@
-"""The conversation, message by message: what comes back, in which order, and what is charged for it."""
+"""The conversation, message by message: what comes back, in which order,
+and what is charged for it.
+"""
 
 from __future__ import annotations
 
@@ -347,7 +349,9 @@ def test_columns_without_names_have_those_of_postgres(client: Client) -> None:
 def test_cursors_hold_no_more_than_a_connection_may(
     client: Client, spent: Callable[[], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The one that does not fit is refused before it is charged, and is answered when there is room."""
+    """The one that does not fit is refused before it is charged,
+    and is answered when there is room.
+    """
     monkeypatch.setattr("dpsql.server.executor.MOST_HELD", 3)
     client.query("BEGIN")
     client.query("DECLARE a CURSOR FOR SELECT x, x FROM (VALUES (1), (2)) t(x)")

@@ -1,4 +1,6 @@
-"""What a SELECT of single rows gives is a setting of the connection, for tools that end their work at a refusal."""
+"""What a SELECT of single rows gives is a setting of the connection,
+for tools that end their work at a refusal.
+"""
 
 from __future__ import annotations
 

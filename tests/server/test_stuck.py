@@ -1,4 +1,6 @@
-"""Ledgers and engines that stand still under a server: statements end by the clock and by their user all the same."""
+"""Ledgers and engines that stand still under a server:
+statements end by the clock and by their user all the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Targets on the wire: EXPLAIN PRIVACY … TO REACH, and the settings by which statements are priced."""
+"""Targets on the wire: EXPLAIN PRIVACY … TO REACH,
+and the settings by which statements are priced.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""32 clients with 300 statements each: the ledger holds what each was told, statement by statement, and no more."""
+"""32 clients with 300 statements each: the ledger holds what each was told,
+statement by statement, and no more.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ class Answer:
 
 @dataclass
 class Told:
-    """What a client was told of all of its statements: what each charge was for, and each answer that was paid for."""
+    """What a client was told of all of its statements: what each charge was for,
+    and each answer that was paid for.
+    """
 
     charged: Counter[tuple[str, Fraction]] = field(default_factory=Counter)
     answers: dict[str, list[list[bytes | None]]] = field(default_factory=dict)
@@ -66,7 +70,9 @@ class Told:
 
 
 def price(number: int) -> Fraction:
-    """What the statements of a client cost: eight clients have the same price, and may be told the same answers."""
+    """What the statements of a client cost: eight clients have the same price,
+    and may be told the same answers.
+    """
     return Fraction(1 + number % 4, 10)
 
 
@@ -176,7 +182,9 @@ def talk(port: int, number: int) -> Told:
 
 
 def leave(port: int, number: int) -> tuple[Counter[str], Counter[str]]:
-    """A client that leaves or cancels in the middle: what it sent, and what it was told was charged."""
+    """A client that leaves or cancels in the middle: what it sent,
+    and what it was told was charged.
+    """
     sent, told, dice = Counter[str](), Counter[str](), random.Random(1_000 + number)
     for turn in range(RUDELY):
         text = f"SELECT AVG(cost) FROM visits WHERE cost < {turn}.5{number}"

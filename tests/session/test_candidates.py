@@ -1,4 +1,6 @@
-"""Keys of public tables are counted before the charge: too many are refused, and many are told of."""
+"""Keys of public tables are counted before the charge: too many are refused,
+and many are told of.
+"""
 
 from __future__ import annotations
 

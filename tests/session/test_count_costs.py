@@ -1,4 +1,6 @@
-"""The number of statements that is shown is the number that is admitted next, and one more is refused."""
+"""The number of statements that is shown is the number that is admitted next,
+and one more is refused.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def priced(folder: Path, privacy: str, cap: str = "") -> Path:
 
 
 def admitted(connection: Connection, text: str, most: int) -> int:
-    """How many statements of this form are admitted, up to ``most``; each is another text, so that each is paid for."""
+    """How many statements of this form are admitted, up to ``most``; each is another text,
+    so that each is paid for.
+    """
     for asked in range(most):
         try:
             connection.execute(text.format(asked + 1))
@@ -53,7 +57,9 @@ def admitted(connection: Connection, text: str, most: int) -> int:
 
 
 def shown(schema: Path) -> dict[str, int | None]:
-    """What ``dpsql budget`` says of Ada, or of everybody: the counts as they are asked, and with Laplace noise."""
+    """What ``dpsql budget`` says of Ada, or of everybody: the counts as they are asked,
+    and with Laplace noise.
+    """
     (*_, holder) = json.loads(
         CliRunner().invoke(cli.commands, ["budget", str(schema), "--json"]).output
     )["holders"]
@@ -135,7 +141,8 @@ def test_as_many_are_admitted_as_the_budget_says(
     "privacy",
     [
         "epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.4",
-        "epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.3\nquery_delta = 4e-8",  # of 1e-7: δ ends before ρ does
+        # of 1e-7: δ ends before ρ does
+        "epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.3\nquery_delta = 4e-8",
         'epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.6\nmechanism = "laplace"\naccountant = "zcdp"',
         'epsilon = 3\ndelta = 1e-6\nquery_epsilon = 0.6\nmechanism = "laplace"\naccountant = "rdp"',
     ],

@@ -1,4 +1,6 @@
-"""One database under many threads: cheap sessions, prices that add up, interrupts that end one statement."""
+"""One database under many threads: cheap sessions, prices that add up,
+interrupts that end one statement.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 def test_sixteen_threads_ask_at_once_and_each_statement_is_charged_once(database: Database) -> None:
-    """Statements are interleaved; each thread has prices of its own, so that each asks for a release of its own."""
+    """Statements are interleaved; each thread has prices of its own,
+    so that each asks for a release of its own.
+    """
 
     def ask(thread: int) -> Fraction:
         session = database.session(f"analyst{thread}")
@@ -172,7 +176,9 @@ def test_a_statement_that_waits_for_its_turn_can_be_ended(database: Database) ->
 
 
 def test_one_analyst_has_half_of_the_sandboxes_at_most(database: Database) -> None:
-    """Who asks for the longest work, and as often as they can, does not keep another from the shortest."""
+    """Who asks for the longest work, and as often as they can,
+    does not keep another from the shortest.
+    """
     greedy = [database.session("mallory") for _ in range(MOST)]
     ended = 0
 

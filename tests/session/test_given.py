@@ -1,4 +1,6 @@
-"""What a private part makes of released rows has no interval, and the analyst is told so before and with the answer."""
+"""What a private part makes of released rows has no interval,
+and the analyst is told so before and with the answer.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ LARGEST = (
     "(SELECT test AS t, COUNT(*) AS total FROM labs GROUP BY test ORDER BY 2 DESC LIMIT 2) AS s"
 )
 TOTALS = "(SELECT patient_id, SUM(value) AS total FROM labs GROUP BY patient_id)"
-#: Statements in which a core reads what was released before it, and the columns that have no interval.
+#: Statements in which a core reads what was released before it,
+#: and the columns that have no #: interval.
 GIVEN = {
     f"SELECT COUNT(*) AS n FROM patients WHERE age > {MEAN}": "n",
     f"SELECT COUNT(*) AS n FROM {TOTALS} AS l WHERE total > (SELECT AVG(total) FROM {TOTALS} AS m)": "n",
@@ -42,7 +45,8 @@ GIVEN = {
     f"SELECT test, SUM(GREATEST(LEAST(total, 9), 0)) AS n FROM labs JOIN {LARGEST} ON test = t GROUP BY test": "n",
     f"SELECT test, COUNT(*) AS n FROM labs JOIN {LARGEST} ON test = t GROUP BY ROLLUP (test)": "n",
 }
-#: Statements whose intervals know of all noise, though they read several released tables or public subqueries.
+#: Statements whose intervals know of all noise,
+#: though they read several released tables or public #: subqueries.
 KNOWN = [
     "SELECT COUNT(*) AS n FROM patients WHERE age > 60",
     "SELECT male, n * 1.0 / SUM(n) OVER () AS share FROM (SELECT male, COUNT(*) AS n FROM patients GROUP BY male) AS t",

@@ -1,4 +1,6 @@
-"""The ends of intervals as columns: known from the plan, the same as the intervals beside the rows."""
+"""The ends of intervals as columns: known from the plan,
+the same as the intervals beside the rows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ import pytest
 from dpsql.output import OutputRows, as_text
 from dpsql.session import Session, open_session
 
-#: Statements, and the columns that have intervals: released, computed of one row, of several, dates, under ROLLUP.
+#: Statements, and the columns that have intervals: released, computed of one row,
+#: of several, #: dates, under ROLLUP.
 STATEMENTS = {
     "SELECT male, COUNT(*) AS n, AVG(bmi) AS bmi FROM patients GROUP BY male": ("n", "bmi"),
     "SELECT MEDIAN(age) AS m, MODE(age) AS o, MIN(age) AS lo FROM patients": ("m", "lo"),

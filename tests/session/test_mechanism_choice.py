@@ -1,4 +1,6 @@
-"""The noise of a session's statements: chosen by name where the owner and the budget allow it, and paid for as such."""
+"""The noise of a session's statements: chosen by name where the owner and the budget allow it,
+and paid for as such.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def test_a_session_chooses_its_noise_and_goes_back(database: Database) -> None:
 
 
 def test_what_is_charged_is_what_the_noise_costs(database: Database) -> None:
-    """Laplace noise of price ε costs ε and at most ε²/2 in ρ, Gaussian noise exactly ε²/2 and no ε."""
+    """Laplace noise of price ε costs ε and at most ε²/2 in ρ,
+    Gaussian noise exactly ε²/2 and no ε.
+    """
     session, epsilon = database.session("ada"), database.session("ada").epsilon
     gaussian = session.plan(COUNT).cost
     session.mechanism = "laplace"

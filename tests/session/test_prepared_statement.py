@@ -1,4 +1,6 @@
-"""Prepared statements: types before values, values by their types, and plans that are those of the plain statement."""
+"""Prepared statements: types before values, values by their types,
+and plans that are those of the plain statement.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Prices from a millionth to a billion, for every kind of statement, noise and accountant: nothing fails when paid."""
+"""Prices from a millionth to a billion, for every kind of statement, noise and accountant:
+nothing fails when paid.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +146,9 @@ def test_no_price_makes_a_statement_fail_after_its_charge(session: Session) -> N
 def test_a_rollup_of_which_some_levels_have_next_to_no_noise_is_answered(
     tmp_path: Path, price: str
 ) -> None:
-    """Levels whose noise is all but 0 stand beside others: their variances differ by 10^98, and are put together."""
+    """Levels whose noise is all but 0 stand beside others: their variances differ by 10^98,
+    and are put together.
+    """
     session = open_session(schema_of(tmp_path, "0", "hybrid", False, "add-remove"))
     session.set("dpsql.most_epsilon", "1000000000000")
     session.set("dpsql.epsilon", price)
@@ -159,7 +163,9 @@ def test_a_rollup_of_which_some_levels_have_next_to_no_noise_is_answered(
 @pytest.mark.parametrize("finest", [1e-100, 1e-60, 1e-9, 1.0, 1e9, 1e30])
 @pytest.mark.parametrize("coarser", [1e-100, 1e-60, 1e-9, 1.0, 1e9, 1e30])
 def test_levels_of_any_two_variances_are_put_together(finest: float, coarser: float) -> None:
-    """The numbers stay near what was measured, and the spread that is told is no smaller than the true one."""
+    """The numbers stay near what was measured,
+    and the spread that is told is no smaller than the true one.
+    """
     group, parts = np.array([0, 0, 1, 1]), np.array([3.0, 5.0, 7.0, 2.0]) * 1e6
     levels = [
         MeasuredLevel(group, np.array([8e6, 9e6]), coarser),
@@ -184,7 +190,9 @@ def test_levels_of_any_two_variances_are_put_together(finest: float, coarser: fl
 
 
 def test_hundreds_of_aggregates_share_one_price(tmp_path: Path) -> None:
-    """The length of a statement and of its SQL bounds how many there are; each is as exact as its part of the price."""
+    """The length of a statement and of its SQL bounds how many there are;
+    each is as exact as its part of the price.
+    """
     text = (
         "SELECT "
         + ", ".join(f"COUNT(weight + {number})" for number in range(200))

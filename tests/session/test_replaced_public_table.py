@@ -1,4 +1,6 @@
-"""A public table whose file was replaced is read anew by what is left of a statement, in whatever way it was opened."""
+"""A public table whose file was replaced is read anew by what is left of a statement,
+in whatever way it was opened.
+"""
 
 from __future__ import annotations
 

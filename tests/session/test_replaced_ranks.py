@@ -1,4 +1,6 @@
-"""Where a unit may stand in the place of another, it moves the utilities of ranks twice as far, and pays for it."""
+"""Where a unit may stand in the place of another, it moves the utilities of ranks twice as far,
+and pays for it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ SCHEMA = Path(__file__).parents[2] / "schemas" / "nafld.toml"
 def test_a_choice_is_made_for_what_a_unit_in_the_place_of_another_moves(
     norm: Norm, part: Fraction, tmp_path: Path
 ) -> None:
-    """Rows from the first bin to the last, among so many that ranks lie far from both: the claim is reached for 1/2."""
+    """Rows from the first bin to the last, among so many that ranks lie far from both:
+    the claim is reached for 1/2.
+    """
     target = RankTarget(part, "lower")
     session = open_session(SCHEMA, ledger=tmp_path / "ledger")
     contribution = (

@@ -1,4 +1,6 @@
-"""Whatever a charged statement ends in, it leaves at a multiple of a bucket that its plan chose before it was run."""
+"""Whatever a charged statement ends in,
+it leaves at a multiple of a bucket that its plan chose before it was run.
+"""
 
 from __future__ import annotations
 
@@ -122,7 +124,9 @@ def test_what_is_refused_or_not_affordable_leaves_at_once(tmp_path: Path, text: 
 
 
 def test_what_was_interrupted_leaves_when_an_answer_would_and_is_not_kept(world: World) -> None:
-    """Whether it was still being read is told by neither the time, nor the error, nor what it costs to ask again."""
+    """Whether it was still being read is told by neither the time, nor the error,
+    nor what it costs to ask again.
+    """
     for read_first in (False, True):
         session = world.session()
         text = f"{ONE} WHERE ward > {int(read_first)}"
@@ -167,7 +171,8 @@ def test_who_asks_for_the_same_waits_as_long(world: World) -> None:
 def test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading(world: World) -> None:
     """As many statements wait as may read, and each of them asks a free one while it does.
 
-    A place is given to the next statement when an answer leaves and no sooner, else that one's time would be a clock.
+    A place is given to the next statement when an answer leaves and no sooner,
+    else that one's time would be a clock.
     """
     waiting, inside = threading.Barrier(MOST), world.clock.sleep
 
@@ -195,7 +200,9 @@ def test_who_waits_to_leave_has_no_sandbox_and_keeps_a_place_for_reading(world: 
 
 
 def test_of_statements_with_stages_one_reads_at_a_time_until_it_leaves(world: World) -> None:
-    """Else how long another one waits after its charge would be a clock; nor do its stages take anybody's sandbox."""
+    """Else how long another one waits after its charge would be a clock;
+    nor do its stages take anybody's sandbox.
+    """
     pool, inside = world.database._postprocessors, world.clock.sleep
     held, lent = list[dict[str, int]](), list[dict[str, int]]()
 

@@ -1,4 +1,6 @@
-"""What leaves dpsql on neighbouring databases, with the noise frozen: outcome, words, names, types, charge and time."""
+"""What leaves dpsql on neighbouring databases, with the noise frozen: outcome, words, names,
+types, charge and time.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ A_ROW = 0.011
 
 @dataclass(frozen=True)
 class Response:
-    """All that a statement gives away but its released values; ``rows`` are these, with their intervals."""
+    """All that a statement gives away but its released values; ``rows`` are these,
+    with their intervals.
+    """
 
     outcome: str
     charge: str
@@ -136,7 +140,9 @@ def test_without_buckets_time_tells_them_apart(
 def test_an_engine_that_fails_fails_alike(
     tmp_path: Path, mechanisms: FrozenMechanisms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its words hold what it found; none of them is in the response, on the neighbours least and most alike."""
+    """Its words hold what it found; none of them is in the response,
+    on the neighbours least and most alike.
+    """
     read = DuckDBReading._rows
 
     def fail(reading: DuckDBReading, *stage: object) -> None:

@@ -1,4 +1,6 @@
-"""An answer under a limit that leaves out a part of a table's rows says so, as far as the schema tells it."""
+"""An answer under a limit that leaves out a part of a table's rows says so,
+as far as the schema tells it.
+"""
 
 from __future__ import annotations
 

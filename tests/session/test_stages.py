@@ -1,4 +1,6 @@
-"""Statements in stages: later cores read what earlier ones have released, and all is charged at once."""
+"""Statements in stages: later cores read what earlier ones have released,
+and all is charged at once.
+"""
 
 from __future__ import annotations
 

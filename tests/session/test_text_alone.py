@@ -1,4 +1,6 @@
-"""Nothing that a statement's text alone decides fails after its charge: it is answered, or refused at no cost."""
+"""Nothing that a statement's text alone decides fails after its charge: it is answered,
+or refused at no cost.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
 
 
 def answered(session: Session, text: str, parameters: Sequence[object] = ()) -> bool:
-    """Whether the statement was answered; False where it was refused, for which nothing may be charged."""
+    """Whether the statement was answered; False where it was refused,
+    for which nothing may be charged.
+    """
     before = session.remaining.spent
     try:
         session.execute(text, parameters)
@@ -140,7 +144,8 @@ def test_wide_and_deep_statements_are_answered_or_refused_at_no_cost(
     assert answered(session, text, parameters) == ("million" not in name)
 
 
-#: Functions whose total forms repeat their argument, and what an engine makes of NULLIF: 3 to the power of the depth.
+#: Functions whose total forms repeat their argument, and what an engine makes of NULLIF:
+#: 3 to the #: power of the depth.
 REPEATING = (
     ("sqrt({})", "weight"),
     ("sin({})", "weight"),
@@ -162,7 +167,9 @@ def test_what_grows_with_each_level_is_refused_before_it_is_large(
 
 
 def test_what_an_engine_makes_larger_is_counted_as_it_will_be(session: Session) -> None:
-    """NULLIF in NULLIF is short in SQL, and is doubled at each level by the engine; nothing is run here."""
+    """NULLIF in NULLIF is short in SQL, and is doubled at each level by the engine;
+    nothing is run here.
+    """
     plan = session.plan(
         f"SELECT COUNT(*) FROM patients WHERE {nested('nullif({}, 1)', 'ward', 18)} > 1"
     )
@@ -224,7 +231,9 @@ def test_the_dry_run_knows_no_row(session: Session, monkeypatch: pytest.MonkeyPa
 def test_how_deep_the_caller_stands_does_not_decide_after_the_charge(
     session: Session, free: int
 ) -> None:
-    """A program may call dpsql from deep inside of itself: where that is too deep it is told before the charge."""
+    """A program may call dpsql from deep inside of itself:
+    where that is too deep it is told before the charge.
+    """
     text = "SELECT SUM(ward" + " + 1" * 100 + f") FROM patients WHERE ward < {free}"
     plan = session.plan(text)
     plan.written()
@@ -286,7 +295,9 @@ FORMS = {
 
 
 def test_whatever_fails_after_its_charge_did_not_fail_for_its_text(session: Session) -> None:
-    """Random expressions, deep and wide, with texts of all kinds: none ends in a failure that was paid for."""
+    """Random expressions, deep and wide, with texts of all kinds:
+    none ends in a failure that was paid for.
+    """
     random_ = random.Random(14)
     answers = 0
     for _ in range(40):

@@ -1,4 +1,6 @@
-"""SQLAlchemy through ``dpsql://``: statements, reflection, prices, pools; every answer is charged as anywhere else."""
+"""SQLAlchemy through ``dpsql://``: statements, reflection, prices, pools;
+every answer is charged as anywhere else.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,9 @@ BesideDuckDB: TypeAlias = tuple[Session, duckdb.DuckDBPyConnection]
 
 @contextmanager
 def beside_duckdb(home: Path, schema: str, rows: str) -> Iterator[BesideDuckDB]:
-    """Open both on tables that the SQL of ``rows`` makes; ``schema`` has ``{source}`` for the path of the file."""
+    """Open both on tables that the SQL of ``rows`` makes;
+    ``schema`` has ``{source}`` for the path of the file.
+    """
     source = home / "rows.duckdb"
     with duckdb.connect(source) as connection:
         connection.execute(rows)

@@ -1,4 +1,6 @@
-"""A small private database with values that may never be seen outside, and mechanisms that add nothing."""
+"""A small private database with values that may never be seen outside,
+and mechanisms that add nothing.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +131,9 @@ def without_noise(patch: pytest.MonkeyPatch) -> None:
 
 
 def best(utilities: Sequence[int], widths: Sequence[int] | None) -> int:
-    """The candidate of the greatest utility: the first of several, the middle one of those that stand in a row."""
+    """The candidate of the greatest utility: the first of several,
+    the middle one of those that stand in a row.
+    """
     if widths is None:
         return int(np.argmax(utilities))
     ends = np.cumsum(widths)

@@ -1,4 +1,7 @@
-"""Forks of a process that runs tests. Each ends with its work: one that went on would be a second test runner."""
+"""Forks of a process that runs tests.
+
+Each ends with its work: one that went on would be a second test runner.
+"""
 
 from __future__ import annotations
 

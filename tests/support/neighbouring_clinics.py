@@ -1,4 +1,6 @@
-"""The clinic, the clinic without each of its patients, and the empty one, with mechanisms that say the same of all."""
+"""The clinic, the clinic without each of its patients, and the empty one,
+with mechanisms that say the same of all.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,8 @@ STAGED = (
     "SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits)",
     "SELECT sex, COUNT(*) FROM patients p WHERE ward < (SELECT AVG(ward) FROM patients WHERE sex = p.sex) GROUP BY sex",
 )
-#: Those whose keys are shown where a noisy count of units is large enough: which of them depends on the data.
+#: Those whose keys are shown where a noisy count of units is large enough:
+#: which of them depends on #: the data.
 THRESHOLDED = (
     "SELECT name, COUNT(*) FROM patients GROUP BY name",
     "SELECT note, SUM(cost), MEDIAN(cost) FROM visits GROUP BY note ORDER BY 1",
@@ -76,7 +79,9 @@ def neighbour(folder: Path, lacking: str, settings: str = "") -> Path:
 
 
 class FrozenMechanisms:
-    """Mechanisms whose outputs depend on nothing but how many they are asked for, and a list of who was asked."""
+    """Mechanisms whose outputs depend on nothing but how many they are asked for,
+    and a list of who was asked.
+    """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.asked: list[str] = []

@@ -1,4 +1,6 @@
-"""A small table of ordinary values, whose columns keep what is declared of them, and expressions read over it."""
+"""A small table of ordinary values, whose columns keep what is declared of them,
+and expressions read over it.
+"""
 
 from __future__ import annotations
 

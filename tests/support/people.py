@@ -1,4 +1,6 @@
-"""People and their visits: a small database whose noise vanishes, and comparison with what DuckDB says."""
+"""People and their visits: a small database whose noise vanishes,
+and comparison with what DuckDB says.
+"""
 
 from __future__ import annotations
 
@@ -48,13 +50,15 @@ TABLES = {
         ['u', 'v'][1 + i % 2] AS free FROM range(400) t(i)""",
     "visits": "SELECT i // 3 AS id, ['p', 'q'][1 + i * i % 2] AS place, (i * 7) % 16 - 5 AS cost FROM range(1200) t(i)",
 }
-#: What is answered where SQL says NULL of no values: sums are 0, averages the middles of the bounds of y and of w, and
-#: the variance of y half of what it can be.
+#: What is answered where SQL says NULL of no values: sums are 0, averages the middles of the bounds
+#: of y and of w, and the variance of y half of what it can be.
 OF_NOTHING = (None, 0, 4, 25, 12)
 
 
 def written(folder: Path, where: str = "true") -> Path:
-    """The tables as Parquet files in the folder's data; of people those of whom the condition on ``i`` holds."""
+    """The tables as Parquet files in the folder's data;
+    of people those of whom the condition on ``i`` holds.
+    """
     (folder / "data").mkdir()
     with duckdb.connect() as connection:
         for table, rows in TABLES.items():
@@ -91,7 +95,9 @@ def same(found: object, wanted: object) -> bool:
 def require_same(
     found: Sequence[tuple[object, ...]], expected: Sequence[tuple[object, ...]]
 ) -> None:
-    """The same rows in any order, where sums of nothing are 0 and means the middles of their bounds."""
+    """The same rows in any order, where sums of nothing are 0 and means the middles of their
+    bounds.
+    """
     rows, missing = sorted(found, key=repr), list[tuple[object, ...]]()
     assert len(rows) == len(expected), (rows, expected)
     for wanted in sorted(

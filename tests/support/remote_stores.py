@@ -1,4 +1,6 @@
-"""Stores of files elsewhere, on this machine: an S3 server, and a server of https with an authority of its own."""
+"""Stores of files elsewhere, on this machine: an S3 server,
+and a server of https with an authority of its own.
+"""
 
 from __future__ import annotations
 
@@ -56,9 +58,9 @@ def s3_server(patch: pytest.MonkeyPatch) -> Iterator[Any]:
 class HttpsServer:
     """What a server of https holds by path, and what it was asked; ``port`` is its own.
 
-    A content of bytes is a file, a number an answer without one, and a text where it leads to. ``headers`` are those of
-    a file beside its ETag, and ``needs`` what the header Authorization must be. ``length`` is what the server tells of
-    it, "" for the truth, None for nothing.
+    A content of bytes is a file, a number an answer without one, and a text where it leads to.
+    ``headers`` are those of a file beside its ETag, and ``needs`` what the header Authorization
+    must be. ``length`` is what the server tells of it, "" for the truth, None for nothing.
     """
 
     port: int = 0

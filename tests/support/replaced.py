@@ -1,4 +1,6 @@
-"""Two versions of a database whose mixture gives away a unit, and what puts the one in the place of the other."""
+"""Two versions of a database whose mixture gives away a unit,
+and what puts the one in the place of the other.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ COUNTED = "SELECT kind, COUNT(*) FROM visits GROUP BY kind"
 
 
 def town(folder: Path, process: bool = False, database: bool = False) -> Path:
-    """The schema of the database at its first version; both lie beside it, in the folders ``1`` and ``2``."""
+    """The schema of the database at its first version; both lie beside it,
+    in the folders ``1`` and ``2``.
+    """
     for version in (1, 2):
         _write(folder / str(version), version, database)
     (folder / "data").mkdir()

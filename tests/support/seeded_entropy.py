@@ -42,7 +42,9 @@ def laplace_cdf(k: np.ndarray, scale: float) -> np.ndarray:
 
 
 def gaussian_cdf(k: np.ndarray, variance: float) -> np.ndarray:
-    """P(Z <= k) for discrete Gaussian Z: summed up to σ = 3000, the normal law at k + 1/2 beyond."""
+    """P(Z <= k) for discrete Gaussian Z: summed up to σ = 3000,
+    the normal law at k + 1/2 beyond.
+    """
     sigma = math.sqrt(variance)
     k = np.asarray(k, float)
     if sigma > 3000:
@@ -54,7 +56,9 @@ def gaussian_cdf(k: np.ndarray, variance: float) -> np.ndarray:
 
 
 def fit(draws: np.ndarray, cdf, scale: float) -> float:
-    """The chi-square p-value of integer draws against a distribution function, in up to about 200 cells."""
+    """The chi-square p-value of integer draws against a distribution function,
+    in up to about 200 cells.
+    """
     spread = np.unique(np.round(np.linspace(-8, 8, 201) * scale)).astype(np.int64)
     bounds = np.concatenate([[-(2**62)], spread, [2**62]])
     expected = np.diff(cdf(bounds)) * len(draws)
@@ -63,7 +67,9 @@ def fit(draws: np.ndarray, cdf, scale: float) -> float:
 
 
 def chi_square(observed: np.ndarray, expected: np.ndarray) -> float:
-    """The p-value of counts against expectations, cells below 10 expected merged with their neighbours."""
+    """The p-value of counts against expectations,
+    cells below 10 expected merged with their neighbours.
+    """
     merged_observed, merged_expected, o, e = [], [], 0.0, 0.0
     for seen, hoped in zip(observed, expected, strict=True):
         o, e = o + seen, e + hoped

@@ -1,4 +1,6 @@
-"""Runs the examples of a page of the documentation in a folder of their own, on entropy of a fixed seed."""
+"""Runs the examples of a page of the documentation in a folder of their own,
+on entropy of a fixed seed.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,9 @@ from contextlib import contextmanager
 def started(
     command: Sequence[str], environment: Mapping[str, str], seconds: float = 40
 ) -> Iterator[int]:
-    """The port of a server that the command starts; within so many seconds of SIGTERM it ends with code 0."""
+    """The port of a server that the command starts;
+    within so many seconds of SIGTERM it ends with code 0.
+    """
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     lines: list[str] = []
     assert process.stderr is not None

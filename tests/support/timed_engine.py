@@ -37,7 +37,9 @@ class Clock:
 
 
 class TimedEngine:
-    """An engine around another one that does, after each stage, what it is told with the number of exact rows."""
+    """An engine around another one that does, after each stage,
+    what it is told with the number of exact rows.
+    """
 
     def __init__(self, engine: Engine, on_stage: Callable[[int], None]) -> None:
         self._engine, self._on_stage = engine, on_stage

@@ -54,7 +54,9 @@ class UntouchedEngine:
 
 
 def planning_session(schema: str, ledger: Path) -> Session:
-    """A session on a schema of the repository, named with changes to its text as in ``nafld, delta = 0``."""
+    """A session on a schema of the repository,
+    named with changes to its text as in ``nafld, delta = 0``.
+    """
     name, *changes = schema.split(", ")
     lines = (SCHEMAS / f"{name}.toml").read_text(encoding="utf-8").splitlines()
     for change in changes:

@@ -1,4 +1,6 @@
-"""Generated aggregates: those that are released, and those of a unit's own rows that stay private."""
+"""Generated aggregates: those that are released,
+and those of a unit's own rows that stay private.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,9 @@ class AggregateWriter:
         )
 
     def _frequency(self, scope: list[Seen]) -> str:
-        """How often the values of something with few values occur, or a size that few numbers, or units, exceed."""
+        """How often the values of something with few values occur, or a size that few numbers,
+        or units, exceed.
+        """
         if self._draws.one_in(4):
             number = self._scalars.number(scope, 1)  # whose text decides, so that it takes no draw
             return f"DP_CLIP(SUM({number}))" if len(number) % 2 else f"DP_CLIP({number})"

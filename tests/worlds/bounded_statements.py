@@ -1,4 +1,6 @@
-"""Generated statements with GoogleSQL's clause: limits on a unit, and bounds for rows or for groups of a unit."""
+"""Generated statements with GoogleSQL's clause: limits on a unit,
+and bounds for rows or for groups of a unit.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ class ClauseWriter:
         return text + (f" GROUP BY {', '.join(keys)}" if keys else "")
 
     def _of_rows(self, scope: list[Seen]) -> str:
-        """An aggregate of rows, whose numbers may have no bounds but those that are written here."""
+        """An aggregate of rows, whose numbers may have no bounds but those that are written
+        here.
+        """
         draws = self._draws
         numbers = [each.text for each in scope if each.family in ("integer", "decimal", "double")]
         number = (

@@ -1,4 +1,6 @@
-"""Worlds made from a seed: a few units, some with many rows, twins, rows of nobody, and values outside their bounds."""
+"""Worlds made from a seed: a few units, some with many rows, twins, rows of nobody,
+and values outside their bounds.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from worlds import NULL, Column, Table, World
 class Builder:
     """Builds one world from a seed.
 
-    ``nasty`` is how often a value is outside what the owner declares; a ``tame`` world keeps every declaration: each
-    row has an owner, and no limit binds.
+    ``nasty`` is how often a value is outside what the owner declares; a ``tame`` world keeps every
+    declaration: each row has an owner, and no limit binds.
     """
 
     def __init__(self, seed: int, tame: bool = False) -> None:

@@ -1,4 +1,6 @@
-"""What every writer of generated statements holds: a world, choices at random, names, and columns in scope."""
+"""What every writer of generated statements holds: a world, choices at random, names,
+and columns in scope.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from worlds import Table, World
 
 @dataclass(frozen=True)
 class Seen:
-    """A column in scope: how it is written, its family, whether its numbers are bounded, whether it is the unit."""
+    """A column in scope: how it is written, its family, whether its numbers are bounded,
+    whether it is the unit.
+    """
 
     text: str
     family: str
@@ -69,7 +73,9 @@ class Draws:
         return seen
 
     def reaching(self, table: Table, name: str) -> tuple[str, list[Seen]]:
-        """The table under a name, joined with the parents that lead to its unit, so that the unit is in scope."""
+        """The table under a name, joined with the parents that lead to its unit,
+        so that the unit is in scope.
+        """
         source, scope = f"{table.name} {name}", self.columns(table, name)
         while unit_column(scope) is None and table.parent is not None:
             parent, above = self.world.table(table.parent[0]), self.name()
@@ -80,7 +86,8 @@ class Draws:
         return source, scope
 
     def tie(self, scope: list[Seen], others: list[Seen]) -> str | None:
-        """Rows of one unit, or of one key that leads to it; None where there is no such pair of columns.
+        """Rows of one unit, or of one key that leads to it;
+        None where there is no such pair of columns.
 
         Once in a while something that many units share, which must be refused or be safe.
         """

@@ -1,4 +1,6 @@
-"""Generated FROM clauses: tables, joins, subqueries and what is released, with what they bring into scope."""
+"""Generated FROM clauses: tables, joins, subqueries and what is released,
+with what they bring into scope.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from worlds import Table
 
 
 class FromWriter:
-    """Writes one FROM clause: WITH, FROM, what is in scope, and conditions that the joins need in WHERE."""
+    """Writes one FROM clause: WITH, FROM, what is in scope,
+    and conditions that the joins need in WHERE.
+    """
 
     def __init__(
         self, draws: Draws, scalars: ScalarWriter, keys: KeyWriter, aggregates: AggregateWriter
@@ -42,7 +46,9 @@ class FromWriter:
         )()
 
     def _inner(self) -> Clause:
-        """What stands in a subquery of a FROM clause: never a subquery in a subquery in a subquery."""
+        """What stands in a subquery of a FROM clause:
+        never a subquery in a subquery in a subquery.
+        """
         self._depth += 1
         found = self.clause() if self._depth == 1 else self._simple()
         self._depth -= 1
@@ -164,7 +170,9 @@ class FromWriter:
         return "", source, scope, conditions
 
     def _on_unit(self, table: Table, name: str, scope: list[Seen], shape: str) -> Clause:
-        """Two private tables on the unit; once in a while on something else, which must be refused or be safe."""
+        """Two private tables on the unit; once in a while on something else,
+        which must be refused or be safe.
+        """
         other = self._draws.private()
         right = self._draws.name()
         seen = self._draws.columns(other, right)
@@ -191,7 +199,9 @@ class FromWriter:
         return "", f"{table.name} {name} JOIN {other.name} {right} ON {on}", scope + seen, []
 
     def _compound(self, table: Table, name: str) -> Clause:
-        """Two tables put together, or the different rows of one; now and then joined with the unit's own table."""
+        """Two tables put together, or the different rows of one;
+        now and then joined with the unit's own table.
+        """
         other = self._draws.private()
         sides = []
         for each in (table, other):

@@ -1,4 +1,6 @@
-"""A small database made by hand so that each claim is reached: heavy units, twins, rows of nobody, hostile values."""
+"""A small database made by hand so that each claim is reached: heavy units, twins,
+rows of nobody, hostile values.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,8 @@ _PEOPLE = Table(
 
 
 def _visits(limits: tuple[tuple[str, int], ...]) -> Table:
-    """Unit 1 has 24 visits over many words, unit 2 six in one, 3 and 4 are twins, 6 has one row too many.
+    """Unit 1 has 24 visits over many words, unit 2 six in one, 3 and 4 are twins,
+    6 has one row too many.
 
     One visit is nobody's, and one of somebody whom the table of people does not have.
     """
@@ -156,7 +159,8 @@ def hand_world(limits: str = "rows", promise: str = "L2") -> World:
 
 @cache
 def tame_world() -> World:
-    """A database that keeps all its owner declares, with limits that do not bind: answers without noise are exact.
+    """A database that keeps all its owner declares, with limits that do not bind:
+    answers without noise are exact.
 
     Unit 5 has no visit, unit 6 no items, words and visits' words are NULL here and there.
     """

@@ -1,4 +1,6 @@
-"""Kinds of columns: engine types, what an owner declares of them, and values inside and outside of it."""
+"""Kinds of columns: engine types, what an owner declares of them,
+and values inside and outside of it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of column: its engine types, what the schema declares of it, and tame and nasty values of it."""
+    """A kind of column: its engine types, what the schema declares of it,
+    and tame and nasty values of it.
+    """
 
     engine: tuple[str, ...]
     declared: dict[str, Any]

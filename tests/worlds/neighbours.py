@@ -1,4 +1,6 @@
-"""The exact cells of a plan on a database and on its neighbours, compared with what the plan claims."""
+"""The exact cells of a plan on a database and on its neighbours,
+compared with what the plan claims.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,8 @@ Given: TypeAlias = dict[str, tuple[DerivedQuery, Rowset]]
 
 
 def given(world: World, connection: duckdb.DuckDBPyConnection, plan: Plan) -> Given:
-    """Rows for the derived tables of a plan: what the sandbox makes where the cores are released without noise.
+    """Rows for the derived tables of a plan:
+    what the sandbox makes where the cores are released without noise.
 
     A claim must hold for any rows in them, as long as both neighbours are given the same.
     """
@@ -122,12 +125,16 @@ def accepted(world: World, texts: Iterable[str], tally: Tally) -> list[Plan]:
 
 
 def faults(world: World, texts: list[str], tally: Tally | None = None) -> list[tuple[str, str]]:
-    """Every claim that does not hold on the world and its neighbours: the statement and what is wrong."""
+    """Every claim that does not hold on the world and its neighbours:
+    the statement and what is wrong.
+    """
     return broken(world, [plan_of(world, text) for text in texts], tally or Tally())
 
 
 def broken(world: World, plans: Sequence[Plan], tally: Tally) -> list[tuple[str, str]]:
-    """Every claim of the plans that does not hold on the world and its neighbours: the statement and what is wrong."""
+    """Every claim of the plans that does not hold on the world and its neighbours:
+    the statement and what is wrong.
+    """
     by_text = {plan.text: plan for plan in plans}
     found = _faults(
         world, {text: plan for text, plan in by_text.items() if not plan.derived}, tally
@@ -138,7 +145,9 @@ def broken(world: World, plans: Sequence[Plan], tally: Tally) -> list[tuple[str,
 
 
 def _faults(world: World, plans: dict[str, Plan], tally: Tally) -> list[tuple[str, str]]:
-    """The faults of plans together; one that has derived tables comes alone, for theirs have the same names."""
+    """The faults of plans together; one that has derived tables comes alone,
+    for theirs have the same names.
+    """
     cores = [(text, core) for text, plan in plans.items() for core in plan.cores]
     found: list[tuple[str, str]] = []
     with world.connect() as connection:
@@ -211,7 +220,9 @@ def compare(core: CorePlan, one: Rowset | None, other: Rowset | None, tally: Tal
 
 
 def shrunk(world: World, text: str, is_broken: Callable[[World], bool]) -> World:
-    """A smaller world on which the statement still breaks its claim: units go first, then single rows."""
+    """A smaller world on which the statement still breaks its claim: units go first,
+    then single rows.
+    """
     for unit in world.units:
         smaller = world.without(unit)
         if is_broken(smaller):
@@ -227,7 +238,9 @@ def shrunk(world: World, text: str, is_broken: Callable[[World], bool]) -> World
 
 
 def report(world: World, text: str, problem: str) -> str:
-    """Everything needed to see the fault again; DPSQL_SHRINK=no leaves the world as it is, which is quicker."""
+    """Everything needed to see the fault again; DPSQL_SHRINK=no leaves the world as it is,
+    which is quicker.
+    """
 
     def is_broken(smaller: World) -> bool:
         return bool(faults(smaller, [text]))

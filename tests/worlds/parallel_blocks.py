@@ -1,4 +1,6 @@
-"""Generated blocks of statements whose conditions part the units, meet, or say nothing of the unit of a row."""
+"""Generated blocks of statements whose conditions part the units, meet,
+or say nothing of the unit of a row.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ Part: TypeAlias = Callable[[str], str]
 
 #: More values than IN has where each is compared by itself.
 _LONG = 14
-#: Constants in their order, with those among them that data have, and what a collation may hold for equal.
+#: Constants in their order, with those among them that data have,
+#: and what a collation may hold for #: equal.
 _CONSTANTS = {
     "integer": ("-1", "0", "1", "2", "3", "5", "6", "1000", "1004", "100000"),
     "decimal": ("-0.01", "0", "0.5", "7.5", "19.99", "500"),
@@ -94,7 +97,9 @@ _BOOLEAN = (
 
 
 class BlockWriter:
-    """Writes a few statements about one column of the unit's own table, or about the unit itself."""
+    """Writes a few statements about one column of the unit's own table,
+    or about the unit itself.
+    """
 
     def __init__(self, draws: Draws) -> None:
         self._draws, self._scalars = draws, ScalarWriter(draws)
@@ -120,7 +125,9 @@ class BlockWriter:
         return [self._statement(column, part) for part in parts]
 
     def _of_other_rows(self, column: Column, parts: list[Part]) -> list[str]:
-        """Statements whose conditions are all on one column of another table, beside the unit's own."""
+        """Statements whose conditions are all on one column of another table,
+        beside the unit's own.
+        """
         draws, home, own = self._draws, self._draws.world.home, self._draws.name()
         source, scope = draws.reaching(draws.private(), draws.name())
         alike = [
@@ -141,7 +148,9 @@ class BlockWriter:
         return lambda name: form.format(c=name, a=low, b=high, all=every)
 
     def _statement(self, column: Column, part: Part) -> str:
-        """The condition where each row must meet it, or in any other place where a statement may have it."""
+        """The condition where each row must meet it,
+        or in any other place where a statement may have it.
+        """
         draws, home = self._draws, self._draws.world.home
         own, unit = draws.name(), home.of_role("unit")
         seen, people = draws.columns(home, own), f"{home.name} {own}"
@@ -198,7 +207,9 @@ class BlockWriter:
         ]
 
     def _apart(self, column: Column, own: str, part: Part) -> list[tuple[str, str]]:
-        """FROM and WHERE with the condition on a column of other rows, which may be those of the same unit."""
+        """FROM and WHERE with the condition on a column of other rows,
+        which may be those of the same unit.
+        """
         draws, home = self._draws, self._draws.world.home
         unit, twin = home.of_role("unit"), draws.name()
         source, scope = draws.reaching(draws.private(), draws.name())

@@ -1,4 +1,6 @@
-"""A database whose limits are just what units have, beside public tables of which a row meets several rows."""
+"""A database whose limits are just what units have,
+beside public tables of which a row meets several rows.
+"""
 
 from __future__ import annotations
 

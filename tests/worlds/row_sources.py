@@ -1,4 +1,6 @@
-"""Generated sources that a statement makes itself: subqueries of joins, a WITH read twice, LATERAL, constants."""
+"""Generated sources that a statement makes itself: subqueries of joins, a WITH read twice,
+LATERAL, constants.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,17 @@ class RowSourceWriter:
         )
 
     def nested(self) -> Clause:
-        """A subquery of a join, of its rows as they are, without repetition, or grouped by the unit."""
+        """A subquery of a join, of its rows as they are, without repetition,
+        or grouped by the unit.
+        """
         inner, seen = self._rows()
         name = self._draws.name()
         return "", f"({inner}) {name}", _under(name, seen), []
 
     def twice(self) -> Clause:
-        """A WITH query that is read twice: joined with itself, put together with itself, or asked for a partner."""
+        """A WITH query that is read twice: joined with itself, put together with itself,
+        or asked for a partner.
+        """
         draws = self._draws
         inner, seen = self._rows()
         common, one, other = draws.name(), draws.name(), draws.name()
@@ -59,7 +65,9 @@ class RowSourceWriter:
                 return ctes, f"{common} {one}", scope, [exists]
 
     def lateral(self) -> Clause:
-        """Beside each row: an aggregate of rows of its unit, these rows, or an aggregate of public rows."""
+        """Beside each row: an aggregate of rows of its unit, these rows,
+        or an aggregate of public rows.
+        """
         draws = self._draws
         source, scope = draws.reaching(draws.private(), draws.name())
         table = draws.world.table("places") if draws.one_in(5) else draws.private()
@@ -129,7 +137,9 @@ class RowSourceWriter:
                 )
 
     def _rows(self) -> tuple[str, list[Seen]]:
-        """A SELECT of the unit, a word and a number of some clause, and its columns without a table."""
+        """A SELECT of the unit, a word and a number of some clause,
+        and its columns without a table.
+        """
         draws = self._draws
         ctes, source, scope, conditions = self._clause()
         unit = unit_column(scope)

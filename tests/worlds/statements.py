@@ -1,4 +1,6 @@
-"""Generated statements over a generated world: the grammar that dpsql answers, with some that it must refuse."""
+"""Generated statements over a generated world: the grammar that dpsql answers,
+with some that it must refuse.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ class Writer:
         return f"{text} GROUP BY {', '.join(keys)}" if keys else text
 
     def _beside_released(self, scope: list[Seen]) -> str:
-        """A comparison with an aggregate of a private table: of all its rows, or of those with a key of the row."""
+        """A comparison with an aggregate of a private table: of all its rows,
+        or of those with a key of the row.
+        """
         table, name = self._draws.private(), self._draws.name()
         inner = self._draws.columns(table, name)
         value = self._draws.pick(

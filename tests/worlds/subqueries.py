@@ -1,4 +1,6 @@
-"""Generated subqueries inside expressions: tied to the row's unit or key, over public rows, now and then neither."""
+"""Generated subqueries inside expressions: tied to the row's unit or key, over public rows,
+now and then neither.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from worlds import Table
 
 
 class SubqueryWriter:
-    """Writes conditions and numbers with subqueries over what is in scope; ``condition`` gives one over a scope."""
+    """Writes conditions and numbers with subqueries over what is in scope;
+    ``condition`` gives one over a scope.
+    """
 
     def __init__(self, draws: Draws, condition: Callable[[list[Seen]], str]) -> None:
         self._draws, self._random, self._name = draws, draws.random, draws.name

@@ -1,4 +1,6 @@
-"""Generated subqueries, tied to the row outside where they should be, where it does not count, or not at all."""
+"""Generated subqueries, tied to the row outside where they should be, where it does not count,
+or not at all.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,11 @@ _LOOSENED = (
 
 
 class TieWriter:
-    """Writes statements whose subqueries have the tie in WHERE, in ON, in one branch, in a part, or nowhere.
+    """Writes statements whose subqueries have the tie in WHERE, in ON, in one branch, in a part,
+    or nowhere.
 
-    Rows outside and inside are most often those of one unit, so that it moves many where rows of several units meet.
+    Rows outside and inside are most often those of one unit,
+    so that it moves many where rows of several units meet.
     """
 
     def __init__(self, draws: Draws) -> None:
@@ -77,7 +81,9 @@ class TieWriter:
         return source, seen, [self._tie(outside, seen)]
 
     def _joined(self, outside: list[Seen]) -> tuple[str, list[Seen], list[str]]:
-        """Two tables on their unit, with the tie to the row outside in ON, where it may not count, or in WHERE."""
+        """Two tables on their unit, with the tie to the row outside in ON,
+        where it may not count, or in WHERE.
+        """
         draws = self._draws
         source, seen = draws.reaching(draws.private(), draws.name())
         table, name = draws.private(), draws.name()
@@ -95,7 +101,9 @@ class TieWriter:
         return text, seen + others, conditions
 
     def _with_part(self, outside: list[Seen]) -> tuple[str, list[Seen], list[str]]:
-        """A table beside a part of its own, on the unit; the tie stands in the part, or outside of it."""
+        """A table beside a part of its own, on the unit; the tie stands in the part,
+        or outside of it.
+        """
         draws = self._draws
         source, seen = draws.reaching(draws.private(), draws.name())
         part, others, conditions = self._part(outside)
@@ -134,7 +142,9 @@ class TieWriter:
         return f" WHERE {found}" if found else ""
 
     def _tie(self, outside: list[Seen], seen: list[Seen]) -> str:
-        """What ties the rows to the one outside: most often their unit, else nothing, a word, or what may be false."""
+        """What ties the rows to the one outside: most often their unit, else nothing, a word,
+        or what may be false.
+        """
         draws = self._draws
         tie = draws.tie(outside, seen)
         if tie is None or draws.one_in(4):

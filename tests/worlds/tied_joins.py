@@ -1,4 +1,6 @@
-"""Generated joins on the unit or on a key: SEMI and ANTI, USING and NATURAL, outer ones and those in parentheses."""
+"""Generated joins on the unit or on a key: SEMI and ANTI, USING and NATURAL,
+outer ones and those in parentheses.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ class TiedJoinWriter:
                 return "", f"({inner}) JOIN {source} ON {tie}", scope + seen, []
 
     def siblings(self) -> Clause:
-        """Two private tables on the unit or on the key that both refer to, of which an outer join may lack one."""
+        """Two private tables on the unit or on the key that both refer to,
+        of which an outer join may lack one.
+        """
         draws = self._draws
         source, scope = self._private()
         table, name = draws.private(), draws.name()
@@ -100,7 +104,8 @@ class TiedJoinWriter:
     def in_a_row(self) -> Clause:
         """Two or three joins, most of them LEFT JOINs, each tied to any table before it.
 
-        WHERE ties two of the tables once more, here and there, where an outer join may lack one of them.
+        WHERE ties two of the tables once more, here and there,
+        where an outer join may lack one of them.
         """
         draws = self._draws
         source, scope = self._private()
@@ -125,7 +130,9 @@ class TiedJoinWriter:
         return "", source, scope, [] if again is None else [again]
 
     def public_right(self) -> Clause:
-        """A RIGHT JOIN with the public table: it keeps its rows, which are nobody's, or those of the private one."""
+        """A RIGHT JOIN with the public table: it keeps its rows, which are nobody's,
+        or those of the private one.
+        """
         draws = self._draws
         source, scope = self._private()
         name = draws.name()

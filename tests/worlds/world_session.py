@@ -129,10 +129,11 @@ def session_on(world: World, ledger: Path) -> Iterator[tuple[Session, WorldEngin
 
 
 class FrozenNoise:
-    """Mechanisms whose outputs depend on nothing but their place: what is left of the data is a leak.
+    """Mechanisms whose outputs depend on nothing but their place:
+    what is left of the data is a leak.
 
-    Where keys are thresholded the rows differ between neighbours, so that there every row gets the same output. Else
-    every fifth one is taken for that of a group without rows.
+    Where keys are thresholded the rows differ between neighbours, so that there every row gets the
+    same output. Else every fifth one is taken for that of a group without rows.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:

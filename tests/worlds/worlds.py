@@ -1,4 +1,6 @@
-"""Private databases for tests: a schema, tables whose rows are SQL literals, and their neighbours."""
+"""Private databases for tests: a schema, tables whose rows are SQL literals,
+and their neighbours.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ NULL = "NULL"
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name, its engine type, its kind (None for keys), whether it is declared nullable."""
+    """A column: its name, its engine type, its kind (None for keys),
+    whether it is declared nullable.
+    """
 
     name: str
     engine: str
@@ -122,7 +126,9 @@ class World:
         return World(self.seed, self.tables, (*self.privacy, ("orphans", "each")))
 
     def place_of(self, table: Table) -> str:
-        """The name under which the rows of a table are stored; statements may read a view of them."""
+        """The name under which the rows of a table are stored;
+        statements may read a view of them.
+        """
         return f'source.{BARE if self.has_orphans and not table.public else "main"}."{table.name}"'
 
     @cached_property
@@ -185,7 +191,9 @@ class World:
         return PostProcessor(self.schema, self.public_rows)
 
     def connect(self, threads: int = 1) -> duckdb.DuckDBPyConnection:
-        """The database as plain DuckDB holds it, under the catalogue name that emitted SQL reads."""
+        """The database as plain DuckDB holds it,
+        under the catalogue name that emitted SQL reads.
+        """
         connection = duckdb.connect(":memory:", config={"threads": threads, **CAREFUL})
         connection.execute("ATTACH ':memory:' AS source; ATTACH ':memory:' AS derived")
         if connection.execute(

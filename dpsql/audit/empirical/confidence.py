@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 
 def surprise(observed: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:
-    """An upper bound of the p-value of counts under a law, with relative entropy as the test statistic.
+    """An upper bound of the p-value of counts under a law,
+    with relative entropy as the test statistic.
 
-    With t = Σ o·ln(o/(n·p)) over k cells the chance of t or more is at most exp(−t)·(e·t/(k − 1))^(k − 1) where
-    t > k − 1 (Agrawal, Finite-sample concentration of the multinomial in relative entropy, 2020).
+    With t = Σ o·ln(o/(n·p)) over k cells the chance of t or more is at most
+    exp(−t)·(e·t/(k − 1))^(k − 1) where t > k − 1 (Agrawal, Finite-sample concentration of the
+    multinomial in relative entropy, 2020).
     """
     total, free = int(observed.sum()), len(observed) - 1
     seen = observed > 0
@@ -32,7 +34,9 @@ def surprise(observed: NDArray[np.int64], probabilities: NDArray[np.float64]) ->
 
 
 def deviation(successes: int, trials: int, probability: float) -> float:
-    """An upper bound of the two-sided p-value of k heads of n coins: 2·exp(−n·KL(k/n ‖ p)), after Chernoff."""
+    """An upper bound of the two-sided p-value of k heads of n coins: 2·exp(−n·KL(k/n ‖ p)),
+    after Chernoff.
+    """
     counts = np.array([successes, trials - successes])
     law = np.array([probability, 1 - probability])
     seen = counts > 0
@@ -45,7 +49,9 @@ def deviation(successes: int, trials: int, probability: float) -> float:
 
 @lru_cache(2**15)
 def least(successes: int, trials: int, tail: float) -> float:
-    """The lower end of Clopper and Pearson: below it, as many successes or more have a chance below ``tail``."""
+    """The lower end of Clopper and Pearson: below it,
+    as many successes or more have a chance below ``tail``.
+    """
     return (
         0.0
         if successes == 0
@@ -54,14 +60,18 @@ def least(successes: int, trials: int, tail: float) -> float:
 
 
 def greatest(successes: int, trials: int, tail: float) -> float:
-    """The upper end of Clopper and Pearson: above it, as many successes or fewer have a chance below ``tail``."""
+    """The upper end of Clopper and Pearson: above it,
+    as many successes or fewer have a chance below ``tail``.
+    """
     return 1 - least(trials - successes, trials, tail)
 
 
 def beta(p: float, a: float, b: float) -> float:
-    """The regularised incomplete beta function I_p(a, b), which is P(X ≥ a) for X binomial (a + b − 1, p).
+    """The regularised incomplete beta function I_p(a, b),
+    which is P(X ≥ a) for X binomial (a + b − 1, p).
 
-    By its continued fraction (Numerical Recipes 6.4, after Lentz), which converges where p < (a + 1)/(a + b + 2).
+    By its continued fraction (Numerical Recipes 6.4, after Lentz),
+    which converges where p < (a + 1)/(a + b + 2).
     """
     if p <= 0 or p >= 1:
         return float(p >= 1)
@@ -88,7 +98,9 @@ def _fraction(p: float, a: float, b: float) -> float:
 
 
 def _reached(rising: Callable[[float], float], tail: float) -> float:
-    """The greatest float below which a rising function of a probability is known to stay under ``tail``."""
+    """The greatest float below which a rising function of a probability is known to stay under
+    ``tail``.
+    """
     low, high = 0.0, 1.0
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if rising(middle) < tail else (low, middle)

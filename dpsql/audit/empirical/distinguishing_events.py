@@ -1,4 +1,5 @@
-"""Features of releases, the event on them that best distinguishes two databases, and the ε that it proves.
+"""Features of releases, the event on them that best distinguishes two databases,
+and the ε that it proves.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -29,9 +30,11 @@ from dpsql.release.released_tables import Released, ReleasedTable
 def features(
     plan: Plan, released: Released, one: Sequence[CoreRows], other: Sequence[CoreRows]
 ) -> list[float]:
-    """The likelihood ratio of the noisy cells, how many groups are shown, then the values of every group.
+    """The likelihood ratio of the noisy cells, how many groups are shown,
+    then the values of every group.
 
-    A value that a release does not show is NaN. All releases of a pair have the same number of features.
+    A value that a release does not show is NaN. All releases of a pair have the same number of
+    features.
     """
     ratio, shown, values = 0.0, 0, list[float]()
     for core, table, here, there in zip(plan.cores, released.tables, one, other, strict=True):
@@ -120,7 +123,8 @@ class DistinguishingEvent:
 class ReleaseClaim:
     """The claimed ε of one release: pure, or of ρ-zCDP with ρ = ε²/2; and its δ.
 
-    ``normal`` tells that the noise is Gaussian on a grid so fine that the bound of the normal distribution holds too.
+    ``normal`` tells that the noise is Gaussian on a grid so fine that the bound of the normal
+    distribution holds too.
     """
 
     pure: bool
@@ -136,10 +140,12 @@ class ReleaseClaim:
         return cls(False, sqrt(2 * cost.rho), float(cost.delta), normal)
 
     def shown(self, inside: int, outside: int, one: int, other: int, tail: float) -> float:
-        """The ε that is proved by the numbers of outputs of ``one`` and ``other`` in the event; 0 if none is.
+        """The ε that is proved by the numbers of outputs of ``one`` and ``other`` in the event;
+        0 if none is.
 
-        Each of the two probabilities is bounded with error ``tail``. Pure: ln((p − δ)/q). By ρ: √(2ρ) for the least ρ
-        with D_α(p − δ ‖ q + δ) <= αρ for all α, and for normal noise Φ⁻¹(p) − Φ⁻¹(q).
+        Each of the two probabilities is bounded with error ``tail``. Pure: ln((p − δ)/q). By ρ:
+        √(2ρ) for the least ρ with D_α(p − δ ‖ q + δ) <= αρ for all α, and for normal noise
+        Φ⁻¹(p) − Φ⁻¹(q).
         """
         p, q = least(inside, one, tail) - self.delta, greatest(outside, other, tail)
         if p <= q:
@@ -165,7 +171,9 @@ def _renyi(p: float, q: float, order: float) -> float:
 
 
 def best_event(claim: ReleaseClaim, one: Outputs, other: Outputs) -> DistinguishingEvent | None:
-    """The tail of a single feature that proves the largest ε on these outputs; None if none proves any."""
+    """The tail of a single feature that proves the largest ε on these outputs;
+    None if none proves any.
+    """
     best, most = None, 0.0
     for feature in range(one.shape[1]):
         pooled = np.concatenate([one[:, feature], other[:, feature]])

@@ -1,4 +1,5 @@
-"""Empirical ε: releases a statement many times on neighbouring databases and bounds its ε from below.
+"""Empirical ε: releases a statement many times on neighbouring databases and bounds its ε from
+below.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -27,7 +28,8 @@ from dpsql.privacy.mechanism import Gaussian
 from dpsql.release.noise_addition import release
 from dpsql.schema import Schema
 
-#: Releases on each side of a pair, and those that are made beforehand to tell how long all will take.
+#: Releases on each side of a pair, and those that are made beforehand to tell how long all will
+#: take.
 DRAWS, _TIMED = 10_000, 100
 #: Releases and the bound that is found in them take so many times what releases alone do.
 _BOUND = 1.25
@@ -45,7 +47,9 @@ _WIDE = 100
 
 @dataclass(frozen=True)
 class NeighbourRelease:
-    """The exact rows of a plan's cores on two neighbours. They are private unless they were made from the claims."""
+    """The exact rows of a plan's cores on two neighbours. They are private unless they were made
+    from the claims.
+    """
 
     name: str
     one: tuple[CoreRows, ...]
@@ -145,7 +149,9 @@ def _pairs(
     units: Sequence[int],
     clock: AuditClock,
 ) -> Iterator[NeighbourRelease]:
-    """First the neighbours that use the claims up, then the neighbours of the data that use most of them."""
+    """First the neighbours that use the claims up,
+    then the neighbours of the data that use most of them.
+    """
     made = _worst_case_neighbours(plan)
     if made is not None:
         yield made
@@ -178,7 +184,8 @@ def _rows_if_complete(exact: Exact) -> tuple[CoreRows, ...] | None:
 
 
 def _worst_case_neighbours(plan: Plan) -> NeighbourRelease | None:
-    """Made-up rows of one group that differ by all that additive claims allow; None without additive noise.
+    """Made-up rows of one group that differ by all that additive claims allow;
+    None without additive noise.
 
     Both groups have enough units to be shown, so that only the noise can tell them apart.
     """

@@ -1,1 +1,3 @@
-"""Compares the exact cells of statements on neighbouring databases with the sensitivities that plans claim."""
+"""Compares the exact cells of statements on neighbouring databases with the sensitivities that
+plans claim.
+"""

@@ -1,4 +1,5 @@
-"""How much of each claim two neighbours use, in exact integers: cells, tree levels, choices of ranks and values.
+"""How much of each claim two neighbours use, in exact integers: cells, tree levels,
+choices of ranks and values.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -78,7 +79,9 @@ class ClaimComparison:
 
 
 def distance(kind: str, mechanism: Laplace | Gaussian, change: Sequence[int]) -> ClaimUsage:
-    """The distance of two vectors in the mechanism's norm, and the distance that it claims at most."""
+    """The distance of two vectors in the mechanism's norm,
+    and the distance that it claims at most.
+    """
     if isinstance(mechanism, Gaussian):
         return ClaimUsage(
             kind, sum(each * each for each in change), mechanism.l2_squared, squared=True
@@ -96,7 +99,9 @@ Listed: TypeAlias = Mapping[str, Any]
 
 
 def levels(tree: TreeMechanism, left: Listed, right: Listed) -> ClaimComparison:
-    """Each level of a tree changes by no more than its noise is made for, and so does each group as a whole."""
+    """Each level of a tree changes by no more than its noise is made for,
+    and so does each group as a whole.
+    """
     nothing: list[dict[int, int]] = [{}] * tree.levels
     one, other = (
         {key: exact_levels(tree, *(listed or _NOTHING_LISTED)) for key, listed in side.items()}
@@ -125,10 +130,11 @@ def levels(tree: TreeMechanism, left: Listed, right: Listed) -> ClaimComparison:
 
 
 def ranks(ranking: QuantileChoices, left: Listed, right: Listed) -> ClaimComparison:
-    """No unit moves any two utilities of a choice further apart, over all groups, than the choice is made for.
+    """No unit moves any two utilities of a choice further apart, over all groups,
+    than the choice is made for.
 
-    Nor does it move the counts around any bin by more than their noise is made for: around the ends of the range and
-    the bins of some rows.
+    Nor does it move the counts around any bin by more than their noise is made for: around the ends
+    of the range and the bins of some rows.
     """
     full = {
         place
@@ -181,7 +187,9 @@ def _around(ranking: QuantileChoices, place: int, left: Listed, right: Listed) -
 
 
 def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimComparison:
-    """No unit moves any two values' counts further apart, over all groups, than their choice is made for."""
+    """No unit moves any two values' counts further apart, over all groups,
+    than their choice is made for.
+    """
     spreads = []
     for key in left.keys() | right.keys():
         one, other = (
@@ -196,7 +204,8 @@ def frequencies(peeling: TopKPeeling, left: Listed, right: Listed) -> ClaimCompa
 
 
 def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> ClaimComparison:
-    """No unit moves the numbers of rows above any size further than the scan is made for, over all groups.
+    """No unit moves the numbers of rows above any size further than the scan is made for,
+    over all groups.
 
     Where the scan takes them for monotone, a unit that comes moves none of them down.
     """
@@ -237,7 +246,9 @@ def _spread(
     spreads: Sequence[int],
     kind: str,
 ) -> ClaimComparison:
-    """What the spreads over groups use of the choice's claim, and whether its rate is within what it costs."""
+    """What the spreads over groups use of the choice's claim,
+    and whether its rate is within what it costs.
+    """
     if isinstance(choice, ConcentratedExponential):
         use = ClaimUsage(
             kind, sum(each * each for each in spreads), choice.spread_squared, squared=True
@@ -258,7 +269,9 @@ TURNS = (Fraction(1, 4), Fraction(1, 2), Fraction(9, 10))
 
 
 def with_fallback(either: QuantilesWithFallback, left: Listed, right: Listed) -> ClaimComparison:
-    """The count of rows, the choices and the tree change by no more, over all groups, than each is made for."""
+    """The count of rows, the choices and the tree change by no more, over all groups,
+    than each is made for.
+    """
     change = [
         _rows(either, left, key) - _rows(either, right, key) for key in left.keys() | right.keys()
     ]
@@ -280,7 +293,9 @@ def with_fallback(either: QuantilesWithFallback, left: Listed, right: Listed) ->
 
 
 def splits(recursion: QuantileRecursion, left: Listed, right: Listed) -> ClaimComparison:
-    """All choices of a level together move no further than one of them is made for, whatever was drawn before."""
+    """All choices of a level together move no further than one of them is made for,
+    whatever was drawn before.
+    """
     listed = [each or _NOTHING_LISTED for side in (left, right) for each in side.values()]
     near = sorted({place for places, _ in listed for place in places} | {0, recursion.bins - 1})
     found = ClaimComparison()
@@ -334,7 +349,9 @@ def _range(
     there: NDArray[np.int64],
     broad: NDArray[np.int64],
 ) -> int:
-    """How far apart the utilities of any two candidates move, each of which stands for so many in a row."""
+    """How far apart the utilities of any two candidates move,
+    each of which stands for so many in a row.
+    """
     ends = [np.cumsum(each) for each in (wide, broad)]
     last = np.union1d(*ends) - 1
     change = (

@@ -1,4 +1,5 @@
-"""Compares the exact cells of one core on two neighbours with the sensitivities that its plan claims.
+"""Compares the exact cells of one core on two neighbours with the sensitivities that its plan
+claims.
 
 Proved in ``docs/proofs/audit.md``.
 """
@@ -42,7 +43,9 @@ from dpsql.sql.ir.core import (
 
 @dataclass(frozen=True)
 class NeighbourRows:
-    """The exact rows of a core on one database, by key: counts first, then the bins of histograms."""
+    """The exact rows of a core on one database, by key: counts first,
+    then the bins of histograms.
+    """
 
     rows: dict[str, tuple[Any, ...]]
     counts: int
@@ -69,7 +72,9 @@ def counted(core: CorePlan) -> int:
 
 
 def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
-    """How much the rows of two neighbours use of each claim, and the differences that no claim covers."""
+    """How much the rows of two neighbours use of each claim,
+    and the differences that no claim covers.
+    """
     left, right = NeighbourRows.of(core, one), NeighbourRows.of(core, other)
     if core.selection is None and left.rows.keys() != right.rows.keys():
         return ClaimComparison((), ("public keys differ between neighbours",))
@@ -135,7 +140,8 @@ def cell_kind(cell: Cell, noise: Mechanism) -> str:
 
 
 def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> ClaimComparison:
-    """Whether a unit counts once in each of at most so many groups, and alone in groups that one database lacks.
+    """Whether a unit counts once in each of at most so many groups,
+    and alone in groups that one database lacks.
 
     Where it has weights, it weighs no more in those groups than their number allows.
     """

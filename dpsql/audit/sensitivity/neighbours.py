@@ -1,4 +1,5 @@
-"""The owner's database with one unit left out, on which emitted SQL runs unchanged; the data are never written.
+"""The owner's database with one unit left out, on which emitted SQL runs unchanged;
+the data are never written.
 
 The unit of a row is found by following the schema's references. Proved in ``docs/proofs/audit.md``.
 """
@@ -26,7 +27,9 @@ from dpsql.sql.binder.sources.derived_tables import DerivedQuery
 
 
 def without_lost(schema: Schema, table: str) -> str:
-    """The SQL of a table without the rows of the units in ``audit.main.lost``; rows without a unit stay."""
+    """The SQL of a table without the rows of the units in ``audit.main.lost``;
+    rows without a unit stay.
+    """
     if schema.tables[table].public:
         return f'SELECT * FROM data.main."{table}"'
     owner = schema.row_owner(table)
@@ -100,10 +103,11 @@ _CONFIG = {
 
 
 class NeighbourDatabases:
-    """A DuckDB of the audit: ``data`` is the owner's database, read-only, and ``source`` its views without one unit.
+    """A DuckDB of the audit: ``data`` is the owner's database, read-only,
+    and ``source`` its views without one unit.
 
-    The SQL of a plan names ``source``, as in the engine, so it runs here unchanged. Units have numbers; their values
-    stay in the in-memory database ``audit``.
+    The SQL of a plan names ``source``, as in the engine, so it runs here unchanged. Units have
+    numbers; their values stay in the in-memory database ``audit``.
     """
 
     def __init__(self, schema: Schema) -> None:
@@ -141,9 +145,9 @@ class NeighbourDatabases:
     def choose(self, most: int, seed: int) -> list[int]:
         """Choose units to leave out; the result has their numbers.
 
-        They are those with most rows in each table, those with rows in one table alone, those with the least and
-        greatest values of columns, and random ones, ``most`` in all. Those with most rows are always chosen, even if
-        they are more than ``most``.
+        They are those with most rows in each table, those with rows in one table alone, those with
+        the least and greatest values of columns, and random ones, ``most`` in all. Those with most
+        rows are always chosen, even if they are more than ``most``.
         """
         run = self._connection.execute
         run("DELETE FROM audit.main.chosen")

@@ -104,7 +104,8 @@ class Planner:
     def plan(self, text: str, epsilon: Fraction | None = None) -> Plan:
         """The plan of a statement, with stand-in values for its parameters.
 
-        Raises the DatabaseError of a session with dialect options for people if both kinds of session refuse it.
+        Raises the DatabaseError of a session with dialect options for people if both kinds of
+        session refuse it.
         """
         refusal: DatabaseError | None = None
         for session in self._sessions:
@@ -139,7 +140,9 @@ def _planned(session: Session, text: str) -> Plan:
 
 
 def require_answered(planner: Planner, texts: Sequence[str]) -> None:
-    """Raise ProgrammingError if any statement is refused under the schema; it has all refusals with their hints."""
+    """Raise ProgrammingError if any statement is refused under the schema;
+    it has all refusals with their hints.
+    """
     refusals: list[str] = []
     for text in texts:
         try:

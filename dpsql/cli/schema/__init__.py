@@ -1,4 +1,6 @@
-"""``dpsql schema``: draft a schema file, check it, find what it leaves open, publish its JSON Schema."""
+"""``dpsql schema``: draft a schema file, check it, find what it leaves open,
+publish its JSON Schema.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,9 @@ def schema() -> None:
 def init(source: str, ask: bool, output: Path | None) -> None:
     """Draft a schema file for SOURCE from its names, types and keys.
 
-    SOURCE is a DuckDB or SQLite file, a Parquet or CSV file, a folder of these, or a glob in quotes, on this machine or
-    at s3:// or https://. The rows of CSV files are read to guess types; no value of them is written. Of other sources
-    no row is read.
+    SOURCE is a DuckDB or SQLite file, a Parquet or CSV file, a folder of these, or a glob in
+    quotes, on this machine or at s3:// or https://. The rows of CSV files are read to guess types;
+    no value of them is written. Of other sources no row is read.
     """
     from dpsql.engines.opening import drafted_catalog
     from dpsql.schema import draft, loads
@@ -61,7 +63,9 @@ def init(source: str, ask: bool, output: Path | None) -> None:
 @SCHEMA
 @click.pass_context
 def check(ctx: click.Context, schema: Path) -> None:
-    """Tell what is wrong, loose or worth knowing in a schema file; exit code 2 where something is wrong."""
+    """Tell what is wrong, loose or worth knowing in a schema file;
+    exit code 2 where something is wrong.
+    """
     from dpsql.cli.host_warnings import LEDGER_WITH_DATA, ledger_is_with_data
     from dpsql.engines.opening import catalog_of
     from dpsql.schema import Finding, load

@@ -1,4 +1,6 @@
-"""``dpsql schema init --ask``: the questions that a draft leaves open, asked with what each answer costs."""
+"""``dpsql schema init --ask``: the questions that a draft leaves open,
+asked with what each answer costs.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +18,15 @@ from dpsql.schema.catalog import Catalog
 from dpsql.schema.privacy import Privacy
 from dpsql.schema.table import MAX_LIMIT
 
-#: Limits whose cost is told before one is chosen, and what is proposed for a table with several rows of a unit.
+#: Limits whose cost is told before one is chosen,
+#: and what is proposed for a table with several #: rows of a unit.
 _LIMITS, _USUAL = (1, 3, 10, 30, 100), 10
 
 
 def choose(catalog: Catalog, error_of: Callable[[Privacy, int], float]) -> Choices:
-    """What the owner says: unit, public tables, how the others lead to the unit, budget, and limits."""
+    """What the owner says: unit, public tables, how the others lead to the unit, budget,
+    and limits.
+    """
     tables = plain_tables(catalog)
     guesses = guessed(tables)
     for table in tables:
@@ -39,7 +44,9 @@ def _tell(text: str) -> None:
 
 
 def _ask(question: str, default: str, read: Callable[[str], Any]) -> Any:
-    """The answer, once it can be read; what is wrong with one is told, and the question is asked again."""
+    """The answer, once it can be read; what is wrong with one is told,
+    and the question is asked again.
+    """
     while True:
         try:
             return read(click.prompt(question, default=default, err=True, type=str).strip())
@@ -66,7 +73,9 @@ def _unit(tables: Sequence[PlainTable], guesses: Guesses) -> str:
 def _tables(
     tables: Sequence[PlainTable], unit: str, guesses: Guesses
 ) -> tuple[frozenset[str], frozenset[str], Mapping[str, Mapping[str, str]]]:
-    """Which tables are public, which are left out, and the references that are kept of the others."""
+    """Which tables are public, which are left out,
+    and the references that are kept of the others.
+    """
     home = unit.partition(".")[0]
     _tell(
         "\nWhich tables are public knowledge, row by row: shops, products, days? Answer n where you are not sure."
@@ -97,7 +106,9 @@ def _tables(
 
 
 def _left_out(ways: Mapping[str, dict[str, str] | None]) -> frozenset[str]:
-    """The tables that have no way to the unit, and those whose only way leads through such a one."""
+    """The tables that have no way to the unit,
+    and those whose only way leads through such a one.
+    """
     lost = {name for name, way in ways.items() if way is None}
     while True:
         more = {
@@ -117,7 +128,9 @@ def _way(
     references: Mapping[str, Mapping[str, str]],
     public: Collection[str],
 ) -> dict[str, str] | None:
-    """The one reference by which a private table's rows are somebody's; None where the table is left out."""
+    """The one reference by which a private table's rows are somebody's;
+    None where the table is left out.
+    """
     home = unit.partition(".")[0]
     private = {name: found for name, found in references.items() if name not in public}
     ways = {

@@ -1,4 +1,6 @@
-"""``dpsql schema tune``: limits and bounds found privately, once, for a stated share of the budget."""
+"""``dpsql schema tune``: limits and bounds found privately, once,
+for a stated share of the budget.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 SHARE = "1/10"
 #: What is told of counts before they are charged.
 COUNTED: dict[Sought, str] = {"rows per unit": "Rows of units are", "high": "Values of units are"}
-#: What is said of the limit of a table whose key is the unit's column, and of bounds that are automatic.
+#: What is said of the limit of a table whose key is the unit's column,
+#: and of bounds that are #: automatic.
 ALONE, AUTOMATIC = (
     "a unit has one row, as its column is the key",
     "are found when a statement needs them",
@@ -227,7 +230,9 @@ def _write_fields(schema: Path, found: list[tuple[Tuned, str]]) -> None:
 
 
 def _free(wanted: MissingLimits) -> list[tuple[Tuned, str]]:
-    """Fields that are written for nothing, with what is said of them: a single row of a unit, automatic bounds."""
+    """Fields that are written for nothing, with what is said of them:
+    a single row of a unit, automatic bounds.
+    """
     from dpsql.schema.authoring.missing_limits import ROWS
     from dpsql.schema.authoring.write_limits import Tuned
 

@@ -1,6 +1,8 @@
-"""The owner's data in DuckDB, attached read-only as ``source`` and locked down: only what was planned runs in it.
+"""The owner's data in DuckDB, attached read-only as ``source`` and locked down:
+only what was planned runs in it.
 
-Proved in ``docs/proofs/stability.md``, ``docs/proofs/execution.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/stability.md``, ``docs/proofs/execution.md`` and
+``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
@@ -49,7 +51,8 @@ CONFIG: dict[str, Any] = {
     "max_expression_depth": "1000",
 }
 
-#: Where each chunk of each column begins, its bytes and values, and the rows of its group, as a footer says.
+#: Where each chunk of each column begins, its bytes and values, and the rows of its group,
+#: as a #: footer says.
 _CHUNKS: Final = """
     SELECT least(coalesce(nullif(dictionary_page_offset, 0), data_page_offset), data_page_offset),
         total_compressed_size, num_values, row_group_num_rows
@@ -58,10 +61,12 @@ _CHUNKS: Final = """
 
 
 class OpenedSource:
-    """One version of a source under the name ``source``, and a database ``derived`` in memory beside it.
+    """One version of a source under the name ``source``,
+    and a database ``derived`` in memory beside it.
 
-    ``connect`` gives a DuckDB in memory with the settings that it is told; ``held`` has what is held of the source
-    already. Raises NotOpened, or an UnfitColumn where statements could fail on the data or mean what they must not.
+    ``connect`` gives a DuckDB in memory with the settings that it is told; ``held`` has what is
+    held of the source already. Raises NotOpened, or an UnfitColumn where statements could fail on
+    the data or mean what they must not.
     """
 
     def __init__(
@@ -97,7 +102,9 @@ class OpenedSource:
 
     @property
     def _is_read_at_once(self) -> bool:
-        """Whether files are read while they are attached, to be copied or compared: a write must show from then on."""
+        """Whether files are read while they are attached, to be copied or compared:
+        a write must show from then on.
+        """
         tables = self._source.tables.values()
         return self._source.kind == "sqlite" or any(
             each.kind == "csv" or len(each.files or ()) > 1 for each in tables
@@ -106,8 +113,9 @@ class OpenedSource:
     def _attach(self) -> None:
         files = [file for _, files in self._parquet for file in files]
         if self._source.kind == "files":
-            # DuckDB asks where a descriptor's file is by now. Of a file that was replaced DuckDB 2.0.1 takes what the
-            # kernel says, a path with a mark behind it; older versions take the descriptor's own name.
+            # DuckDB asks where a descriptor's file is by now. Of a file that was replaced DuckDB
+            # 2.0.1 takes what the kernel says, a path with a mark behind it; older versions take
+            # the descriptor's own name.
             replaced = [f"{path} (deleted)" for path in self.held.paths]
             places = [*(file.place for file in files), *self.held.paths, *replaced]
             self._connected.execute(f"SET allowed_paths = [{', '.join(map(quoted, places))}]")
@@ -123,18 +131,23 @@ class OpenedSource:
         return [(name, table.files or ()) for name, table in found if table.kind == "parquet"]
 
     def _require_whole(self) -> None:
-        """A file that is not as its footer says would fail statements after their charge; no row has a say in that."""
+        """A file that is not as its footer says would fail statements after their charge;
+        no row has a say in that.
+        """
         for place in (file.place for _, files in self._parquet for file in files):
             try:
                 chunks = self._connected.execute(_CHUNKS.format(quoted(place))).fetchall()
             except (duckdb.InvalidInputException, duckdb.ConversionException):
-                continue  # the footer sums up a text or a moment that is none, of a column that nobody reads
+                # the footer sums up a text or a moment that is none, of a column that nobody reads
+                continue
             with open(place, "rb") as file:  # noqa: PTH123 (a descriptor's own name)
                 if not is_whole(file, file.seek(0, os.SEEK_END), chunks):
                     raise NotOpened
 
     def _require_unique_parents(self) -> None:
-        """A key on the way to the unit must be unique, or a row would have two units (`docs/proofs/stability.md`)."""
+        """A key on the way to the unit must be unique,
+        or a row would have two units (`docs/proofs/stability.md`).
+        """
         for parent, column in self._source.unique:
             row = self._connected.execute(
                 f'SELECT count("{column}") = count(DISTINCT "{column}") FROM source.main."{parent}"'
@@ -143,8 +156,8 @@ class OpenedSource:
                 raise NotUnique(parent, column)
 
     def _require_readable(self) -> None:
-        """Other writers of Parquet check neither texts nor moments, and what the engine cannot read would fail each
-        statement that reads it."""
+        """Other writers of Parquet check neither texts nor moments, and what the engine cannot read
+        would fail each statement that reads it."""
         for table, column in self._source.written:
             try:
                 self._connected.execute(
@@ -192,7 +205,9 @@ class OpenedCursor:
     def rows(
         self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]
     ) -> list[ValueRows]:
-        """The rows of each core, once the derived tables are there; Changed where the data were written meanwhile."""
+        """The rows of each core, once the derived tables are there;
+        Changed where the data were written meanwhile.
+        """
         for table, rows in derived:
             put_derived(self._cursor, table, rows)
         found = [self._core(core) for core in cores]
@@ -228,7 +243,8 @@ def _require_unchanged(held: HeldFiles) -> None:
 
 
 def encipher(connection: duckdb.DuckDBPyConnection) -> None:
-    """Have DuckDB encipher what it spills, by a key that it keeps in memory; a DuckDB that cannot is not used.
+    """Have DuckDB encipher what it spills, by a key that it keeps in memory;
+    a DuckDB that cannot is not used.
 
     DuckDB 2.0 knows the first setting, and does not list it.
     """
@@ -236,7 +252,9 @@ def encipher(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection) -> None:
-    """Take files, extensions and settings from a DuckDB, in which all is attached that it will read."""
+    """Take files, extensions and settings from a DuckDB,
+    in which all is attached that it will read.
+    """
     connection.execute("SET enable_external_access = false")
     if _has_setting(connection, "error_on_division_by_zero"):
         connection.execute("SET error_on_division_by_zero = false")
@@ -244,7 +262,9 @@ def lock_down(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def put_derived(cursor: duckdb.DuckDBPyConnection, table: DerivedTable, rows: ValueRows) -> None:
-    """The rows as a table of the database ``derived``, in the types that the plan has for it; NaN is NULL."""
+    """The rows as a table of the database ``derived``, in the types that the plan has for it;
+    NaN is NULL.
+    """
     columns = ", ".join(f"c{place} {sql_type}" for place, sql_type in enumerate(table.types))
     cursor.execute(f'CREATE OR REPLACE TABLE derived.main."{table.name}" ({columns})')
     if rows:

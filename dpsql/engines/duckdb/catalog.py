@@ -31,8 +31,8 @@ from dpsql.schema import Schema
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 from dpsql.schema.names import fold
 
-#: Reads the facts of a file of a kind at a path; of CSV also how it is written, of a database of which tables, None
-#: for all. NotOpened where it is none.
+#: Reads the facts of a file of a kind at a path; of CSV also how it is written, of a database of
+#: which tables, None for all. NotOpened where it is none.
 CatalogReader: TypeAlias = Callable[
     [str, str, CsvText, Collection[str] | None], Sequence[ValueRows]
 ]
@@ -49,7 +49,9 @@ def facts(
     tables: Collection[str] | None,
     held: HeldFiles | None = None,
 ) -> Sequence[ValueRows]:
-    """The facts, read in this process; of the file that is held from then on, where ``held`` is given."""
+    """The facts, read in this process; of the file that is held from then on,
+    where ``held`` is given.
+    """
     return (
         source_facts(path, kind, csv, tables)
         if held is None
@@ -60,7 +62,8 @@ def facts(
 def read_catalog(
     source: str | Path, read: CatalogReader = facts, tables: Collection[str] | None = None
 ) -> Catalog:
-    """The catalogue of all that lies at a source, or of these tables of a database, by their folded names.
+    """The catalogue of all that lies at a source, or of these tables of a database,
+    by their folded names.
 
     SchemaError where that is nothing which dpsql reads.
     """
@@ -77,7 +80,9 @@ def read_catalog(
 
 
 def declared_catalog(schema: Schema, read: CatalogReader = facts) -> Catalog:
-    """The tables that a schema declares, as the catalogue of its source has them, and the names of all others."""
+    """The tables that a schema declares, as the catalogue of its source has them,
+    and the names of all others.
+    """
     path = schema.source_pattern
     _require_source(str(path), path)
     if source_kind(path) != "files":
@@ -193,11 +198,12 @@ def _key(constraints: ValueRows) -> tuple[str, ...]:
 
 
 def _computed_columns(bare: str, defaults: list[str]) -> set[str]:
-    """Which of a table's columns with an expression are generated from it rather than only filled in by it.
+    """Which of a table's columns with an expression are generated from it rather than only filled
+    in by it.
 
-    The catalogue tells the two apart in the table's definition alone (``bare``: upper case, no quoted text), where they
-    stand in the order of the columns.
-    Where that order cannot be read, all of them count as generated, which refuses too many rather than too few.
+    The catalogue tells the two apart in the table's definition alone (``bare``: upper case, no
+    quoted text), where they stand in the order of the columns. Where that order cannot be read, all
+    of them count as generated, which refuses too many rather than too few.
     """
     marks = re.findall(r"GENERATED ALWAYS AS|\bDEFAULT\s*\(", bare)
     if len(marks) != len(defaults):
@@ -237,7 +243,9 @@ def _sqlite_file(
 def _sqlite_references(
     parents: ValueRows, key_of: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, str]]:
-    """The foreign keys of one column; one without a column of the parent refers to its primary key."""
+    """The foreign keys of one column;
+    one without a column of the parent refers to its primary key.
+    """
     width = Counter(number for *_, number in parents)
     return {
         column: (parent, theirs or key_of[parent][0])
@@ -273,7 +281,9 @@ def _file_table(name: str, place: Path, read: CatalogReader, csv: CsvText) -> Ca
 
 
 def _drafted_table(name: str, place: Path, read: CatalogReader) -> CatalogTable:
-    """A table of files where nobody has said how CSV is written: by letters of UTF-8, or else of Latin-1."""
+    """A table of files where nobody has said how CSV is written: by letters of UTF-8,
+    or else of Latin-1.
+    """
     csv = csv_of(str(place))
     try:
         return _file_table(name, place, read, csv)

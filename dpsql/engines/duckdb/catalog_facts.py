@@ -1,4 +1,5 @@
-"""The facts of a source's catalogue as the engine tells them: names, types and keys, read without reading a row.
+"""The facts of a source's catalogue as the engine tells them: names, types and keys,
+read without reading a row.
 
 Proved in ``docs/proofs/process.md``.
 """
@@ -21,7 +22,8 @@ from dpsql.engines.files.held_files import HeldFiles
 from dpsql.engines.files.table_files import with_journal
 from dpsql.engines.source import RFC_4180, CsvText, NotOpened, ValueRows
 
-#: The tables and views of a DuckDB file; what follows is asked of some of them by their names, ``$names``.
+#: The tables and views of a DuckDB file;
+#: what follows is asked of some of them by their names, #: ``$names``.
 _NAMES = """
     SELECT table_name FROM duckdb_tables()
     WHERE NOT internal AND database_name = current_database() AND schema_name = 'main'
@@ -70,8 +72,8 @@ def source_facts(
 ) -> list[ValueRows]:
     """What the catalogue of a file of the kind says; NotOpened where it is none.
 
-    Of a database the names of all tables are read, and the rest of those that ``tables`` has, folded; None stands for
-    all of them.
+    Of a database the names of all tables are read, and the rest of those that ``tables`` has,
+    folded; None stands for all of them.
     """
     match kind:
         case "database":
@@ -104,7 +106,9 @@ def held_facts(
 
 
 def _database_facts(path: str, tables: Collection[str] | None) -> list[ValueRows]:
-    """Columns, tables, views, constraints, macros, fields and the names of other tables of a DuckDB file."""
+    """Columns, tables, views, constraints, macros,
+    fields and the names of other tables of a DuckDB file.
+    """
     try:
         with duckdb.connect(path, read_only=True, config=CONFIG) as connection:
             wanted, others = _parted(connection.execute(_NAMES).fetchall(), tables)
@@ -133,7 +137,9 @@ def _parted(names: ValueRows, tables: Collection[str] | None) -> tuple[list[str]
 
 
 def _parquet_facts(path: str) -> list[ValueRows]:
-    """Names and types of the columns of a Parquet file, and of the fields of those that are STRUCTs."""
+    """Names and types of the columns of a Parquet file,
+    and of the fields of those that are STRUCTs.
+    """
     try:
         with duckdb.connect(":memory:", config=CONFIG) as connection:
             found = connection.execute(
@@ -155,7 +161,9 @@ def _fields(path: tuple[str, ...], sql_type: Any) -> Iterator[tuple[list[str], s
 
 
 def _csv_facts(path: str, csv_text: CsvText, packed: bool) -> list[ValueRows]:
-    """The names of the columns of a CSV file, from its first line; it says nothing of their types."""
+    """The names of the columns of a CSV file, from its first line;
+    it says nothing of their types.
+    """
     try:
         return [[(name, "") for name in csv_names(path, packed, csv_text)]]
     except (OSError, EOFError, zlib.error, csv.Error):
@@ -163,7 +171,9 @@ def _csv_facts(path: str, csv_text: CsvText, packed: bool) -> list[ValueRows]:
 
 
 def _sqlite_facts(path: str, wanted: Collection[str] | None) -> list[ValueRows]:
-    """Columns, tables, views, keys, foreign keys and the names of other tables of an SQLite file."""
+    """Columns, tables, views, keys, foreign keys and the names of other tables of an SQLite
+    file.
+    """
     try:
         with closing(open_sqlite(path)) as connection:
             listed = connection.execute(_SQLITE_TABLES).fetchall()

@@ -1,4 +1,5 @@
-"""What an engine would say of a plan's SQL, asked before the charge: on empty tables, so that nothing of it is data.
+"""What an engine would say of a plan's SQL, asked before the charge: on empty tables,
+so that nothing of it is data.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -29,7 +30,8 @@ TableTypes = dict[str, dict[str, str]]
 
 
 class DryRun:
-    """Tables of the owner's names and types without a row, in a DuckDB with the engine's settings; opened when needed.
+    """Tables of the owner's names and types without a row,
+    in a DuckDB with the engine's settings; opened when needed.
 
     Any thread may use it.
     """
@@ -40,7 +42,9 @@ class DryRun:
         self._opener, self._passed = 0, dict[bytes, None]()
 
     def require(self, stages: Iterable[tuple[Sequence[DerivedTable], Sequence[CoreSql]]]) -> None:
-        """StatementError (E_LIMITS) where the engine would not parse, check, bind or plan some core of the stages."""
+        """StatementError (E_LIMITS) where the engine would not parse, check,
+        bind or plan some core of the stages.
+        """
         derived: list[DerivedTable] = []
         for made, cores in stages:
             derived += made

@@ -28,7 +28,8 @@ _EMITTED_FUNCTIONS = frozenset(
 )
 
 
-#: Every kind of expression, and every other part of a query, that emitted SQL is made of, as the parser calls it.
+#: Every kind of expression, and every other part of a query, that emitted SQL is made of,
+#: as the #: parser calls it.
 _CLASSES = frozenset(
     "BETWEEN CASE CAST COLUMN_REF COMPARISON CONJUNCTION CONSTANT FUNCTION OPERATOR STAR SUBQUERY TYPE WINDOW".split()
 )
@@ -38,7 +39,8 @@ _PARTS = frozenset(
 )
 
 
-#: The levels of the parser's answer that are read, far below what Python reads, and those that a dry run keeps free.
+#: The levels of the parser's answer that are read, far below what Python reads,
+#: and those that a #: dry run keeps free.
 MOST_LEVELS: Final = 700
 SPARE: Final = 60
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -54,9 +56,11 @@ def require_planned(
     *,
     spare: int = 0,
 ) -> None:
-    """Ask the engine's own parser what the SQL touches; anything but the planned tables and known parts stops it.
+    """Ask the engine's own parser what the SQL touches;
+    anything but the planned tables and known parts stops it.
 
-    What passes with levels to ``spare`` passes also where the caller's own stack is that much deeper.
+    What passes with levels to ``spare`` passes also where the caller's own stack is that much
+    deeper.
     """
     if not sql.isascii() or not sql.isprintable():
         raise ExecutionFailed
@@ -105,7 +109,9 @@ def require_planned(
 
 
 def _nodes(answer: str, spare: int) -> list[dict[str, Any]]:
-    """Every object in the parser's answer, itself last; ExecutionFailed where it is nested beyond `MOST_LEVELS`."""
+    """Every object in the parser's answer, itself last;
+    ExecutionFailed where it is nested beyond `MOST_LEVELS`.
+    """
     brackets = _FLAT.sub("", _STRING.sub("", answer))
     if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MOST_LEVELS:
         raise ExecutionFailed

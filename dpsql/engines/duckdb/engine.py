@@ -1,6 +1,8 @@
-"""DuckDB as the engine: it runs what was charged and nothing else, in this process or in one of its own.
+"""DuckDB as the engine: it runs what was charged and nothing else,
+in this process or in one of its own.
 
-Proved in ``docs/proofs/execution.md``, ``docs/proofs/stability.md`` and ``docs/proofs/versions.md``.
+Proved in ``docs/proofs/execution.md``, ``docs/proofs/stability.md`` and
+``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ from dpsql.sql.emit.duckdb import DUCKDB
 
 
 class DuckDBEngine:
-    """The owner's data in a database file, or in files of rows; ``opens`` opens them, in this process or another."""
+    """The owner's data in a database file, or in files of rows; ``opens`` opens them,
+    in this process or another.
+    """
 
     dialect: Final[Dialect] = DUCKDB
 
@@ -64,17 +68,23 @@ class DuckDBEngine:
         self._dry = DryRun(tables_of(schema))
 
     def dry_run(self, plan: Plan) -> None:
-        """What parsing, checking, binding and planning say of the plan's SQL on empty tables; the data are not near."""
+        """What parsing, checking, binding and planning say of the plan's SQL on empty tables;
+        the data are not near.
+        """
         self._dry.require(
             (list(map(derived_table, stage.derived)), core_sqls(stage)) for stage in plan.stages
         )
 
     def hold(self, opening: Callable[[], None] = lambda: None) -> DuckDBVersion:
-        """The version of the data as they are now, opened where it was not: ``opening`` is called before that."""
+        """The version of the data as they are now, opened where it was not:
+        ``opening`` is called before that.
+        """
         return DuckDBVersion(self, self._data.hold(opening))
 
     def run(self, charge: Charge[Plan], held: DuckDBVersion | None = None) -> DuckDBReading:
-        """The reading of a plan that was paid for, of the version that is held, or of one that it holds itself."""
+        """The reading of a plan that was paid for, of the version that is held,
+        or of one that it holds itself.
+        """
         plan, seconds = charge.redeem(), float(self._schema.engine.seconds)
         if held is not None:
             return DuckDBReading(plan, held.data, seconds)
@@ -97,14 +107,18 @@ class DuckDBEngine:
     def public_count(
         self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
     ) -> int:
-        """The number that the SQL gives, which may read these tables; they are public, so no charge is needed."""
+        """The number that the SQL gives, which may read these tables; they are public,
+        so no charge is needed.
+        """
         (number,) = self.public_row(sql, tables, opening)
         return int(number)  # type: ignore[call-overload,no-any-return]
 
     def public_row(
         self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
     ) -> Sequence[object]:
-        """The one row that the SQL gives, which may read these tables; they are public, so no charge is needed."""
+        """The one row that the SQL gives, which may read these tables; they are public,
+        so no charge is needed.
+        """
         rows = self._looked_up(sql, tables, opening)
         if len(rows) != 1:
             raise ExecutionFailed
@@ -113,7 +127,9 @@ class DuckDBEngine:
     def public_column(
         self, sql: str, tables: frozenset[str], opening: Callable[[], None] = lambda: None
     ) -> list[object]:
-        """The values of the one column that the SQL gives, which may read these tables; they are public."""
+        """The values of the one column that the SQL gives, which may read these tables;
+        they are public.
+        """
         return [value for (value,) in self._looked_up(sql, tables, opening)]
 
     def _looked_up(
@@ -132,7 +148,9 @@ class DuckDBEngine:
         raise ExecutionFailed("public tables could not be read; nothing was charged")
 
     def _holds(self, opening: Callable[[], None]) -> Iterator[HeldData]:
-        """The version of now, and once more if its engine has died meanwhile: what is public may be read again."""
+        """The version of now, and once more if its engine has died meanwhile:
+        what is public may be read again.
+        """
         first = self._data.hold(opening)
         yield first
         if not first.alive:
@@ -145,7 +163,9 @@ class DuckDBEngine:
 
 
 class DuckDBVersion:
-    """One version of the data, for all that is charged together; it stays open until this is left."""
+    """One version of the data, for all that is charged together;
+    it stays open until this is left.
+    """
 
     def __init__(self, engine: DuckDBEngine, data: HeldData) -> None:
         self._engine, self.data = engine, data
@@ -219,8 +239,8 @@ def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
 
 
 def _columns_to_verify(schema: Schema, name: str) -> list[tuple[str, str]]:
-    """The columns of a private table in which Parquet may hold what the engine cannot read, moments first: where its
-    file sums up one that is none, no column of it is read."""
+    """The columns of a private table in which Parquet may hold what the engine cannot read, moments
+    first: where its file sums up one that is none, no column of it is read."""
     table = schema.tables[name]
     columns = [
         (its.type.facts.doubtful_in_parquet, column) for column, its in table.columns.items()
@@ -233,7 +253,8 @@ def _columns_to_verify(schema: Schema, name: str) -> list[tuple[str, str]]:
 
 
 def opened(opens: Callable[[DataSource], Data], source: DataSource) -> Data:
-    """The source, opened; SchemaError where a column or a table of it is unfit, with what its owner can do.
+    """The source, opened; SchemaError where a column or a table of it is unfit,
+    with what its owner can do.
 
     OperationalError where it cannot be opened; what the engine said of it reaches nobody.
     """
@@ -247,7 +268,9 @@ def opened(opens: Callable[[DataSource], Data], source: DataSource) -> Data:
 
 
 def not_opened(error: NotOpened | EngineDied) -> OperationalError:
-    """The error for data that cannot be opened; what the engine said of it goes to the owner's log alone."""
+    """The error for data that cannot be opened;
+    what the engine said of it goes to the owner's log alone.
+    """
     with statement_incident() as number:
         record("opening the data", error)
     failure = OperationalError(

@@ -35,10 +35,11 @@ FAULTS = (duckdb.FatalException, duckdb.InternalException)
 
 
 class LocalData(Versions["LocalVersion"]):
-    """A source that this process has opened, and opens again where it changed or DuckDB has had a fault of its own.
+    """A source that this process has opened,
+    and opens again where it changed or DuckDB has had a fault of its own.
 
-    NotOpened, NotUnique or NotReadable where it cannot be opened at first. What is opened later must have the catalogue
-    that ``fits`` wants; ``held`` has what is held of the source already.
+    NotOpened, NotUnique or NotReadable where it cannot be opened at first. What is opened later
+    must have the catalogue that ``fits`` wants; ``held`` has what is held of the source already.
     """
 
     def __init__(
@@ -132,7 +133,8 @@ class LocalCursor:
     def rows(
         self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]
     ) -> Sequence[ValueRows]:
-        """The rows of each core; after a fault of DuckDB's own the data are open again before it is told.
+        """The rows of each core; after a fault of DuckDB's own the data are open again before it is
+        told.
 
         The fault is an EngineDied in every statement that it ends.
         """

@@ -1,4 +1,5 @@
-"""DuckDB opened on a schema's data: in a confined process of its own, unless the schema says otherwise.
+"""DuckDB opened on a schema's data: in a confined process of its own,
+unless the schema says otherwise.
 
 Proved in ``docs/proofs/process.md``, ``docs/proofs/versions.md`` and ``docs/proofs/remote.md``.
 """
@@ -26,7 +27,8 @@ OWN_PROCESS = True
 
 
 def open_duckdb(schema: Schema) -> tuple[Schema, DuckDBEngine]:
-    """The schema with what the catalogue and the public rows of its data add to it, and the engine on them.
+    """The schema with what the catalogue and the public rows of its data add to it,
+    and the engine on them.
 
     Raises:
         SchemaError: the source is none that is read, or the schema does not fit it.
@@ -75,7 +77,9 @@ def _opened_here(schema: Schema, copies: RemoteCopies | None) -> tuple[Schema, D
 
 
 def _fits(schema: Schema, completed: Schema) -> CatalogCheck:
-    """Whether another version of the data completes the schema as the first one did: plans are made for that one."""
+    """Whether another version of the data completes the schema as the first one did:
+    plans are made for that one.
+    """
 
     def fits(read: CatalogReader) -> bool:
         with suppress(SchemaError):
@@ -93,7 +97,9 @@ NO_LANDLOCK = "this system has no Landlock (Linux 5.13 and later), so that the e
 
 
 def weaknesses(schema: Schema) -> list[str]:
-    """By what a fault of DuckDB would reach further than its own process on this machine; nothing is opened."""
+    """By what a fault of DuckDB would reach further than its own process on this machine;
+    nothing is opened.
+    """
     if not schema.engine.process:
         return [IN_THE_SERVER]
     return [NO_LANDLOCK] if confinement.landlock_version() < 1 else []

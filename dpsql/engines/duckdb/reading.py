@@ -1,4 +1,5 @@
-"""One charged plan while DuckDB runs it: each stage's exact rows are given once, and read again if the engine dies.
+"""One charged plan while DuckDB runs it: each stage's exact rows are given once,
+and read again if the engine dies.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -28,10 +29,12 @@ MadeTable: TypeAlias = tuple[DerivedTable, DerivedRows]
 
 
 class DuckDBReading:
-    """A charged plan while it is run; the database ``derived`` is one reading's at a time, and empty after it.
+    """A charged plan while it is run; the database ``derived`` is one reading's at a time,
+    and empty after it.
 
-    A failure is an ExecutionFailed, always with the same words, whatever the engine said. ``seconds`` is the most that
-    a stage may take, read again or not; ``own`` is what this holds itself.
+    A failure is an ExecutionFailed, always with the same words, whatever the engine said.
+    ``seconds`` is the most that a stage may take, read again or not; ``own`` is what this holds
+    itself.
     """
 
     def __init__(
@@ -62,7 +65,9 @@ class DuckDBReading:
             self._cursor.close(self._names, self._let_go)
 
     def _may_derive(self, data: HeldData, end: float) -> bool:
-        """Take the derived tables of a version, if the plan has any; False if others have them until the end."""
+        """Take the derived tables of a version, if the plan has any;
+        False if others have them until the end.
+        """
         if self._names:
             if not taken(data.deriving, lambda: is_over() or time.monotonic() > end):
                 return False
@@ -81,8 +86,9 @@ class DuckDBReading:
     def stage(self, derived: Sequence[DerivedRows]) -> ExactRows:
         """The exact rows of the cores of the next stage.
 
-        If the engine dies before it has given them all, they are read once more from the same version of the data, in
-        the time that is left of the stage's; nothing of the first reading has been given to anybody.
+        If the engine dies before it has given them all, they are read once more from the same
+        version of the data, in the time that is left of the stage's; nothing of the first reading
+        has been given to anybody.
         """
         if not self._stages:
             raise InternalError(
@@ -100,14 +106,16 @@ class DuckDBReading:
                 self._begin_again(error, end)
                 rows = self._rows(stage, [*self._given, *made], end - time.monotonic())
         if rows is None:
-            raise ExecutionFailed  # outside the handler, so that no chain of causes holds what the engine said
+            # outside the handler, so that no chain of causes holds what the engine said
+            raise ExecutionFailed
         self._given += made
         return ExactRows(rows)
 
     def _begin_again(self, error: EngineDied, end: float) -> None:
         """Go on in another engine, which has opened the same version.
 
-        Raises the error if this was done before, or if the time of the stage or of the statement is over.
+        Raises the error if this was done before,
+        or if the time of the stage or of the statement is over.
         """
         if self._watchdog is not None:
             self._watchdog.cancel()
@@ -124,7 +132,9 @@ class DuckDBReading:
         self._cursor.interrupt()
 
     def _rows(self, stage: Stage, derived: Sequence[MadeTable], seconds: float) -> list[CoreRows]:
-        """The rows of a stage's cores; the engine has so many seconds, also if nobody waits for it any more."""
+        """The rows of a stage's cores; the engine has so many seconds,
+        also if nobody waits for it any more.
+        """
         self._watchdog = started_watchdog(seconds, self._cursor)
         rows = [list(each) for each in self._cursor.rows(derived, core_sqls(stage))]
         self._watchdog.cancel()

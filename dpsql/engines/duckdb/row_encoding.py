@@ -1,8 +1,9 @@
-"""Rows of a core as they travel: bins of histograms gathered into arrays, and columns written as bytes and read again.
+"""Rows of a core as they travel: bins of histograms gathered into arrays,
+and columns written as bytes and read again.
 
-A sort, a hash table or a join of DuckDB may spill to disk, and a list may not, so bins are rows until they are here,
-where each is 16 bytes. Nothing that is read back could be run. Proved in ``docs/proofs/quantiles.md`` and
-``docs/proofs/process.md``.
+A sort, a hash table or a join of DuckDB may spill to disk, and a list may not, so bins are rows
+until they are here, where each is 16 bytes. Nothing that is read back could be run. Proved in
+``docs/proofs/quantiles.md`` and ``docs/proofs/process.md``.
 
 Proved in ``docs/proofs/quantiles.md`` and ``docs/proofs/process.md``.
 """
@@ -21,7 +22,8 @@ from dpsql.engines.source import ValueRows
 
 #: The bins of one group in order, and the count of each; None where it has none.
 BinCounts: TypeAlias = "tuple[array[int], array[int]] | None"
-#: Behind a row's own columns: which histogram it is about, NULL for none, and a bin of it with its count.
+#: Behind a row's own columns: which histogram it is about, NULL for none,
+#: and a bin of it with its #: count.
 BEHIND: Final = 3
 _NAN: Final = object()
 
@@ -29,7 +31,8 @@ _NAN: Final = object()
 def gathered(rows: Iterable[tuple[Any, ...]], keys: int, histograms: int) -> list[tuple[Any, ...]]:
     """Each group's keys and cells, and behind them its histograms.
 
-    A row that tells of a bin begins with the ``keys`` of its group; where that is no group of the core, it is left out.
+    A row that tells of a bin begins with the ``keys`` of its group;
+    where that is no group of the core, it is left out.
 
     >>> gathered([("a", 7, None, None, None), ("a", None, 0, 5, 1), ("a", None, 0, 2, 6)], 1, 1)
     [('a', 7, (array('q', [2, 5]), array('q', [6, 1])))]
@@ -65,10 +68,11 @@ def _in_order(pairs: array[int] | None) -> BinCounts:
     return array("q", map(bins.__getitem__, order)), array("q", map(counts.__getitem__, order))
 
 
-#: How a column is written: 64-bit integers; bins of histograms, as 64-bit integers; or JSON in which other values stand
-#: as {letter: text}.
+#: How a column is written: 64-bit integers; bins of histograms, as 64-bit integers; or JSON in
+#: which other values stand as {letter: text}.
 INTEGERS, BINS, JSON = "q", "b", "j"
-#: The values that JSON does not have: by their Python type the letter, and how they are written and read.
+#: The values that JSON does not have: by their Python type the letter,
+#: and how they are written and #: read.
 _FORMS: Final[dict[type, tuple[str, Callable[[Any], str], Callable[[str], object]]]] = {
     Decimal: ("d", str, Decimal),
     date: ("D", date.isoformat, date.fromisoformat),
@@ -123,7 +127,9 @@ def _values(kind: str, data: bytes) -> list[Any]:
 
 
 def _bins_written(column: Sequence[BinCounts]) -> bytes:
-    """How many groups there are, how many bins each has, −1 for None, and then each group's bins and their counts."""
+    """How many groups there are, how many bins each has, −1 for None,
+    and then each group's bins and their counts.
+    """
     sizes = array("q", [len(column), *(-1 if bins is None else len(bins[0]) for bins in column)])
     return b"".join(
         [sizes.tobytes(), *(part.tobytes() for bins in column if bins is not None for part in bins)]

@@ -43,7 +43,9 @@ def file_kind(place: str) -> Literal["parquet", "csv"]:
 
 
 def csv_of(place: str, table: Table | None = None) -> CsvText:
-    """How the files are written: as the schema says of the table, and else as the files' names and RFC 4180 do."""
+    """How the files are written: as the schema says of the table,
+    and else as the files' names and RFC 4180 do.
+    """
     files = files_of(Path(place))
     usual = CsvText(delimiter="\t") if files and ".tsv" in files[0].name.lower() else CsvText()
     declared = (
@@ -53,7 +55,9 @@ def csv_of(place: str, table: Table | None = None) -> CsvText:
 
 
 def places_of(schema: Schema) -> dict[str, str]:
-    """Where each declared table is: its name in a database, or the file, folder or glob that holds its rows."""
+    """Where each declared table is: its name in a database, or the file,
+    folder or glob that holds its rows.
+    """
     path = schema.source_pattern.absolute()
     if source_kind(path) != "files":
         return {name: table.table or name for name, table in schema.tables.items()}
@@ -86,7 +90,9 @@ def _place(schema: Schema, name: str, source: Path, found: Sequence[tuple[str, P
 
 
 def unit_column_of(schema: Schema) -> UnitColumn | None:
-    """The column beside each private table's own that holds the units of its rows; None if joins tell them."""
+    """The column beside each private table's own that holds the units of its rows;
+    None if joins tell them.
+    """
     if schema.privacy.orphans == "drop":
         return None
     owners = {name: schema.owner(name) for name, table in schema.tables.items() if not table.public}

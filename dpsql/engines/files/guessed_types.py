@@ -1,7 +1,8 @@
 """The types of columns of CSV files and of SQLite, guessed for the draft of a schema file.
 
-The owner is told that the guess reads the rows of CSV files; no value of them leaves this module. What is guessed is
-written into the schema file and from then on declared: nothing is guessed when the data are read.
+The owner is told that the guess reads the rows of CSV files; no value of them leaves this module.
+What is guessed is written into the schema file and from then on declared: nothing is guessed when
+the data are read.
 
 Said of in ``docs/proofs/process.md``.
 """
@@ -23,7 +24,8 @@ from dpsql.engines.duckdb.table_locations import csv_of
 from dpsql.engines.files.table_files import files_of, kind_of
 from dpsql.schema.catalog import Catalog, CatalogColumn, CatalogTable
 
-#: Texts that programs write for no value. They may be words in a column of texts, which has none but the empty one.
+#: Texts that programs write for no value. They may be words in a column of texts,
+#: which has none #: but the empty one.
 _NULLS: Final = (
     "",
     "NA",
@@ -66,7 +68,9 @@ _ISO: Final = {"%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %
 
 @dataclass(frozen=True)
 class ColumnGuess:
-    """The type of a column of CSV files, and whether it is that only if words such as N/A stand for no value."""
+    """The type of a column of CSV files,
+    and whether it is that only if words such as N/A stand for no value.
+    """
 
     type: str
     lacks_values: bool = False
@@ -141,7 +145,9 @@ def _type_of_texts(texts: Sequence[str]) -> str:
 def _sniffed(
     table: CatalogTable, files: Sequence[Path]
 ) -> tuple[dict[str, object], dict[str, ColumnGuess]]:
-    """How the files are written, where that is not as RFC 4180 has it, and the type of each column in all of them."""
+    """How the files are written, where that is not as RFC 4180 has it,
+    and the type of each column in all of them.
+    """
     with duckdb.connect(":memory:", config=CONFIG) as connection:
         written, columns = _sniffed_file(connection, files[0], {})
         for file in files[1:]:
@@ -182,7 +188,8 @@ def _sniffed_file(
 def _guesses(
     plain: Sequence[Mapping[str, str]], best: Sequence[Mapping[str, str]]
 ) -> Iterator[tuple[str, ColumnGuess]]:
-    """The guess for each column, which lacks values if it has another type than in ``plain``, and not that of texts.
+    """The guess for each column, which lacks values if it has another type than in ``plain``,
+    and not that of texts.
 
     In ``plain`` the empty field alone stands for no value, in ``best`` the words of ``_NULLS`` do.
     """

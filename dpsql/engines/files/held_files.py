@@ -1,4 +1,5 @@
-"""The files of one version of the data: how a version is told by their sizes and times, and how they are held.
+"""The files of one version of the data: how a version is told by their sizes and times,
+and how they are held.
 
 The engine reads the same bytes of held files in every scan, or it is seen.
 
@@ -23,7 +24,9 @@ from dpsql.engines.source import RFC_4180, DataSource, StoredTable, TableFile
 
 
 class FileState(NamedTuple):
-    """What a file system tells of a file that holds the same bytes as long as it tells the same; times are in ns."""
+    """What a file system tells of a file that holds the same bytes as long as it tells the same;
+    times are in ns.
+    """
 
     device: int
     inode: int
@@ -48,9 +51,11 @@ def states(files: Sequence[Path]) -> tuple[FileState, ...] | None:
 
 
 def files_version(files: Sequence[Path]) -> str | None:
-    """Place, size and time (in ns) of each file that is there; None where one of them cannot be looked at.
+    """Place, size and time (in ns) of each file that is there;
+    None where one of them cannot be looked at.
 
-    It says which data an answer that is kept was made of, also on another day and after the machine began anew.
+    It says which data an answer that is kept was made of,
+    also on another day and after the machine began anew.
     """
     found: list[tuple[str, int, int]] = []
     try:
@@ -64,7 +69,8 @@ def files_version(files: Sequence[Path]) -> str | None:
 
 
 def read_options(source: DataSource) -> str:
-    """What the schema says of how the files are read, where it says more than names and types; else nothing.
+    """What the schema says of how the files are read, where it says more than names and types;
+    else nothing.
 
     Answers that are kept under one reading are not those of another one.
     """
@@ -89,7 +95,9 @@ def _has_nulls(table: StoredTable) -> bool:
 
 
 def source_files(source: DataSource) -> list[Path]:
-    """The files of the declared tables, or the database file with its journals, where they are now."""
+    """The files of the declared tables, or the database file with its journals,
+    where they are now.
+    """
     if source.kind == "files":
         files = (file for table in source.tables.values() for file in files_of(Path(table.place)))
         return list(dict.fromkeys(files))
@@ -100,7 +108,9 @@ def source_files(source: DataSource) -> list[Path]:
 
 
 def located(source: DataSource, place: Callable[[Path], str] = str) -> DataSource:
-    """The source with the files that its tables have now, each opened at the ``place`` that is given for it."""
+    """The source with the files that its tables have now,
+    each opened at the ``place`` that is given for it.
+    """
 
     def files(table: StoredTable) -> tuple[TableFile, ...]:
         whole = Path(table.place)
@@ -124,8 +134,8 @@ _MARKS: Final = {".parquet": ((0, b"PAR1"), (-4, b"PAR1")), ".duckdb": ((8, b"DU
 
 
 def faults_of(files: Sequence[Path]) -> list[str]:
-    """For the owner's log: the files that are missing, that may not be read, or that do not begin and end as their kind
-    does; what is wrong inside of a file is not seen here.
+    """For the owner's log: the files that are missing, that may not be read, or that do not begin
+    and end as their kind does; what is wrong inside of a file is not seen here.
     """
     found = []
     for file in files:
@@ -143,15 +153,19 @@ def faults_of(files: Sequence[Path]) -> list[str]:
 
 #: Where Linux has a name for each descriptor of a process, by which the very file is opened again.
 DESCRIPTORS = "/proc/self/fd"
-#: Seconds after which a file system that tells parts of a second, or whole ones alone, gives a write another time.
+#: Seconds after which a file system that tells parts of a second, or whole ones alone,
+#: gives a #: write another time.
 TICK, WHOLE_TICK = 0.02, 2.0
-#: A file that was written longer ago than so many seconds is not being written now, whatever its clock.
+#: A file that was written longer ago than so many seconds is not being written now,
+#: whatever its #: clock.
 LONG_AGO = 60.0
 
 
 @dataclass(frozen=True)
 class HeldFile:
-    """A file as it was when it was held; ``descriptor`` is None where this system cannot hold it."""
+    """A file as it was when it was held;
+    ``descriptor`` is None where this system cannot hold it.
+    """
 
     real: Path
     descriptor: int | None
@@ -160,13 +174,17 @@ class HeldFile:
 
     @property
     def place(self) -> str:
-        """What the engine opens: the very file, whatever its path leads to by then, or else the path."""
+        """What the engine opens: the very file, whatever its path leads to by then,
+        or else the path.
+        """
         return str(self.real) if self.descriptor is None else f"{DESCRIPTORS}/{self.descriptor}"
 
     def unchanged(self) -> bool:
-        """Whether nothing was written to it since it was held; where only its path is known, it must lead there still.
+        """Whether nothing was written to it since it was held; where only its path is known,
+        it must lead there still.
 
-        The time of its last change alone may differ where the number of its names does, as in what was replaced.
+        The time of its last change alone may differ where the number of its names does,
+        as in what was replaced.
         """
         try:
             facts = self.real.stat() if self.descriptor is None else os.fstat(self.descriptor)
@@ -179,7 +197,8 @@ class HeldFile:
 
 
 class HeldFiles:
-    """Files that are held from when they are first named until `close` or its end; OSError where one is not there.
+    """Files that are held from when they are first named until `close` or its end;
+    OSError where one is not there.
 
     One thread opens; any thread may ask whether they are unchanged.
     """
@@ -194,7 +213,8 @@ class HeldFiles:
         return self._file(path).place
 
     def source(self, source: DataSource) -> DataSource:
-        """The source with all its files held, and nothing else, at the places where the engine shall open them.
+        """The source with all its files held, and nothing else,
+        at the places where the engine shall open them.
 
         A database file stays at its path, beside which its journals are.
         """
@@ -238,9 +258,11 @@ class HeldFiles:
         )
 
     def settled(self, source: DataSource) -> bool:
-        """Whether what the engine has opened since they were held is what is held, once a write would show.
+        """Whether what the engine has opened since they were held is what is held,
+        once a write would show.
 
-        It waits until the file system would give a write another time than the last one that it tells.
+        It waits until the file system would give a write another time than the last one that it
+        tells.
         """
         last = max(max(state.changed, state.modified) for state in self.states)
         if time.time() - last / 10**9 < LONG_AGO:
@@ -252,7 +274,9 @@ class HeldFiles:
         return self.unchanged() and (not by_path or states(source_files(source)) == self.states)
 
     def unchanged(self) -> bool:
-        """Whether all that is held is what it was; never after `close`, when a descriptor may be another file's."""
+        """Whether all that is held is what it was; never after `close`,
+        when a descriptor may be another file's.
+        """
         return not self._closed and all(file.unchanged() for file in self._files.values())
 
     def close(self) -> None:
@@ -269,7 +293,9 @@ class HeldFiles:
 
 
 def _below_one_folder(source: DataSource) -> DataSource:
-    """The source with all its tables below the folder to which its links lead now, whatever takes their place."""
+    """The source with all its tables below the folder to which its links lead now,
+    whatever takes their place.
+    """
     if source.kind != "files":
         return source
     folder = folder_of(Path(source.path))
@@ -296,7 +322,8 @@ def _held(path: Path) -> HeldFile:
     """The file at the path, where its links lead; OSError where there is none."""
     real = _real(path)
     if hasattr(os, "O_PATH"):
-        # closing such a descriptor leaves DuckDB's locks on the file; closing one that reads would end them
+        # closing such a descriptor leaves DuckDB's locks on the file;
+        # closing one that reads would # end them
         descriptor = os.open(real, os.O_PATH | os.O_CLOEXEC)
         facts = os.fstat(descriptor)
         found = HeldFile(real, descriptor, state_of(facts), facts.st_nlink)

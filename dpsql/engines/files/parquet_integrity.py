@@ -1,4 +1,5 @@
-"""Whether a Parquet file is as long and as divided as its footer says, found without reading a value of a row.
+"""Whether a Parquet file is as long and as divided as its footer says,
+found without reading a value of a row.
 
 Proved in ``docs/proofs/versions.md``.
 """
@@ -15,7 +16,8 @@ ColumnChunk: TypeAlias = tuple[int, int, int, int]
 _FIRST, _LAST = 4, 8
 #: Bytes that the description of a page has at first sight, and at most.
 _USUAL, _MOST = 2**10, 2**20
-#: What a description of a page holds: the kind of the page, its bytes, and of a page of data how many values it has.
+#: What a description of a page holds: the kind of the page, its bytes,
+#: and of a page of data how #: many values it has.
 _KIND, _SIZE, _DATA, _DATA_2, _VALUES = 1, 3, 5, 8, 1
 _KINDS: Final = range(4)
 
@@ -23,7 +25,9 @@ _Fields: TypeAlias = dict[int, Any]
 
 
 def is_whole(file: BinaryIO, size: int, chunks: list[ColumnChunk]) -> bool:
-    """Whether each chunk lies in the file and is made of pages with all its values; one without rows is nowhere."""
+    """Whether each chunk lies in the file and is made of pages with all its values;
+    one without rows is nowhere.
+    """
     return all(
         _FIRST <= begin <= begin + length <= size - _LAST
         and values >= rows
@@ -53,7 +57,9 @@ def _has_pages(file: BinaryIO, at: int, end: int, values: int) -> bool:
 
 
 def _described(file: BinaryIO, at: int) -> tuple[int, _Fields]:
-    """How long the description of the page that begins here is, and its fields; an error where it is none."""
+    """How long the description of the page that begins here is, and its fields;
+    an error where it is none.
+    """
     file.seek(at)
     data = file.read(_USUAL)
     try:

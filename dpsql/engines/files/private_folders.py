@@ -1,7 +1,8 @@
-"""Folders of this user alone for private data that lie there for a while: gone with whoever made them, however it ends.
+"""Folders of this user alone for private data that lie there for a while:
+gone with whoever made them, however it ends.
 
-An engine may write what its memory does not hold into one of them. Proved in ``docs/proofs/process.md`` and
-``docs/proofs/remote.md``.
+An engine may write what its memory does not hold into one of them. Proved in
+``docs/proofs/process.md`` and ``docs/proofs/remote.md``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def private_folder(holds: Literal["spill", "copies"]) -> str:
 
 
 def remove_folder(folder: str | None) -> None:
-    """Remove the folder with what is in it, unless it is that of the process of which this is a fork."""
+    """Remove the folder with what is in it,
+    unless it is that of the process of which this is a fork.
+    """
     if folder is None:
         return
     lock, maker = _HELD.pop(folder, (None, os.getpid()))
@@ -56,7 +59,9 @@ def remove_folder(folder: str | None) -> None:
 
 
 def _locked(place: Path) -> int | None:
-    """The file, made and locked until this process ends; None where another one has it, or has removed it."""
+    """The file, made and locked until this process ends; None where another one has it,
+    or has removed it.
+    """
     try:
         opened = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except FileNotFoundError:
@@ -95,7 +100,9 @@ def _remove_left() -> None:
 
 
 def most_spilled(wanted: int | None) -> int:
-    """The bytes that may be spilled: as many as are wanted, else the half of what is free when the data are opened."""
+    """The bytes that may be spilled: as many as are wanted,
+    else the half of what is free when the data are opened.
+    """
     if wanted is not None:
         return wanted
     try:

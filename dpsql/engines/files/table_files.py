@@ -1,4 +1,5 @@
-"""Which files are a source: one file, a folder, a glob, folders whose names hold a column's value, a database file.
+"""Which files are a source: one file, a folder, a glob,
+folders whose names hold a column's value, a database file.
 
 Names of files are read here, and no file is opened. Proved in ``docs/proofs/versions.md``.
 """
@@ -29,7 +30,8 @@ _JOURNALS: Final = (".wal", "-wal", "-journal")
 
 
 def kind_of(file: Path) -> str | None:
-    """``parquet`` or ``csv`` by the file's name; None for other files, and for those that programs hide.
+    """``parquet`` or ``csv`` by the file's name; None for other files,
+    and for those that programs hide.
 
     >>> kind_of(Path("a/visits.csv.gz")), kind_of(Path("_SUCCESS")), kind_of(Path("shop.duckdb"))
     ('csv', None, None)
@@ -60,12 +62,16 @@ def root_of(place: Path) -> Path:
 
 
 def folder_of(source: Path) -> Path:
-    """The folder below which all tables of a source of files lie; of one file the one that it stands in."""
+    """The folder below which all tables of a source of files lie;
+    of one file the one that it stands in.
+    """
     return root_of(source) if is_glob(source) or source.is_dir() else source.parent
 
 
 def files_of(place: Path) -> list[Path]:
-    """The data files of one table in the order of their names: a file, all below a folder, or all that a glob means."""
+    """The data files of one table in the order of their names: a file, all below a folder,
+    or all that a glob means.
+    """
     if is_glob(place):
         root = root_of(place)
         matched = root.glob(str(place.relative_to(root)))
@@ -99,7 +105,9 @@ def with_journal(file: Path) -> list[Path]:
 
 
 def found_tables(source: Path) -> list[tuple[str, Path]]:
-    """The tables of a source of files by the names that they have there, each with its place; some share a name."""
+    """The tables of a source of files by the names that they have there, each with its place;
+    some share a name.
+    """
     if is_glob(source):
         begin, *others = GLOB.split(_stem(source))
         return [((begin.rstrip("-_. ") if others else "") or root_of(source).name, source)]

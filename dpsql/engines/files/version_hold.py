@@ -1,4 +1,5 @@
-"""One opened version of the data, and a hold on it: it stays open until it is left, and may be opened again.
+"""One opened version of the data, and a hold on it: it stays open until it is left,
+and may be opened again.
 
 Proved in ``docs/proofs/versions.md`` and ``docs/proofs/execution.md``.
 """
@@ -17,7 +18,9 @@ from dpsql.engines.source import DataChanged, ValueRows
 
 
 class OpenedVersion(Protocol):
-    """One version of the data, opened, checked and locked down; ``states`` are those of its files."""
+    """One version of the data, opened, checked and locked down;
+    ``states`` are those of its files.
+    """
 
     @property
     def states(self) -> tuple[FileState, ...]: ...
@@ -78,7 +81,9 @@ class VersionHold(Generic[O]):
         return self.opened.cursor(self._renew)
 
     def public_rows(self, table: str) -> ValueRows:
-        """The rows of a table that was declared public; after trouble the data are open again before it is told."""
+        """The rows of a table that was declared public;
+        after trouble the data are open again before it is told.
+        """
         try:
             return self.opened.public_rows(table)
         except Exception:
@@ -87,7 +92,8 @@ class VersionHold(Generic[O]):
             raise
 
     def reopened(self) -> VersionHold[O]:
-        """The same version after its engine died, held once more; DataChanged where other data lie there by now.
+        """The same version after its engine died, held once more;
+        DataChanged where other data lie there by now.
 
         OperationalError where it cannot be opened, or where the statement was ended before it was.
         """

@@ -1,4 +1,5 @@
-"""Which version of the data a statement reads: it holds the newest, and the first after a change opens the next.
+"""Which version of the data a statement reads: it holds the newest,
+and the first after a change opens the next.
 
 Proved in ``docs/proofs/versions.md`` and ``docs/proofs/remote.md``.
 """
@@ -34,10 +35,14 @@ def _nothing() -> None:
 
 
 class Copies(Protocol):
-    """The copies that the files of a source are, where it lies elsewhere; OperationalError where that cannot be had."""
+    """The copies that the files of a source are, where it lies elsewhere;
+    OperationalError where that cannot be had.
+    """
 
     def content(self, files: Sequence[Path]) -> str | None:
-        """What these of the copies hold; None where something else lies there by now, or nobody knows."""
+        """What these of the copies hold; None where something else lies there by now,
+        or nobody knows.
+        """
         ...
 
     @property
@@ -62,10 +67,12 @@ class Copies(Protocol):
 
 
 class Versions(Generic[O]):
-    """The versions of a source that are open: the newest, and those before it that statements still hold.
+    """The versions of a source that are open: the newest,
+    and those before it that statements still hold.
 
-    ``opens`` opens the source as it is now, and raises NotOpened or Unfit where it cannot; so does this at first.
-    ``copies`` are what its files are where it lies elsewhere; they go with this object.
+    ``opens`` opens the source as it is now, and raises NotOpened or Unfit where it cannot; so does
+    this at first. ``copies`` are what its files are where it lies elsewhere; they go with this
+    object.
     """
 
     def __init__(
@@ -84,7 +91,9 @@ class Versions(Generic[O]):
 
     @property
     def version(self) -> str | None:
-        """The version of the files as they are now; None where one cannot be looked at, or is not copied yet."""
+        """The version of the files as they are now; None where one cannot be looked at,
+        or is not copied yet.
+        """
         if self._copies is None:
             found = files_version(source_files(self._source))
         else:
@@ -94,10 +103,11 @@ class Versions(Generic[O]):
         return None if found is None else found + read_options(self._source)
 
     def hold(self, opening: Callable[[], None] = _nothing) -> VersionHold[O]:
-        """The version of now, to be left; where it is not open yet, ``opening`` is called before that is begun.
+        """The version of now, to be left; where it is not open yet,
+        ``opening`` is called before that is begun.
 
-        What is held answers: what stands still is opened anew. OperationalError where it cannot be opened, or where the
-        statement was ended before it was.
+        What is held answers: what stands still is opened anew. OperationalError where it cannot be
+        opened, or where the statement was ended before it was.
         """
         self._look()
         waits = not self._is_current() or not self._newest.hears()
@@ -115,7 +125,9 @@ class Versions(Generic[O]):
         return opened
 
     def close(self) -> None:
-        """End all that is open here; without the lock, which a thread may have held where this process was forked."""
+        """End all that is open here; without the lock,
+        which a thread may have held where this process was forked.
+        """
         self._closed = True
         for opened in {*self._holds, self._newest}:
             opened.end()
@@ -123,7 +135,9 @@ class Versions(Generic[O]):
             self._copies.close()
 
     def _look(self) -> None:
-        """Look at files elsewhere where it is time to, beside this thread; OperationalError where that fails."""
+        """Look at files elsewhere where it is time to, beside this thread;
+        OperationalError where that fails.
+        """
         if self._copies is None or not self._copies.is_due:
             return
         looked = Future[None]()
@@ -144,7 +158,9 @@ class Versions(Generic[O]):
         return replace(self._source, content=self._copies.content(source_files(self._source)) or "")
 
     def _current(self, opening: Callable[[], None] = _nothing) -> O:
-        """The version of now, held once more; it is opened beside this thread, once for all who wait for it."""
+        """The version of now, held once more; it is opened beside this thread,
+        once for all who wait for it.
+        """
         made: Future[O] | None = None
         while True:
             with self._lock:
@@ -173,7 +189,9 @@ class Versions(Generic[O]):
             raise OperationalError("the data are closed")
 
     def _open(self, made: Future[O], number: str) -> None:
-        """Open the version of now, which goes on where nobody waits for it any more; ``number`` is the incident's."""
+        """Open the version of now, which goes on where nobody waits for it any more;
+        ``number`` is the incident's.
+        """
         try:
             with statement_incident(number):
                 opened = self._next()
@@ -195,7 +213,9 @@ class Versions(Generic[O]):
                 opened.end()
 
     def _next(self) -> O:
-        """The version of now, opened; OperationalError where it cannot be, with nothing of what the engine said."""
+        """The version of now, opened; OperationalError where it cannot be,
+        with nothing of what the engine said.
+        """
         failure = OperationalError(
             "the data of this schema cannot be opened any more; nothing was charged for it"
         )
@@ -239,7 +259,9 @@ def _done(future: Future[None], work: Callable[[], None]) -> None:
 
 
 def _awaited(opening: Future[Any]) -> None:
-    """Wait for the opening; OperationalError where it failed, or where the statement is ended before."""
+    """Wait for the opening; OperationalError where it failed,
+    or where the statement is ended before.
+    """
     while True:
         try:
             opening.result(GLANCE)

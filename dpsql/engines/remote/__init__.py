@@ -1,1 +1,3 @@
-"""Data that lie elsewhere, at ``s3://`` and ``https://``: copied whole to this machine before an engine opens them."""
+"""Data that lie elsewhere, at ``s3://`` and ``https://``:
+copied whole to this machine before an engine opens them.
+"""

@@ -1,4 +1,5 @@
-"""The copies of a source that lies elsewhere: made before an engine opens them, and made anew where it has changed.
+"""The copies of a source that lies elsewhere: made before an engine opens them,
+and made anew where it has changed.
 
 Proved in ``docs/proofs/remote.md``.
 """
@@ -32,10 +33,11 @@ TRIES: Final = 3
 
 
 class RemoteCopies:
-    """Whole copies of the files of a source elsewhere, in a folder of this user's that goes with this object.
+    """Whole copies of the files of a source elsewhere,
+    in a folder of this user's that goes with this object.
 
-    SchemaError where the source is no such address or what reads it is not installed; OperationalError, with the
-    reason, where its files cannot be had.
+    SchemaError where the source is no such address or what reads it is not installed;
+    OperationalError, with the reason, where its files cannot be had.
     """
 
     def __init__(self, source: str) -> None:
@@ -66,7 +68,9 @@ class RemoteCopies:
         return self._stale
 
     def content(self, files: Sequence[Path]) -> str | None:
-        """What these of the copies are, by name and content; None where the last look found other ones, or nothing."""
+        """What these of the copies are, by name and content;
+        None where the last look found other ones, or nothing.
+        """
         if self._stale or self._failure:
             return None
         wanted = set(files)
@@ -82,8 +86,8 @@ class RemoteCopies:
         )
 
     def look(self) -> None:
-        """See whether what was copied is there still, where nobody has looked for a while; OperationalError where that
-        cannot be seen."""
+        """See whether what was copied is there still, where nobody has looked for a while;
+        OperationalError where that cannot be seen."""
         if time.monotonic() >= self._look_at:
             with self._lock:
                 if time.monotonic() >= self._look_at:
@@ -112,7 +116,9 @@ class RemoteCopies:
         self._look_at = time.monotonic() + after
 
     def bring(self) -> None:
-        """Copy what has changed until a look finds what was copied: all of it lay there at one moment."""
+        """Copy what has changed until a look finds what was copied:
+        all of it lay there at one moment.
+        """
         with self._lock:
             self._stale, self._look_at = True, math.inf
             try:
@@ -155,7 +161,9 @@ class RemoteCopies:
         self._copied = {file.place: copied[file.place] for file in found}
 
     def _brought(self, file: RemoteFile) -> str:
-        """Copy the file whole, put the copy in the place of the old one, and give the digest of its content."""
+        """Copy the file whole, put the copy in the place of the old one,
+        and give the digest of its content.
+        """
         place, part = Path(self._folder, file.place), self._folder.with_name("part")
         digest = sha256()
         part.unlink(missing_ok=True)
@@ -184,7 +192,9 @@ class RemoteCopies:
         raise SchemaError(said)
 
     def close(self) -> None:
-        """Remove the copies, once what is being copied has ended; a fork removes nothing, and waits for nobody."""
+        """Remove the copies, once what is being copied has ended; a fork removes nothing,
+        and waits for nobody.
+        """
         self._closed = True
         taken = self._lock.acquire(timeout=2 * PATIENCE if os.getpid() == self._owner else 0)
         self._finalizer()
@@ -219,7 +229,9 @@ def copied_source(source: str) -> Iterator[str]:
 
 @contextmanager
 def copied_schema(schema: Schema) -> Iterator[Schema]:
-    """The schema whose data are on this machine while this is entered: copies, where they lie elsewhere."""
+    """The schema whose data are on this machine while this is entered: copies,
+    where they lie elsewhere.
+    """
     if not schema.is_elsewhere or schema.is_copied:
         yield schema
         return

@@ -1,7 +1,8 @@
-"""Files at ``https://``, by Python's own library: one, or several by braces, each at its own address.
+"""Files at ``https://``, by Python's own library: one, or several by braces,
+each at its own address.
 
-Certificates are those that this system trusts, or those of ``SSL_CERT_FILE``; names and passwords are those of
-``~/.netrc``. Proved in ``docs/proofs/remote.md``.
+Certificates are those that this system trusts, or those of ``SSL_CERT_FILE``; names and passwords
+are those of ``~/.netrc``. Proved in ``docs/proofs/remote.md``.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ _NO_STATE: Final = (
     "its server tells neither ETag nor Last-Modified, so that a change would not be seen; copy the file to this "
     "machine, and name the copy"
 )
-#: What a server says of a file's content: one of the first two must be there, or a change would not be seen.
+#: What a server says of a file's content: one of the first two must be there,
+#: or a change would not #: be seen.
 _STATE: Final = ("ETag", "Last-Modified", "Content-Length")
 
 

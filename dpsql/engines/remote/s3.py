@@ -1,7 +1,8 @@
 """Objects at ``s3://``, by boto3: one object, all data files below a folder, or those of a glob.
 
-Credentials, region and endpoint are those that AWS's own tools take, from the environment, ``~/.aws`` or the machine;
-without credentials requests are not signed. Proved in ``docs/proofs/remote.md``.
+Credentials, region and endpoint are those that AWS's own tools take, from the environment,
+``~/.aws`` or the machine; without credentials requests are not signed. Proved in
+``docs/proofs/remote.md``.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class S3Objects:
         self._client = _client(source)
 
     def look(self) -> list[RemoteFile]:
-        """The objects as the store lists them: the one that is named, or the data files of the folder or the glob."""
+        """The objects as the store lists them: the one that is named,
+        or the data files of the folder or the glob.
+        """
         first = _GLOB.search(self._key)
         if first is not None:
             wanted, below = (

@@ -20,8 +20,9 @@ CHUNK: Final = 2**20
 class RemoteFile:
     """A file elsewhere as a look finds it.
 
-    ``place`` is the path of its copy below the folder of all copies, with ``/``. ``state`` is what the store tells of
-    its content, and another one once that is written; ``size`` is in bytes, where the store tells it.
+    ``place`` is the path of its copy below the folder of all copies, with ``/``. ``state`` is what
+    the store tells of its content, and another one once that is written; ``size`` is in bytes,
+    where the store tells it.
     """
 
     address: str
@@ -31,9 +32,11 @@ class RemoteFile:
 
 
 class FileStore(Protocol):
-    """The files of one source elsewhere; whatever it raises is an OperationalError, with no word of the store in it.
+    """The files of one source elsewhere; whatever it raises is an OperationalError,
+    with no word of the store in it.
 
-    ``source`` is the path of the whole source below the folder of copies: a file, a folder or a glob.
+    ``source`` is the path of the whole source below the folder of copies: a file,
+    a folder or a glob.
     """
 
     @property
@@ -53,7 +56,8 @@ def store_error(address: str, said: str) -> OperationalError:
     return OperationalError(f"{address}: {said}")
 
 
-#: What is said of names that cannot be those of files, or would lie outside of the folder of copies.
+#: What is said of names that cannot be those of files,
+#: or would lie outside of the folder of #: copies.
 _NO_PLACE: Final = "cannot be the name of a file of this machine; rename it"
 
 

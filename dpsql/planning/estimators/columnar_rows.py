@@ -1,7 +1,7 @@
 """Released rows kept as columns, and released numbers in the types of their columns.
 
-A million rows take little room as columns. What is kept here is released already; rounding comes after the noise and
-costs nothing."""
+A million rows take little room as columns. What is kept here is released already; rounding comes
+after the noise and costs nothing."""
 
 from __future__ import annotations
 
@@ -139,9 +139,11 @@ def columns(rows: Sequence[tuple[Any, ...]], width: int) -> tuple[Sequence[Any],
 INT64 = 2**63
 #: The types of whole numbers that are released.
 WHOLE_NUMBERS = ("BIGINT", "HUGEINT")
-#: The digits that a DECIMAL(38, s) holds; a HUGEINT is kept within them, since a later stage reads it as a decimal.
+#: The digits that a DECIMAL(38, s) holds; a HUGEINT is kept within them,
+#: since a later stage reads #: it as a decimal.
 DIGITS = 10**38 - 1
-#: Integers below this are exact as doubles, so that a quotient of two is the nearest double to the true one.
+#: Integers below this are exact as doubles,
+#: so that a quotient of two is the nearest double to the #: true one.
 EXACT = 2**53
 _CONTEXT = Context(prec=40)
 
@@ -196,7 +198,9 @@ def scale_of(sql_type: str) -> int:
 
 
 def _nearest(numerators: NDArray[np.int64], denominator: int) -> list[int]:
-    """The nearest integer to each quotient; of two that are as near the even one, as `round` has it."""
+    """The nearest integer to each quotient; of two that are as near the even one,
+    as `round` has it.
+    """
     whole, rest = np.divmod(numerators, denominator)
     twice = 2 * rest
     up = (twice > denominator) | ((twice == denominator) & (whole % 2 == 1))

@@ -1,7 +1,7 @@
 """How an aggregate is read off noisy cells: its value and its interval, by the laws of their noise.
 
-Proved in ``docs/proofs/estimate.md``; half-widths of sums in ``docs/proofs/forms.md``; statistics of moments and truth
-values in ``docs/proofs/moments.md``.
+Proved in ``docs/proofs/estimate.md``; half-widths of sums in ``docs/proofs/forms.md``; statistics
+of moments and truth values in ``docs/proofs/moments.md``.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ class MeanEstimate:
 
 @dataclass(frozen=True, slots=True)
 class PresenceEstimate:
-    """Whether a count is clearly above 0: more than its noise explains. EVERY counts what speaks against it."""
+    """Whether a count is clearly above 0:
+    more than its noise explains. EVERY counts what speaks against it.
+    """
 
     count: int
     against: bool
@@ -88,7 +90,8 @@ Estimate: TypeAlias = SingleCell | CentredSum | MeanEstimate | MomentEstimate | 
 def value(estimate: Estimate, cells: Sequence[NoisyCell]) -> Fraction | None:
     """The aggregate's value, None for NULL; true is 1.
 
-    An average over a noisy count below 1 divides by 1, and is kept within its bounds. It is NULL if it may lack rows.
+    An average over a noisy count below 1 divides by 1,
+    and is kept within its bounds. It is NULL if it may lack rows.
     """
     if may_lack_rows(estimate, cells):
         return None
@@ -132,10 +135,11 @@ def interval(
     wide: float | None = None,
     law: NoiseLaw = GAUSSIAN,
 ) -> ConfidenceInterval | None:
-    """Where the clipped aggregate lies with the plan's confidence: exact for one cell, Fieller's for ratios.
+    """Where the clipped aggregate lies with the plan's confidence: exact for one cell,
+    Fieller's for ratios.
 
-    A truth value has none. An average that may lack rows has one all the same, for the price of a better answer.
-    ``wide`` is the half-width of a shifted sum, where the law of its noise is known.
+    A truth value has none. An average that may lack rows has one all the same, for the price of a
+    better answer. ``wide`` is the half-width of a shifted sum, where the law of its noise is known.
     """
     match estimate:
         case SingleCell(cell=cell):
@@ -161,7 +165,9 @@ def interval(
 def mean_interval(
     estimate: MeanEstimate, above: LinearForm, below: LinearForm
 ) -> ConfidenceInterval:
-    """Where an average lies whose total and count are these forms: Fieller's set, within its bounds."""
+    """Where an average lies whose total and count are these forms: Fieller's set,
+    within its bounds.
+    """
     middle, end = float(estimate.middle), float(estimate.reach)
     low, high = ratio(above, below, (-end, end))
     shown = min(max(above.value / max(below.value, 1.0), -end), end)
@@ -186,7 +192,8 @@ def linear(
 def simulated(
     estimate: Estimate, cells: Sequence[NDArray[np.float64]], halves: Sequence[Fraction]
 ) -> NDArray[np.float64]:
-    """The aggregate's value on many draws of the cells at once, for intervals of expressions over aggregates.
+    """The aggregate's value on many draws of the cells at once,
+    for intervals of expressions over aggregates.
 
     NULL is NaN and true is 1; ``halves`` are the half-widths of the cells' noise.
     """
@@ -206,13 +213,16 @@ def simulated(
             assert_never(estimate)
 
 
-#: A half-width of so many steps is a normal one: with fewer, the next shorter one holds much less often.
+#: A half-width of so many steps is a normal one: with fewer,
+#: the next shorter one holds much less #: often.
 MANY_STEPS = 20
 
 
 @dataclass(frozen=True)
 class CellNoise:
-    """The noise of each cell of a core, in steps, and the size of one step in the unit of the cell's data."""
+    """The noise of each cell of a core, in steps,
+    and the size of one step in the unit of the cell's data.
+    """
 
     noises: tuple[Mechanism, ...]
     steps: tuple[Fraction, ...]
@@ -225,7 +235,9 @@ class CellNoise:
         )
 
     def sum_half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float:
-        """Half the width of the interval of a weighted sum of cells, which are named by their places."""
+        """Half the width of the interval of a weighted sum of cells,
+        which are named by their places.
+        """
         terms = [
             NoiseTerm(self.noises[cell], weight * self.steps[cell])
             for cell, weight in weights.items()
@@ -233,7 +245,9 @@ class CellNoise:
         return sum_half_width(terms, confidence)
 
     def coarse_half_width(self, weights: Mapping[int, Fraction], confidence: float) -> float | None:
-        """The same where the noise of some cell has few steps; None where all have so many that `law` tells it, too."""
+        """The same where the noise of some cell has few steps;
+        None where all have so many that `law` tells it, too.
+        """
         if all(self.noises[cell].half_width(confidence) >= MANY_STEPS for cell in weights):
             return None
         return self.sum_half_width(weights, confidence)
@@ -250,7 +264,9 @@ class CellNoise:
 def cell_weights(
     estimate: Estimate | QuantileEstimate | FrequencyEstimate,
 ) -> Mapping[int, Fraction] | None:
-    """How often each cell is in an estimate, by the cell's place; None where the estimate is no sum of cells."""
+    """How often each cell is in an estimate, by the cell's place;
+    None where the estimate is no sum of cells.
+    """
     match estimate:
         case SingleCell(cell=cell):
             return {cell: Fraction(1)}

@@ -1,4 +1,5 @@
-"""Histograms: the mechanism that measures one, and the frequencies and chosen quantiles that are read off it.
+"""Histograms: the mechanism that measures one,
+and the frequencies and chosen quantiles that are read off it.
 
 Proved in ``docs/proofs/frequencies.md`` and ``docs/proofs/quantiles.md``.
 """
@@ -85,7 +86,9 @@ ABSENT_SHOWN = Fraction(1, 20)
 def read(
     frequent: ValueCounts | TopValues | PresentValues, counts: Sequence[Fraction], least: Fraction
 ) -> object:
-    """What is released of noisy counts, one for each value; a value is present from the count ``least`` on."""
+    """What is released of noisy counts, one for each value;
+    a value is present from the count ``least`` on.
+    """
     if isinstance(frequent, ValueCounts):
         return counted(frequent.values, counts)
     if isinstance(frequent, PresentValues):
@@ -96,7 +99,9 @@ def read(
 
 
 def joined(frequent: PresentValues, present: Sequence[int]) -> str | None:
-    """The present values in their order, joined; None where there is none, as SQL has it of no rows."""
+    """The present values in their order, joined; None where there is none,
+    as SQL has it of no rows.
+    """
     found: list[Any] = [frequent.values[place] for place in present]
     texts = [
         str(TEXT.facts.constant(TEXT, value))
@@ -106,7 +111,9 @@ def joined(frequent: PresentValues, present: Sequence[int]) -> str | None:
 
 
 def least_present(histogram: MeasuredHistogram, values: int) -> Fraction:
-    """The least noisy count of a present value: noise alone seldom reaches it for any of so many values."""
+    """The least noisy count of a present value:
+    noise alone seldom reaches it for any of so many values.
+    """
     assert isinstance(histogram.mechanism, TreeMechanism)
     return (
         unreached_noise(histogram.mechanism.node, values, ABSENT_SHOWN)
@@ -133,7 +140,8 @@ def counted(values: Sequence[Scalar], counts: Sequence[Fraction]) -> ValueMap:
 ENOUGH_BESIDE = Fraction(1, 4)
 #: Up to so many quantiles are chosen by recursion: four levels.
 MOST_CHOSEN = 15
-#: Up to so many of the most frequent values are chosen one by one; more are read off noisy counts of all.
+#: Up to so many of the most frequent values are chosen one by one;
+#: more are read off noisy counts #: of all.
 MOST_FREQUENT: dict[Norm, int] = {"l1": 1, "l2": 2}
 
 #: Noisy counts, chosen quantiles, chosen values or a chosen size; a closed union.
@@ -144,7 +152,9 @@ HistogramMechanism: TypeAlias = (
 
 @dataclass(frozen=True)
 class MeasuredHistogram:
-    """One list of counts a group: how a unit's contribution to it is bounded, and the mechanism that reads it."""
+    """One list of counts a group: how a unit's contribution to it is bounded,
+    and the mechanism that reads it.
+    """
 
     contribution: Contribution
     mechanism: HistogramMechanism
@@ -158,10 +168,11 @@ def measured_histogram(
     epsilon: Fraction,
     share: Fraction,
 ) -> MeasuredHistogram:
-    """The histogram with the mechanism that is the more exact for all that is asked of it, at the same price.
+    """The histogram with the mechanism that is the more exact for all that is asked of it,
+    at the same price.
 
-    Its bins are as fine as whole numbers, days and seconds ask for where they are chosen; else as fine as is of use at
-    the price.
+    Its bins are as fine as whole numbers, days and seconds ask for where they are chosen; else as
+    fine as is of use at the price.
     """
     targets, most = _targets(asked), _most(contribution, asked)
     mechanism: HistogramMechanism
@@ -182,7 +193,9 @@ def measured_histogram(
 
 
 def target(fraction: Fraction, ranks: Ranks) -> RankTarget | None:
-    """The rank at which a quantile lies; None where it is an end of the data, which has no rank to aim at."""
+    """The rank at which a quantile lies; None where it is an end of the data,
+    which has no rank to aim at.
+    """
     part = (1 - fraction if ranks.descending else fraction).limit_denominator(FINEST)
     if ranks.edge or not 0 < part < 1:
         return None
@@ -216,7 +229,8 @@ def _most(
     return min(max(known), len(contribution.cell.values)) if len(known) == len(numbers) else None
 
 
-#: The law of which a quantile is drawn again; its scale does not matter, as its interval is stretched to the ends.
+#: The law of which a quantile is drawn again; its scale does not matter,
+#: as its interval is #: stretched to the ends.
 DRAWN = Laplace(1, Fraction(1000))
 
 
@@ -269,7 +283,9 @@ class ChosenQuantiles:
         return self._bins.axis
 
     def values(self, ranks: Ranks) -> tuple[Fraction, ...]:
-        """The value at each rank, always within the bounds: the middle of a bin that is more than one."""
+        """The value at each rank, always within the bounds:
+        the middle of a bin that is more than one.
+        """
         return tuple(self._value(fraction, ranks) for fraction in ranks.fractions)
 
     def curves(self, ranks: Ranks) -> QuantileCurves:

@@ -1,4 +1,5 @@
-"""Weighted least squares over groups of one population measured at several levels, and the noise of their sums.
+"""Weighted least squares over groups of one population measured at several levels,
+and the noise of their sums.
 
 Proved in ``docs/proofs/cube.md``.
 """
@@ -20,15 +21,19 @@ from dpsql.planning.plan import CorePlan
 FloatArray = NDArray[np.float64]
 PlaceArray = NDArray[np.int64]
 
-#: Conjugate gradients end here at the latest; a lattice of grouping sets needs about as many steps as it has sets.
+#: Conjugate gradients end here at the latest;
+#: a lattice of grouping sets needs about as many steps #: as it has sets.
 MOST_STEPS, SMALL = 200, 1e-13
-#: A variance below this share of the largest one is taken to be as large: doubles do not solve what spans more.
+#: A variance below this share of the largest one is taken to be as large:
+#: doubles do not solve what #: spans more.
 LEAST_SHARE: Final = 1e-8
 
 
 @dataclass(frozen=True)
 class MeasuredLevel:
-    """One level: to which of its groups each group of the finest level belongs, their noisy numbers, their variance."""
+    """One level: to which of its groups each group of the finest level belongs,
+    their noisy numbers, their variance.
+    """
 
     group: PlaceArray
     numbers: FloatArray
@@ -36,10 +41,11 @@ class MeasuredLevel:
 
 
 def consistent(finest: FloatArray, variance: float, levels: Sequence[MeasuredLevel]) -> FloatArray:
-    """The numbers of the finest level for which the squared errors at all levels, over their variances, are least.
+    """The numbers of the finest level for which the squared errors at all levels,
+    over their variances, are least.
 
-    What a coarser group holds is then the sum of these numbers over its groups: an estimate of the least variance among
-    all linear ones without bias.
+    What a coarser group holds is then the sum of these numbers over its groups: an estimate of the
+    least variance among all linear ones without bias.
 
     >>> total = MeasuredLevel(np.array([0, 0]), np.array([16.0]), 1.0)
     >>> consistent(np.array([4.0, 6.0]), 1.0, [total]).tolist()
@@ -63,7 +69,8 @@ def consistent(finest: FloatArray, variance: float, levels: Sequence[MeasuredLev
 def comparable(
     variance: float, levels: Sequence[MeasuredLevel]
 ) -> tuple[float, list[MeasuredLevel]]:
-    """The variance of the finest level and the levels, no variance below `LEAST_SHARE` of the largest.
+    """The variance of the finest level and the levels,
+    no variance below `LEAST_SHARE` of the largest.
 
     >>> comparable(1e-100, [MeasuredLevel(np.array([0]), np.array([1.0]), 1.0)])[0]
     1e-08
@@ -76,7 +83,9 @@ def comparable(
 
 @dataclass(frozen=True)
 class SumVariance:
-    """The variance of a consistent sum, and the sum of the squares of the parts of it that single noises have."""
+    """The variance of a consistent sum,
+    and the sum of the squares of the parts of it that single noises have.
+    """
 
     variance: float
     single: float
@@ -133,22 +142,27 @@ def _solution(normal: Callable[[FloatArray], FloatArray], wanted: FloatArray) ->
     return found
 
 
-#: Noise that is all but certain to be 0 has a deviation that is no double, and neither is the square of a variance of
-#: 1e-170; a larger one only makes intervals wider.
+#: Noise that is all but certain to be 0 has a deviation that is no double, and neither is the
+#: square of a variance of 1e-170; a larger one only makes intervals wider.
 LEAST_VARIANCE = 1e-100
-#: Up to so many groups of the finest level the spread of each sum is computed, beyond it is bounded.
+#: Up to so many groups of the finest level the spread of each sum is computed,
+#: beyond it is #: bounded.
 DENSE = 400
 
 
 def cell_variance(plan: CorePlan, place: int, step: Fraction) -> float:
-    """The variance of a cell's noise in steps of that size: the square of the noise itself may be no double."""
+    """The variance of a cell's noise in steps of that size:
+    the square of the noise itself may be no double.
+    """
     cell = plan.cells[place]
     spread = float(cell.mechanism.standard_deviation) * float(cell.contribution.step / step)
     return max(spread * spread, LEAST_VARIANCE)
 
 
 def spread_half_width(spread: SumVariance, laplace: bool, confidence: float) -> float:
-    """Half the interval of a sum of noises: the normal one, widened for Laplace noises by their fourth moment."""
+    """Half the interval of a sum of noises: the normal one,
+    widened for Laplace noises by their fourth moment.
+    """
     normal = NormalDist().inv_cdf((1 + confidence) / 2)
     wider = max(0.0, normal**3 - 3 * normal) / 8 * spread.single if laplace else 0.0
     return (normal + wider) * math.sqrt(spread.variance)

@@ -29,9 +29,11 @@ FROM_ZERO: ConfidenceInterval = (0.0, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class NoiseLaw:
-    """How independent noises add up: the half-width of a sum as a multiple of the hypotenuse of those of its parts.
+    """How independent noises add up: the half-width of a sum as a multiple of the hypotenuse of
+    those of its parts.
 
-    It is 1 where one part is all, ``pair`` where two are as large, and ``many`` where there are very many.
+    It is 1 where one part is all, ``pair`` where two are as large,
+    and ``many`` where there are very many.
     """
 
     pair: float = 1.0
@@ -49,7 +51,9 @@ class NoiseLaw:
         return self.at(1 - sum((half / whole) ** 4 for half in halves))
 
     def at(self, shared: Numbers) -> Numbers:
-        """The factor for a share that lies in no single part: 0 if one part is all, 1/2 if two are as large."""
+        """The factor for a share that lies in no single part: 0 if one part is all,
+        1/2 if two are as large.
+        """
         bend = 4 * self.pair - 2 * (1 + self.many)
         return 1 + (self.many - 1) * shared + bend * shared * (1 - shared)
 
@@ -77,10 +81,12 @@ def laplace(confidence: float) -> NoiseLaw:
 
 @dataclass(frozen=True, slots=True)
 class LinearForm:
-    """A linear combination of noisy cells: its value, and by how much each cell's half-width of noise moves it.
+    """A linear combination of noisy cells: its value,
+    and by how much each cell's half-width of noise moves it.
 
-    What it stands for may be larger by up to ``lost_above``, or smaller by up to ``lost_below``, because it is only
-    nearly linear; both are squares of what noise moves, and reach these bounds where noise reaches its half-widths.
+    What it stands for may be larger by up to ``lost_above``, or smaller by up to ``lost_below``,
+    because it is only nearly linear; both are squares of what noise moves, and reach these bounds
+    where noise reaches its half-widths.
     """
 
     value: float
@@ -131,7 +137,9 @@ class LinearForm:
 
 
 def reach(half: float, lost: float) -> float:
-    """The largest c·half + (1 − c²)·lost with c from 0 to 1: noise that does the one does less of the other."""
+    """The largest c·half + (1 − c²)·lost with c from 0 to 1:
+    noise that does the one does less of the other.
+    """
     return half if 2 * lost <= half else lost + half * half / (4 * lost)
 
 
@@ -146,8 +154,8 @@ def fieller(
 
 
 def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> ConfidenceInterval:
-    """Fieller's set: the θ within two ends for which above − θ·below is within its own noise, from its least to its
-    greatest.
+    """Fieller's set: the θ within two ends for which above − θ·below is within its own noise,
+    from its least to its greatest.
 
     ``below`` is the noisy value of something that is not negative.
     """

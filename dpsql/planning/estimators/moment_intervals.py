@@ -41,7 +41,9 @@ class CentredForms:
 
 
 def forms(moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw) -> CentredForms:
-    """Count, totals, and the centred sums Σ(x − u)², Σ(y − v)², Σ(x − u)(y − v) about the noisy means u, v."""
+    """Count, totals, and the centred sums Σ(x − u)², Σ(y − v)²,
+    Σ(x − u)(y − v) about the noisy means u, v.
+    """
 
     def form(place: int, *reaches: Fraction) -> LinearForm:
         value, half = cells[place]
@@ -123,7 +125,9 @@ def moment_interval(
 
 
 def _correlation(found: CentredForms) -> ConfidenceInterval:
-    """Fieller's interval for the product over the root of both squares, which is taken as linear near its value."""
+    """Fieller's interval for the product over the root of both squares,
+    which is taken as linear near its value.
+    """
     x, y, product = _known(found.square_x), _known(found.square_y), _known(found.product)
     if x.interval[0] <= 0 or y.interval[0] <= 0:
         return -1.0, 1.0
@@ -133,7 +137,9 @@ def _correlation(found: CentredForms) -> ConfidenceInterval:
 
 
 def _intercept(moment: MomentEstimate, found: CentredForms) -> ConfidenceInterval:
-    """ȳ − b·x̄ as the ratio of ȳ·Σ(x − u)² − x̄·Σ(x − u)(y − v) and Σ(x − u)², linear near its value."""
+    """ȳ − b·x̄ as the ratio of ȳ·Σ(x − u)² − x̄·Σ(x − u)(y − v) and Σ(x − u)²,
+    linear near its value.
+    """
     x, y = moment.x, moment.pair[0]
     square, product, rows = (
         _known(found.square_x),

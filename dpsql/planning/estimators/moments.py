@@ -1,4 +1,5 @@
-"""Statistics of moments: variances, covariances, correlations and regressions, read off noisy centred sums.
+"""Statistics of moments: variances, covariances, correlations and regressions,
+read off noisy centred sums.
 
 Proved in ``docs/proofs/moments.md``.
 """
@@ -26,10 +27,11 @@ OF_SAMPLES: Final = frozenset({Statistic.VAR_SAMP, Statistic.STDDEV_SAMP, Statis
 
 @dataclass(frozen=True, slots=True)
 class CentredVariable:
-    """Where the sums of one variable are measured, from the middle of its bounds; values lie within ``middle ± reach``.
+    """Where the sums of one variable are measured, from the middle of its bounds;
+    values lie within ``middle ± reach``.
 
-    ``squares`` is None where the statistic needs no squares. Their cell, too, counts from the middle of what a square
-    may be: ``square_middle`` for each row is missing in it.
+    ``squares`` is None where the statistic needs no squares. Their cell, too, counts from the
+    middle of what a square may be: ``square_middle`` for each row is missing in it.
     """
 
     total: int
@@ -40,15 +42,19 @@ class CentredVariable:
 
     @property
     def half(self) -> float:
-        """``square_middle`` where the variable is measured in units of ``reach``: a half, up to rounding."""
+        """``square_middle`` where the variable is measured in units of ``reach``: a half,
+        up to rounding.
+        """
         return float(self.square_middle / self.reach**2)
 
 
 @dataclass(frozen=True, slots=True)
 class MomentEstimate:
-    """A statistic of ``x``, or of the pairs of ``y`` and ``x``; ``count`` is the number of rows that have both.
+    """A statistic of ``x``, or of the pairs of ``y`` and ``x``;
+    ``count`` is the number of rows that have both.
 
-    ``product_middle`` for each row is missing in the cell of products: it is not 0 where both are one expression.
+    ``product_middle`` for each row is missing in the cell of products:
+    it is not 0 where both are one expression.
     """
 
     statistic: Statistic
@@ -66,7 +72,9 @@ class MomentEstimate:
 
 
 def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> MomentEstimate:
-    """The statistic with the cells that it needs; those of pairs are of the rows in which both have a value."""
+    """The statistic with the cells that it needs;
+    those of pairs are of the rows in which both have a value.
+    """
     if aggregate.other is None:
         assert aggregate.argument is not None
         x = _variable(aggregate.argument, aggregate.condition, sums.x, cells)
@@ -102,7 +110,9 @@ def _variable(
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """Count, means, variances and covariance in units of the variables' reaches, each kept where it can lie."""
+    """Count, means, variances and covariance in units of the variables' reaches,
+    each kept where it can lie.
+    """
 
     count: FloatArray
     mean_x: FloatArray
@@ -115,8 +125,9 @@ class Moments:
 def moments(moment: MomentEstimate, cells: Sequence[FloatArray]) -> Moments:
     """The moments that the cells tell, for as many draws of the cells as there are.
 
-    A count below 1 is taken for 1. Where a mean is u, a variance lies between 0 and 1 − u², and a covariance within the
-    root of the product of two variances; without squares, of their greatest values.
+    A count below 1 is taken for 1. Where a mean is u, a variance lies between 0 and 1 − u², and a
+    covariance within the root of the product of two variances; without squares, of their greatest
+    values.
     """
     count = np.maximum(cells[moment.count], 1.0)
     mean_x, variance_x = _mean_and_variance(moment.x, count, cells)

@@ -1,6 +1,7 @@
 """Quantiles read off a noisy tree of counts: their values and their intervals.
 
-Everything here is computed from released numbers and from the plan. Proved in ``docs/proofs/quantiles.md``.
+Everything here is computed from released numbers and from the plan. Proved in
+``docs/proofs/quantiles.md``.
 """
 
 from __future__ import annotations
@@ -27,11 +28,14 @@ LEAST_EVIDENCE = 0.25
 
 @dataclass(frozen=True, slots=True)
 class RankNoise:
-    """How noise moves the ranks of the edges between a node's children, in variances of a node's noise."""
+    """How noise moves the ranks of the edges between a node's children,
+    in variances of a node's noise.
+    """
 
     children: int
     fraction: float
-    #: The variances of the node's own edges, and their covariance; None where its children are the topmost.
+    #: The variances of the node's own edges, and their covariance;
+    #: None where its children are the #: topmost.
     above: tuple[float, float, float] | None = None
 
     def covariance(self, first: int, second: int) -> float:
@@ -65,8 +69,8 @@ class RankNoise:
         return own, following, self.covariance(child, child + 1)
 
 
-#: The place among a node's children to go on with, given their cumulative counts from the start of the node on, how
-#: noise moves the ranks of these edges, and the level.
+#: The place among a node's children to go on with, given their cumulative counts from the start of
+#: the node on, how noise moves the ranks of these edges, and the level.
 Choose: TypeAlias = Callable[[list[float], RankNoise, int], int]
 
 
@@ -111,7 +115,9 @@ QuantileCurves: TypeAlias = tuple[QuantileCurve, ...]
 
 
 class NoisyDistribution:
-    """One group's noisy distribution, in rows: ranks go in, values come out; it does not outlive the release."""
+    """One group's noisy distribution, in rows: ranks go in, values come out;
+    it does not outlive the release.
+    """
 
     def __init__(self, noisy: NoisyTree, bins: Bins, step: Fraction, confidence: float) -> None:
         self._noisy, self._bins, self._confidence = noisy, bins, confidence
@@ -132,7 +138,8 @@ class NoisyDistribution:
     def interval(self, fraction: Fraction, ranks: Ranks) -> tuple[Fraction, Fraction]:
         """Where the quantile of the clipped rows lies with at least the plan's confidence.
 
-        Rows beyond the last detectable one are unknown, so that of MIN and MAX goes on to the declared bound.
+        Rows beyond the last detectable one are unknown,
+        so that of MIN and MAX goes on to the declared bound.
         """
         fraction = 1 - fraction if ranks.descending else fraction
         target, half = float(fraction) * self._counted, self._half(ranks.edge)
@@ -216,7 +223,9 @@ class NoisyDistribution:
     def _descend(
         self, choose: Choose, fraction: Fraction = Fraction(0), smooth: bool = False
     ) -> CumulativeBin:
-        """The leaf that is reached by choosing a child on each level; ``smooth`` counts never fall."""
+        """The leaf that is reached by choosing a child on each level;
+        ``smooth`` counts never fall.
+        """
         tree, start, before, after = self._noisy.tree, 0, 0.0, self._total
         above = None
         for level in range(1, tree.levels + 1):
@@ -229,7 +238,9 @@ class NoisyDistribution:
         return CumulativeBin(start, before, after)
 
     def _children(self, level: int, start: int, total: float | None = None) -> list[float]:
-        """The cumulative counts of a node's children, which add up to the node's own count where that is given."""
+        """The cumulative counts of a node's children,
+        which add up to the node's own count where that is given.
+        """
         counts = [count * self._step for count in self._noisy.children(level, start)]
         missing = 0.0 if total is None or level == 1 else (total - sum(counts)) / len(counts)
         return list(accumulate((count + missing for count in counts), initial=0.0))
@@ -244,7 +255,8 @@ class NoisyDistribution:
         return len(counts) - 1 - self._first_evident(counts[::-1], level)
 
     def _first_evident(self, counts: list[float], level: int) -> int:
-        """The first child whose own count, or the sum of the counts up to it, is more than noise explains.
+        """The first child whose own count, or the sum of the counts up to it,
+        is more than noise explains.
 
         The last child if there is none.
         """
@@ -259,10 +271,11 @@ class NoisyDistribution:
 
 
 def _sum_deviations(children: int, level: int) -> list[float]:
-    """At most the deviations of the sums of the first 1, 2, … children of a node, in those of one node's noise.
+    """At most the deviations of the sums of the first 1, 2, … children of a node,
+    in those of one node's noise.
 
-    The children of the topmost level are independent. Others add up to the count of their parent, whose noise is no
-    more than that of a node.
+    The children of the topmost level are independent. Others add up to the count of their parent,
+    whose noise is no more than that of a node.
 
     >>> _sum_deviations(4, 1), [round(each**2, 4) for each in _sum_deviations(4, 2)]
     ([1.0, 1.4142135623730951, 1.7320508075688772, 2.0], [0.8125, 1.25, 1.3125, 1.0])
@@ -277,7 +290,9 @@ def _sum_deviations(children: int, level: int) -> list[float]:
 
 
 def _monotone(sums: list[float]) -> list[float]:
-    """The sums as a line that never falls and stays between its ends: the middle of the least one above and below."""
+    """The sums as a line that never falls and stays between its ends:
+    the middle of the least one above and below.
+    """
     rising = list(accumulate(sums, max))
     falling = list(accumulate(reversed(sums), min))[::-1]
     low, high = sums[0], max(sums[-1], sums[0])
@@ -322,7 +337,9 @@ def dates(seconds: NDArray[np.float64], sql_type: str) -> list[date]:
 
 
 def date_ends(curve: QuantileCurve, sql_type: str) -> tuple[date, date]:
-    """The interval of a quantile of dates or timestamps: the whole steps of the type that it goes into."""
+    """The interval of a quantile of dates or timestamps:
+    the whole steps of the type that it goes into.
+    """
     low, _, high = curve.points
     step = _STEPS[sql_type]
     first, last = dates(

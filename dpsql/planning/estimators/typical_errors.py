@@ -1,4 +1,5 @@
-"""How exact an average or a statistic of moments would be in a typical group, before anything is measured.
+"""How exact an average or a statistic of moments would be in a typical group,
+before anything is measured.
 
 Proved in ``docs/proofs/moments.md``.
 """
@@ -63,5 +64,7 @@ def even_half_width(
 
 
 def _even_square(variable: CentredVariable) -> Fraction:
-    """What a row adds to the cell of squares on average, where values spread evenly: a third of the reach squared."""
+    """What a row adds to the cell of squares on average, where values spread evenly:
+    a third of the reach squared.
+    """
     return variable.reach**2 / 3 - variable.square_middle

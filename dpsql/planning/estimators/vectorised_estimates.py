@@ -1,4 +1,5 @@
-"""What `dpsql.planning.estimators.estimate` reads off the noisy cells of one row, for all rows at once.
+"""What `dpsql.planning.estimators.estimate` reads off the noisy cells of one row,
+for all rows at once.
 
 Proved in ``docs/proofs/estimate.md``.
 """
@@ -47,9 +48,9 @@ def read_column(
 ) -> ReadColumn:
     """An aggregate's value, in the type of its column, and its interval on every row.
 
-    ``halves`` are the half-widths of the cells, ``wide`` that of a shifted sum. Averages are as `estimate` has
-    them but for the rounding of doubles, and all else is the same exactly; what has no arithmetic of columns is read
-    row by row.
+    ``halves`` are the half-widths of the cells, ``wide`` that of a shifted sum. Averages are as
+    `estimate` has them but for the rounding of doubles, and all else is the same exactly; what has
+    no arithmetic of columns is read row by row.
     """
     found: ReadColumn | None = None
     match estimate:
@@ -95,7 +96,9 @@ class _Quotients(NamedTuple):
 def _sum_of(
     parts: Sequence[tuple[StepColumn, Fraction]], constant: Fraction = Fraction(0)
 ) -> _Quotients | None:
-    """The sum of columns, each times its factor, and a constant; None where it is beyond the integers of a double."""
+    """The sum of columns, each times its factor, and a constant;
+    None where it is beyond the integers of a double.
+    """
     steps = [column.step * factor for column, factor in parts]
     denominator = lcm(constant.denominator, *(step.denominator for step in steps))
     counts = [_integers(column.counts) for column, _ in parts]
@@ -189,7 +192,8 @@ def ratios(
     law: NoiseLaw,
     reach: float,
 ) -> tuple[_Doubles, _Doubles]:
-    """Fieller's set of each above/below within ± reach, from its least to its greatest, as `linear_forms.ratio` has it.
+    """Fieller's set of each above/below within ± reach, from its least to its greatest,
+    as `linear_forms.ratio` has it.
 
     The cells above and below have independent noises of these half-widths.
     """

@@ -1,1 +1,3 @@
-"""Which marginals a synopsis measures, and with how much of its price each (``docs/proofs/synopsis.md``)."""
+"""Which marginals a synopsis measures, and with how much of its price each
+(``docs/proofs/synopsis.md``).
+"""

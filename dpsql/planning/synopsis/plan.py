@@ -1,9 +1,11 @@
-"""What a synopsis measures: marginals of its keys, each with its part of the price, and how exact queries of them are.
+"""What a synopsis measures: marginals of its keys, each with its part of the price,
+and how exact queries of them are.
 
-A query's variance is 1 / Σ precision · weight, over the marginals that tell it. The sum of the logarithms of the
-variances is convex in the weights. ResidualPlanner (Xiao, He, Zhang, Kifer: An optimal and scalable matrix mechanism
-for noisy marginals under convex loss functions, NeurIPS 2023) minimises convex functions of the variances over all
-linear Gaussian mechanisms; here one is minimised over noisy marginals that are measured as they are.
+A query's variance is 1 / Σ precision · weight, over the marginals that tell it. The sum of the
+logarithms of the variances is convex in the weights. ResidualPlanner (Xiao, He, Zhang, Kifer: An
+optimal and scalable matrix mechanism for noisy marginals under convex loss functions, NeurIPS 2023)
+minimises convex functions of the variances over all linear Gaussian mechanisms; here one is
+minimised over noisy marginals that are measured as they are.
 
 Decided from plans alone. Proved in ``docs/proofs/synopsis.md``.
 """
@@ -25,7 +27,8 @@ from dpsql.schema import Privacy
 from dpsql.sql.analysis.normal_form import NormalCell, NormalCore, counted
 from dpsql.sql.analysis.quantisation import quantum
 
-#: How often weights are improved, and how often queries that came off worse are given more importance.
+#: How often weights are improved, and how often queries that came off worse are given more
+#: importance.
 STEPS, ROUNDS = 400, 60
 #: Weights are multiples of this; a marginal of a smaller weight is not measured.
 GRAIN = Fraction(1, 4096)
@@ -37,10 +40,11 @@ def least_variances(
 ) -> NDArray[np.float64]:
     """The weights, with the sum 1, that make the queries' variances small, by their importance.
 
-    ``precisions`` has a row for each query, with the precision that each marginal gives it at the whole price. With
-    ``power`` 1 the geometric mean is made small, by expectation maximisation for the weights of a mixture, and with 2
-    the sum, by the multiplicative algorithm for designs (Yu: Monotonic convergence of a general algorithm for computing
-    optimal designs, 2010). No step of either makes it larger.
+    ``precisions`` has a row for each query, with the precision that each marginal gives it at the
+    whole price. With ``power`` 1 the geometric mean is made small, by expectation maximisation for
+    the weights of a mixture, and with 2 the sum, by the multiplicative algorithm for designs (Yu:
+    Monotonic convergence of a general algorithm for computing optimal designs, 2010). No step of
+    either makes it larger.
 
     >>> [round(float(each), 3) for each in least_variances(np.array([[1, 0], [4, 0], [0, 9.0]]), np.ones(3))]
     [0.667, 0.333]
@@ -56,9 +60,11 @@ def least_variances(
 def variances(
     precisions: NDArray[np.float64], weights: NDArray[np.float64], power: int, most: int
 ) -> NDArray[np.float64]:
-    """The variance of each query, where at most so many estimates are combined: the ``most`` exact ones.
+    """The variance of each query, where at most so many estimates are combined:
+    the ``most`` exact ones.
 
-    The precision of a marginal grows with its weight (``power`` 1, Gaussian noise) or with its square (2, Laplace).
+    The precision of a marginal grows with its weight (``power`` 1,
+    Gaussian noise) or with its square (2, Laplace).
     """
     each = np.sort(precisions * weights**power, axis=1)[:, -most:]
     with np.errstate(divide="ignore"):
@@ -73,7 +79,8 @@ def chosen_weights(
     power: int,
     most: int,
 ) -> tuple[Fraction, ...]:
-    """Weights with the sum 1, by which no query has a variance above its bound, which the ``separate`` weights keep.
+    """Weights with the sum 1, by which no query has a variance above its bound,
+    which the ``separate`` weights keep.
 
     A marginal that tells two queries three quarters as well as each one's own is measured alone:
 
@@ -103,7 +110,9 @@ def _within(
     most: int,
     loss: int,
 ) -> tuple[Fraction, ...]:
-    """Weights that keep the bounds: queries above theirs get more importance, the rest is mixed in."""
+    """Weights that keep the bounds: queries above theirs get more importance,
+    the rest is mixed in.
+    """
     for _ in range(ROUNDS):
         found = least_variances(precisions, importance, loss)
         ratio = variances(precisions, found, power, most) / bound
@@ -123,7 +132,9 @@ def _within(
 def _rounded_to_grain(
     weights: NDArray[np.float64], grain: Fraction = GRAIN
 ) -> tuple[Fraction, ...]:
-    """The weights as multiples of the grain, whose sum is 1: the largest takes what rounding leaves."""
+    """The weights as multiples of the grain, whose sum is 1:
+    the largest takes what rounding leaves.
+    """
     found = [Fraction(round(each / float(grain))) * grain for each in weights]
     largest = max(range(len(found)), key=found.__getitem__)
     found[largest] = 1 - sum(found[:largest] + found[largest + 1 :], Fraction(0))
@@ -132,9 +143,11 @@ def _rounded_to_grain(
 
 @dataclass(frozen=True)
 class Marginal:
-    """A core that a synopsis may measure: its plan at the whole price, and the view and the groups that it would have.
+    """A core that a synopsis may measure: its plan at the whole price,
+    and the view and the groups that it would have.
 
-    ``keys`` and ``measures`` are the places of its own among those of the synopsis; None for a statement's own core.
+    ``keys`` and ``measures`` are the places of its own among those of the synopsis;
+    None for a statement's own core.
     """
 
     plan: CorePlan
@@ -146,10 +159,11 @@ class Marginal:
 
 @dataclass(frozen=True)
 class WorkloadQuery:
-    """A cell of a statement that a synopsis is bought for: its variance at the whole price by each marginal.
+    """A cell of a statement that a synopsis is bought for:
+    its variance at the whole price by each marginal.
 
-    A variance is infinite where the marginal does not tell the cell. ``own`` is the variance of a purchase of the
-    statement alone, at the whole price.
+    A variance is infinite where the marginal does not tell the cell. ``own`` is the variance of a
+    purchase of the statement alone, at the whole price.
     """
 
     statement: int
@@ -167,9 +181,11 @@ class MeasuredPart:
 
 @dataclass(frozen=True)
 class ExpectedError:
-    """How large the noise of a statement is, as a standard deviation, beside that of its purchase for an equal part.
+    """How large the noise of a statement is, as a standard deviation,
+    beside that of its purchase for an equal part.
 
-    Both are multiples of the noise of a purchase at the whole price: the root of the mean over its cells.
+    Both are multiples of the noise of a purchase at the whole price:
+    the root of the mean over its cells.
     """
 
     statement: int
@@ -179,7 +195,9 @@ class ExpectedError:
 
 @dataclass(frozen=True)
 class SynopsisPlan:
-    """A synopsis before it is charged: the plan that measures all of its marginals, and what they are."""
+    """A synopsis before it is charged: the plan that measures all of its marginals,
+    and what they are.
+    """
 
     plan: Plan
     parts: tuple[MeasuredPart, ...]
@@ -210,12 +228,16 @@ def matched_cell(
 
 
 def scale(noise: Mechanism, step: Fraction) -> float:
-    """The variance of the continuous law of the noise: above 0, and in proportion to a power of its price."""
+    """The variance of the continuous law of the noise: above 0,
+    and in proportion to a power of its price.
+    """
     return noise.continuous_variance * float(step) ** 2
 
 
 def with_share(core: CorePlan, share: Fraction, privacy: Privacy, price: Fraction) -> CorePlan:
-    """The core at a share of the price, which its cells split as they do; its groups need no evidence."""
+    """The core at a share of the price, which its cells split as they do;
+    its groups need no evidence.
+    """
     prices = [_price(each) for each in core.cells]
     whole = sum(prices, Fraction(0))
     cells = tuple(
@@ -244,12 +266,13 @@ def synopsis_plan(
     privacy: Privacy,
     most: int,
 ) -> SynopsisPlan:
-    """The plan that measures the marginals at the price of ``base``, whose parts are chosen for the queries.
+    """The plan that measures the marginals at the price of ``base``,
+    whose parts are chosen for the queries.
 
     Args:
         base: The plan of one of the marginals.
-        separate: The parts that the marginals have where each statement is bought for an equal part. It decides where
-            there are queries; else it is what is measured.
+        separate: The parts that the marginals have where each statement is bought for an equal
+            part. It decides where there are queries; else it is what is measured.
         most: How many estimates of one number an answer combines at most.
     """
     shares, errors = tuple(separate), tuple[ExpectedError, ...]()

@@ -1,4 +1,5 @@
-"""The marginals that a synopsis may measure for a workload, and how exact each makes the workload's queries.
+"""The marginals that a synopsis may measure for a workload,
+and how exact each makes the workload's queries.
 
 Decided from plans alone. Proved in ``docs/proofs/synopsis.md``.
 """
@@ -29,8 +30,8 @@ MOST_UNIONS = 64
 class PublicFacts:
     """What is known of keys without a private row.
 
-    ``keys`` lists the keys of a core, None where public tables have them; ``count`` counts them; ``evaluate`` evaluates
-    expressions over them.
+    ``keys`` lists the keys of a core, None where public tables have them; ``count`` counts them;
+    ``evaluate`` evaluates expressions over them.
     """
 
     keys: Callable[[Core], Sequence[GroupKey] | None]
@@ -55,7 +56,9 @@ class _Asked:
 
 @dataclass
 class SynopsisWorkload:
-    """The statements of a synopsis while its marginals are found. ``plan`` plans that of some keys and measures."""
+    """The statements of a synopsis while its marginals are found. ``plan`` plans that of some keys
+    and measures.
+    """
 
     keys: int
     measures: int
@@ -69,7 +72,9 @@ class SynopsisWorkload:
         return self.of(frozenset(range(self.keys)))
 
     def of(self, keys: frozenset[int], measures: tuple[int, ...] | None = None) -> Marginal:
-        """The marginal of the keys and the measures in these places; of all measures where none are named."""
+        """The marginal of the keys and the measures in these places;
+        of all measures where none are named.
+        """
         chosen = tuple(range(self.measures)) if measures is None else measures
         if (keys, chosen) not in self._known:
             core = self.plan(sorted(keys), chosen)
@@ -83,10 +88,11 @@ class SynopsisWorkload:
     def candidates(
         self, plans: Sequence[Plan]
     ) -> tuple[list[Marginal], list[WorkloadQuery], list[Fraction]]:
-        """The marginals that may be measured, the queries of the statements, and the parts of separate purchases.
+        """The marginals that may be measured, the queries of the statements,
+        and the parts of separate purchases.
 
-        Each set of keys may be measured with all measures, and with each alone. A statement that the marginal of all
-        keys does not tell is measured by itself.
+        Each set of keys may be measured with all measures, and with each alone. A statement that
+        the marginal of all keys does not tell is measured by itself.
         """
         asked = [each for number, plan in enumerate(plans) for each in _cells(number, plan)]
         needed = {id(each): self._needed(each) for each in asked}
@@ -151,7 +157,9 @@ class SynopsisWorkload:
         )
 
     def _summed(self, found: CellMatch, needed: frozenset[int]) -> float:
-        """The most groups of the marginal that one asked group is the sum of; all where the keys are not listed."""
+        """The most groups of the marginal that one asked group is the sum of;
+        all where the keys are not listed.
+        """
         keys = self._listed[needed]
         plain = {each.name for each in found.keys if isinstance(each, ColumnRef)}
         if not found.conditions and len(plain) == len(needed):
@@ -169,7 +177,9 @@ class SynopsisWorkload:
 
 
 def _matched(asked: _Asked, marginal: Marginal) -> tuple[CellMatch, float] | None:
-    """How a marginal tells a cell, and the variance of one group's part of it; None where it does not."""
+    """How a marginal tells a cell, and the variance of one group's part of it;
+    None where it does not.
+    """
     if family_digest(asked.core.core) != family_digest(marginal.plan.core):
         return None
     return matched_cell(asked.normal, asked.cell, asked.rows, marginal.view)

@@ -1,4 +1,5 @@
-"""The columns of a synthetic table as a model has them: a few values each, or bins within public bounds.
+"""The columns of a synthetic table as a model has them: a few values each,
+or bins within public bounds.
 
 Proved in ``docs/proofs/synthetic.md``.
 """
@@ -26,7 +27,9 @@ _SECONDS = 86_400
 
 @dataclass(frozen=True)
 class ModelColumn:
-    """One column: its ``name`` in the synthetic table, the ``source`` column and what the owner declares of it."""
+    """One column: its ``name`` in the synthetic table,
+    the ``source`` column and what the owner declares of it.
+    """
 
     name: str
     source: str
@@ -58,7 +61,9 @@ class ModelColumn:
 
     @cached_property
     def cuts(self) -> tuple[Fraction, ...]:
-        """The lower end of each bin, and the end behind the last one, as points of the line of the type."""
+        """The lower end of each bin, and the end behind the last one,
+        as points of the line of the type.
+        """
         assert self.declared.bounds is not None
         low, high = map(_point, self.declared.bounds)
         step = self._step
@@ -76,12 +81,16 @@ class ModelColumn:
 
     @property
     def size(self) -> int:
-        """The number of places that a value may have; NULL, where the column may hold it, has the last one."""
+        """The number of places that a value may have; NULL, where the column may hold it,
+        has the last one.
+        """
         return self.bins + self.declared.nullable
 
     @property
     def key(self) -> str:
-        """The SQL by which a row's place is grouped: the column itself, or the number of its bin."""
+        """The SQL by which a row's place is grouped: the column itself,
+        or the number of its bin.
+        """
         name = f'"{self.source}"'
         if self.values is not None:
             return name
@@ -108,7 +117,9 @@ class ModelColumn:
         return self._places[key]
 
     def drawn(self, places: NDArray[np.int64], random: np.random.Generator) -> list[object]:
-        """A value for each place: the declared one, or one of the bin, all of its values equally likely."""
+        """A value for each place: the declared one, or one of the bin,
+        all of its values equally likely.
+        """
         if self.values is not None:
             listed = [*self.values, None]
             return [listed[place] for place in places.tolist()]
@@ -120,7 +131,9 @@ class ModelColumn:
         ]
 
     def _within(self, low: Fraction, high: Fraction, part: float) -> object:
-        """The value at a part of the way from one end of a bin to the other, which it does not reach."""
+        """The value at a part of the way from one end of a bin to the other,
+        which it does not reach.
+        """
         if self._step is None:
             return float(low) + (float(high) - float(low)) * part
         steps = int((high - low) / self._step)

@@ -1,4 +1,5 @@
-"""The plan of a synthetic table: which marginals are read and measured, with which noise, at which price.
+"""The plan of a synthetic table: which marginals are read and measured, with which noise,
+at which price.
 
 Proved in ``docs/proofs/synthetic.md``.
 """
@@ -29,19 +30,23 @@ from dpsql.schema import Privacy
 from dpsql.sql.analysis.contribution import Contribution, contribution, norm_of
 from dpsql.sql.ir.core import Core, RowCount
 
-#: The part of the price that measures each column alone, and the part of the rest that chooses pairs.
+#: The part of the price that measures each column alone,
+#: and the part of the rest that chooses #: pairs.
 ALONE_SHARE, CHOICE_SHARE = Fraction(1, 4), Fraction(1, 10)
-#: In how many rounds pairs are chosen, how many of them at most, and how many columns a synthetic table may have.
+#: In how many rounds pairs are chosen, how many of them at most,
+#: and how many columns a synthetic #: table may have.
 ROUNDS, MOST_PAIRS, MOST_COLUMNS = 3, 16, 12
 
 
 @dataclass(frozen=True)
 class SyntheticPlan:
-    """What is read, chosen and measured for a synthetic table; `cost` is that of all mechanisms together.
+    """What is read, chosen and measured for a synthetic table;
+    `cost` is that of all mechanisms together.
 
-    ``reading`` has a core for each column and then one for each pair of columns. ``alone`` is the noise of a column's
-    counts, ``together`` that of a pair's. ``rounds`` tells how many pairs are measured in each round, each of which
-    ``choice`` chooses; None where all pairs are measured. Counts are in steps of ``step``.
+    ``reading`` has a core for each column and then one for each pair of columns. ``alone`` is the
+    noise of a column's counts, ``together`` that of a pair's. ``rounds`` tells how many pairs are
+    measured in each round, each of which ``choice`` chooses; None where all pairs are measured.
+    Counts are in steps of ``step``.
     """
 
     reading: Plan
@@ -96,7 +101,8 @@ def synthetic_plan(
         price: The ε of the statement: of Gaussian noise ρ = ε²/2, of Laplace noise ε.
 
     Raises:
-        Refused: There are too many columns, or the price asks for noise that cannot be drawn exactly.
+        Refused: There are too many columns,
+            or the price asks for noise that cannot be drawn exactly.
     """
     if len(columns) > MOST_COLUMNS:
         raise Refused("E_LIMITS", f"a synthetic table has at most {MOST_COLUMNS} columns")
@@ -158,21 +164,27 @@ def _counting(draft: CorePlan, bounded: Contribution, noise: Mechanism) -> CoreP
 
 
 def _noise(moved: int, price: Fraction, share: Fraction, pure: bool) -> Mechanism:
-    """The noise of the counts of a marginal, which one unit moves by at most ``moved`` in L1, and so in L2."""
+    """The noise of the counts of a marginal, which one unit moves by at most ``moved`` in L1,
+    and so in L2.
+    """
     if pure:
         return Laplace.priced(moved, price * share)
     return Gaussian.for_rho(moved**2, price**2 / 2 * share)
 
 
 def _choice(moved: int, price: Fraction, share: Fraction, pure: bool) -> Exponential:
-    """The choice of a pair: one unit moves each score by at most ``moved``, up or down, so two move apart by twice."""
+    """The choice of a pair: one unit moves each score by at most ``moved``, up or down,
+    so two move apart by twice.
+    """
     if pure:
         return ExponentialMechanism.priced(2 * moved, price * share)
     return ConcentratedExponential((2 * moved) ** 2, price**2 / 2 * share)
 
 
 def marginals_note(plan: SyntheticPlan) -> list[dict[str, object]]:
-    """What the ledger notes of a synthetic table: the counts of each column, the choices, and the counts of pairs."""
+    """What the ledger notes of a synthetic table: the counts of each column, the choices,
+    and the counts of pairs.
+    """
     step = str(plan.step)
     alone = f"counts of each of {len(plan.columns)} columns"
     cells: list[dict[str, object]] = [{"measures": alone, **noise_note(plan.alone), "step": step}]

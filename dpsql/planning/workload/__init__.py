@@ -1,4 +1,6 @@
-"""Statements that are fixed together before any of them is run, priced as one block (`docs/proofs/workload.md`)."""
+"""Statements that are fixed together before any of them is run,
+priced as one block (`docs/proofs/workload.md`).
+"""
 
 from dpsql.planning.workload.block import Block
 from dpsql.planning.workload.offers import Offer, PricedWorkload, priced

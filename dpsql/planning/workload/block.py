@@ -1,4 +1,5 @@
-"""A block: plans that are paid for together, the pairs of distributions that dominate their releases, and its theorem.
+"""A block: plans that are paid for together,
+the pairs of distributions that dominate their releases, and its theorem.
 
 Proved in ``docs/proofs/workload.md``.
 """
@@ -71,7 +72,9 @@ def _of_core(core: CorePlan) -> Iterator[Loss]:
 
 
 def released_costs(core: CorePlan) -> list[Cost]:
-    """The cost of each of a core's releases, without the δ of its threshold: all that the core costs, in parts."""
+    """The cost of each of a core's releases, without the δ of its threshold:
+    all that the core costs, in parts.
+    """
     found, whole = _known(core), _whole(core)
     return found if sum(found, FREE) == whole else [whole]
 
@@ -149,7 +152,9 @@ class Block:
 
     @property
     def largest_cost_of_a_unit(self) -> Cost:
-        """The most that the cores cost together which one unit can be in; Invalid where that is not known."""
+        """The most that the cores cost together which one unit can be in;
+        Invalid where that is not known.
+        """
         return parallel_cost(self.plans, self.schema)
 
     @property
@@ -159,9 +164,11 @@ class Block:
 
     @property
     def parts(self) -> tuple[Fraction, ...]:
-        """What of the block's price each plan is, in the ε that statements are priced in, in proportion to its own.
+        """What of the block's price each plan is, in the ε that statements are priced in,
+        in proportion to its own.
 
-        They add up to the block's ε where it has one; where the plans' costs are added up they are the plans' own.
+        They add up to the block's ε where it has one;
+        where the plans' costs are added up they are the plans' own.
         """
         whole, alone = self.cost, sum(self.costs, FREE)
         if whole == alone:
@@ -197,7 +204,8 @@ def statements_of(written: str) -> tuple[str, ...]:
 
 
 def parallel_cost(plans: tuple[Plan, ...], schema: Schema) -> Cost:
-    """The largest sum over the cores that may read one unit; Invalid where no column parts the units.
+    """The largest sum over the cores that may read one unit;
+    Invalid where no column parts the units.
 
     Over the columns on which conditions are known it is the least.
     """

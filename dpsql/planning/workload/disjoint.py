@@ -1,4 +1,7 @@
-"""Which units the cores of a workload can read, told from public conditions. ``docs/proofs/workload.md``."""
+"""Which units the cores of a workload can read, told from public conditions.
+
+``docs/proofs/workload.md``.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import Call, ColumnRef, Expression, Literal, columns, conjuncts
 from dpsql.sql.ir.relation import Filter, Join, PerUnit, Relation, Scan, unit_of
 
-#: A value of a column as conditions see it: a point of the number line, a boolean, a text's class, or NULL.
+#: A value of a column as conditions see it: a point of the number line, a boolean,
+#: a text's class, #: or NULL.
 Point: TypeAlias = Fraction | bool | str | None
 #: What a condition may be, in SQL's three values.
 Truth: TypeAlias = frozenset[bool | None]
@@ -35,12 +39,16 @@ _COMPARED = {
 
 @dataclass(frozen=True)
 class UnitConditions:
-    """What a core demands of its rows, where it reads columns that the unit determines; by ``UNIT`` or table.column."""
+    """What a core demands of its rows, where it reads columns that the unit determines;
+    by ``UNIT`` or table.column.
+    """
 
     demanded: Mapping[str, tuple[tuple[ColumnRef, Expression], ...]]
 
     def admits(self, name: str, point: Point) -> bool:
-        """Whether rows of a unit with this value may be read; True where nothing is said against it."""
+        """Whether rows of a unit with this value may be read;
+        True where nothing is said against it.
+        """
         return all(
             True in _truth(condition, column, point)
             for column, condition in self.demanded.get(name, ())
@@ -48,7 +56,9 @@ class UnitConditions:
 
 
 def conditions(core: Core, schema: Schema) -> UnitConditions:
-    """The conditions of a core on the unit itself, and on columns of the unit's own table, whose key is checked."""
+    """The conditions of a core on the unit itself, and on columns of the unit's own table,
+    whose key is checked.
+    """
     found: dict[str, list[tuple[ColumnRef, Expression]]] = {}
     for name, column, condition in _demanded(core.relation, core.unit, schema):
         found.setdefault(name, []).append((column, condition))
@@ -56,7 +66,9 @@ def conditions(core: Core, schema: Schema) -> UnitConditions:
 
 
 def determined(schema: Schema) -> bool:
-    """Whether the unit determines its own table's columns: one row for each unit, a key that opening has checked."""
+    """Whether the unit determines its own table's columns: one row for each unit,
+    a key that opening has checked.
+    """
     return schema.tables[schema.unit_table].key == (schema.unit_column,)
 
 
@@ -104,7 +116,9 @@ def _demanded(
 
 
 def _meets_the_cut(condition: Expression, scan: Scan, column: ColumnRef) -> bool:
-    """Whether the column is a text of which a scan reads so few characters that longer ones may become a constant's."""
+    """Whether the column is a text of which a scan reads so few characters that longer ones may
+    become a constant's.
+    """
     read = None if scan.cut is None else dict(scan.cut.characters).get(column.name)
     texts = [each.value for each in _literals(condition) if isinstance(each.value, str)]
     return read is not None and any(len(text) >= read for text in texts)
@@ -113,7 +127,9 @@ def _meets_the_cut(condition: Expression, scan: Scan, column: ColumnRef) -> bool
 def _collect(
     relation: Relation, known: list[Expression], scans: list[Scan], subqueries: list[PerUnit]
 ) -> None:
-    """The conditions that every row fulfils, and what rows are made of: nothing that an outer join may leave out."""
+    """The conditions that every row fulfils, and what rows are made of:
+    nothing that an outer join may leave out.
+    """
     match relation:
         case Scan():
             scans.append(relation)

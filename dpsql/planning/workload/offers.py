@@ -1,4 +1,7 @@
-"""What each accountant would charge for a list of statements that is fixed beforehand. ``docs/proofs/workload.md``."""
+"""What each accountant would charge for a list of statements that is fixed beforehand.
+
+``docs/proofs/workload.md``.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,9 @@ OfferStatus = OneOf["bought", "paid for already", "the same as one before", "pub
 class Offer:
     """What one accountant makes of a block.
 
-    ``epsilon`` is that of the block alone at the schema's δ, ``cost`` what the ledger would be charged, and ``left``
-    the share of the budget that would be left, None where it does not fit. All are None where the accountant is not
-    valid here, and ``why`` says why.
+    ``epsilon`` is that of the block alone at the schema's δ, ``cost`` what the ledger would be
+    charged, and ``left`` the share of the budget that would be left, None where it does not fit.
+    All are None where the accountant is not valid here, and ``why`` says why.
     """
 
     accountant: str
@@ -47,7 +50,9 @@ class Offer:
 
 @dataclass(frozen=True)
 class PricedWorkload:
-    """Statements that are fixed together, and what each accountant would charge for them; ``str()`` is a table."""
+    """Statements that are fixed together, and what each accountant would charge for them;
+    ``str()`` is a table.
+    """
 
     plans: tuple[Plan, ...]
     statuses: tuple[OfferStatus, ...]
@@ -67,7 +72,9 @@ class PricedWorkload:
 
     @property
     def best(self) -> Offer | None:
-        """The valid offer that leaves the most of the budget; the first where none fits, None where all is free."""
+        """The valid offer that leaves the most of the budget; the first where none fits,
+        None where all is free.
+        """
         fitting = [offer for offer in self.offers if offer.left is not None]
         first = self.offers[0] if self.offers else None
         return max(fitting, key=lambda offer: offer.left or Fraction(0)) if fitting else first
@@ -85,7 +92,9 @@ class PricedWorkload:
     ) -> tuple[
         tuple[str, float | None, float | None, float | None, float | None, float | None, str], ...
     ]:
-        """For tools: accountant, ε at the schema's δ, charged ε, ρ and δ, share left, and why it is not valid."""
+        """For tools: accountant, ε at the schema's δ, charged ε, ρ and δ, share left,
+        and why it is not valid.
+        """
         return tuple(
             (
                 each.accountant,

@@ -1,4 +1,5 @@
-"""How the columns of a statement depend on released numbers: not at all, smoothly, or so that noise chooses.
+"""How the columns of a statement depend on released numbers: not at all, smoothly,
+or so that noise chooses.
 
 Proved in ``docs/proofs/ends.md``.
 """
@@ -18,9 +19,9 @@ from dpsql.schema import fold
 class Dependence(IntEnum):
     """What noise does to a column.
 
-    ``PUBLIC``: nothing. ``SMOOTH``: the column is computed of noisy numbers, so that noise which is drawn again shows
-    how far noise moves it. ``CHOSEN``: noise chooses a row, a case, a rank or one of several numbers, or it is not
-    drawn again.
+    ``PUBLIC``: nothing. ``SMOOTH``: the column is computed of noisy numbers, so that noise which is
+    drawn again shows how far noise moves it. ``CHOSEN``: noise chooses a row, a case, a rank or one
+    of several numbers, or it is not drawn again.
     """
 
     PUBLIC = 0
@@ -28,7 +29,8 @@ class Dependence(IntEnum):
     CHOSEN = 2
 
 
-#: What noise goes through without a choice: arithmetic, roots, logarithms, sums, averages and windows.
+#: What noise goes through without a choice: arithmetic, roots, logarithms, sums,
+#: averages and #: windows.
 _SMOOTH = (
     exp.Paren,
     exp.Alias,
@@ -68,7 +70,9 @@ _SMOOTH = (
 
 @dataclass(frozen=True)
 class CellOrigin:
-    """An expression over the columns of one row of a released table; ``row`` is the place of that table."""
+    """An expression over the columns of one row of a released table;
+    ``row`` is the place of that table.
+    """
 
     row: int
     expression: exp.Expr
@@ -82,7 +86,9 @@ class CellOrigin:
 
 @dataclass(frozen=True)
 class SourceColumn:
-    """A column of a query: how it depends on noise, and what it is of one released row, where it is of one."""
+    """A column of a query: how it depends on noise, and what it is of one released row,
+    where it is of one.
+    """
 
     name: str
     dependence: Dependence

@@ -1,7 +1,7 @@
 """DP_INTERVAL_LOW and DP_INTERVAL_HIGH: the ends of intervals as columns of released tables.
 
-An end is known as soon as its row is released, so that the rest of the statement may use it as any other column.
-Proved in ``docs/proofs/ends.md``.
+An end is known as soon as its row is released, so that the rest of the statement may use it as any
+other column. Proved in ``docs/proofs/ends.md``.
 """
 
 from __future__ import annotations

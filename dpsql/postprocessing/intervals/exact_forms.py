@@ -1,4 +1,5 @@
-"""What is computed of one released row as a function of a quotient of sums of its aggregates, and its exact interval.
+"""What is computed of one released row as a function of a quotient of sums of its aggregates,
+and its exact interval.
 
 Proved in ``docs/proofs/ends.md``.
 """
@@ -57,9 +58,9 @@ _MONOTONE_IN_FIRST = (exp.Div, exp.Round, exp.Trunc, exp.Floor, exp.Ceil, exp.Co
 def known_noises(shape: Core | Cube) -> list[KnownNoise]:
     """What is known of the noise of each aggregate of a released table.
 
-    No draw reaches the declared bound at which the intervals of MIN and MAX end, and draws of dates are no dates. The
-    number of units by which a group is shown is a number with a noise that was chosen. What reads released rows is
-    known no further than these let it be.
+    No draw reaches the declared bound at which the intervals of MIN and MAX end, and draws of dates
+    are no dates. The number of units by which a group is shown is a number with a noise that was
+    chosen. What reads released rows is known no further than these let it be.
     """
     before = noise_known(shape)
     thresholded, found = (
@@ -83,7 +84,9 @@ ONE: LinearSum = {None: Fraction(1)}
 
 @dataclass(frozen=True)
 class ExactForm:
-    """``above`` over ``below``, and what is around this as SQL over `INNER`, which nowhere falls or nowhere rises."""
+    """``above`` over ``below``, and what is around this as SQL over `INNER`,
+    which nowhere falls or nowhere rises.
+    """
 
     above: LinearSum
     below: LinearSum
@@ -91,7 +94,9 @@ class ExactForm:
 
 
 def exact_form(sql: str, shape: Core | Cube) -> ExactForm | None:
-    """An expression over a released row's columns whose interval is exact, as it reads one aggregate, or sums alone."""
+    """An expression over a released row's columns whose interval is exact,
+    as it reads one aggregate, or sums alone.
+    """
     found = arithmetic(sql)
     if found is None:
         return None
@@ -104,7 +109,8 @@ def exact_form(sql: str, shape: Core | Cube) -> ExactForm | None:
 
 @lru_cache(maxsize=1024)
 def arithmetic(sql: str) -> ExactForm | None:
-    """The expression as a function of a sum or a quotient of sums that nowhere falls or nowhere rises, where it is one.
+    """The expression as a function of a sum or a quotient of sums that nowhere falls or nowhere
+    rises, where it is one.
 
     >>> arithmetic('ROUND(100.0 * "a0" / NULLIF("a1", 0), 1)').around
     'ROUND("inner", 1)'
@@ -127,7 +133,8 @@ def arithmetic(sql: str) -> ExactForm | None:
 
 @lru_cache(maxsize=1024)
 def divisors(sql: str) -> tuple[str, ...]:
-    """What an expression over a released row divides by, where that has noise: keys and constants have none.
+    """What an expression over a released row divides by, where that has noise:
+    keys and constants have none.
 
     >>> divisors('"a0" * "a1" / NULLIF("a2", 0) + "a1" / "k0"')
     ('NULLIF("a2", 0)',)
@@ -137,13 +144,17 @@ def divisors(sql: str) -> tuple[str, ...]:
 
 
 def _is_public(node: exp.Expr) -> bool:
-    """Whether the node reads nothing but keys of a released row, and which of them the row is a total over."""
+    """Whether the node reads nothing but keys of a released row,
+    and which of them the row is a total over.
+    """
     elsewhere = node.find(exp.Query, exp.Window, exp.Lambda)
     return elsewhere is None and all(each.name[0] in "kg" for each in node.find_all(exp.Column))
 
 
 def _monotone_part(node: exp.Expr) -> exp.Expr | None:
-    """The one argument that the node only rises with, or only falls with; all others are constants."""
+    """The one argument that the node only rises with, or only falls with;
+    all others are constants.
+    """
     if isinstance(node, exp.Cast):
         return node.this if node.to.this in _ROUNDED else None
     parts = [each for each in node.iter_expressions() if _constant(each) is None]
@@ -218,7 +229,9 @@ def _constant(node: exp.Expr) -> Fraction | None:
 def exact_intervals(
     sandbox: Sandbox, table: AnyReleasedTable, sql: str, rows: Sequence[object], confidence: float
 ) -> list[ConfidenceInterval | None]:
-    """The interval of an expression over the columns of each of these released rows, where it has an exact form."""
+    """The interval of an expression over the columns of each of these released rows,
+    where it has an exact form.
+    """
     form = exact_form(sql, table.shape)
     if form is None:
         return [None] * len(rows)
@@ -267,7 +280,9 @@ def _form(
 def _through_function(
     sandbox: Sandbox, around: str, inner: Mapping[int, ConfidenceInterval]
 ) -> dict[int, ConfidenceInterval]:
-    """From the lesser to the greater value of a function at both ends; everything where it has none at one of them."""
+    """From the lesser to the greater value of a function at both ends;
+    everything where it has none at one of them.
+    """
     types = {"row": "BIGINT", INNER: "DOUBLE"}
     sandbox.create(_POINTS, types)
     ends = [(row, end) for row, interval in inner.items() for end in interval]

@@ -1,4 +1,5 @@
-"""Where the columns of a statement come from, followed through subqueries, joins, stars and UNION to released rows.
+"""Where the columns of a statement come from, followed through subqueries, joins,
+stars and UNION to released rows.
 
 Proved in ``docs/proofs/ends.md`` and ``docs/proofs/presence.md``.
 """
@@ -31,17 +32,21 @@ from dpsql.sql.postprocess.hidden_groups import PRESENT
 
 #: The columns of each released table, and how they depend on noise.
 ReleasedColumns: TypeAlias = Mapping[str, Mapping[str, Dependence]]
-#: For each released table, by its place, the SELECTs that its rows go through, and the source of each that has them.
+#: For each released table, by its place, the SELECTs that its rows go through,
+#: and the source of #: each that has them.
 RowPaths: TypeAlias = dict[int, tuple[tuple[exp.Select, str], ...]]
-#: What is done to a SELECT before its columns are followed: it is given with its scope and the ways to its rows.
+#: What is done to a SELECT before its columns are followed:
+#: it is given with its scope and the ways #: to its rows.
 SelectVisitor: TypeAlias = Callable[[exp.Select, ColumnScope, RowPaths], None]
 
 
 @dataclass(frozen=True)
 class QueryLineage:
-    """The columns of a query, None where they are not known, and whether noise chooses its rows, and so what they show.
+    """The columns of a query, None where they are not known,
+    and whether noise chooses its rows, and so what they show.
 
-    ``ways`` are those to the single released rows that each row is made of; None where it is made of several.
+    ``ways`` are those to the single released rows that each row is made of;
+    None where it is made of several.
     """
 
     columns: tuple[SourceColumn, ...] | None = None
@@ -50,7 +55,8 @@ class QueryLineage:
 
 
 class Lineage:
-    """Follows a statement; ``tables`` are the released tables that it meets, each as often as it is met.
+    """Follows a statement; ``tables`` are the released tables that it meets,
+    each as often as it is met.
 
     Args:
         released: the columns of the released tables that the statement reads.
@@ -223,7 +229,8 @@ class TracedQuery:
     """A query with the numbers of the released rows behind each of its rows as its last columns.
 
     Attributes:
-        query: the query with them, and with no others where a row is not made of single released rows.
+        query: the query with them, and with no others where a row is not made of single released
+            rows.
         all_rows: the same with the rows that only their noise, or a LIMIT, keeps out of the result.
         columns: those of ``all_rows`` before the numbers, none where they are not known.
         tables: the released tables whose rows are numbered, in the order of the numbers.
@@ -283,7 +290,9 @@ def columns_of_shown_groups(
 
 
 def _shown_part(query: exp.Query, single: bool) -> dict[str, exp.Expr]:
-    """What chooses only which rows of the result are shown, by its name: of a plain list its condition, too."""
+    """What chooses only which rows of the result are shown, by its name:
+    of a plain list its condition, too.
+    """
     parts = [
         "order",
         "limit",

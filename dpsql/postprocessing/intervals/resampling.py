@@ -1,4 +1,5 @@
-"""Intervals by parametric resampling: a statement on released tables with their noise drawn again, and its percentiles.
+"""Intervals by parametric resampling: a statement on released tables with their noise drawn again,
+and its percentiles.
 
 Proved in ``docs/proofs/ends.md``.
 """
@@ -24,7 +25,8 @@ from dpsql.sql.ir.core import Core
 
 #: How many samples of its noise a table gets, and the fewest of which percentiles are taken.
 SAMPLES, FEWEST = 1_000, 200
-#: How many rows may be made of all tables and samples, and the most released rows behind a statement.
+#: How many rows may be made of all tables and samples,
+#: and the most released rows behind a #: statement.
 MOST_MADE = 300_000
 MOST_RESAMPLED_ROWS = MOST_MADE // FEWEST
 _SAMPLES, _RESULT = "dpsql samples", "dpsql result"
@@ -38,9 +40,11 @@ def drawn_again(shape: Core | Cube) -> list[int]:
 def interval_of(
     value: object, low: float | None, high: float | None, mean: float | None
 ) -> ConfidenceInterval | None:
-    """The interval of a released value, of which samples show how far noise moves it, to both sides and on the average.
+    """The interval of a released value, of which samples show how far noise moves it,
+    to both sides and on the average.
 
-    It holds both the percentile and the pivotal interval, and is longer where noise moves the value to one side.
+    It holds both the percentile and the pivotal interval,
+    and is longer where noise moves the value to one side.
     """
     if low is None or high is None:
         return None
@@ -56,7 +60,8 @@ def interval_of(
 def resampled_query(
     traced: TracedQuery, columns: Sequence[OutputColumn], shapes: Mapping[str, Core | Cube]
 ) -> Resampling | None:
-    """How the columns of the query's result that are not read off one released row get intervals; None without any.
+    """How the columns of the query's result that are not read off one released row get intervals;
+    None without any.
 
     Args:
         traced: the query.
@@ -89,7 +94,9 @@ def resampled_intervals(
     rows: Sequence[Sequence[object]],
     confidence: float,
 ) -> dict[tuple[int, int], ConfidenceInterval] | None:
-    """The intervals of cells of the result, by row and column; None where the statement fails on the samples."""
+    """The intervals of cells of the result, by row and column;
+    None where the statement fails on the samples.
+    """
     samples = min(SAMPLES, MOST_MADE // max(sum(len(tables[name].keys) for name in plan.tables), 1))
     if samples < FEWEST or not rows or not plan.wanted:
         return {}
@@ -132,7 +139,8 @@ def resampled_intervals(
 def _put_samples(
     sandbox: Sandbox, name: str, table: AnyReleasedTable, samples: int, confidence: float
 ) -> None:
-    """Put a released table's rows into the sandbox with the aggregates that are drawn again, on each sample.
+    """Put a released table's rows into the sandbox with the aggregates that are drawn again,
+    on each sample.
 
     Sample s of several tables belongs together; what is no number is NULL.
     """
@@ -158,7 +166,8 @@ def _on_samples(
     width: int,
     shapes: Mapping[str, Core | Cube],
 ) -> str:
-    """The query on every sample at once, and of each row that is known the percentiles of its values.
+    """The query on every sample at once,
+    and of each row that is known the percentiles of its values.
 
     ``:low`` and ``:high`` stand for the tails.
     """
@@ -181,9 +190,11 @@ def _on_samples(
 
 
 def _percentiles(column: str) -> list[str]:
-    """Both percentiles of a column's values on all samples, and the mean of those that are finite, as SQL.
+    """Both percentiles of a column's values on all samples,
+    and the mean of those that are finite, as SQL.
 
-    Where a percentile is infinite, both are the farthest values. What is no number on a sample is left out.
+    Where a percentile is infinite, both are the farthest values. What is no number on a sample is
+    left out.
     """
     value = f"TRY_CAST({column} AS DOUBLE)"
     number = f"FILTER (WHERE NOT isnan({value}))"
@@ -197,7 +208,9 @@ def _percentiles(column: str) -> list[str]:
 
 
 def _sample_of(name: str, shape: Core | Cube) -> exp.Expr:
-    """The released table on the sample that the query is run on; what is not drawn again is as it was released."""
+    """The released table on the sample that the query is run on;
+    what is not drawn again is as it was released.
+    """
     again = [f'"a{place}"' for place in drawn_again(shape)]
     listed = [
         "t.*" + (f" EXCLUDE ({', '.join(again)})" if again else ""),

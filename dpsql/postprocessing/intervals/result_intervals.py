@@ -1,4 +1,5 @@
-"""Which columns of a result have intervals, where these come from, and what is said of columns without any.
+"""Which columns of a result have intervals, where these come from,
+and what is said of columns without any.
 
 Proved in ``docs/proofs/ends.md``.
 """
@@ -43,7 +44,9 @@ MOST_ROWS = 25_000
 def released_columns(
     tables: Mapping[str, Core | Cube], ends: Sequence[IntervalEndColumns] = ()
 ) -> dict[str, dict[str, Dependence]]:
-    """The columns of released tables and how they depend on noise; ends of intervals are drawn on no sample."""
+    """The columns of released tables and how they depend on noise;
+    ends of intervals are drawn on no sample.
+    """
     found = {}
     for name, shape in tables.items():
         kinds = {
@@ -83,7 +86,9 @@ def output_columns(
 
 
 def may_have_interval(column: OutputColumn, tables: Mapping[str, Core | Cube]) -> bool:
-    """Whether a column that is read off one released row may have intervals, whatever is released."""
+    """Whether a column that is read off one released row may have intervals,
+    whatever is released.
+    """
     if column.aggregate is not None:
         return known_noises(tables[column.table])[column.aggregate] is not KnownNoise.NOTHING
     return column.exact
@@ -96,10 +101,11 @@ def intervals(
     rows: Sequence[Sequence[object]],
     resampled: Mapping[tuple[int, int], ConfidenceInterval],
 ) -> list[tuple[CellInterval | None, ...]]:
-    """The interval of each cell of a result, behind whose columns stand the numbers of released rows.
+    """The interval of each cell of a result,
+    behind whose columns stand the numbers of released rows.
 
-    ``resampled`` are those of cells that are not read off one released row. Where what such a cell is divided by may be
-    0, no finite interval is known to hold.
+    ``resampled`` are those of cells that are not read off one released row. Where what such a cell
+    is divided by may be 0, no finite interval is known to hold.
     """
     found: list[Sequence[CellInterval | None]] = []
     numbers, many = len(plan.columns) + 2 * len(plan.collection or ()), len(rows) > MOST_ROWS
@@ -139,7 +145,9 @@ def intervals(
 
 
 def _own(table: AnyReleasedTable, place: int, sql_type: str) -> Sequence[CellInterval | None]:
-    """The intervals of an aggregate as they were released: of numbers, of dates or timestamps, or of lists of these."""
+    """The intervals of an aggregate as they were released: of numbers, of dates or timestamps,
+    or of lists of these.
+    """
     curves, member = column(table.curves, place), sql_type.removesuffix("[]")
     values = column(table.aggregates, place)
     curves = [None if value is None else curve for value, curve in zip(values, curves, strict=True)]

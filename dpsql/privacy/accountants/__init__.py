@@ -1,7 +1,7 @@
 """The accountants. A new one is a class here, its place in the lists below and its proof.
 
-`THEOREMS` has all of them, in the order in which a workload is offered them; `RULES` has the filters among them, which
-an owner may name in the schema. ``docs/proofs/rule.md``.
+`THEOREMS` has all of them, in the order in which a workload is offered them; `RULES` has the
+filters among them, which an owner may name in the schema. ``docs/proofs/rule.md``.
 """
 
 from __future__ import annotations

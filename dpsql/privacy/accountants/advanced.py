@@ -31,7 +31,9 @@ MOST_STATEMENTS = 10**9
 @final
 @dataclass(frozen=True)
 class AdvancedComposition(WeightedRule):
-    """Advanced composition, whose number of statements and whose price are fixed before the first one."""
+    """Advanced composition, whose number of statements and whose price are fixed before the first
+    one.
+    """
 
     statements: int = field(
         metadata={
@@ -160,7 +162,8 @@ def most_statements(statements: int, epsilon: Fraction, promise: Guarantee) -> i
 
 @lru_cache(maxsize=4096)
 def advanced(count: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """ε√(2k ln(1/δ)) + kε(e^ε − 1), of Dwork, Rothblum and Vadhan (2010), or kε where that is less; rounded up.
+    """ε√(2k ln(1/δ)) + kε(e^ε − 1), of Dwork, Rothblum and Vadhan (2010),
+    or kε where that is less; rounded up.
 
     >>> round(float(advanced(100, Fraction(1, 10), Fraction(1, 10**6))), 4)
     6.3082

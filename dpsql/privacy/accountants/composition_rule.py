@@ -1,7 +1,9 @@
-"""A composition rule: a theorem that is a filter, so that an owner may name it as the accountant of a budget.
+"""A composition rule: a theorem that is a filter,
+so that an owner may name it as the accountant of a budget.
 
-Every rule is proved, with the condition under which it holds, in ``docs/proofs/rule.md``. `price_for` finds the price
-at which a budget of a rule admits a number of answers: ``docs/proofs/accountant.md``.
+Every rule is proved, with the condition under which it holds, in ``docs/proofs/rule.md``.
+`price_for` finds the price at which a budget of a rule admits a number of answers:
+``docs/proofs/accountant.md``.
 """
 
 from __future__ import annotations
@@ -19,17 +21,21 @@ from dpsql.privacy.measure import FREE, Cost, Guarantee
 
 @dataclass(frozen=True)
 class ChargedTotal:
-    """What was charged so far: the sum of all costs, and that of the weights that the rule gives them."""
+    """What was charged so far: the sum of all costs,
+    and that of the weights that the rule gives them.
+    """
 
     cost: Cost = FREE
     weight: Fraction = Fraction(0)
 
 
 class CompositionRule(Theorem):
-    """How a budget adds up what was spent, when each statement may be chosen after the answers to those before.
+    """How a budget adds up what was spent,
+    when each statement may be chosen after the answers to those before.
 
-    ``promise`` is always the budget's ε with that part of its δ which `conversion` takes. Decisions use declared and
-    public figures only, never an answer. Thresholds have a δ of their own, which the filter adds up for every rule.
+    ``promise`` is always the budget's ε with that part of its δ which `conversion` takes. Decisions
+    use declared and public figures only, never an answer. Thresholds have a δ of their own, which
+    the filter adds up for every rule.
     """
 
     @property
@@ -45,7 +51,9 @@ class CompositionRule(Theorem):
     @property
     @abstractmethod
     def is_tallied(self) -> bool:
-        """Whether the rule needs the sum of its weights over all entries, beside the totals that the ledger keeps."""
+        """Whether the rule needs the sum of its weights over all entries,
+        beside the totals that the ledger keeps.
+        """
 
     @abstractmethod
     def conversion(self, delta: Fraction, share: Fraction) -> Fraction:
@@ -53,7 +61,8 @@ class CompositionRule(Theorem):
 
         Args:
             delta: The δ of the budget.
-            share: The part of it that is set aside for turning zCDP or Rényi divergences into (ε, δ).
+            share: The part of it that is set aside for turning zCDP or Rényi divergences into (ε,
+                δ).
         """
 
     @abstractmethod
@@ -70,7 +79,9 @@ class CompositionRule(Theorem):
 
     @abstractmethod
     def weight(self, promise: Guarantee, cost: Cost) -> Fraction:
-        """What an entry of this cost uses of the allowance; more than all of it where the rule does not hold for it."""
+        """What an entry of this cost uses of the allowance;
+        more than all of it where the rule does not hold for it.
+        """
 
     @abstractmethod
     def holds(self, promise: Guarantee, total: ChargedTotal) -> bool:
@@ -86,7 +97,9 @@ class CompositionRule(Theorem):
 
     @abstractmethod
     def largest_price(self, promise: Guarantee, total: ChargedTotal, cost: Cost) -> Fraction:
-        """The largest ε at which one more statement with the cost's kind of noise is admitted, to four digits."""
+        """The largest ε at which one more statement with the cost's kind of noise is admitted,
+        to four digits.
+        """
 
     @property
     def title(self) -> str:
@@ -104,12 +117,16 @@ class CompositionRule(Theorem):
         return None
 
     def misstated(self, query_epsilon: Fraction, query_delta: Fraction | None) -> str | None:
-        """Why the rule does not hold for the prices of statements that the schema sets; None where it does."""
+        """Why the rule does not hold for the prices of statements that the schema sets;
+        None where it does.
+        """
         return None
 
 
 class LedgerSums(CompositionRule):
-    """A rule that looks at the sums of ε and ρ which the ledger keeps, and so charges a workload by adding up."""
+    """A rule that looks at the sums of ε and ρ which the ledger keeps,
+    and so charges a workload by adding up.
+    """
 
     ledger_name: ClassVar[str | None] = "hybrid"
     is_tallied = False
@@ -149,7 +166,9 @@ class WeightedRule(CompositionRule):
 
 
 def price_of(cost: Cost) -> Fraction:
-    """The ε in which a cost is said: its own, or √(2ρ) of Gaussian noise (to four digits, for people)."""
+    """The ε in which a cost is said: its own, or √(2ρ) of Gaussian noise (to four digits,
+    for people).
+    """
     return gaussian_price(cost.rho) if cost.epsilon is None else cost.epsilon
 
 
@@ -169,7 +188,8 @@ _STEPS = 38
 def price_for(
     answers: int, epsilon: Fraction, delta: Fraction, rule: CompositionRule, *, gaussian: bool
 ) -> Fraction:
-    """The largest price, of three digits, at which a whole budget admits so many plain counts, with one noise.
+    """The largest price, of three digits, at which a whole budget admits so many plain counts,
+    with one noise.
 
     ValueError where no price is that small.
     """

@@ -1,4 +1,5 @@
-"""A composition theorem: what statements cost together that are all fixed before the first of them is run.
+"""A composition theorem: what statements cost together that are all fixed before the first of them
+is run.
 
 Proved in ``docs/proofs/workload.md``.
 """
@@ -31,18 +32,23 @@ class FixedReleases(Protocol):
 
     @property
     def largest_cost_of_a_unit(self) -> Cost:
-        """The most that those releases cost together which one unit can be in; Invalid where that is not known."""
+        """The most that those releases cost together which one unit can be in;
+        Invalid where that is not known.
+        """
 
     @property
     def losses(self) -> Iterable[Loss]:
-        """The dominating pairs of all mechanisms and thresholds; Invalid where one of them has none."""
+        """The dominating pairs of all mechanisms and thresholds;
+        Invalid where one of them has none.
+        """
 
 
 class Theorem(ABC):
     """A theorem by which a workload may be charged, under the name that people give it.
 
-    ``hints`` says what to write in a schema instead of names by which its owner may look for the theorem.
-    ``ledger_name`` is the name that the ledger's line has where several theorems charge the same.
+    ``hints`` says what to write in a schema instead of names by which its owner may look for the
+    theorem. ``ledger_name`` is the name that the ledger's line has where several theorems charge
+    the same.
     """
 
     name: ClassVar[str]

@@ -1,5 +1,7 @@
-"""The moments accountant: Rényi divergences of one fixed order. Proved in ``docs/proofs/renyi.md``; as a filter in
-``docs/proofs/rule.md`` and for workloads in ``docs/proofs/workload.md``."""
+"""The moments accountant: Rényi divergences of one fixed order.
+
+Proved in ``docs/proofs/renyi.md``; as a filter in ``docs/proofs/rule.md`` and for workloads in
+``docs/proofs/workload.md``."""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _SMALL = 2**128
 @final
 @dataclass(frozen=True)
 class Renyi(WeightedRule):
-    """The sum of Rényi divergences of the one order that the promise gives: the moments accountant."""
+    """The sum of Rényi divergences of the one order that the promise gives:
+    the moments accountant.
+    """
 
     name = "rdp"
     hints: ClassVar[Mapping[str, str]] = {"moments": 'the moments accountant is called "rdp" here'}
@@ -75,7 +79,9 @@ class Renyi(WeightedRule):
 
 
 def best_epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
-    """ε at δ, beside what thresholds use, by Rényi divergences at the order that is best for these releases."""
+    """ε at δ, beside what thresholds use,
+    by Rényi divergences at the order that is best for these releases.
+    """
     much = Fraction(10**9)
     found = min(
         sum((renyi_of(cost, order) for cost in releases.mechanism_costs), Fraction(0))
@@ -88,9 +94,11 @@ def best_epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def order_of(epsilon: Fraction, delta: Fraction) -> int:
-    """The order at which a promise (ε, δ) adds up divergences: a function of the promise, so that nobody chooses it.
+    """The order at which a promise (ε, δ) adds up divergences: a function of the promise,
+    so that nobody chooses it.
 
-    It is the whole number nearest to the order that is best for zCDP, 1 + √(ln(1/δ)/ρ) up to lower terms.
+    It is the whole number nearest to the order that is best for zCDP,
+    1 + √(ln(1/δ)/ρ) up to lower terms.
     """
     rho = rho_total(epsilon, delta)
     if rho <= 0:
@@ -108,7 +116,8 @@ def order_of(epsilon: Fraction, delta: Fraction) -> int:
 def renyi_total(epsilon: Fraction, delta: Fraction, order: int) -> Fraction:
     """The largest divergence of this order that implies (ε, δ)-DP, rounded down; 0 where none does.
 
-    ε − ln(1 − 1/α) + (ln δ + ln α)/(α − 1), from the conversion of Canonne, Kamath and Steinke (2020).
+    ε − ln(1 − 1/α) + (ln δ + ln α)/(α − 1), from the conversion of Canonne,
+    Kamath and Steinke (2020).
     """
     _require(order)
     if not 0 < delta < 1:
@@ -138,7 +147,8 @@ def renyi_of(cost: Cost, order: int) -> Fraction:
 def response_renyi(epsilon: Fraction, order: int) -> Fraction:
     """The divergence of randomized response, and so of every ε-DP mechanism at most; from above.
 
-    ln((e^(αε) + e^((1−α)ε))/(1 + e^ε))/(α − 1) = ε + (ln(1 + e^(−(2α−1)ε)) − ln(1 + e^(−ε)))/(α − 1).
+    ln((e^(αε) + e^((1−α)ε))/(1 + e^ε))/(α − 1) = ε + (ln(1 + e^(−(2α−1)ε)) − ln(1 + e^(−ε)))/(α −
+    1).
     """
     one = 1 << _BITS
     _, far = exp_bounds((2 * order - 1) * epsilon, _BITS)

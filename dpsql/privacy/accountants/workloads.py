@@ -26,7 +26,9 @@ from dpsql.privacy.privacy_loss_distributions import epsilon_of_losses
 
 @final
 class Parallel(Theorem):
-    """The most that releases cost together which one unit can be in, where public conditions part the units."""
+    """The most that releases cost together which one unit can be in,
+    where public conditions part the units.
+    """
 
     name = "parallel"
     hints: ClassVar[Mapping[str, str]] = {
@@ -67,7 +69,8 @@ class LossDistributions(Theorem):
 def _epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
     """ε at δ, with what thresholds use; Invalid where a release has no distribution.
 
-    Losses are rounded up to a grid, so that the sum of ε of a few pure releases may be the smaller bound.
+    Losses are rounded up to a grid, so that the sum of ε of a few pure releases may be the smaller
+    bound.
     """
     try:
         composed = epsilon_of_losses(releases.losses, delta)

@@ -1,4 +1,5 @@
-"""What is remembered of ledgers outside of the data: whose they are, where they lie, how far they are written.
+"""What is remembered of ledgers outside of the data: whose they are, where they lie,
+how far they are written.
 
 Proved in ``docs/proofs/ledger.md``.
 """
@@ -21,7 +22,8 @@ from dpsql.privacy.ledger.entries import Entry, KnownEntry, cost_of, cost_texts
 from dpsql.privacy.ledger.stores.store import LedgerLocation
 from dpsql.privacy.measure import Cost
 
-#: Bytes of each of the two places of which one is written while the other holds what was there before.
+#: Bytes of each of the two places of which one is written while the other holds what was there
+#: before.
 _SLOT = 4096
 _DIGEST = 32
 #: Bytes of an entry's digest among those of all entries.
@@ -34,7 +36,9 @@ _FOLDER: ContextVar[Path | None] = ContextVar("state", default=None)
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The newest entry that was written: its number, its digest, and a sum after it, everybody's or one analyst's."""
+    """The newest entry that was written: its number, its digest, and a sum after it,
+    everybody's or one analyst's.
+    """
 
     seq: int
     digest: str
@@ -43,7 +47,9 @@ class Checkpoint:
 
 
 def state_folder() -> Path:
-    """DPSQL_STATE, the StateDirectory of a systemd unit, or ``dpsql`` in the user's folder for such things."""
+    """DPSQL_STATE, the StateDirectory of a systemd unit,
+    or ``dpsql`` in the user's folder for such things.
+    """
     chosen = (
         _FOLDER.get()
         or os.environ.get("DPSQL_STATE")
@@ -68,10 +74,11 @@ def kept_in(folder: Path) -> Iterator[None]:
 
 
 class Checkpoints:
-    """The files of a state folder: a database's names, a ledger's whereabouts, and how far it is written.
+    """The files of a state folder: a database's names, a ledger's whereabouts,
+    and how far it is written.
 
-    Only ``advance`` is called at each charge. It does not wait for the disk; after a loss of power what is read may be
-    a little older than what was written, which shows less and is never wrong.
+    Only ``advance`` is called at each charge. It does not wait for the disk; after a loss of power
+    what is read may be a little older than what was written, which shows less and is never wrong.
     """
 
     def __init__(self) -> None:
@@ -89,7 +96,9 @@ class Checkpoints:
                 _write(self._database(name), {"name": name, "ledger": ledger})
 
     def whereabouts(self, ledger: str) -> LedgerLocation | None:
-        """Where the ledger lay when it was last opened; None where it is seen for the first time."""
+        """Where the ledger lay when it was last opened;
+        None where it is seen for the first time.
+        """
         found = _read(self._ledger(ledger) / "place.json")
         if found is None:
             return None
@@ -117,7 +126,9 @@ class Checkpoints:
         return EntryDigests(self._ledger(ledger) / "digests")
 
     def prepare(self, ledger: str, analyst: str) -> None:
-        """Make sure that what is about to be charged can be recorded; LedgerError where it cannot."""
+        """Make sure that what is about to be charged can be recorded;
+        LedgerError where it cannot.
+        """
         _Slots(self._ledger(ledger) / "newest").prepare()
         if len(analyst) <= _LONGEST_NAME:
             _Slots(self._analyst(ledger, analyst)).prepare()
@@ -133,7 +144,9 @@ class Checkpoints:
             _Slots(self._analyst(ledger, entry.analyst)).write(own)
 
     def begin_again(self, ledger: str, entries: Sequence[Entry]) -> None:
-        """What is remembered of how far the ledger is written is that of these entries, and nothing of before."""
+        """What is remembered of how far the ledger is written is that of these entries,
+        and nothing of before.
+        """
         folder = self._ledger(ledger)
         for path in [*folder.glob("*.analyst"), folder / "newest", folder / "digests"]:
             path.unlink(missing_ok=True)
@@ -166,8 +179,8 @@ class EntryDigests:
             os.pwrite(file, bytes.fromhex(digest), (seq - 1) * _ENTRY_DIGEST)
 
     def complete(self, after: Callable[[int], Iterable[KnownEntry]], at_most: int) -> None:
-        """Take all that the ledger holds ``after`` a number: the first unknown, but those up to ``at_most`` alone may
-        be known. What was known beyond them is of another history."""
+        """Take all that the ledger holds ``after`` a number: the first unknown, but those up to
+        ``at_most`` alone may be known. What was known beyond them is of another history."""
         content = _content(self._path)
         unknown = content.find(bytes(_ENTRY_DIGEST))
         last = min(at_most, -(-(len(content) if unknown < 0 else unknown) // _ENTRY_DIGEST))
@@ -196,7 +209,9 @@ class EntryDigests:
 
 
 class _Slots:
-    """A file with two places for a checkpoint, each with its digest; the older one is written over."""
+    """A file with two places for a checkpoint, each with its digest;
+    the older one is written over.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path

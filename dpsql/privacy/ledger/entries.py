@@ -1,4 +1,5 @@
-"""The entries of a ledger: what each holds, how it is stored, and the check that they are the chain that was written.
+"""The entries of a ledger: what each holds, how it is stored,
+and the check that they are the chain that was written.
 
 Proved in ``docs/proofs/ledger.md``.
 """
@@ -58,7 +59,9 @@ class Entry:
 
     @classmethod
     def after(cls, last: Entry | None, own: Cost, line: NewEntry, *, start: str, at: str) -> Entry:
-        """The entry that follows ``last``; ``own`` is what its analyst had spent before, ``start`` begins the chain."""
+        """The entry that follows ``last``; ``own`` is what its analyst had spent before,
+        ``start`` begins the chain.
+        """
         entry = cls(
             seq=1 if last is None else last.seq + 1,
             previous=start if last is None else last.digest,
@@ -88,7 +91,9 @@ class Entry:
         return cls(int(seq), *texts, *costs)
 
     def follows(self, last: Entry | None, own: Cost, *, start: str) -> bool:
-        """Whether number, chain and totals continue those of ``last`` and, for the analyst, ``own``."""
+        """Whether number, chain and totals continue those of ``last`` and,
+        for the analyst, ``own``.
+        """
         seq, previous, total = (
             (0, start, FREE) if last is None else (last.seq, last.digest, last.total)
         )
@@ -122,7 +127,9 @@ def chained(last: Entry | None, entry: Entry, *, start: str) -> bool:
 
 
 def chain_start(version: int, *belongs: str) -> str:
-    """What the first entry is chained to: what the ledger belongs to, in a layout of this version."""
+    """What the first entry is chained to: what the ledger belongs to,
+    in a layout of this version.
+    """
     return _hash(["dpsql ledger", version, *belongs])
 
 
@@ -222,7 +229,9 @@ def digests_down(tables: LedgerTables, seq: int) -> Iterator[KnownEntry]:
 
 
 def newest_before(tables: LedgerTables, start: datetime, seq: int) -> Entry | None:
-    """Of the entries up to a number, the newest that was written before a moment; None where there is none."""
+    """Of the entries up to a number, the newest that was written before a moment;
+    None where there is none.
+    """
     while rows := tables.execute(_BACK, (seq,)).fetchall():
         for seq, at in rows:
             if moment(at, seq) < start:
@@ -253,7 +262,9 @@ def seen_of(last: Entry | None) -> KnownEntry:
 
 
 def newest(tables: LedgerTables, start: str, seen: KnownEntry) -> Entry | None:
-    """The newest entry, which must be the one that the head names, in a ledger that still holds what was seen of it."""
+    """The newest entry, which must be the one that the head names,
+    in a ledger that still holds what was seen of it.
+    """
     seq, digest = seen
     asked = [
         tables.execute("SELECT digest FROM entries WHERE seq = ?", (seq,)),

@@ -1,4 +1,7 @@
-"""The ledger: facts are appended, nothing is ever changed or taken back. ``docs/proofs/ledger.md``."""
+"""The ledger: facts are appended, nothing is ever changed or taken back.
+
+``docs/proofs/ledger.md``.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,9 @@ class NothingGivenUp(Exception):
 
 
 class Ledger:
-    """The journal of one dataset; safe to share between threads, and its store between processes."""
+    """The journal of one dataset; safe to share between threads,
+    and its store between processes.
+    """
 
     def __init__(
         self,
@@ -54,11 +59,13 @@ class Ledger:
     def open(
         cls, place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
     ) -> Ledger:
-        """The ledger at a path or a ``postgresql://`` address, begun where there is none and none is remembered.
+        """The ledger at a path or a ``postgresql://`` address,
+        begun where there is none and none is remembered.
 
-        ``names`` are those by which the database is known again. LedgerError where the ledger is missing, behind, a
-        copy, another one, another dataset's or not whole. Checked here: the head, and the chain and totals of the
-        newest `CHECKED_ON_OPEN` entries; of a ledger that did not lie there before, of all.
+        ``names`` are those by which the database is known again. LedgerError where the ledger is
+        missing, behind, a copy, another one, another dataset's or not whole. Checked here: the
+        head, and the chain and totals of the newest `CHECKED_ON_OPEN` entries; of a ledger that did
+        not lie there before, of all.
         """
         at = found(place, belongs, names)
         return cls(at.store, at.meta, at.checkpoints, at.seen)
@@ -92,9 +99,9 @@ class Ledger:
     ) -> int:
         """Write the line if ``decide`` lets it, and return its number once it is on the disk.
 
-        ``decide`` is given what everybody and what the line's analyst have spent, and raises to refuse; no other
-        thread or process can write between its decision and the line. ``begins`` says since when a sum counts;
-        a ``tally`` is brought up to date before.
+        ``decide`` is given what everybody and what the line's analyst have spent, and raises to
+        refuse; no other thread or process can write between its decision and the line. ``begins``
+        says since when a sum counts; a ``tally`` is brought up to date before.
         """
         analyst = storable(line.analyst)
         return self._append(
@@ -107,7 +114,9 @@ class Ledger:
         return line
 
     def give_up(self, key: str, entry: int) -> None:
-        """Note that nothing was, or will be, released for an entry by who paid for it: it may be taken up, once."""
+        """Note that nothing was, or will be, released for an entry by who paid for it:
+        it may be taken up, once.
+        """
         with self._store.transaction(write=True) as tables:
             unreleased.give_up(tables, self._start, key, entry)
 
@@ -117,7 +126,8 @@ class Ledger:
             return unreleased.given_up(tables, self._start, key)
 
     def take_up(self, key: str, analyst: str, fits: Callable[[Entry, Spent], bool]) -> Entry | None:
-        """The entry that was given up under the key, if it ``fits``; nobody else can take it up any more.
+        """The entry that was given up under the key, if it ``fits``;
+        nobody else can take it up any more.
 
         A line that costs nothing says so, so that a copy of the ledger from before is behind.
         """
@@ -190,7 +200,9 @@ class Ledger:
             seq = page[-1].seq
 
     def verify(self) -> int:
-        """Check every entry, its totals and the chain; return how many there are, or raise for the first bad one."""
+        """Check every entry, its totals and the chain; return how many there are,
+        or raise for the first bad one.
+        """
         known = self._known()
         with self._store.transaction(write=False) as tables:
             self._store.require_whole(tables)
@@ -199,7 +211,8 @@ class Ledger:
             return 0 if last is None else last.seq
 
     def keep(self, key: str, entry: int, answer: bytes) -> bytes | None:
-        """Keep an answer that an entry has paid for, and return what is kept under its key: the first counts.
+        """Keep an answer that an entry has paid for, and return what is kept under its key:
+        the first counts.
 
         None where it is too large to be kept. ``docs/proofs/answers.md``.
         """
@@ -208,7 +221,9 @@ class Ledger:
             return stored_answers.find(tables, self._start, key)
 
     def kept(self, key: str) -> bytes | None:
-        """The answer that is kept under the key; None where there is none, or where it is not what was written."""
+        """The answer that is kept under the key; None where there is none,
+        or where it is not what was written.
+        """
         with self._store.transaction(write=False) as tables:
             return stored_answers.find(tables, self._start, key)
 
@@ -223,22 +238,30 @@ class Ledger:
             return named_releases.listed(tables, self._start)
 
     def named_content(self, release: NamedRelease) -> bytes | None:
-        """The content of a named release; None where it was dropped, or where it is not what was written."""
+        """The content of a named release; None where it was dropped,
+        or where it is not what was written.
+        """
         with self._store.transaction(write=False) as tables:
             return named_releases.content(tables, release)
 
     def require_room(self, name: str, size: int) -> None:
-        """DataError where the name is taken, or where there is no room for a content of that many bytes."""
+        """DataError where the name is taken,
+        or where there is no room for a content of that many bytes.
+        """
         with self._store.transaction(write=False) as tables:
             named_releases.require_room(tables, name, size)
 
     def put_named(self, new: NewRelease) -> None:
-        """Keep a release under its name, durably on return; DataError where `require_room` raises it."""
+        """Keep a release under its name, durably on return;
+        DataError where `require_room` raises it.
+        """
         with self._store.transaction(write=True) as tables:
             named_releases.put(tables, self._start, new)
 
     def drop_named(self, name: str, kind: ReleaseKind) -> bool:
-        """Whether there was a release of that name and kind, which is forgotten; what it cost stays charged."""
+        """Whether there was a release of that name and kind, which is forgotten;
+        what it cost stays charged.
+        """
         with self._store.transaction(write=True) as tables:
             return named_releases.drop(tables, name, kind)
 
@@ -252,7 +275,8 @@ class Ledger:
     def _known(self) -> KnownEntry:
         """The newest entry that this process, or any on this machine, knows of.
 
-        Asked before a transaction that reads, and within one that writes: an entry is remembered once it is durable.
+        Asked before a transaction that reads, and within one that writes:
+        an entry is remembered once it is durable.
         """
         newest = None if self._checkpoints is None else self._checkpoints.newest(self.id)
         return (
@@ -269,7 +293,9 @@ class Ledger:
         tally: WeightTally | None,
         known: KnownEntry,
     ) -> tuple[Entry | None, Spent]:
-        """The newest entry, and what was spent, at the moment of the store's clock or, if later, of that entry."""
+        """The newest entry, and what was spent, at the moment of the store's clock or, if later,
+        of that entry.
+        """
         asked = None if analyst is None else ask_newest_of(tables, analyst, EVER)
         last, now = self._last(tables, known), self._clock(tables)
         if tally is not None:

@@ -1,4 +1,7 @@
-"""Releases that a statement created under a name, kept until somebody drops them. ``docs/proofs/answers.md``."""
+"""Releases that a statement created under a name, kept until somebody drops them.
+
+``docs/proofs/answers.md``.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from dpsql.privacy.ledger.stores.store import LedgerTables
 #: What a named release is.
 ReleaseKind: TypeAlias = Literal["synthetic table", "synopsis", "bounds"]
 
-#: How many named releases a ledger keeps, how large one may be, and all together in bytes. None goes by itself.
+#: How many named releases a ledger keeps, how large one may be,
+#: and all together in bytes. None #: goes by itself.
 MOST, LARGEST, LARGEST_SUM = 100, 48 * 2**20, 512 * 2**20
 
 _LISTED = """
@@ -32,8 +36,8 @@ _INSERT = """
 class NewRelease:
     """What is to be kept under a name, and the number of the entry that has paid for it.
 
-    ``version`` is that of the data it was made of, empty where that is not known. ``facts`` describe the content in a
-    text of the kind's own, which is read without the content.
+    ``version`` is that of the data it was made of, empty where that is not known. ``facts``
+    describe the content in a text of the kind's own, which is read without the content.
     """
 
     name: str
@@ -46,9 +50,11 @@ class NewRelease:
 
 @dataclass(frozen=True)
 class NamedRelease:
-    """A release that is kept under a name. Who made it, when and by which statement is what its entry says.
+    """A release that is kept under a name. Who made it,
+    when and by which statement is what its entry says.
 
-    ``size`` is that of its content in bytes; ``digest`` tells it from every other one, of the same name too.
+    ``size`` is that of its content in bytes; ``digest`` tells it from every other one,
+    of the same name too.
     """
 
     name: str
@@ -65,7 +71,9 @@ class NamedRelease:
 
 
 def listed(tables: LedgerTables, start: str) -> tuple[NamedRelease, ...]:
-    """The named releases, in the order in which they were paid for; one that is not as it was written is absent."""
+    """The named releases, in the order in which they were paid for;
+    one that is not as it was written is absent.
+    """
     found = []
     for *facts, digest, paid, at, analyst, statement in tables.execute(_LISTED).fetchall():
         name, kind, entry, version, described, size, content = facts
@@ -89,7 +97,9 @@ def listed(tables: LedgerTables, start: str) -> tuple[NamedRelease, ...]:
 
 
 def content(tables: LedgerTables, release: NamedRelease) -> bytes | None:
-    """The content of a listed release; None where it was dropped, or where it is not what was written."""
+    """The content of a listed release; None where it was dropped,
+    or where it is not what was written.
+    """
     row = tables.execute(
         "SELECT content FROM named_releases WHERE name = ? AND digest = ?",
         (release.name, release.digest),
@@ -99,7 +109,9 @@ def content(tables: LedgerTables, release: NamedRelease) -> bytes | None:
 
 
 def require_room(tables: LedgerTables, name: str, size: int) -> None:
-    """DataError where the name is taken, or where there is no room for a content of that many bytes."""
+    """DataError where the name is taken,
+    or where there is no room for a content of that many bytes.
+    """
     count, total = tables.execute(
         "SELECT count(*), coalesce(sum(size), 0) FROM named_releases"
     ).fetchone()
@@ -130,7 +142,9 @@ def put(tables: LedgerTables, start: str, new: NewRelease) -> None:
 
 
 def drop(tables: LedgerTables, name: str, kind: ReleaseKind) -> bool:
-    """Whether there was a release of that name and kind, which is forgotten; its entry, and what it cost, stay."""
+    """Whether there was a release of that name and kind, which is forgotten; its entry,
+    and what it cost, stay.
+    """
     where = "FROM named_releases WHERE name = ? AND kind = ?"
     there = tables.execute(f"SELECT name {where}", (name, kind)).fetchone() is not None
     tables.execute(f"DELETE {where}", (name, kind))
@@ -138,7 +152,9 @@ def drop(tables: LedgerTables, name: str, kind: ReleaseKind) -> bool:
 
 
 def _digest(start: str, paid: str, facts: list[object]) -> str:
-    """Binds what is kept to its name, to the ledger, and to the entry that paid, by that entry's own digest."""
+    """Binds what is kept to its name, to the ledger, and to the entry that paid,
+    by that entry's own digest.
+    """
     return _hash(repr([start, paid, *facts]).encode("utf-8", "backslashreplace"))
 
 

@@ -27,9 +27,11 @@ def is_address(place: str | Path) -> bool:
 
 
 def ledger_path(source: str | Path) -> Path:
-    """The default ledger of a file or a folder of data: it depends on the data's real place and on nothing else.
+    """The default ledger of a file or a folder of data:
+    it depends on the data's real place and on nothing else.
 
-    ``x.duckdb`` has ``x.duckdb.ledger`` beside it, a folder has ``dpsql.ledger`` in it; symbolic links are followed.
+    ``x.duckdb`` has ``x.duckdb.ledger`` beside it, a folder has ``dpsql.ledger`` in it;
+    symbolic links are followed.
     """
     if is_address(str(source)):
         raise LedgerError(
@@ -53,9 +55,9 @@ def ledger_path(source: str | Path) -> Path:
 class DatabaseNames:
     """The names by which a database is known again, whatever ledger its schema names.
 
-    A database that comes under one of ``sought`` has the ledger that was remembered under it. ``kept`` are remembered
-    beside them, and sought once they are sought: the inodes of data files, which a file system gives to other files
-    once a file is gone.
+    A database that comes under one of ``sought`` has the ledger that was remembered under it.
+    ``kept`` are remembered beside them, and sought once they are sought: the inodes of data files,
+    which a file system gives to other files once a file is gone.
     """
 
     sought: tuple[str, ...] = ()
@@ -76,8 +78,9 @@ NAMELESS: Final = DatabaseNames()
 
 
 def names_of(dataset: str, source: Path | str, schema: Path | None) -> DatabaseNames:
-    """The names of a database: of its data as written and with links followed, of its schema file, and of the inodes of
-    its data files, which are sought where a file has hard links; each together with the dataset's own.
+    """The names of a database: of its data as written and with links followed, of its schema file,
+    and of the inodes of its data files, which are sought where a file has hard links; each together
+    with the dataset's own.
 
     Data elsewhere have the name of their address.
     """
@@ -115,13 +118,16 @@ def _inode(file: os.stat_result) -> str:
     return f"data {file.st_dev}:{file.st_ino}"
 
 
-#: How many of the newest entries are checked when a ledger is opened where it was before; all where it was not.
+#: How many of the newest entries are checked when a ledger is opened where it was before;
+#: all where #: it was not.
 CHECKED_ON_OPEN = 100
 
 
 @dataclass(frozen=True)
 class FoundLedger:
-    """A ledger that may be charged: where it is, what it says of itself, and what is remembered of it."""
+    """A ledger that may be charged: where it is, what it says of itself,
+    and what is remembered of it.
+    """
 
     store: Store
     meta: LedgerMeta
@@ -141,7 +147,8 @@ def store_at(place: str | Path) -> Store:
 def found(
     place: str | Path, belongs: LedgerIdentity, names: DatabaseNames = NAMELESS
 ) -> FoundLedger:
-    """The ledger at the place, begun where there is none and where no database of these names had one.
+    """The ledger at the place, begun where there is none and where no database of these names had
+    one.
 
     LedgerError where it is missing, behind, another one, a copy, another database's or not whole.
     """
@@ -193,7 +200,9 @@ def remember(
 def complete_digests(
     checkpoints: Checkpoints, ledger: str, tables: LedgerTables, newest: Checkpoint | None
 ) -> None:
-    """Remember the digests of all entries of a ledger that may be charged; ``newest`` is what was remembered before."""
+    """Remember the digests of all entries of a ledger that may be charged;
+    ``newest`` is what was remembered before.
+    """
     known = 0 if newest is None else newest.seq
     checkpoints.digests(ledger).complete(lambda seq: entries.digests_after(tables, seq), known)
 

@@ -33,7 +33,8 @@ NOBODY = "restore"
 SAID = "-- charged by dpsql ledger restore: spent after what was put back, at most"
 
 _ENTRY = f"INSERT INTO entries ({COLUMNS}) VALUES ({', '.join('?' * len(COLUMNS.split(',')))})"
-#: Charges that were given up are not copied: the ledger that is copied may have them taken up, and a copy would again.
+#: Charges that were given up are not copied: the ledger that is copied may have them taken up,
+#: and #: a copy would again.
 _ANSWERS = f"""
     SELECT number, key, entry, answer, digest FROM answers
     WHERE number > ? AND entry <= ? AND substr(key, 1, {len(unreleased.PREFIX)}) <> '{unreleased.PREFIX}'
@@ -56,7 +57,9 @@ class RestoredLedger:
 
 @dataclass(frozen=True)
 class KnownLedger:
-    """A ledger that a database had: how many entries it had and where it lay, as far as that is remembered."""
+    """A ledger that a database had: how many entries it had and where it lay,
+    as far as that is remembered.
+    """
 
     id: str
     entries: int
@@ -80,7 +83,8 @@ def begin(
 ) -> str:
     """Begin a ledger where none is, and return its id.
 
-    LedgerError where something lies there, or where the database had a ledger before and is not to begin ``again``.
+    LedgerError where something lies there,
+    or where the database had a ledger before and is not to begin ``again``.
     """
     store, checkpoints, meta = store_at(place), Checkpoints(), LedgerMeta.new(belongs)
     named = names.at(store)
@@ -98,7 +102,9 @@ def begin(
 
 
 def backup(ledger: Ledger, target: Path) -> int:
-    """Write all that is in the ledger at this moment to a new file, while it may be charged; return its entries."""
+    """Write all that is in the ledger at this moment to a new file, while it may be charged;
+    return its entries.
+    """
     file = LedgerFile(target)
     if file.exists():
         raise LedgerError("the file of the backup is already there; name another one")
@@ -119,11 +125,12 @@ def restore(
     source: Path | None,
     charge: Cost | None = None,
 ) -> RestoredLedger:
-    """Put a backup where no ledger is, or accept the one that lies there (``source`` None), and charge what it lacks.
+    """Put a backup where no ledger is, or accept the one that lies there (``source`` None),
+    and charge what it lacks.
 
-    What it lacks is what this machine remembers to have been charged, in all and by each analyst, beyond what it holds;
-    ``charge`` comes on top, and is needed where nothing is remembered. LedgerError where it is not whole, or not the
-    database's.
+    What it lacks is what this machine remembers to have been charged, in all and by each analyst,
+    beyond what it holds; ``charge`` comes on top, and is needed where nothing is remembered.
+    LedgerError where it is not whole, or not the database's.
     """
     store, checkpoints = store_at(place), Checkpoints()
     named = names.at(store)
@@ -167,7 +174,10 @@ def restore(
 
 
 def _accepted(store: Store, meta: LedgerMeta, lacking: Sequence[NewEntry]) -> Ledger:
-    """The ledger that lies there, with what it lacks. Until it has all of it, what is remembered refuses it."""
+    """The ledger that lies there, with what it lacks.
+
+    Until it has all of it, what is remembered refuses it.
+    """
     with store.transaction(write=True) as tables:
         layout.bring_up(tables, meta)
     ledger = Ledger(store, meta)
@@ -202,8 +212,8 @@ def _lacking(
 ) -> list[tuple[str, Cost]]:
     """What is remembered beyond the last entry that the ledger has in common with it, by analyst.
 
-    The ledger itself holds what its own branch spent after that entry. A restore that was interrupted may have charged
-    a part already.
+    The ledger itself holds what its own branch spent after that entry. A restore that was
+    interrupted may have charged a part already.
     """
     owns, known = checkpoints.owns(ledger), checkpoints.digests(ledger)
     with store.transaction(write=False) as tables:
@@ -226,7 +236,9 @@ def _said(newest: Checkpoint) -> str:
 
 
 def _shared(tables: LedgerTables, seq: int, newest: Checkpoint, known: EntryDigests) -> int:
-    """The newest entry up to a number that is remembered: as digests are chained, all before it are the same, too."""
+    """The newest entry up to a number that is remembered: as digests are chained,
+    all before it are the same, too.
+    """
     first = next(entries.digests_down(tables, seq), None)
     if first == (newest.seq, newest.digest):
         return newest.seq
@@ -234,7 +246,9 @@ def _shared(tables: LedgerTables, seq: int, newest: Checkpoint, known: EntryDige
 
 
 def _beyond(more: Cost, less: Cost) -> Cost:
-    """What must be added to the lesser cost so that it is at least the greater one in every measure."""
+    """What must be added to the lesser cost so that it is at least the greater one in every
+    measure.
+    """
     rho, delta = max(Fraction(0), more.rho - less.rho), max(Fraction(0), more.delta - less.delta)
     if more.epsilon is None or less.epsilon is None:
         return Cost(None if rho else Fraction(0), rho, delta)
@@ -246,7 +260,9 @@ def _beyond(more: Cost, less: Cost) -> Cost:
 def _whole(
     store: Store, belongs: LedgerIdentity
 ) -> Iterator[tuple[Store, LedgerMeta, Entry | None]]:
-    """A ledger of this database that is whole, wherever it lies and whatever is remembered: its newest entry."""
+    """A ledger of this database that is whole, wherever it lies and whatever is remembered:
+    its newest entry.
+    """
     try:
         with store.transaction(write=False) as tables:
             meta = layout.read(tables, belongs.neighbours)
@@ -260,7 +276,9 @@ def _whole(
 
 
 def _copied(store: Store, meta: LedgerMeta) -> Iterator[WriteStatement]:
-    """All that the ledger holds at this moment, page by page, so that nobody who charges it waits for long."""
+    """All that the ledger holds at this moment, page by page,
+    so that nobody who charges it waits for long.
+    """
     with store.transaction(write=False) as tables:
         ((newest, digest),) = tables.execute("SELECT seq, digest FROM head").fetchall()
     yield meta.facts()

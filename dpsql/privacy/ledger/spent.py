@@ -1,4 +1,5 @@
-"""What a ledger's entries add up to: in all, since the present window began, and by the weights of an accountant.
+"""What a ledger's entries add up to: in all, since the present window began,
+and by the weights of an accountant.
 
 Proved in ``docs/proofs/window.md`` and ``docs/proofs/ledger.md``.
 """
@@ -32,8 +33,9 @@ WindowStart = Callable[[datetime], datetime]
 class Spent:
     """What a decision rests on, at one moment: what everybody and one analyst have spent.
 
-    ``total`` and ``own`` are of the present window, ``ever_total`` and ``ever_own`` of all time; without windows
-    they are the same. ``moment`` is never before that of the newest entry; ``first`` is that of the oldest one.
+    ``total`` and ``own`` are of the present window, ``ever_total`` and ``ever_own`` of all time;
+    without windows they are the same. ``moment`` is never before that of the newest entry;
+    ``first`` is that of the oldest one.
     """
 
     moment: datetime
@@ -46,7 +48,9 @@ class Spent:
 
     @property
     def before(self) -> Cost:
-        """What everybody has spent before the present window; without ε where that is not known any more."""
+        """What everybody has spent before the present window;
+        without ε where that is not known any more.
+        """
         ever, now = self.ever_total, self.total
         pure = None if ever.epsilon is None or now.epsilon is None else ever.epsilon - now.epsilon
         rho = ever.rho - now.rho
@@ -56,7 +60,8 @@ class Spent:
 class SpentSums:
     """Reads what was spent off the totals of two entries; one transaction uses it at a time.
 
-    It remembers where the present window began and what was read of it, which no later entry changes.
+    It remembers where the present window began and what was read of it,
+    which no later entry changes.
     """
 
     def __init__(self) -> None:
@@ -78,7 +83,9 @@ class SpentSums:
     def since(
         self, tables: LedgerTables, start: datetime, last: Entry, own: Cost, analyst: str | None
     ) -> tuple[Cost, Cost]:
-        """What everybody and the analyst have spent since ``start``; ``own`` is what the analyst ever spent."""
+        """What everybody and the analyst have spent since ``start``;
+        ``own`` is what the analyst ever spent.
+        """
         if last.moment < start:
             return FREE, FREE
         self._begin(tables, start, last)
@@ -101,7 +108,9 @@ class SpentSums:
     def _difference(
         self, tables: LedgerTables, last: Entry, before: Cost, after: Cost, analyst: str | None
     ) -> Cost:
-        """The sum of the costs between two totals; what ∞ hides in those of ε is added up from the entries."""
+        """The sum of the costs between two totals;
+        what ∞ hides in those of ε is added up from the entries.
+        """
         if after.epsilon is None or before.epsilon is None:
             pure = None if before.epsilon is not None else self._added(tables, last, analyst)
         else:
@@ -112,7 +121,9 @@ class SpentSums:
             raise damaged(last.seq) from error
 
     def _added(self, tables: LedgerTables, last: Entry, analyst: str | None) -> Fraction | None:
-        """The sum of ε of the window's entries, everybody's or the analyst's; None with one that has no ε."""
+        """The sum of ε of the window's entries, everybody's or the analyst's;
+        None with one that has no ε.
+        """
         began = 0 if self._before is None else self._before.seq
         seq, pure = self._pure.get(analyst, (began, Fraction(0)))
         if pure is not None:
@@ -128,11 +139,13 @@ _AFTER = f"SELECT {COLUMNS} FROM entries WHERE seq > ? ORDER BY seq LIMIT 500"
 
 
 class WeightTally:
-    """For each holder the sum of what its weight makes of every entry's cost: None is everybody, others analysts.
+    """For each holder the sum of what its weight makes of every entry's cost:
+    None is everybody, others analysts.
 
-    With ``begins`` the sums are those of the window of the newest entry, and each window begins at 0.
-    Each entry is read once, in its place in the chain. It is brought up to date within the transaction that decides,
-    so that no entry comes between the sum and the decision; one ledger uses it, in one transaction at a time.
+    With ``begins`` the sums are those of the window of the newest entry, and each window begins at
+    0. Each entry is read once, in its place in the chain. It is brought up to date within the
+    transaction that decides, so that no entry comes between the sum and the decision; one ledger
+    uses it, in one transaction at a time.
     """
 
     def __init__(
@@ -146,7 +159,9 @@ class WeightTally:
         self._last: Entry | None = None
 
     def bring(self, tables: LedgerTables, start: str) -> None:
-        """Add the entries that were written since; ``start`` is what the first one is chained to."""
+        """Add the entries that were written since;
+        ``start`` is what the first one is chained to.
+        """
         while page := tables.execute(
             _AFTER, (0 if self._last is None else self._last.seq,)
         ).fetchall():
@@ -160,7 +175,9 @@ class WeightTally:
                 self._last = entry
 
     def of(self, holder: str | None, moment: datetime) -> Fraction:
-        """The sum of one holder in the window of the moment, as of the last time it was brought up to date."""
+        """The sum of one holder in the window of the moment,
+        as of the last time it was brought up to date.
+        """
         return Fraction(0) if self._is_over(moment) else self._sums[holder]
 
     def _renew(self, moment: datetime) -> None:

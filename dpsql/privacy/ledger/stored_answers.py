@@ -7,8 +7,9 @@ from hashlib import blake2b
 
 from dpsql.privacy.ledger.stores.store import LedgerTables
 
-#: How many lines a ledger keeps (an answer has one, its price has another, and each core that later answers may be made
-#: of has one, too), how large one may be, and all together in bytes; the oldest go first.
+#: How many lines a ledger keeps (an answer has one, its price has another, and each core that later
+#: answers may be made of has one, too), how large one may be, and all together in bytes; the oldest
+#: go first.
 MOST, LARGEST, LARGEST_SUM = 30_000, 8 * 2**20, 256 * 2**20
 
 _FOUND = """
@@ -19,7 +20,9 @@ _OLDEST = "SELECT number, length(answer) FROM answers ORDER BY number LIMIT 1"
 
 
 def find(tables: LedgerTables, start: str, key: str) -> bytes | None:
-    """The answer that was kept under the key; None where there is none, or where it is not what was written."""
+    """The answer that was kept under the key; None where there is none,
+    or where it is not what was written.
+    """
     return find_all(tables, start, [key]).get(key)
 
 
@@ -38,7 +41,9 @@ def find_all(tables: LedgerTables, start: str, keys: Sequence[str]) -> dict[str,
 
 
 def keep(tables: LedgerTables, start: str, key: str, entry: int, answer: bytes) -> None:
-    """Keep the answer that the entry paid for, unless one is kept under the key already; a damaged one is replaced."""
+    """Keep the answer that the entry paid for, unless one is kept under the key already;
+    a damaged one is replaced.
+    """
     paid = tables.execute("SELECT digest FROM entries WHERE seq = ?", (entry,)).fetchone()
     if len(answer) > LARGEST or paid is None or find(tables, start, key) is not None:
         return
@@ -65,7 +70,9 @@ def _forget_oldest(tables: LedgerTables) -> None:
 
 
 def _digest(start: str, key: str, entry: int, paid: str, answer: bytes) -> str:
-    """Binds the answer to its key, to the ledger, and to the entry that paid, by that entry's own digest."""
+    """Binds the answer to its key, to the ledger, and to the entry that paid,
+    by that entry's own digest.
+    """
     whole = blake2b(f"{start} {key} {entry} {paid} ".encode("ascii"), digest_size=32)
     whole.update(answer)
     return whole.hexdigest()

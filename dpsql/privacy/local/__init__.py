@@ -1,7 +1,9 @@
-"""Local differential privacy: what a client does to its own value before it leaves, and what the reports then say.
+"""Local differential privacy: what a client does to its own value before it leaves,
+and what the reports then say.
 
-``from dpsql import local`` is this package. A function perturbs one value; a frozen mechanism perturbs many, knows its
-price, and is what a schema's ``collected`` stands for. Proofs in `docs/proofs/local.md`.
+``from dpsql import local`` is this package. A function perturbs one value; a frozen mechanism
+perturbs many, knows its price, and is what a schema's ``collected`` stands for. Proofs in
+`docs/proofs/local.md`.
 """
 
 from dpsql.privacy.local.categories import (

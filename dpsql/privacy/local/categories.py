@@ -1,4 +1,6 @@
-"""Reports of one of a few public values: randomized response and unary encodings; proofs in `docs/proofs/local.md`."""
+"""Reports of one of a few public values: randomized response and unary encodings;
+proofs in `docs/proofs/local.md`.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ def randomized_response(
     *,
     _entropy: Entropy = OPERATING_SYSTEM,
 ) -> Hashable:
-    """The report of one value by k-ary randomized response: the value itself, or by chance another of ``values``.
+    """The report of one value by k-ary randomized response: the value itself,
+    or by chance another of ``values``.
 
     >>> randomized_response("yes", ["yes", "no"], 1.0) in ("yes", "no")
     True
@@ -45,11 +48,12 @@ def unary_encoding(
     optimal: bool = True,
     _entropy: Entropy = OPERATING_SYSTEM,
 ) -> str:
-    """The report of one value as a text of 0 and 1, a place for each of ``values``: each bit is flipped by chance.
+    """The report of one value as a text of 0 and 1, a place for each of ``values``:
+    each bit is flipped by chance.
 
     Args:
-        optimal: Whether the two sides of a bit are flipped with the probabilities of least variance, as optimized
-            unary encoding does; otherwise both alike, as basic RAPPOR does.
+        optimal: Whether the two sides of a bit are flipped with the probabilities of least
+            variance, as optimized unary encoding does; otherwise both alike, as basic RAPPOR does.
 
     >>> len(unary_encoding("b", ["a", "b", "c"], 1.0))
     3
@@ -60,7 +64,9 @@ def unary_encoding(
 
 @dataclass(frozen=True)
 class RandomizedCategories:
-    """k-ary randomized response over public values: the true one with ``truth``, any other with ``other``."""
+    """k-ary randomized response over public values: the true one with ``truth``,
+    any other with ``other``.
+    """
 
     is_unary: ClassVar[bool] = False
     values: tuple[Hashable, ...]
@@ -106,7 +112,9 @@ class RandomizedCategories:
 
 @dataclass(frozen=True)
 class UnaryEncoding:
-    """A bit for each public value: that of the true one is 1 with ``truth``, each other with ``other``."""
+    """A bit for each public value: that of the true one is 1 with ``truth``,
+    each other with ``other``.
+    """
 
     is_unary: ClassVar[bool] = True
     values: tuple[Hashable, ...]
@@ -132,12 +140,16 @@ class UnaryEncoding:
 
     @classmethod
     def optimal(cls, values: Sequence[Hashable], epsilon: object) -> UnaryEncoding:
-        """A 1 is kept with ½ and a 0 becomes 1 with 1/(e^ε + 1), rounded up: the least variance of rare values."""
+        """A 1 is kept with ½ and a 0 becomes 1 with 1/(e^ε + 1), rounded up:
+        the least variance of rare values.
+        """
         return cls(tuple(values), Fraction(1, 2), 1 - _logistic(exact(epsilon)))
 
     @property
     def cost(self) -> Cost:
-        """ε = ln(truth·(1 − other)/(other·(1 − truth))), rounded up: two values differ in two bits."""
+        """ε = ln(truth·(1 − other)/(other·(1 − truth))), rounded up:
+        two values differ in two bits.
+        """
         _, log = log_bounds(self.truth * (1 - self.other) / (self.other * (1 - self.truth)), 80)
         epsilon = rounded_up(log)
         return Cost(epsilon, pure_rho(epsilon))

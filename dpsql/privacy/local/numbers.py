@@ -1,7 +1,8 @@
 """Reports of a number within public bounds: Laplace noise, the piecewise mechanism, one bit.
 
-A number is rounded by chance to a grid of `STEPS` steps over its bounds, so that its mean stays; the mechanism is one
-over the integers of the grid, and a float is made of its draw last of all. Proofs in `docs/proofs/local.md`.
+A number is rounded by chance to a grid of `STEPS` steps over its bounds, so that its mean stays;
+the mechanism is one over the integers of the grid, and a float is made of its draw last of all.
+Proofs in `docs/proofs/local.md`.
 """
 
 from __future__ import annotations
@@ -46,7 +47,8 @@ def laplace(
 def piecewise(
     value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM
 ) -> float:
-    """The report of one number by the piecewise mechanism (Wang et al. 2019), on a grid; it lies in `Piecewise.reach`.
+    """The report of one number by the piecewise mechanism (Wang et al. 2019), on a grid;
+    it lies in `Piecewise.reach`.
 
     >>> isinstance(piecewise(37.2, (0, 100), 1.0), float)
     True
@@ -57,7 +59,8 @@ def piecewise(
 def one_bit(
     value: object, bounds: Bounds, epsilon: object, *, _entropy: Entropy = OPERATING_SYSTEM
 ) -> bool:
-    """The report of one number as one bit (Ding et al. 2017): rounded by chance to a bound, then randomized response.
+    """The report of one number as one bit (Ding et al. 2017): rounded by chance to a bound,
+    then randomized response.
 
     >>> one_bit(37.2, (0, 100), 1.0) in (False, True)
     True
@@ -91,7 +94,9 @@ class _Bounded:
         return min(max(_number(value, "a value"), self.low), self.high)
 
     def on_grid(self, value: object, entropy: Entropy) -> int:
-        """The place of a number on the grid, from −`HALF` to `HALF`, rounded by chance: its mean is the number's."""
+        """The place of a number on the grid, from −`HALF` to `HALF`, rounded by chance:
+        its mean is the number's.
+        """
         place = (self.clamped(value) - self.middle) / self.half * HALF
         below = place.numerator // place.denominator
         return below + int(_coin(place - below, entropy))
@@ -120,7 +125,9 @@ class LocalLaplace(_Bounded):
 
     @property
     def reach(self) -> tuple[float, float]:
-        """Between which numbers all reports lie, but for fewer than e^−`TAIL` of them, where sums are clamped."""
+        """Between which numbers all reports lie, but for fewer than e^−`TAIL` of them,
+        where sums are clamped.
+        """
         beyond = TAIL * self.half * self.scale / HALF
         return float(self.low - beyond), float(self.high + beyond)
 
@@ -131,7 +138,9 @@ class LocalLaplace(_Bounded):
 
     @property
     def square(self) -> tuple[float, float, float]:
-        """a, b and c of a·y² + b·y + c, whose mean over the reports y is the square of the number."""
+        """a, b and c of a·y² + b·y + c,
+        whose mean over the reports y is the square of the number.
+        """
         return 1.0, 0.0, -self.variance
 
     def perturb(
@@ -146,7 +155,8 @@ class LocalLaplace(_Bounded):
 
 @dataclass(frozen=True)
 class Piecewise(_Bounded):
-    """A place near the true one with ``near``, else any of the range: uniform on ±window around it, or on the range.
+    """A place near the true one with ``near``, else any of the range:
+    uniform on ±window around it, or on the range.
 
     The range is ±(`HALF` + window) steps.
     """
@@ -194,7 +204,9 @@ class Piecewise(_Bounded):
 
     @property
     def spread(self) -> float:
-        """The variance of the report of the middle of the bounds, in the square of the number's unit."""
+        """The variance of the report of the middle of the bounds,
+        in the square of the number's unit.
+        """
         inside, whole = (
             Fraction(self.window * (self.window + 1), 3),
             Fraction(self.range * (self.range + 1), 3),
@@ -210,7 +222,9 @@ class Piecewise(_Bounded):
 
     @property
     def square(self) -> tuple[float, float, float]:
-        """a, b and c of a·y² + b·y + c, whose mean over the reports y is the square of the number."""
+        """a, b and c of a·y² + b·y + c,
+        whose mean over the reports y is the square of the number.
+        """
         near, far, middle = float(self.near), float(1 - self.near), float(self.middle)
         return near, 2 * middle * far, -far * middle**2 - near * self.spread
 
@@ -280,7 +294,9 @@ def _number(value: object, what: str) -> Fraction:
 
 
 def _coin(chance: Fraction, entropy: Entropy) -> bool:
-    """True with exactly that probability: a uniform number's bits are compared with the chance's, 64 at a time."""
+    """True with exactly that probability:
+    a uniform number's bits are compared with the chance's, 64 at a time.
+    """
     while chance:
         scaled = chance * (1 << 64)
         whole = scaled.numerator // scaled.denominator

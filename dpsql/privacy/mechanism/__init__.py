@@ -1,7 +1,9 @@
-"""Mechanisms: from one frozen value come the sample, the price and the error bar. Proofs in `docs/proofs/mechanism.md`.
+"""Mechanisms: from one frozen value come the sample, the price and the error bar.
 
-A mechanism is made from a sensitivity and either its noise (the constructor) or a price (``priced``, ``for_rho``,
-``analytic`` …), never from both.
+Proofs in `docs/proofs/mechanism.md`.
+
+A mechanism is made from a sensitivity and either its noise (the constructor) or a price
+(``priced``, ``for_rho``, ``analytic`` …), never from both.
 """
 
 from dpsql.privacy.mechanism.exponential import (

@@ -1,7 +1,9 @@
-"""The variance at which discrete Gaussian noise on one cell is (ε, δ)-DP: the analytic and the classic formula.
+"""The variance at which discrete Gaussian noise on one cell is (ε, δ)-DP:
+the analytic and the classic formula.
 
-`Gaussian.analytic` and `Gaussian.classic` call them. Statements are priced in zCDP and need neither: their noise is
-calibrated in `dpsql.planning.calibration`. Proof in `docs/proofs/analytic_gaussian.md`.
+`Gaussian.analytic` and `Gaussian.classic` call them. Statements are priced in zCDP and need
+neither: their noise is calibrated in `dpsql.planning.calibration`. Proof in
+`docs/proofs/analytic_gaussian.md`.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ import numpy as np
 from dpsql.privacy.rounding import log_bounds, positive
 from dpsql.privacy.sampling.discrete_noise import LIMIT
 
-#: More than the relative error of each of the few steps by which a tail is found, and used, in floating point.
+#: More than the relative error of each of the few steps by which a tail is found, and used,
+#: in #: floating point.
 _SLACK = 2.0**-32
 #: More than what is left out of a sum, or lost to the smallest floats.
 _LOST = 1e-300
@@ -24,10 +27,11 @@ _LARGEST_EPSILON, _LEAST_DELTA = 100, Fraction(1, 10**100)
 
 
 def delta_above(sensitivity: int, variance: Fraction, epsilon: Fraction) -> float:
-    """An upper bound on the least δ for which this noise on one cell, moved by at most ``sensitivity``, is (ε, δ)-DP.
+    """An upper bound on the least δ for which this noise on one cell, moved by at most
+    ``sensitivity``, is (ε, δ)-DP.
 
-    δ = P[Y >= k] − e^ε·P[Y >= k + Δ] with P(Y = y) ∝ exp(−y²/(2·variance)), Δ = sensitivity and k the least integer
-    above ε·variance/Δ − Δ/2.
+    δ = P[Y >= k] − e^ε·P[Y >= k + Δ] with P(Y = y) ∝ exp(−y²/(2·variance)), Δ = sensitivity and k
+    the least integer above ε·variance/Δ − Δ/2.
 
     >>> round(delta_above(1, Fraction(4), Fraction(1)), 7)  # continuous noise has 0.0068296
     0.0072488
@@ -40,7 +44,9 @@ def delta_above(sensitivity: int, variance: Fraction, epsilon: Fraction) -> floa
 
 @lru_cache(maxsize=256)
 def analytic_variance(sensitivity: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The least variance that bisection finds at which noise on one cell is proven to be (ε, δ)-DP."""
+    """The least variance that bisection finds at which noise on one cell is proven to be (ε,
+    δ)-DP.
+    """
     _require(sensitivity, epsilon, delta)
     low = high = float(sensitivity / epsilon) ** 2
     while not _holds(sensitivity, Fraction(high), epsilon, delta):
@@ -62,7 +68,9 @@ def analytic_variance(sensitivity: int, epsilon: Fraction, delta: Fraction) -> F
 
 
 def classic_variance(sensitivity: int, epsilon: Fraction, delta: Fraction) -> Fraction:
-    """2 ln(1.25/δ)·Δ²/ε² of Dwork and Roth (2014), rounded up; refused from ε = 1 on, where it does not hold."""
+    """2 ln(1.25/δ)·Δ²/ε² of Dwork and Roth (2014), rounded up; refused from ε = 1 on,
+    where it does not hold.
+    """
     _require(sensitivity, epsilon, delta)
     if epsilon >= 1:
         raise ValueError(
@@ -118,7 +126,9 @@ def _weights(variance: float) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
 
 
 def _smooth(k: int, sigma: float) -> tuple[float, float]:
-    """Bounds of P[Y >= k] for k >= 1 by the normal law: where it is convex by trapezia, else by its curvature."""
+    """Bounds of P[Y >= k] for k >= 1 by the normal law: where it is convex by trapezia,
+    else by its curvature.
+    """
     middle = erfc((k - 0.5) / (sigma * sqrt(2))) / 2
     if k < sigma + 1:
         error = 1 / (8 * sigma**2)

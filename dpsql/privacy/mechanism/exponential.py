@@ -1,4 +1,5 @@
-"""Mechanisms that choose one of a public list of candidates, or several of them one after the other.
+"""Mechanisms that choose one of a public list of candidates,
+or several of them one after the other.
 
 Proofs in `docs/proofs/mechanism.md`; of `TopKPeeling` in `docs/proofs/frequencies.md`.
 """
@@ -31,7 +32,8 @@ MOST_COUNT = 2**61
 class ExponentialMechanism:
     """In each group a candidate i with probability ∝ exp(rate·utility).
 
-    ``spread`` bounds what one unit does: how far apart it moves any two utilities of a group, added up over groups.
+    ``spread`` bounds what one unit does: how far apart it moves any two utilities of a group,
+    added up over groups.
     """
 
     spread: int
@@ -48,7 +50,9 @@ class ExponentialMechanism:
 
     @property
     def cost(self) -> Cost:
-        """ε = spread·rate; ρ = c − 1 − ln c with c = ε/(1 − exp(−ε)), rounded up, never above ε²/8."""
+        """ε = spread·rate; ρ = c − 1 − ln c with c = ε/(1 − exp(−ε)), rounded up,
+        never above ε²/8.
+        """
         epsilon = self.spread * self.rate
         return Cost(epsilon, bounded_range_rho(epsilon))
 
@@ -59,7 +63,9 @@ class ExponentialMechanism:
         *,
         _entropy: Entropy = OPERATING_SYSTEM,
     ) -> int:
-        """The place of one group's chosen candidate; utilities[i] is that of widths[i] candidates in a row."""
+        """The place of one group's chosen candidate;
+        utilities[i] is that of widths[i] candidates in a row.
+        """
         return exponential(utilities, self.rate, widths, _entropy=_entropy)
 
 
@@ -67,8 +73,8 @@ class ExponentialMechanism:
 class ConcentratedExponential:
     """The exponential mechanism in each group at a price in zCDP.
 
-    ``spread_squared`` bounds what one unit does: the squares of how far apart it moves any two utilities of a group,
-    added up over groups.
+    ``spread_squared`` bounds what one unit does: the squares of how far apart it moves any two
+    utilities of a group, added up over groups.
     """
 
     spread_squared: int
@@ -94,7 +100,9 @@ class ConcentratedExponential:
         *,
         _entropy: Entropy = OPERATING_SYSTEM,
     ) -> int:
-        """The place of one group's chosen candidate; utilities[i] is that of widths[i] candidates in a row."""
+        """The place of one group's chosen candidate;
+        utilities[i] is that of widths[i] candidates in a row.
+        """
         return exponential(utilities, self.rate, widths, _entropy=_entropy)
 
 
@@ -150,7 +158,9 @@ Exponential: TypeAlias = ExponentialMechanism | ConcentratedExponential
 
 @dataclass(frozen=True)
 class TopKPeeling:
-    """``most`` of ``values`` values in each group: each is chosen by its count among those that are left."""
+    """``most`` of ``values`` values in each group:
+    each is chosen by its count among those that are left.
+    """
 
     values: int
     most: int
@@ -162,7 +172,9 @@ class TopKPeeling:
         return sum([self.each.cost] * self.most, FREE)
 
     def half_width(self, confidence: float) -> float:
-        """How many fewer than another value a chosen one has at most with that confidence, in the steps of counts."""
+        """How many fewer than another value a chosen one has at most with that confidence,
+        in the steps of counts.
+        """
         return log(self.values * self.most / confidence_tail(confidence)) / float(self.each.rate)
 
     def choose(

@@ -30,7 +30,8 @@ _STEPPED = 2.0**20  # below this standard deviation a half-width is corrected by
 
 @dataclass(frozen=True)
 class Gaussian:
-    """Integer noise P(z) ∝ exp(−z²/(2·variance)) on every cell of a vector that one unit moves by at most √l2_squared.
+    """Integer noise P(z) ∝ exp(−z²/(2·variance)) on every cell of a vector that one unit moves by
+    at most √l2_squared.
 
     ``l2_squared`` and ``variance`` are in squared grid units; the distance is the L2 norm.
     """
@@ -67,7 +68,8 @@ class Gaussian:
 
     @classmethod
     def analytic(cls, sensitivity: int, epsilon: Fraction, delta: Fraction) -> Gaussian:
-        """The least noise that is (epsilon, delta)-DP where a unit moves one cell by at most sensitivity, and no other.
+        """The least noise that is (epsilon,
+        delta)-DP where a unit moves one cell by at most sensitivity, and no other.
 
         Calibrated with the exact δ of the discrete law; the price is its ρ all the same.
         """
@@ -75,7 +77,9 @@ class Gaussian:
 
     @classmethod
     def classic(cls, sensitivity: int, epsilon: Fraction, delta: Fraction) -> Gaussian:
-        """The textbook's σ = sensitivity·√(2 ln(1.25/delta))/epsilon for one cell; refused from epsilon = 1 on."""
+        """The textbook's σ = sensitivity·√(2 ln(1.25/delta))/epsilon for one cell;
+        refused from epsilon = 1 on.
+        """
         return cls(sensitivity**2, classic_variance(sensitivity, epsilon, delta))
 
     @property
@@ -123,11 +127,15 @@ class Gaussian:
         )
 
     def half_width(self, confidence: float) -> int:
-        """The least h with P(|noise| <= h) >= confidence (above 2^20 it may be larger by a part in 2^40)."""
+        """The least h with P(|noise| <= h) >= confidence (above 2^20 it may be larger by a part in
+        2^40).
+        """
         return _half_width(self.variance, confidence_tail(confidence))
 
     def above(self, m: int) -> float:
-        """P(noise >= m), as a double: summed term by term where the noise is narrow, else by `_tail`."""
+        """P(noise >= m), as a double: summed term by term where the noise is narrow,
+        else by `_tail`.
+        """
         if m < 1:
             return 1 - self.above(1 - m)
         if self.variance >= _SUMMED:
@@ -172,7 +180,9 @@ def _weights(variance: float) -> list[float]:
 
 
 def _tail(h: int, sigma: float) -> float:
-    """P(|Z| > h) for sigma >= 6: the normal tail beyond h + 1/2 with the first two Euler–Maclaurin terms."""
+    """P(|Z| > h) for sigma >= 6: the normal tail beyond h + 1/2 with the first two Euler–Maclaurin
+    terms.
+    """
     z = (h + 0.5) / sigma
     density = exp(-z * z / 2) / sqrt(2 * pi)
     first = z / (24 * sigma**2)

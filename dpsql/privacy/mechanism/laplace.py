@@ -20,7 +20,8 @@ from dpsql.privacy.sampling.discrete_noise import LIMIT
 
 @dataclass(frozen=True)
 class Laplace:
-    """Integer noise P(z) ∝ exp(−|z|/scale) on every cell of a vector that one unit moves by at most l1 in L1 norm.
+    """Integer noise P(z) ∝ exp(−|z|/scale) on every cell of a vector that one unit moves by at most
+    l1 in L1 norm.
 
     ``l1`` and ``scale`` are in grid units.
     """
@@ -43,7 +44,9 @@ class Laplace:
 
     @property
     def cost(self) -> Cost:
-        """Pure epsilon = l1/scale, and the least ρ that holds for it, rounded up to a multiple of 2^-192."""
+        """Pure epsilon = l1/scale, and the least ρ that holds for it,
+        rounded up to a multiple of 2^-192.
+        """
         return Cost(self.l1 / self.scale, laplace_rho(self.l1, self.scale))
 
     @property
@@ -82,7 +85,9 @@ class Laplace:
         return 1 / (sqrt(2) * sinh(rate / 2)) if rate < 1000 else 0.0
 
     def half_width(self, confidence: float) -> int:
-        """The least h with P(|noise| <= h) >= confidence (above 2^30 it may be larger by a part in 2^40)."""
+        """The least h with P(|noise| <= h) >= confidence (above 2^30 it may be larger by a part in
+        2^40).
+        """
         tail, scale = confidence_tail(confidence), float(self.scale)
         steps = scale * log(2 / (tail * (1 + exp(-1 / scale))))  # P(|Z| > h) = 2q^(h+1)/(1+q)
         return max(ceil(steps * (1 + 2.0**-40)) - 1, 0)

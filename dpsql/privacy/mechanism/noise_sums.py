@@ -1,4 +1,6 @@
-"""The half-width of a weighted sum of independent noises, from its law; proof in `docs/proofs/sums.md`."""
+"""The half-width of a weighted sum of independent noises, from its law;
+proof in `docs/proofs/sums.md`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from dpsql.privacy.rounding import confidence_tail
 
 #: The most points of a lattice on which noises are added up; a finer lattice is taken at this many.
 POINTS = 2**17
-#: Of what the confidence leaves, the part that may lie beyond the lattice; and the rounding error of the transforms.
+#: Of what the confidence leaves, the part that may lie beyond the lattice;
+#: and the rounding error #: of the transforms.
 BEYOND, SLACK = 1e-8, 1e-13
 #: Below this tail the transforms do not tell one half-width from the next.
 LEAST_TAIL = 1e-9
@@ -25,7 +28,9 @@ LEAST_TAIL = 1e-9
 
 @dataclass(frozen=True)
 class NoiseTerm:
-    """``times`` independent draws of a noise, each ``weight`` times as large as one of its grid units."""
+    """``times`` independent draws of a noise,
+    each ``weight`` times as large as one of its grid units.
+    """
 
     noise: Laplace | Gaussian
     weight: Fraction
@@ -85,7 +90,9 @@ def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
 
 
 def _reach(terms: Sequence[NoiseTerm], wanted: float) -> float:
-    """A bound that the sum passes with probability at most exp(−wanted) on either side, by Chernoff's inequality."""
+    """A bound that the sum passes with probability at most exp(−wanted) on either side,
+    by Chernoff's inequality.
+    """
     variance = sum(
         each.times * _noise_variance(each.noise) * float(each.weight) ** 2 for each in terms
     )
@@ -138,7 +145,8 @@ def _inside(terms: Sequence[NoiseTerm], step: float, most: int) -> NDArray[np.fl
 
 
 def _masses(term: NoiseTerm, step: float, size: int) -> NDArray[np.float64]:
-    """The probabilities of one draw at 0, step, … and, at the end, at −step, …: its own where its weight is a multiple.
+    """The probabilities of one draw at 0, step, … and, at the end, at −step, …:
+    its own where its weight is a multiple.
 
     Else those of the noise of the same family and variance on the lattice.
     """
@@ -154,7 +162,9 @@ def _masses(term: NoiseTerm, step: float, size: int) -> NDArray[np.float64]:
 def _weights(
     noise: Laplace | Gaussian, at: NDArray[np.float64], deviation: float | None
 ) -> NDArray[np.float64]:
-    """What the noise's probabilities are proportional to, or those of one on the integers with that deviation."""
+    """What the noise's probabilities are proportional to,
+    or those of one on the integers with that deviation.
+    """
     if isinstance(noise, Laplace):
         rate = (
             float(1 / noise.scale)

@@ -1,4 +1,5 @@
-"""Bins chosen by their rank, one for each wanted quantile of a group; its interval is counted around it.
+"""Bins chosen by their rank, one for each wanted quantile of a group;
+its interval is counted around it.
 
 Proof in `docs/proofs/quantiles.md`.
 """
@@ -22,7 +23,8 @@ from dpsql.privacy.mechanism.tree import TreeMechanism
 from dpsql.privacy.rounding import confidence_tail
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
-#: Utilities are kept within this of the best, so that they are 64-bit integers however many rows there are.
+#: Utilities are kept within this of the best,
+#: so that they are 64-bit integers however many rows #: there are.
 MOST_DISTANCE = 2**61
 #: Counts that add up to less are reckoned with in 64 bits.
 MOST_COUNT = 2**45
@@ -32,18 +34,23 @@ AnyCounts: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True)
 class RankTarget:
-    """A rank, as a part of all rows; ``ties`` tells which of two values is meant where it lies just between them."""
+    """A rank, as a part of all rows; ``ties`` tells which of two values is meant where it lies just
+    between them.
+    """
 
     part: Fraction
     ties: OneOf["lower", "upper", "either"]
 
     @property
     def spread(self) -> int:
-        """How far apart one row moves the utilities of two bins, in the steps that utilities count."""
+        """How far apart one row moves the utilities of two bins,
+        in the steps that utilities count.
+        """
         return 2 * max(self.part.numerator, self.part.denominator - self.part.numerator)
 
     def utilities(self, before: AnyCounts, through: AnyCounts, total: int) -> NDArray[np.int64]:
-        """How far the rank is from candidates with so many rows before them, and through their end, of so many in all.
+        """How far the rank is from candidates with so many rows before them,
+        and through their end, of so many in all.
 
         They are counted in parts of a row, and negative.
         """
@@ -126,7 +133,9 @@ class QuantileChoices:
         *,
         _entropy: Entropy = OPERATING_SYSTEM,
     ) -> dict[RankTarget, ChosenQuantile]:
-        """The chosen bins, over one group's bins and their exact counts, of which a row adds ``row``."""
+        """The chosen bins, over one group's bins and their exact counts,
+        of which a row adds ``row``.
+        """
         ordered = OrderedBins(places, counts, self.bins)
         return {
             each.target: each.choose(ordered, confidence, row, _entropy) for each in self.quantiles
@@ -134,7 +143,9 @@ class QuantileChoices:
 
 
 class OrderedBins:
-    """One group's bins in order, runs of empty ones together, with the counts before and after each; it is exact."""
+    """One group's bins in order, runs of empty ones together,
+    with the counts before and after each; it is exact.
+    """
 
     __slots__ = ("_after", "_before", "_places", "_sums", "_total", "_widths", "bins")
 
@@ -156,7 +167,9 @@ class OrderedBins:
         return "Ordered(…)"
 
     def near(self, target: RankTarget) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The utilities of the bins for a rank: how far it is from theirs, in parts of a row; and their numbers."""
+        """The utilities of the bins for a rank: how far it is from theirs, in parts of a row;
+        and their numbers.
+        """
         return target.utilities(self._before, self._after, self._total), self._widths
 
     def counts(self, edges: Sequence[int]) -> list[int]:
@@ -168,7 +181,9 @@ class OrderedBins:
 def exact_utilities(
     ranking: QuantileChoices, places: Sequence[int], counts: Sequence[int]
 ) -> list[tuple[Exponential, NDArray[np.int64], NDArray[np.int64]]]:
-    """The choices of one group, each with the utilities it is made by and their widths: what the tests look at."""
+    """The choices of one group, each with the utilities it is made by and their widths:
+    what the tests look at.
+    """
     ordered = OrderedBins(places, counts, ranking.bins)
     return [(each.value, *ordered.near(each.target)) for each in ranking.quantiles]
 
@@ -176,7 +191,9 @@ def exact_utilities(
 def exact_cells(
     ranking: QuantileChoices, around: int, places: Sequence[int], counts: Sequence[int]
 ) -> list[tuple[TreeMechanism, list[int]]]:
-    """The trees of one group, had the bin ``around`` been chosen, each with its leaves' counts: for the tests, too."""
+    """The trees of one group, had the bin ``around`` been chosen, each with its leaves' counts:
+    for the tests, too.
+    """
     ordered = OrderedBins(places, counts, ranking.bins)
     grown = [each.around.grown(around) for each in ranking.quantiles]
     return [(tree, ordered.counts(cells)) for tree, cells in grown]
@@ -185,7 +202,9 @@ def exact_cells(
 def bins_in_order(
     places: Sequence[int], counts: Sequence[int], bins: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The bins with rows, in order, and their counts: 64-bit integers where these and their multiples fit in."""
+    """The bins with rows, in order, and their counts:
+    64-bit integers where these and their multiples fit in.
+    """
     at = np.array(places, np.int64)
     exact = np.array(counts, np.int64 if sum(counts) < MOST_COUNT else object)
     inside = np.flatnonzero((at >= 0) & (at < bins))

@@ -1,4 +1,5 @@
-"""Quantiles that are chosen where a group has enough rows beyond them, and are else read off a noisy tree.
+"""Quantiles that are chosen where a group has enough rows beyond them,
+and are else read off a noisy tree.
 
 Proof in `docs/proofs/quantiles.md`.
 """
@@ -22,7 +23,9 @@ ChosenPlaces: TypeAlias = dict[RankTarget, ChosenQuantile]
 
 @dataclass(frozen=True)
 class QuantilesWithFallback:
-    """In each group ``choices`` or ``tree``: the choices where a noisy ``count`` of its rows is at least ``least``."""
+    """In each group ``choices`` or ``tree``:
+    the choices where a noisy ``count`` of its rows is at least ``least``.
+    """
 
     count: Mechanism
     least: int
@@ -52,7 +55,9 @@ class QuantilesWithFallback:
         *,
         _entropy: Entropy = OPERATING_SYSTEM,
     ) -> ChosenPlaces | CountedQuantiles | NoisyTree:
-        """What is released of one group's bins and their exact counts, of which a row adds ``row``."""
+        """What is released of one group's bins and their exact counts,
+        of which a row adds ``row``.
+        """
         (noisy,) = self.count.perturb([self.inside(places, counts)], _entropy=_entropy)
         if noisy < self.least:
             return self.tree.grow(places, counts, _entropy=_entropy)

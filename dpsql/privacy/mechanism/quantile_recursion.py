@@ -1,4 +1,5 @@
-"""Several quantiles of a group by recursion: the middle one first, then those on either side among the rows there.
+"""Several quantiles of a group by recursion: the middle one first,
+then those on either side among the rows there.
 
 Their intervals are counted around all of them.
 
@@ -29,10 +30,12 @@ PARTS = 16
 
 @dataclass(frozen=True)
 class QuantileSplit:
-    """The choice of a quantile among the rows between two others; it divides them for the quantiles on either side.
+    """The choice of a quantile among the rows between two others;
+    it divides them for the quantiles on either side.
 
-    ``target`` is the rank that is asked for, among all rows, and ``rank`` the same among those between. ``beside`` is
-    the least part of all rows that lies between it and the next of those two.
+    ``target`` is the rank that is asked for, among all rows, and ``rank`` the same among those
+    between. ``beside`` is the least part of all rows that lies between it and the next of those
+    two.
     """
 
     target: RankTarget
@@ -56,7 +59,9 @@ class QuantileSplit:
 
 @dataclass(frozen=True)
 class CountedQuantiles:
-    """The bins of some quantiles, and noisy counts of cells around all of them; a cell ends where the next begins."""
+    """The bins of some quantiles, and noisy counts of cells around all of them;
+    a cell ends where the next begins.
+    """
 
     places: dict[RankTarget, int]
     cells: list[int]
@@ -65,7 +70,9 @@ class CountedQuantiles:
 
 @dataclass(frozen=True)
 class QuantileRecursion:
-    """The quantiles of one histogram of ``bins`` bins in each group, and the tree of the most cells around them."""
+    """The quantiles of one histogram of ``bins`` bins in each group,
+    and the tree of the most cells around them.
+    """
 
     bins: int
     first: QuantileSplit
@@ -73,11 +80,15 @@ class QuantileRecursion:
 
     @property
     def cost(self) -> Cost:
-        """That of the tree, and of the dearest choice of each level, which divide a unit's rows among them."""
+        """That of the tree, and of the dearest choice of each level,
+        which divide a unit's rows among them.
+        """
         return sum((_dearest(level) for level in self.first.levels), self.around.cost)
 
     def half_width(self, confidence: float) -> float:
-        """How far the ranks of all values are off at most with that confidence, in the steps of counts."""
+        """How far the ranks of all values are off at most with that confidence,
+        in the steps of counts.
+        """
         levels = self.first.levels
         tail = confidence_tail(confidence) / sum(map(len, levels))
         return sum(max(_rank_error(each, self.bins, tail) for each in level) for level in levels)
@@ -85,7 +96,9 @@ class QuantileRecursion:
     def choose(
         self, places: Sequence[int], counts: Sequence[int], *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> CountedQuantiles:
-        """The chosen bins and the counts around them, over one group's bins and their exact counts."""
+        """The chosen bins and the counts around them,
+        over one group's bins and their exact counts.
+        """
         found = dict[RankTarget, int]()
         waiting = [(self.first, RowsBetween.of_all(places, counts, self.bins))]
         while waiting:
@@ -104,7 +117,9 @@ class QuantileRecursion:
         )
 
     def grown(self, chosen: Iterable[int]) -> tuple[TreeMechanism, list[int]]:
-        """The tree around released bins, and the edges of its leaves: those around each of them, all together."""
+        """The tree around released bins, and the edges of its leaves:
+        those around each of them, all together.
+        """
         cells = sorted({edge for place in chosen for edge in cells_around(place, self.bins)})
         return replace(self.around, bins=len(cells) - 1), cells
 
@@ -128,7 +143,9 @@ class RowsBetween:
         return "Rows(…)"
 
     def near(self, rank: RankTarget) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The utilities of the parts of all bins from the first to the last, and how many parts in a row have each."""
+        """The utilities of the parts of all bins from the first to the last,
+        and how many parts in a row have each.
+        """
         full, part = len(self._places), np.arange(PARTS)
         ends = np.concatenate([[0], np.cumsum(self._counts)])
         own = self._counts[:, None]
@@ -172,7 +189,9 @@ def exact_splits(
     places: Sequence[int],
     counts: Sequence[int],
 ) -> Iterator[tuple[QuantileSplit, int, NDArray[np.int64], NDArray[np.int64]]]:
-    """Had these candidates been drawn: the choices of one group, each with its bin, utilities and widths: for tests."""
+    """Had these candidates been drawn: the choices of one group, each with its bin,
+    utilities and widths: for tests.
+    """
     waiting = [(recursion.first, RowsBetween.of_all(places, counts, recursion.bins))]
     while waiting:
         split, rows = waiting.pop()
@@ -187,7 +206,9 @@ def exact_counts(
     places: Sequence[int],
     counts: Sequence[int],
 ) -> tuple[TreeMechanism, list[int]]:
-    """Had these bins been chosen: the tree around them and the exact counts of its leaves: for the tests, too."""
+    """Had these bins been chosen: the tree around them and the exact counts of its leaves:
+    for the tests, too.
+    """
     tree, cells = recursion.grown(chosen)
     return tree, OrderedBins(places, counts, recursion.bins).counts(cells)
 
@@ -201,5 +222,7 @@ def _dearest(level: Sequence[QuantileSplit]) -> Cost:
 
 
 def _rank_error(split: QuantileSplit, bins: int, tail: float) -> float:
-    """How far a choice is off, but for one step that is lost where the rows of a bin are divided."""
+    """How far a choice is off, but for one step that is lost where the rows of a bin are
+    divided.
+    """
     return log(bins * PARTS / tail) / float(split.value.rate) / split.rank.part.denominator + 1

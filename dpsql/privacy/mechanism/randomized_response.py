@@ -17,7 +17,8 @@ _LARGEST = 1 << 62
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """One of k categories: the true one with probability ``truth``, each other one with (1 − truth)/(k − 1).
+    """One of k categories: the true one with probability ``truth``,
+    each other one with (1 − truth)/(k − 1).
 
     It protects one value: a neighbour has another category in its place.
     """
@@ -41,7 +42,9 @@ class RandomizedResponse:
 
     @classmethod
     def priced(cls, categories: int, epsilon: Fraction) -> RandomizedResponse:
-        """The one that costs at most epsilon and is true as often as 60 bits tell: e^ε/(e^ε + k − 1), rounded down."""
+        """The one that costs at most epsilon and is true as often as 60 bits tell:
+        e^ε/(e^ε + k − 1), rounded down.
+        """
         positive(epsilon=epsilon)
         _, x = exp_bounds(epsilon, 160)
         x += 1 << 60
@@ -54,7 +57,9 @@ class RandomizedResponse:
 
     @property
     def cost(self) -> Cost:
-        """ε = ln(truth/other); ρ = ε(truth − other) while (k−2)² <= 4e^ε, else ε·tanh(ε/2); rounded up."""
+        """ε = ln(truth/other); ρ = ε(truth − other) while (k−2)² <= 4e^ε, else ε·tanh(ε/2);
+        rounded up.
+        """
         _, log = log_bounds(self.truth / self.other, 80)
         epsilon = rounded_up(log)
         few = (self.categories - 2) ** 2 * self.other <= 4 * self.truth
@@ -74,7 +79,9 @@ class RandomizedResponse:
     def interval(
         self, reports: Sequence[int], confidence: float
     ) -> tuple[tuple[float, float], ...]:
-        """Low and high of the true number in each category, each holding it with that confidence."""
+        """Low and high of the true number in each category,
+        each holding it with that confidence.
+        """
         z = NormalDist().inv_cdf(1 - confidence_tail(confidence) / 2)
         n = len(reports)
         return tuple(
@@ -83,7 +90,9 @@ class RandomizedResponse:
         )
 
     def _end(self, count: int, n: int, z: float, side: int) -> float:
-        """The number m at which |count − mean(m)| = z·σ(m) + 1/2, above (side 1) or below (side −1) the estimate."""
+        """The number m at which |count − mean(m)| = z·σ(m) + 1/2,
+        above (side 1) or below (side −1) the estimate.
+        """
         truth, other = float(self.truth), float(self.other)
         gain, shift = truth - other, count - n * other + side / 2
         if side < 0 and shift <= 0:

@@ -1,4 +1,5 @@
-"""Where a rank lies around a released bin: noisy counts of cells, each twice as wide as the one nearer to it.
+"""Where a rank lies around a released bin: noisy counts of cells,
+each twice as wide as the one nearer to it.
 
 Proof in `docs/proofs/quantiles.md`.
 """
@@ -23,8 +24,9 @@ from dpsql.privacy.mechanism.tree import NoisyTree, TreeMechanism, edges
 from dpsql.privacy.rounding import confidence_tail
 from dpsql.privacy.sampling import Entropy
 
-#: Sums of Laplace noises of a greater scale have the half-widths of those of this one, in proportion; each is taken on
-#: the integers, so that ranks of odd fractions ask for no finer lattice.
+#: Sums of Laplace noises of a greater scale have the half-widths of those of this one, in
+#: proportion; each is taken on the integers, so that ranks of odd fractions ask for no finer
+#: lattice.
 FINE_SCALE = 100
 
 
@@ -54,7 +56,8 @@ def most_cells(bins: int) -> int:
 
 @dataclass(frozen=True)
 class RankInterval:
-    """The interval of the rank that is ``part`` of all rows, by a noisy tree over the cells around a released bin.
+    """The interval of the rank that is ``part`` of all rows,
+    by a noisy tree over the cells around a released bin.
 
     ``tree`` is that of the most cells; where there are fewer, it has fewer leaves.
     """
@@ -83,10 +86,11 @@ class RankInterval:
         *,
         _entropy: Entropy,
     ) -> tuple[int, int, bool]:
-        """The first and the last bin of the interval: it holds the released bin and, with that confidence, the rank.
+        """The first and the last bin of the interval: it holds the released bin and,
+        with that confidence, the rank.
 
-        Also whether there are rows by these counts: they say so, or the interval is not the whole range.
-        ``counts`` gives the exact counts between edges, of which a row adds ``row``.
+        Also whether there are rows by these counts: they say so, or the interval is not the whole
+        range. ``counts`` gives the exact counts between edges, of which a row adds ``row``.
         """
         tree, cells = self.grown(place)
         noisy = tree.grow(range(tree.bins), counts(cells), _entropy=_entropy)
@@ -110,7 +114,9 @@ class RankInterval:
 
 
 def _nodes(noisy: NoisyTree) -> list[int]:
-    """The noisy counts of all nodes, level by level, drawn at once, so that how many cells there are does not show."""
+    """The noisy counts of all nodes, level by level, drawn at once,
+    so that how many cells there are does not show.
+    """
     noisy.draw(_parents(noisy.tree))
     return [count for parent in _parents(noisy.tree) for count in noisy.children(*parent)]
 
@@ -128,7 +134,8 @@ def _parents(tree: TreeMechanism) -> list[tuple[int, int]]:
 def _weights(tree: TreeMechanism, part: Fraction) -> NDArray[np.object_]:
     """By what the counts of all nodes are multiplied to give how far each edge is behind the rank.
 
-    The estimates of a node's children are moved by one common amount, so that they add up to the node's own.
+    The estimates of a node's children are moved by one common amount,
+    so that they add up to the node's own.
     """
     sizes = [len(edges(tree, *parent)) - 1 for parent in _parents(tree)]
     nodes = np.array(
@@ -159,7 +166,9 @@ def _half_widths(tree: TreeMechanism, part: Fraction, confidence: float) -> NDAr
 
 
 def _half_width(noise: Laplace | Gaussian, weights: Iterable[Fraction], confidence: float) -> float:
-    """The half-width of a sum of draws, each so many times as large; but for narrow Laplace noise a step is added."""
+    """The half-width of a sum of draws, each so many times as large;
+    but for narrow Laplace noise a step is added.
+    """
     if isinstance(noise, Gaussian):
         return (noise.half_width(confidence) + 1) * hypot(*weights)
     times = Counter(abs(each) for each in weights if each)

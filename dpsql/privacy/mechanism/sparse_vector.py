@@ -15,17 +15,20 @@ from dpsql.privacy.mechanism.laplace import Laplace
 from dpsql.privacy.rounding import confidence_tail, positive, root_below
 from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
-#: What the threshold's noise gets of the price, near 1 : 1 for monotone queries and 1 : 2^(2/3) for others.
+#: What the threshold's noise gets of the price, near 1 : 1 for monotone queries and 1 :
+#: 2^(2/3) for #: others.
 _MONOTONE_SHARE, _GENERAL_SHARE = Fraction(1, 2), Fraction(2, 5)
 
 
 @dataclass(frozen=True)
 class AboveThreshold:
-    """The first of a sequence of queries that is at or above a threshold, and nothing else of any of them.
+    """The first of a sequence of queries that is at or above a threshold,
+    and nothing else of any of them.
 
-    A unit moves each query by at most ``sensitivity``. ``monotone`` says that a unit that comes moves all of them
-    one way (counts do, where no unit is replaced by another), which takes half the noise. ``share`` is what of ε the
-    threshold's noise gets, None for the shares at which the noises of threshold and query together vary least.
+    A unit moves each query by at most ``sensitivity``. ``monotone`` says that a unit that comes
+    moves all of them one way (counts do, where no unit is replaced by another), which takes half
+    the noise. ``share`` is what of ε the threshold's noise gets, None for the shares at which the
+    noises of threshold and query together vary least.
     """
 
     sensitivity: int
@@ -48,7 +51,9 @@ class AboveThreshold:
 
     @property
     def query_noise(self) -> Laplace:
-        """The noise that each query gets: a query and the threshold may move apart by twice the sensitivity."""
+        """The noise that each query gets:
+        a query and the threshold may move apart by twice the sensitivity.
+        """
         apart = self.sensitivity if self.monotone else 2 * self.sensitivity
         return Laplace.priced(apart, self.epsilon * (1 - self._share))
 
@@ -62,7 +67,8 @@ class AboveThreshold:
     ) -> int | None:
         """The place of the first answer found at or above the threshold, None where there is none.
 
-        No answer after that is read, so that each may be made when it is wanted. Each call costs the price anew.
+        No answer after that is read, so that each may be made when it is wanted. Each call costs
+        the price anew.
         """
         border = threshold + int(self.threshold_noise.sample(1, _entropy=_entropy)[0])
         noise = self.query_noise
@@ -72,8 +78,8 @@ class AboveThreshold:
         return None
 
     def margin(self, queries: int, confidence: float) -> int:
-        """How far beyond the threshold, with that confidence, none that was passed is, and how far below it at most
-        the one that was found is, among that many queries.
+        """How far beyond the threshold, with that confidence, none that was passed is, and how far
+        below it at most the one that was found is, among that many queries.
         """
         positive(queries=queries)
         half = confidence_tail(confidence) / 2
@@ -88,9 +94,11 @@ class AboveThreshold:
         return _MONOTONE_SHARE if self.monotone else _GENERAL_SHARE
 
 
-#: The scan stops where at most so many rows of one unit, over ε, are left above: less would be passed by chance.
+#: The scan stops where at most so many rows of one unit, over ε, are left above:
+#: less would be #: passed by chance.
 LEFT = 4
-#: What of the price the threshold's noise gets: one draw that all sizes share, so that it is what runs past them all.
+#: What of the price the threshold's noise gets: one draw that all sizes share,
+#: so that it is what #: runs past them all.
 THRESHOLD_SHARE = Fraction(7, 10)
 
 
@@ -98,8 +106,9 @@ THRESHOLD_SHARE = Fraction(7, 10)
 class ClippingBoundSearch:
     """In each group the first of ``sizes`` ascending sizes that few rows exceed.
 
-    One unit moves the counts of a group by at most s: the sum of s over groups is at most ``moved``, or the sum of s²
-    where the scan is ``concentrated``. ``price`` is ε, or ρ for a concentrated one.
+    One unit moves the counts of a group by at most s: the sum of s over groups is at most
+    ``moved``, or the sum of s² where the scan is ``concentrated``. ``price`` is ε, or ρ for a
+    concentrated one.
     """
 
     sizes: int
@@ -123,7 +132,9 @@ class ClippingBoundSearch:
 
     @property
     def cost(self) -> Cost:
-        """ε, as of one look at all that a unit moves; or ρ = moved·ε²/2 with the ε of one step, rounded up."""
+        """ε, as of one look at all that a unit moves;
+        or ρ = moved·ε²/2 with the ε of one step, rounded up.
+        """
         return Cost(None, self.price) if self.concentrated else self.each.cost
 
     @property

@@ -1,4 +1,5 @@
-"""A noisy tree of counts over bins: every node of every level gets noise of its own, drawn when it is first read.
+"""A noisy tree of counts over bins: every node of every level gets noise of its own,
+drawn when it is first read.
 
 Proof in `docs/proofs/quantiles.md`.
 """
@@ -28,9 +29,9 @@ PHANTOM_CHANCE = 0.01
 class TreeMechanism:
     """Counts of ``bins`` leaves and of all nodes above them but the root, on ``levels`` levels.
 
-    A node of one level has ``branching`` children on the next, fewer at the right edge. ``node`` is the noise of one
-    level: the vector of its counts, over all groups, moves by no more than the node's sensitivity. A leaf holds
-    ``merged`` neighbouring bins of the histogram.
+    A node of one level has ``branching`` children on the next, fewer at the right edge. ``node`` is
+    the noise of one level: the vector of its counts, over all groups, moves by no more than the
+    node's sensitivity. A leaf holds ``merged`` neighbouring bins of the histogram.
     """
 
     bins: int
@@ -55,14 +56,17 @@ class TreeMechanism:
         return int(self.branching ** (self.levels - level))
 
     def half_width(self, confidence: float, fraction: float, one_sided: bool = False) -> float:
-        """How far a rank read off the tree may be from ``fraction`` of all: on every level, with that confidence.
+        """How far a rank read off the tree may be from ``fraction`` of all: on every level,
+        with that confidence.
 
         Where ``one_sided``, to one side that is known beforehand. In grid units of the counts.
         """
         return self.node_half_width(confidence, one_sided) * self.spread(fraction)
 
     def node_half_width(self, confidence: float, one_sided: bool = False) -> float:
-        """How far the noise of one node on each level goes, all levels together, with that confidence."""
+        """How far the noise of one node on each level goes, all levels together,
+        with that confidence.
+        """
         tail = (1 - confidence) / self.levels
         if one_sided and self.levels > 1:
             tail = min(2 * tail, 0.5)
@@ -76,14 +80,16 @@ class TreeMechanism:
     def explained_by_noise(self) -> int:
         """The greatest count of a node that noise alone explains, in grid units.
 
-        On a way down from the root, noise exceeds it in any of the two comparisons that are made of each child with a
-        probability of `PHANTOM_CHANCE` at most.
+        On a way down from the root, noise exceeds it in any of the two comparisons that are made of
+        each child with a probability of `PHANTOM_CHANCE` at most.
         """
         comparisons = 2 * self.branching * self.levels
         return self.node.half_width(1 - 2 * PHANTOM_CHANCE / comparisons)
 
     def explained_sum(self, nodes: int, confidence: float) -> float:
-        """The greatest sum of the counts of so many nodes that noise alone explains, with that confidence."""
+        """The greatest sum of the counts of so many nodes that noise alone explains,
+        with that confidence.
+        """
         return sum_half_width([NoiseTerm(self.node, Fraction(1), nodes)], confidence)
 
     def grow(
@@ -118,7 +124,9 @@ def _least_branching(bins: int, levels: int) -> int:
 
 
 class NoisyTree:
-    """One group's tree: it gives noisy counts only, and the same one whenever a node is read again."""
+    """One group's tree: it gives noisy counts only,
+    and the same one whenever a node is read again.
+    """
 
     __slots__ = ("_bins", "_entropy", "_read", "_sums", "tree")
 
@@ -143,7 +151,9 @@ class NoisyTree:
         return self._read[level, start]
 
     def shows_rows(self, confidence: float) -> bool:
-        """Whether a count of the first level, or the sum of all of them, is more than noise explains."""
+        """Whether a count of the first level, or the sum of all of them,
+        is more than noise explains.
+        """
         counts = self.children(1, 0)
         explained = self.tree.explained_sum(len(counts), confidence)
         return max(counts) > self.tree.explained_by_noise() or sum(counts) > explained
@@ -175,7 +185,9 @@ def edges(tree: TreeMechanism, level: int, start: int) -> list[int]:
 def exact_levels(
     tree: TreeMechanism, places: Sequence[int], counts: Sequence[int]
 ) -> list[dict[int, int]]:
-    """The exact counts that each level perturbs, by the bin at which their node begins: what the tests look at."""
+    """The exact counts that each level perturbs, by the bin at which their node begins:
+    what the tests look at.
+    """
     found: list[dict[int, int]] = []
     for level in range(1, tree.levels + 1):
         width = tree.width(level)

@@ -1,4 +1,6 @@
-"""Exact coins with a bias of exp(−γ), and private choices among candidates; proofs in `docs/proofs/sampling.md`."""
+"""Exact coins with a bias of exp(−γ), and private choices among candidates;
+proofs in `docs/proofs/sampling.md`.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +36,8 @@ def coins(
 ) -> NDArray[np.bool_]:
     """One coin per entry, true with probability exp(−exact(i)).
 
-    Where gamma[i] <= 65, |gamma[i] − exact(i)| <= error[i] + 2^-60 and error[i] <= 2^-10 must hold; elsewhere
-    exact(i) >= 64 must.
+    Where gamma[i] <= 65, |gamma[i] − exact(i)| <= error[i] + 2^-60 and error[i] <= 2^-10 must hold;
+    elsewhere exact(i) >= 64 must.
     """
     drawn = words(entropy, len(gamma)) >> np.uint64(11)
     uniform = drawn * 2.0**-53
@@ -49,7 +51,9 @@ def coins(
 
 
 def _settle(gamma: Fraction, prefix: int, entropy: Entropy) -> bool:
-    """Whether a uniform number with these first 53 bits lies below exp(−γ), from as many further bits as it takes."""
+    """Whether a uniform number with these first 53 bits lies below exp(−γ),
+    from as many further bits as it takes.
+    """
     bits = 53
     while (threshold := floor_exp(gamma, bits)) == prefix:
         prefix, bits = prefix << 64 | int(words(entropy, 1)[0]), bits + 64
@@ -63,7 +67,9 @@ IntegerArray: TypeAlias = Sequence[int] | NDArray[np.int64]
 def permute_and_flip(
     utilities: IntegerArray, rate: Fraction, *, _entropy: Entropy = OPERATING_SYSTEM
 ) -> int:
-    """The candidate that a random walk over the permuted candidates stops at, flipping exp(−rate·(best − utility))."""
+    """The candidate that a random walk over the permuted candidates stops at,
+    flipping exp(−rate·(best − utility)).
+    """
     heads = np.flatnonzero(_flip(_gaps(utilities, rate), rate, _entropy))
     return int(heads[uniform_below(len(heads), 1, _entropy)[0]])
 
@@ -77,7 +83,8 @@ def exponential(
 ) -> int:
     """A candidate i with probability ∝ exp(rate·utilities[i]).
 
-    With ``widths``, utilities[i] is that of widths[i] candidates in a row, and the place among all of them is drawn.
+    With ``widths``, utilities[i] is that of widths[i] candidates in a row,
+    and the place among all of them is drawn.
     """
     gaps = _gaps(utilities, rate)
     wide = np.ones(len(gaps), np.int64) if widths is None else np.asarray(widths, np.int64)

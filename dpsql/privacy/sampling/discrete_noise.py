@@ -26,7 +26,9 @@ _BULK = 1 << 14
 
 @dataclass(frozen=True, eq=False)
 class _Level:
-    """One base-256 digit: P(digit = v) ∝ exp(−rate·v) for v in 0..255, or for all v >= 0 at the top level."""
+    """One base-256 digit: P(digit = v) ∝ exp(−rate·v) for v in 0..255,
+    or for all v >= 0 at the top level.
+    """
 
     rate: Fraction
     top: bool
@@ -51,7 +53,8 @@ def geometric(scale: Fraction, size: int, entropy: Entropy) -> NDArray[np.int64]
 def cumulative(rate: Fraction, count: int, bits: int, top: bool) -> list[int]:
     """floor(2^bits·F(v)) for v < count, where F(v) = P(digit <= v), exactly.
 
-    F(v) = (1 − exp(−rate·(v+1))) / (1 − exp(−256·rate)), with denominator 1 at the top level. F(v) < 1 is irrational.
+    F(v) = (1 − exp(−rate·(v+1))) / (1 − exp(−256·rate)),
+    with denominator 1 at the top level. F(v) < 1 is irrational.
     """
     precision = bits + 128
     while True:
@@ -109,7 +112,9 @@ def _many_digits(level: _Level, place: int, size: int, entropy: Entropy) -> NDAr
 
 
 def _settle(level: _Level, word: int, place: int, entropy: Entropy) -> int:
-    """The digit for a uniform number whose first 64 bits equal a threshold's, from as many further bits as it takes."""
+    """The digit for a uniform number whose first 64 bits equal a threshold's,
+    from as many further bits as it takes.
+    """
     prefix, bits = word, 64
     while True:
         prefix, bits = prefix << 64 | int(words(entropy, 1)[0]), bits + 64
@@ -171,7 +176,9 @@ def _laplace_acceptance(scale: Fraction) -> float:
 
 @lru_cache(maxsize=1024)
 def _gaussian_proposal(variance: Fraction) -> tuple[Fraction, Fraction, float, float]:
-    """t = floor(σ) + 1 and σ²/t, then σ²/t and 1/(2σ²) as doubles; refuses a variance out of range."""
+    """t = floor(σ) + 1 and σ²/t, then σ²/t and 1/(2σ²) as doubles;
+    refuses a variance out of range.
+    """
     if not Fraction(1, LIMIT**2) <= variance <= LIMIT**2:
         raise ValueError("a Gaussian variance must lie between 2^-100 and 2^100")
     scale = Fraction(isqrt(int(variance)) + 1)
@@ -192,7 +199,9 @@ def _signed(
 def _collect(
     size: int, rate: float, propose: Callable[[int], NDArray[np.int64]]
 ) -> NDArray[np.int64]:
-    """The first size accepted proposals, in order; rate is only a guess at how many are accepted."""
+    """The first size accepted proposals, in order;
+    rate is only a guess at how many are accepted.
+    """
     result = np.empty(size, np.int64)
     filled = 0
     while filled < size:

@@ -1,4 +1,5 @@
-"""The released table of a cube: the groups of all its levels that have rows, with their aggregates and intervals.
+"""The released table of a cube: the groups of all its levels that have rows,
+with their aggregates and intervals.
 
 Everything here is computed from what was released.
 
@@ -54,8 +55,9 @@ def present_groups(
 ) -> dict[KeyPlaces, list[LevelGroup]]:
     """The groups of each set without the absent ones of those sets that need evidence.
 
-    A group is present where its own count says so, or where a part of it is present. Of a set with places of keys
-    groups without NULL at these are all there. A group is near the threshold if all that shows it is.
+    A group is present where its own count says so, or where a part of it is present. Of a set with
+    places of keys groups without NULL at these are all there. A group is near the threshold if all
+    that shows it is.
     """
     found: dict[KeyPlaces, set[Any]] = {}
     sure: dict[KeyPlaces, set[Any]] = {}
@@ -92,7 +94,9 @@ def _needs_evidence(keys: GroupKey, nulls: NullPlaces) -> bool:
 def _with_evidence(
     cube: Cube, tables: Sequence[ReleasedTable], keys: KeyPlaces, confidence: float
 ) -> tuple[set[Any], set[Any]]:
-    """The groups of a set whose own released count tells that they have rows, and those it hardly tells of."""
+    """The groups of a set whose own released count tells that they have rows,
+    and those it hardly tells of.
+    """
     core = next(level.core for level in cube.levels if level.keys == keys)
     if core is None or tables[core].plan.presence is None:
         return set(), set()
@@ -113,7 +117,9 @@ def _projected(names: Iterable[Any], finer: KeyPlaces, keys: KeyPlaces) -> set[A
 
 @dataclass(frozen=True)
 class CubeTable:
-    """The released rows of a cube: keys (NULL where the row is a total over one), aggregates and their intervals."""
+    """The released rows of a cube: keys (NULL where the row is a total over one),
+    aggregates and their intervals.
+    """
 
     shape: Cube
     tables: tuple[ReleasedTable, ...]
@@ -200,7 +206,9 @@ class CubeTable:
     def coarse_half_width(
         self, row: int, factors: Sequence[tuple[int, Fraction]], confidence: float
     ) -> float | None:
-        """None: the sums of a cube are spread by least squares, which adds up noises of many cells."""
+        """None: the sums of a cube are spread by least squares,
+        which adds up noises of many cells.
+        """
         return None
 
     @property
@@ -210,7 +218,9 @@ class CubeTable:
         return -1 if presence is None else presence.cell
 
     def _lower_halves(self, group: LevelGroup) -> Sequence[Fraction]:
-        """How far the intervals of a group's cells reach down; to 0 if the count showed it because noise was high."""
+        """How far the intervals of a group's cells reach down;
+        to 0 if the count showed it because noise was high.
+        """
         if not group.near or self._evidence < 0:
             return group.halves
         cell, halves = self._evidence, list(group.halves)
@@ -254,7 +264,9 @@ def cube_table(
     confidence: float,
     evident: Mapping[KeyPlaces, NullPlaces] = NOTHING,
 ) -> CubeTable:
-    """The rows of all levels of the cube, as often as each was asked for; of ``evident`` ones the present groups."""
+    """The rows of all levels of the cube, as often as each was asked for;
+    of ``evident`` ones the present groups.
+    """
     made = {level.keys: _own_groups(cube, level.keys, tables) for level in cube.levels}
     if cube.finest is not None:
         finest = tables[cube.finest]
@@ -281,7 +293,9 @@ def _with_lower_end(
     far: ConfidenceInterval | None,
     evidence: int,
 ) -> ConfidenceInterval | None:
-    """The interval with the lower end of the count by which a group is shown; of what reads the count both ends."""
+    """The interval with the lower end of the count by which a group is shown;
+    of what reads the count both ends.
+    """
     if known is None or far is None:
         return known
     return min(known[0], far[0]), known[1] if estimate == SingleCell(evidence) else max(

@@ -38,11 +38,13 @@ GroupKey = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class LevelGroup:
-    """One group of one level: its keys, and its row in the released table of the level's own core, if it has one.
+    """One group of one level: its keys,
+    and its row in the released table of the level's own core, if it has one.
 
-    ``cells`` are the sums of the finest level's noisy cells over the group, with the variance (in steps of the cell)
-    and the half-width of their noise: where the levels are sums of the finest. A group is ``near`` if it is shown only
-    because a noisy count, its own or that of a part, is not much smaller.
+    ``cells`` are the sums of the finest level's noisy cells over the group, with the variance (in
+    steps of the cell) and the half-width of their noise: where the levels are sums of the finest. A
+    group is ``near`` if it is shown only because a noisy count, its own or that of a part, is not
+    much smaller.
     """
 
     keys: GroupKey
@@ -129,12 +131,16 @@ class LevelSums:
         return LevelGroup(name, row, sums, variances, halves, tuple(values))
 
     def _noise_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> tuple[float, Fraction]:
-        """The variance of a group's sum, in steps of its cell, and half the width of its interval."""
+        """The variance of a group's sum, in steps of its cell,
+        and half the width of its interval.
+        """
         spread = self._spread_of(keys, place, leaves)
         return spread.variance, self._half_of(place, spread)
 
     def _members_of(self, keys: KeyPlaces) -> tuple[list[GroupKey], NDArray[np.int64]]:
-        """The groups of a level in the order of their keys, and for each group of the finest level the one it is in."""
+        """The groups of a level in the order of their keys,
+        and for each group of the finest level the one it is in.
+        """
         at = [self._whole.index(place) for place in keys]
         found: dict[GroupKey, GroupKey] = {} if keys else {(): ()}
         projected = [tuple(row[place] for place in at) for row in self._finest.keys]
@@ -174,7 +180,9 @@ class LevelSums:
         return [Fraction(number) * step for number in numbers.tolist()]
 
     def _shown_leaves(self) -> list[list[Any] | None]:
-        """What is shown of the finest groups for aggregates whose totals are sums of what is shown; else None."""
+        """What is shown of the finest groups for aggregates whose totals are sums of what is shown;
+        else None.
+        """
         shown: list[list[Any] | None] = []
         halves = self._plan.half_widths(self._confidence)[: len(self._leaves)]
         for estimate, aggregate in zip(
@@ -189,7 +197,9 @@ class LevelSums:
         return shown
 
     def _spreads_of(self, place: int) -> Callable[[Sequence[int]], SumVariance] | None:
-        """What tells the spread of sums exactly; None where one level alone was measured, or there are many groups."""
+        """What tells the spread of sums exactly; None where one level alone was measured,
+        or there are many groups.
+        """
         levels, count = [level for _, level in self._measured[place]], len(self._finest.keys)
         return (
             spreads(count, self._variances[place], levels)
@@ -198,7 +208,9 @@ class LevelSums:
         )
 
     def _spread_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> SumVariance:
-        """At most the variance of the group's sum: all levels that were measured tell of it independently."""
+        """At most the variance of the group's sum:
+        all levels that were measured tell of it independently.
+        """
         of = self._spreads[place]
         if of is not None and leaves:
             return of(leaves)
@@ -209,7 +221,9 @@ class LevelSums:
         return SumVariance(1 / information, min(1.0, self._variances[place] * information))
 
     def _half_of(self, place: int, spread: SumVariance) -> Fraction:
-        """Half the interval of noise of that spread: the cell's own where nothing else tells of the group."""
+        """Half the interval of noise of that spread:
+        the cell's own where nothing else tells of the group.
+        """
         if math.isclose(spread.variance, self._variances[place]):
             return self._plan.half_widths(self._confidence)[place]
         half_width = spread_half_width(spread, self._is_laplace(place), self._confidence)
@@ -220,7 +234,8 @@ class LevelSums:
 
 
 class CombinedSums(LevelSums):
-    """The levels of a cube as sums over a finest level that is made of earlier answers, by the noise that is in them.
+    """The levels of a cube as sums over a finest level that is made of earlier answers,
+    by the noise that is in them.
 
     Coarser levels are those sums and nothing else.
     """
@@ -239,7 +254,8 @@ class CombinedSums(LevelSums):
 
 
 def carried(numbers: Sequence[Fraction], sql_type: str) -> list[Any]:
-    """The numbers in their type, what is rounded off one carried over to the next: sums of neighbours stay near.
+    """The numbers in their type, what is rounded off one carried over to the next:
+    sums of neighbours stay near.
 
     >>> carried([Fraction(1, 2)] * 4, "BIGINT")
     [0, 1, 1, 0]

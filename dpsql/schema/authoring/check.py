@@ -46,11 +46,12 @@ def check(
     paid_for: Callable[[Schema], Iterable[Finding]] | None = None,
     error_of: Callable[[Privacy, int], float] | None = None,
 ) -> list[Finding]:
-    """What the owner should mend, weigh or know in a schema file; compared with its source where one is read.
+    """What the owner should mend, weigh or know in a schema file;
+    compared with its source where one is read.
 
-    Nothing is computed from the data: ``read_catalog`` sees names, types and keys alone. ``paid_for`` says how many
-    answers the budget and the caps pay for, or SchemaError why there is no budget; ``error_of`` what a count's error is
-    where so many rows of a unit count.
+    Nothing is computed from the data: ``read_catalog`` sees names, types and keys alone.
+    ``paid_for`` says how many answers the budget and the caps pay for, or SchemaError why there is
+    no budget; ``error_of`` what a count's error is where so many rows of a unit count.
     """
     try:
         schema = load(path)
@@ -201,7 +202,9 @@ def _rows_of_nobody(schema: Schema, name: str) -> Iterator[Finding]:
 
 
 def identifiers_of(schema: Schema, name: str) -> set[str]:
-    """The columns of a private table that tell units or rows apart: keys, and both ends of references."""
+    """The columns of a private table that tell units or rows apart: keys,
+    and both ends of references.
+    """
     table = schema.tables[name]
     found = {schema.owner(name).column, *table.references, *(table.key or ())}
     return found | {
@@ -214,7 +217,9 @@ def identifiers_of(schema: Schema, name: str) -> set[str]:
 
 
 def numbers_without_bounds(schema: Schema, name: str) -> list[str]:
-    """The columns of a private table that hold numbers without bounds of their own, be it that these are automatic."""
+    """The columns of a private table that hold numbers without bounds of their own,
+    be it that these are automatic.
+    """
     identifiers = identifiers_of(schema, name)
     return [
         column

@@ -1,4 +1,6 @@
-"""A first schema file, drafted from what an engine's catalogue says; no value of a row stands in it."""
+"""A first schema file, drafted from what an engine's catalogue says;
+no value of a row stands in it.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,8 @@ _EXAMPLES = (1, 5, 20)
 class Choices:
     """What an owner has said; what is empty is left to be filled in.
 
-    ``limits`` has the most rows of one unit of each private table, and ``references`` those that are kept of each.
+    ``limits`` has the most rows of one unit of each private table,
+    and ``references`` those that are kept of each.
     """
 
     unit: str | None = None
@@ -134,7 +137,9 @@ def _head(
 
 
 def privacy_of(choices: Choices) -> Privacy:
-    """The promise that is drafted, with the figures of the draft where the owner has not said any."""
+    """The promise that is drafted, with the figures of the draft where the owner has not said
+    any.
+    """
     return Privacy.model_validate(
         {
             "unit": choices.unit or "table.column",

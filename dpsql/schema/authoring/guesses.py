@@ -1,4 +1,6 @@
-"""Keys, references, units and public tables, guessed by names and types where a source declares none."""
+"""Keys, references, units and public tables,
+guessed by names and types where a source declares none.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ _PEOPLE = (
 
 @dataclass(frozen=True)
 class Guesses:
-    """What names and types tell: the key of each table, where its columns lead to, the unit, and public tables."""
+    """What names and types tell: the key of each table, where its columns lead to, the unit,
+    and public tables.
+    """
 
     keys: Mapping[str, str]
     references: Mapping[str, Mapping[str, str]]
@@ -54,9 +58,11 @@ def guessed(tables: Sequence[PlainTable], unit: str | None = None) -> Guesses:
 
 
 def _keys(tables: Sequence[PlainTable]) -> dict[str, str]:
-    """The column that seems to tell each table's rows apart; of tables whose keys are called alike, the first's alone.
+    """The column that seems to tell each table's rows apart;
+    of tables whose keys are called alike, the first's alone.
 
-    The part of TPC-H's ``part`` is called as the first column of ``partsupp``, which has the longer name.
+    The part of TPC-H's ``part`` is called as the first column of ``partsupp``,
+    which has the longer name.
     """
     found: dict[str, str] = {}
     called: set[str] = set()
@@ -74,7 +80,8 @@ def _keys(tables: Sequence[PlainTable]) -> dict[str, str]:
 
 
 def _key(table: PlainTable) -> str | None:
-    """The column that seems to tell the table's rows apart: its first one, where that is called like it.
+    """The column that seems to tell the table's rows apart: its first one,
+    where that is called like it.
 
     TPC-DS's ``date_dim`` has ``d_date_sk``, a table ``customers`` has ``customer_id`` or ``id``.
     """
@@ -91,7 +98,8 @@ def _key(table: PlainTable) -> str | None:
 def _references(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """For each table the columns that seem to refer to the key of another one, as ``table.column``.
 
-    A column refers where its name is the key's, or ends in it behind a word (``sold_date_sk``), and has its type.
+    A column refers where its name is the key's, or ends in it behind a word (``sold_date_sk``),
+    and has its type.
     """
     parents = {table.name: table for table in tables if table.name in keys}
     found: dict[str, dict[str, str]] = {}
@@ -155,7 +163,9 @@ def _likeness(word: str, called: str) -> int:
 
 
 def _word(stem: str) -> str | None:
-    """What a column's name says beside that it tells rows apart; None where it says no such thing, or nothing more."""
+    """What a column's name says beside that it tells rows apart;
+    None where it says no such thing, or nothing more.
+    """
     found = re.fullmatch(rf"(.{{2,}}?){_ENDINGS}", stem)
     return None if found is None else found[1].rstrip("_")
 
@@ -182,7 +192,9 @@ def _singular(name: str) -> str:
 
 
 def _unit(tables: Sequence[PlainTable], keys: Mapping[str, str]) -> str | None:
-    """The key of a table of people, as ``table.column``; None where no table, or no key, is called so."""
+    """The key of a table of people, as ``table.column``; None where no table, or no key,
+    is called so.
+    """
     for word in _PEOPLE:
         for table in sorted(tables, key=lambda each: len(each.name)):
             if table.name.startswith(word) and table.name in keys:
@@ -206,7 +218,9 @@ def leads_to(
 def _public(
     tables: Iterable[PlainTable], unit: str | None, references: Mapping[str, Mapping[str, str]]
 ) -> frozenset[str]:
-    """Tables that others refer to and from which nothing leads to the unit: shops, products, days of the calendar."""
+    """Tables that others refer to and from which nothing leads to the unit: shops, products,
+    days of the calendar.
+    """
     if unit is None:
         return frozenset()
     goal = unit.partition(".")[0]

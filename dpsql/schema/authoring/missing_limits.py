@@ -1,4 +1,6 @@
-"""What a schema file leaves open that can be found privately: limits of tables, and bounds of columns of numbers."""
+"""What a schema file leaves open that can be found privately: limits of tables,
+and bounds of columns of numbers.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +26,11 @@ ROWS_PER_GROUP: Final[LimitName] = "max_rows_per_group"
 class MissingLimits:
     """What is to be found in a schema file.
 
-    ``schema`` is what the file declares, where each private table that declares no limits has the largest ones.
-    ``limits`` and ``bounds`` are by table; ``keys`` are the columns by which groups of a table are ordinarily made.
-    ``lacking`` are the tables that declare no limits; ``alone`` those of them that have one row for each unit, as its
-    column is their key. ``automatic`` are columns by table whose bounds are left to the statements that need them.
+    ``schema`` is what the file declares, where each private table that declares no limits has the
+    largest ones. ``limits`` and ``bounds`` are by table; ``keys`` are the columns by which groups
+    of a table are ordinarily made. ``lacking`` are the tables that declare no limits; ``alone``
+    those of them that have one row for each unit, as its column is their key. ``automatic`` are
+    columns by table whose bounds are left to the statements that need them.
     """
 
     schema: Schema
@@ -40,7 +43,9 @@ class MissingLimits:
 
     @property
     def with_automatic_bounds(self) -> MissingLimits:
-        """The same where no bounds are looked for: they are left to the statements that need them."""
+        """The same where no bounds are looked for:
+        they are left to the statements that need them.
+        """
         declared = self.schema.tables
         automatic = {
             name: tuple(
@@ -59,7 +64,9 @@ class MissingLimits:
 
     @property
     def unlimited(self) -> Schema:
-        """The schema whose private tables have the largest limits, so that what is looked for is not cut by any."""
+        """The schema whose private tables have the largest limits,
+        so that what is looked for is not cut by any.
+        """
         loose = {
             "max_rows_per_unit": MAX_LIMIT,
             "max_groups_per_unit": None,
@@ -84,8 +91,8 @@ def missing_limits(
     """What a schema file leaves open; SchemaError where it is wrong, or has no such private table.
 
     Args:
-        named: Tables whose limits are all looked for, those that are declared too, and no other table's.
-        limits, bounds: Whether limits, and bounds, are looked for.
+        named: Tables whose limits are all looked for, those that are declared too, and no other
+        table's. limits, bounds: Whether limits, and bounds, are looked for.
         columns: Columns as ``table.column`` whose bounds are looked for, and nothing else.
         text: The text of the file, where it was read before.
     """
@@ -125,7 +132,9 @@ def missing_limits(
 
 
 def _of_columns(schema: Schema, file: Path, columns: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The named columns by their tables; SchemaError for one of which bounds cannot be looked for."""
+    """The named columns by their tables;
+    SchemaError for one of which bounds cannot be looked for.
+    """
     found: dict[str, tuple[str, ...]] = {}
     for path in dict.fromkeys(columns):
         name, _, column = path.partition(".")
@@ -172,7 +181,9 @@ def _limits(
 
 
 def _unbounded(schema: Schema, name: str) -> list[str]:
-    """The columns that are looked at: those that stand by themselves in the file and hold values, not reports."""
+    """The columns that are looked at: those that stand by themselves in the file and hold values,
+    not reports.
+    """
     columns = schema.tables[name].columns
     return [
         column
@@ -182,7 +193,9 @@ def _unbounded(schema: Schema, name: str) -> list[str]:
 
 
 def _ordinary_keys(schema: Schema, name: str) -> list[str]:
-    """The columns by which a table's rows are grouped: declared values, truth values, references to public tables."""
+    """The columns by which a table's rows are grouped: declared values, truth values,
+    references to public tables.
+    """
     table, unit = schema.tables[name], schema.owner(name).column
     public = {
         column

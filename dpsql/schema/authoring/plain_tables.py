@@ -1,4 +1,6 @@
-"""The tables of a catalogue under plain names, with the columns that can be declared and why the others cannot."""
+"""The tables of a catalogue under plain names,
+with the columns that can be declared and why the others cannot.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from dpsql.schema.types import Stored
 
 @dataclass(frozen=True)
 class PlainColumn:
-    """A column or a field of a STRUCT, its plain name, and ``there``, the source's name, if that is another one.
+    """A column or a field of a STRUCT, its plain name, and ``there``, the source's name,
+    if that is another one.
 
     ``nulls`` are texts of a CSV file that stand for no value.
     """

@@ -1,4 +1,6 @@
-"""Writes limits and bounds that were found into a schema file, and keeps all else of it as its owner wrote it."""
+"""Writes limits and bounds that were found into a schema file,
+and keeps all else of it as its owner wrote it.
+"""
 
 from __future__ import annotations
 
@@ -17,17 +19,19 @@ from dpsql.schema.load import parsed
 Ends: TypeAlias = tuple[Fraction, Fraction]
 #: The fields beside a limit of rows that say what it leaves out, about and at most.
 BEYOND: Final = ("rows_beyond_limit", "rows_beyond_limit_at_most")
-#: The line of a draft that a found limit answers, and what a draft says behind a column without bounds.
+#: The line of a draft that a found limit answers,
+#: and what a draft says behind a column without #: bounds.
 _OPEN_LIMIT = re.compile(r"^# max_rows_per_unit = .*# FILL IN.*\n", re.MULTILINE)
 _OPEN_BOUNDS = ("# bounds = [", "# bounds found ")
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """What was found: limits by table, bounds by table and column; that of `ROWS_PER_GROUP` is for averages.
+    """What was found: limits by table, bounds by table and column;
+    that of `ROWS_PER_GROUP` is for averages.
 
-    Bounds that are None are automatic: they are found when a statement needs them.
-    ``beyond`` is the part of the rows of a table that its limit of rows leaves out, about and at most.
+    Bounds that are None are automatic: they are found when a statement needs them. ``beyond`` is
+    the part of the rows of a table that its limit of rows leaves out, about and at most.
     """
 
     limits: Mapping[str, Mapping[LimitName, int]] = field(default_factory=dict)
@@ -45,8 +49,8 @@ class Tuned:
 def with_found(text: str, tuned: Tuned, said: str) -> str:
     """The text of a schema file with what was found, each with a comment that says how it was.
 
-    Comments, order and layout stay. SchemaError where the file is written in a way in which that cannot be done, or
-    lacks a table or a column.
+    Comments, order and layout stay. SchemaError where the file is written in a way in which that
+    cannot be done, or lacks a table or a column.
 
     >>> old = '[tables.labs]  # all of them\\ncomment = "x"\\n[tables.labs.columns]\\nvalue = { type = "double" }\\n'
     >>> found = Tuned({"labs": {"max_rows_per_unit": 60}}, {"labs": {"value": (Fraction(0), Fraction(25, 2))}})

@@ -1,4 +1,5 @@
-"""The SQL types that a column may have, and the stored types (of DuckDB, Parquet, CSV) that are read as them.
+"""The SQL types that a column may have, and the stored types (of DuckDB, Parquet,
+CSV) that are read as them.
 
 The SQL of each reading stands in `engines.duckdb.tables.views`.
 
@@ -17,13 +18,15 @@ from typing import Literal, TypeAlias, assert_never, get_args
 from dpsql.schema.types import booleans, numbers, temporal, texts
 from dpsql.schema.types.facts import Bound, NamedType, TypeFacts, Value
 
-#: How a stored value becomes one that dpsql reads. The nearest integer is one of 64 bits; a DOUBLE is read as its whole
-#: number where all of them are whole, which is checked when the data are opened.
+#: How a stored value becomes one that dpsql reads. The nearest integer is one of 64 bits; a DOUBLE
+#: is read as its whole number where all of them are whole, which is checked when the data are
+#: opened.
 Reading: TypeAlias = Literal[
     "its text", "its moment in UTC", "its microsecond", "the nearest integer", "its whole number"
 ]
 
-#: Readings under which two stored values stay two; only these may tell units, or rows that lead to them, apart.
+#: Readings under which two stored values stay two; only these may tell units,
+#: or rows that lead to #: them, apart.
 FAITHFUL: frozenset[Reading] = frozenset({"its text", "its moment in UTC", "its whole number"})
 
 
@@ -33,8 +36,10 @@ class StoredType:
 
     Attributes:
         refusal: What is said, with the mend, to who declares a column of it.
-        read_as: The declared type that its values are read as, and how; None where they are not read.
-        computed: The declared type as which a column of it is read that a query over public tables computes.
+        read_as: The declared type that its values are read as, and how;
+            None where they are not read.
+        computed: The declared type as which a column of it is read that a query over public tables
+            computes.
     """
 
     refusal: str
@@ -138,7 +143,8 @@ _TYPE = re.compile(r"([a-z_]+(?: [a-z]+)*) ?(?:\( ?(\d{1,9}) ?(?:, ?(\d{1,9}) ?)
 
 
 def engine_kind(engine_type: str) -> Kind | None:
-    """The kind of which DuckDB's type in capitals is the name, whatever its digits; None where no column has it.
+    """The kind of which DuckDB's type in capitals is the name, whatever its digits;
+    None where no column has it.
 
     >>> engine_kind("DECIMAL(38,2)"), engine_kind("BIGINT[]")
     ('decimal', None)
@@ -150,7 +156,8 @@ def engine_kind(engine_type: str) -> Kind | None:
 class SqlType(NamedType):
     """A column's type: what kind of value it holds and, for decimals, how many digits.
 
-    ``integer`` is any signed integer of up to 64 bits, ``double`` an IEEE 754 number of 64 bits or fewer.
+    ``integer`` is any signed integer of up to 64 bits,
+    ``double`` an IEEE 754 number of 64 bits or fewer.
 
     >>> str(SqlType.parse("NUMERIC(5, 2)")), str(SqlType.parse("bigint")), SqlType.parse("varchar(10)").kind
     ('decimal(5,2)', 'integer', 'text')
@@ -185,7 +192,8 @@ class SqlType(NamedType):
 
     @classmethod
     def computed(cls, text: str) -> SqlType:
-        """The type as which a column is read that a query over public tables computes; ValueError where it is not.
+        """The type as which a column is read that a query over public tables computes;
+        ValueError where it is not.
 
         >>> str(SqlType.computed("HUGEINT")), str(SqlType.computed("BIGINT"))
         ('decimal(38,0)', 'integer')
@@ -225,7 +233,9 @@ class SqlType(NamedType):
 
 @dataclass(frozen=True)
 class Stored:
-    """A column's type as dpsql reads it, how it is read where it is stored otherwise, and the members of an ENUM."""
+    """A column's type as dpsql reads it, how it is read where it is stored otherwise,
+    and the members of an ENUM.
+    """
 
     type: SqlType
     reading: Reading | None = None
@@ -233,7 +243,8 @@ class Stored:
 
     @classmethod
     def parse(cls, text: str) -> Stored:
-        """What the engine's text of a type stands for; ValueError with the mend where dpsql reads no such column.
+        """What the engine's text of a type stands for;
+        ValueError with the mend where dpsql reads no such column.
 
         >>> Stored.parse("UUID").type, Stored.parse("BIGINT").reading, Stored.parse("ENUM('a', 'it''s')").members
         (SqlType(kind='text', precision=None, scale=None), None, ('a', "it's"))

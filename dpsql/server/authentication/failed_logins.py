@@ -1,4 +1,6 @@
-"""Slows password guessing: after a few wrong passwords, a user name and a client's address have to wait."""
+"""Slows password guessing: after a few wrong passwords,
+a user name and a client's address have to wait.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-#: Wrong passwords in quick succession: of a name, from wherever, and from an address, of whatever names.
+#: Wrong passwords in quick succession: of a name, from wherever, and from an address,
+#: of whatever #: names.
 OF_NAME, OF_ADDRESS = 5, 10
 #: Seconds between those that follow, at first and at most; they double with every five.
 SHORTEST, LONGEST = 3.0, 30.0
@@ -32,7 +35,9 @@ class TooManyFailures(Exception):
 
 @dataclass
 class FailureCount:
-    """The wrong passwords of one name or address: how many count at time ``at``, and when the next may begin."""
+    """The wrong passwords of one name or address: how many count at time ``at``,
+    and when the next may begin.
+    """
 
     quick: int
     count: float = 0.0
@@ -44,7 +49,9 @@ class FailureCount:
         return max(0.0, self.count - (now - self.at) / FORGOTTEN)
 
     def add(self, now: float, start: float) -> float:
-        """Count an attempt at time ``start`` as wrong; returns the seconds that the next one has to wait."""
+        """Count an attempt at time ``start`` as wrong;
+        returns the seconds that the next one has to wait.
+        """
         self.count, self.at = self.wrong(now) + 1, now
         beyond = round(self.count) - self.quick
         seconds = 0.0 if beyond < 0 else min(SHORTEST * 2 ** min(beyond // 5, 10), LONGEST)
@@ -60,9 +67,10 @@ class FailureCount:
 class FailedLogins:
     """The failed logins of all names and addresses; ``pause`` sleeps for some seconds.
 
-    Names that do not exist are counted like others. An attempt counts as wrong until its password proves right, so that
-    concurrent or abandoned attempts gain nothing. An address with few wrong passwords of its own waits `PATIENCE` at
-    most, whatever others did to the name: nobody can lock out somebody elsewhere.
+    Names that do not exist are counted like others. An attempt counts as wrong until its password
+    proves right, so that concurrent or abandoned attempts gain nothing. An address with few wrong
+    passwords of its own waits `PATIENCE` at most, whatever others did to the name: nobody can lock
+    out somebody elsewhere.
     """
 
     def __init__(
@@ -78,9 +86,11 @@ class FailedLogins:
 
     @contextmanager
     def attempt(self, user: str, address: str) -> Iterator[None]:
-        """Wait for the name and the address, then check one password inside the block, which must not block itself.
+        """Wait for the name and the address, then check one password inside the block,
+        which must not block itself.
 
-        The attempt counts as wrong if the block raises. Raises TooManyFailures if the wait would be too long.
+        The attempt counts as wrong if the block raises. Raises TooManyFailures if the wait would be
+        too long.
         """
         with self._lock:
             now = self._clock()
@@ -109,7 +119,8 @@ class FailedLogins:
 
 
 def network(address: str) -> str:
-    """The part of an address that stands for one client: of IPv6 the first half, since a household has the other.
+    """The part of an address that stands for one client: of IPv6 the first half,
+    since a household has the other.
 
     >>> network("192.0.2.7"), network("2001:db8::7"), network("::ffff:192.0.2.7")
     ('192.0.2.7', '2001:db8::/64', '192.0.2.7')
@@ -124,7 +135,9 @@ def network(address: str) -> str:
 
 
 def _tally(known: OrderedDict[str, FailureCount], key: str, quick: int) -> FailureCount:
-    """The count of a name or an address; the least recently used is forgotten if there are too many."""
+    """The count of a name or an address;
+    the least recently used is forgotten if there are too many.
+    """
     found = known.setdefault(key, FailureCount(quick))
     known.move_to_end(key)
     if len(known) > REMEMBERED:

@@ -1,4 +1,6 @@
-"""The login of a connection: TLS 1.3, the startup packet, and a password where the server has users."""
+"""The login of a connection: TLS 1.3, the startup packet,
+and a password where the server has users.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from dpsql.server.protocol.stream import MessageStream
 
 
 def tls_context(certificate: Path, key: Path) -> ssl.SSLContext:
-    """A TLS 1.3 context with a certificate chain and its key (PEM); raises InterfaceError if they cannot be used."""
+    """A TLS 1.3 context with a certificate chain and its key (PEM);
+    raises InterfaceError if they cannot be used.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.set_alpn_protocols(["postgresql"])
@@ -47,7 +51,9 @@ _NOT_SETTINGS = ("user", "database", "options", "replication")
 
 @dataclass(frozen=True)
 class LoginPolicy:
-    """How clients log in: with TLS, with passwords from a file of users, or with neither on the loopback."""
+    """How clients log in: with TLS, with passwords from a file of users,
+    or with neither on the loopback.
+    """
 
     tls: ssl.SSLContext | None = None
     certificate: str | None = None
@@ -103,7 +109,9 @@ def admit(
     failed_logins: FailedLogins,
     address: str,
 ) -> LoginResult:
-    """Log in the client at an address, by password if there are users; raises WireError (28000, 28P01 …)."""
+    """Log in the client at an address, by password if there are users;
+    raises WireError (28000, 28P01 …).
+    """
     parameters = packet.params
     unknown = [name for name in parameters if name.startswith("_pq_.")]
     if packet.protocol_version != _PROTOCOL or unknown:
@@ -172,7 +180,9 @@ def _authenticate(
 
 
 def _settings(parameters: Mapping[str, str]) -> Mapping[str, str]:
-    """The settings of a startup packet, including those in ``options``: ``-c name=value`` and ``--name=value``."""
+    """The settings of a startup packet, including those in ``options``:
+    ``-c name=value`` and ``--name=value``.
+    """
     found = {
         name: value
         for name, value in parameters.items()

@@ -11,7 +11,8 @@ from scramp import ScramException, ScramMechanism
 from scramp.core import ScramServer
 
 PLAIN, BOUND = "SCRAM-SHA-256", "SCRAM-SHA-256-PLUS"
-#: How often a new password is hashed: the most that JDBC and node-postgres take without being told to.
+#: How often a new password is hashed: the most that JDBC and node-postgres take without being told
+#: to.
 ITERATIONS = 100_000
 #: What RFC 7677 and clients want at least, and what nobody would wait for.
 FEWEST, MOST = 4096, 10_000_000
@@ -74,7 +75,9 @@ class ScramVerifier:
 
 
 class ScramExchange:
-    """One SCRAM exchange: the client's first message, the server's, the client's proof, the server's."""
+    """One SCRAM exchange: the client's first message, the server's, the client's proof,
+    the server's.
+    """
 
     def __init__(self, mechanism: str, verifier: ScramVerifier, certificate: str | None) -> None:
         if mechanism not in mechanisms(certificate):
@@ -89,7 +92,10 @@ class ScramExchange:
         )
 
     def first(self, message: bytes) -> bytes:
-        """The server's first message. The client's name here is ignored for the startup packet's, as in PostgreSQL."""
+        """The server's first message.
+
+        The client's name here is ignored for the startup packet's, as in PostgreSQL.
+        """
         try:
             flag, authorization, bare = message.decode("utf-8").split(",", 2)
             named = re.sub(r"^n=(?=,)", "n=x", bare)

@@ -22,15 +22,19 @@ from dpsql.server.authentication.scram import FEWEST, ITERATIONS, MOST, SALT_BYT
 
 @dataclass(frozen=True, repr=False)
 class Users:
-    """The users who may connect. ``secret`` gives an unknown name the same verifier at each attempt."""
+    """The users who may connect. ``secret`` gives an unknown name the same verifier at each
+    attempt.
+    """
 
     verifiers: Mapping[str, ScramVerifier]
     secret: bytes
 
     def verifier(self, name: str) -> ScramVerifier:
-        """The verifier of a user; for an unknown user one that no password fits, so that the exchange looks the same.
+        """The verifier of a user; for an unknown user one that no password fits,
+        so that the exchange looks the same.
 
-        Its iteration count is that of a known user chosen by the name, so that old counts do not tell users apart.
+        Its iteration count is that of a known user chosen by the name,
+        so that old counts do not tell users apart.
         """
         salt, stored, server, draw = (
             self._decoy_verifier_bytes(part, name)

@@ -1,4 +1,6 @@
-"""Answers statements of tools about PostgreSQL's catalogues, from the schema file and at no cost."""
+"""Answers statements of tools about PostgreSQL's catalogues,
+from the schema file and at no cost.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +48,10 @@ _NOTHING = "CAST(NULL AS BIGINT)"
 class Catalogue:
     """The catalogue as one user sees it. It is cheap to make: the process shares one store.
 
-    ``settings`` are the session's by lower-case name; ``SHOW`` and ``current_setting`` read them before the defaults.
-    ``assign`` is called with the name and value of each ``set_config``. ``current`` tells the schema of now, with the
-    synthetic tables that were created meanwhile, and ``synopses`` the names of synopses with what is said of them.
+    ``settings`` are the session's by lower-case name; ``SHOW`` and ``current_setting`` read them
+    before the defaults. ``assign`` is called with the name and value of each ``set_config``.
+    ``current`` tells the schema of now, with the synthetic tables that were created meanwhile, and
+    ``synopses`` the names of synopses with what is said of them.
     """
 
     def __init__(
@@ -70,10 +73,12 @@ class Catalogue:
         self._end: Callable[[], None] = lambda: None
 
     def claims(self, text: str) -> bool:
-        """Whether the catalogue answers the statement: it reads its relations alone, or calls its functions.
+        """Whether the catalogue answers the statement: it reads its relations alone,
+        or calls its functions.
 
-        A statement that names the catalogue and cannot be parsed is claimed too; `run` refuses it. Constants and
-        ordinary functions of them (``SELECT 1``) are left to the session, which answers them for free too.
+        A statement that names the catalogue and cannot be parsed is claimed too; `run` refuses it.
+        Constants and ordinary functions of them (``SELECT 1``) are left to the session, which
+        answers them for free too.
         """
         shown = _SHOW.fullmatch(text)
         if shown is not None:
@@ -103,7 +108,9 @@ class Catalogue:
         return tuple(type_oid(name) for name in self._rewritten(text).parameters)
 
     def run(self, text: str, parameters: Sequence[object] = ()) -> CatalogueAnswer:
-        """The answer to a statement that `claims` accepts; raises PostgreSQL's error if there is none."""
+        """The answer to a statement that `claims` accepts;
+        raises PostgreSQL's error if there is none.
+        """
         shown = _SHOW.fullmatch(text)
         if shown is not None:
             return self._shown(shown[1])
@@ -179,7 +186,9 @@ class Catalogue:
     def _number(
         self, required: str, kind: str, named: str, parameters: Sequence[object] | None
     ) -> str:
-        """The OID of the object that a constant (``x`` and its bytes) or a parameter (``p`` and its index) names."""
+        """The OID of the object that a constant (``x`` and its bytes) or a parameter (``p`` and its
+        index) names.
+        """
         if named[0] == "x":
             name: object = bytes.fromhex(named[1:]).decode()
         else:
@@ -248,7 +257,9 @@ def _is_of_catalogue(name: str) -> bool:
 
 
 def _speaks_of_objects(tree: exp.Expr) -> bool:
-    """Whether the statement asks for the current user or casts to an object type such as ``regclass``."""
+    """Whether the statement asks for the current user or casts to an object type such as
+    ``regclass``.
+    """
     if (
         tree.find(exp.CurrentUser, exp.SessionUser, exp.CurrentSchema, exp.CurrentCatalog)
         is not None

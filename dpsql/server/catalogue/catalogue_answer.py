@@ -1,4 +1,6 @@
-"""Answers of the catalogue: columns with the OIDs of their PostgreSQL types, and rows of plain values."""
+"""Answers of the catalogue: columns with the OIDs of their PostgreSQL types,
+and rows of plain values.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ class CatalogueColumn:
 class CatalogueAnswer:
     """The columns and rows of an answer.
 
-    Values are bool, int, float, str, list or None as their type has them; ``int2vector`` and ``oidvector`` are lists,
-    and objects such as ``regclass`` are `ObjectName`.
+    Values are bool, int, float, str, list or None as their type has them; ``int2vector`` and
+    ``oidvector`` are lists, and objects such as ``regclass`` are `ObjectName`.
     """
 
     columns: tuple[CatalogueColumn, ...]
@@ -32,7 +34,9 @@ class CatalogueAnswer:
 
 
 class ObjectName(str):
-    """The name of an object of the catalogue, which is sent as text; as a number it is its ``oid``, sent in binary."""
+    """The name of an object of the catalogue, which is sent as text;
+    as a number it is its ``oid``, sent in binary.
+    """
 
     oid: int
 
@@ -48,7 +52,9 @@ class ObjectName(str):
 def columns_of(
     rewritten: RewrittenQuery, held: Sequence[tuple[str, str]]
 ) -> Iterator[CatalogueColumn]:
-    """The columns of an answer, with the types of the statement where they fit the values that DuckDB holds."""
+    """The columns of an answer, with the types of the statement where they fit the values that
+    DuckDB holds.
+    """
     for place, (name, kept) in enumerate(held):
         kind = (
             rewritten.outputs[place] if rewritten.outputs is not None else rewritten.named.get(name)

@@ -138,7 +138,8 @@ def setting_name(words: str) -> str:
 
 
 def shown(name: str, value: str) -> str:
-    """A setting as SHOW and ``current_setting`` write it: durations in the longest unit that divides them.
+    """A setting as SHOW and ``current_setting`` write it:
+    durations in the longest unit that divides them.
 
     >>> [shown("statement_timeout", value) for value in ("300", "5000", "120000", "0")]
     ['300ms', '5s', '2min', '0']

@@ -1,4 +1,6 @@
-"""Errors of the catalogue: PostgreSQL's message for the client, and the statement without constants for the log."""
+"""Errors of the catalogue: PostgreSQL's message for the client,
+and the statement without constants for the log.
+"""
 
 from __future__ import annotations
 

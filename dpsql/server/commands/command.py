@@ -1,4 +1,6 @@
-"""The commands of clients: a query, or one of PostgreSQL's other commands, which dpsql takes or refuses."""
+"""The commands of clients: a query, or one of PostgreSQL's other commands,
+which dpsql takes or refuses.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from typing import Literal, TypeAlias
 
 @dataclass(frozen=True)
 class QueryText:
-    """A query, or any statement that is not recognised here; the catalogue or the session judges it."""
+    """A query, or any statement that is not recognised here;
+    the catalogue or the session judges it.
+    """
 
     text: str
     start: int = 0
@@ -45,7 +49,9 @@ class Savepoint:
 
 @dataclass(frozen=True)
 class Declare:
-    """A cursor over a query. ``binary`` makes FETCH answer in the binary format, ``hold`` outlives the transaction."""
+    """A cursor over a query. ``binary`` makes FETCH answer in the binary format,
+    ``hold`` outlives the transaction.
+    """
 
     name: str
     query: QueryText
@@ -56,7 +62,9 @@ class Declare:
 
 @dataclass(frozen=True)
 class Fetch:
-    """FETCH or MOVE. ``count`` is None for all rows, and the row's number for ABSOLUTE and RELATIVE."""
+    """FETCH or MOVE. ``count`` is None for all rows,
+    and the row's number for ABSOLUTE and RELATIVE.
+    """
 
     name: str
     direction: Literal["FORWARD", "BACKWARD", "ABSOLUTE", "RELATIVE"]
@@ -101,7 +109,9 @@ class ShowSetting:
 
 @dataclass(frozen=True)
 class SetSetting:
-    """SET of one setting, for the session or with ``local`` for the transaction; None is the default."""
+    """SET of one setting, for the session or with ``local`` for the transaction;
+    None is the default.
+    """
 
     name: str
     value: str | None

@@ -1,4 +1,6 @@
-"""Parses a statement of a client into a command; of COPY those that send a query or a table to the client."""
+"""Parses a statement of a client into a command;
+of COPY those that send a query or a table to the client.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ def read(piece: SplitStatement) -> Command:
 
 
 def _names_release(piece: SplitStatement) -> bool:
-    """Whether a CREATE or DROP is that of a synthetic table or a synopsis, which the session answers."""
+    """Whether a CREATE or DROP is that of a synthetic table or a synopsis,
+    which the session answers.
+    """
     words = [token.text for token in piece.tokens[1:3] if token.kind == "word"]
     return words[:1] == ["synopsis"] or words == ["synthetic", "table"]
 

@@ -1,4 +1,6 @@
-"""Reads the commands that change the connection alone: transactions, cursors, settings, prepared statements."""
+"""Reads the commands that change the connection alone: transactions, cursors, settings,
+prepared statements.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tokenizes PostgreSQL's statements, splits a text into statements, and reads tokens from left to right."""
+"""Tokenizes PostgreSQL's statements, splits a text into statements,
+and reads tokens from left to right.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ _COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 @dataclass(frozen=True)
 class Token:
-    """One word of a statement. ``text`` is lower case for words, and without quotes for names and strings."""
+    """One word of a statement. ``text`` is lower case for words,
+    and without quotes for names and strings.
+    """
 
     kind: Kind
     text: str

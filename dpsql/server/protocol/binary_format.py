@@ -29,7 +29,8 @@ _NEGATIVE, _NAN, _INFINITY, _MINUS_INFINITY = 0x4000, 0xC000, 0xD000, 0xF000
 class BinaryCodec:
     """How values of a type are written and read.
 
-    Reading raises ValueError, ArithmeticError, IndexError or ``struct.error`` if the bytes are not a value.
+    Reading raises ValueError, ArithmeticError,
+    IndexError or ``struct.error`` if the bytes are not a value.
     """
 
     write: Encoder
@@ -100,7 +101,8 @@ def _interval(value: object) -> bytes:
 
 
 def _numeric(value: object) -> bytes:
-    """Groups of four decimal digits, the place of the first, the sign, and how many digits follow the point.
+    """Groups of four decimal digits, the place of the first, the sign,
+    and how many digits follow the point.
 
     >>> _numeric(Decimal("12.50")).hex()
     '0002000000000002000c1388'
@@ -283,7 +285,8 @@ def _vectors(name: str, width: PostgresType) -> BinaryCodec:
 
 
 _TEXT = BinaryCodec(_text, _read_text)
-#: The codec of each scalar type, by PostgreSQL's name of it; those of arrays follow from those of their elements.
+#: The codec of each scalar type, by PostgreSQL's name of it;
+#: those of arrays follow from those of #: their elements.
 CODECS: Mapping[str, BinaryCodec] = {
     "bool": BinaryCodec(_bool, _read_bool),
     "int2": _fixed("!h"),

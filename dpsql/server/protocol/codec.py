@@ -1,4 +1,6 @@
-"""Encodes and decodes messages of the PostgreSQL protocol, version 3; the only module that uses pygwire."""
+"""Encodes and decodes messages of the PostgreSQL protocol, version 3;
+the only module that uses pygwire.
+"""
 
 from __future__ import annotations
 
@@ -133,7 +135,8 @@ class MalformedMessage(Exception):
 
 
 def from_frontend(frame: bytes, stage: ProtocolPhase) -> Message:
-    """The message in one frame of a client; raises MalformedMessage unless the frame is exactly one message.
+    """The message in one frame of a client;
+    raises MalformedMessage unless the frame is exactly one message.
 
     >>> from_frontend(Query(query_string="SELECT 1").to_wire(), ProtocolPhase.READY)
     Query(query_string='SELECT 1')

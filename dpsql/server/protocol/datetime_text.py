@@ -1,4 +1,6 @@
-"""Timestamps, times and intervals as PostgreSQL's text format has them: written, and intervals read, too."""
+"""Timestamps, times and intervals as PostgreSQL's text format has them: written,
+and intervals read, too.
+"""
 
 from __future__ import annotations
 

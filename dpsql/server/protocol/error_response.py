@@ -34,7 +34,8 @@ class WireError(Error):
 
 
 class StalePlanError(WireError):
-    """The columns are no longer those that a prepared statement was described with; drivers then prepare it again.
+    """The columns are no longer those that a prepared statement was described with;
+    drivers then prepare it again.
 
     They know it by the function that raises it in PostgreSQL, which is a field of the response.
     """
@@ -49,7 +50,8 @@ class StalePlanError(WireError):
 def error_fields(
     error: Exception, text: str = "", start: int = 0, severity: str = "ERROR"
 ) -> dict[str, str]:
-    """The fields of an error in the statement ``text``, which starts at character ``start`` of what the client sent.
+    """The fields of an error in the statement ``text``,
+    which starts at character ``start`` of what the client sent.
 
     >>> error_fields(WireError("25P02", "no"))
     {'S': 'ERROR', 'V': 'ERROR', 'C': '25P02', 'M': 'no'}

@@ -15,7 +15,9 @@ Row: TypeAlias = Sequence[object]
 
 @dataclass(frozen=True)
 class PortalRows:
-    """The rows of a statement, all of them; ``tag`` is the word before their number in CommandComplete."""
+    """The rows of a statement, all of them;
+    ``tag`` is the word before their number in CommandComplete.
+    """
 
     rows: Sequence[Row]
     tag: str = "SELECT"
@@ -43,7 +45,8 @@ Outcome: TypeAlias = PortalRows | StatementDone | CopyOut
 class Portal:
     """The result of ``run``, which is called once, at the first fetch; cursors move over its rows.
 
-    ``hold`` outlives the transaction; ``opened`` counts the cursors of the transaction before this one.
+    ``hold`` outlives the transaction; ``opened`` counts the cursors of the transaction before this
+    one.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""Maps DuckDB types to PostgreSQL types, with OIDs, sizes and modifiers; other values are sent as JSON."""
+"""Maps DuckDB types to PostgreSQL types, with OIDs, sizes and modifiers;
+other values are sent as JSON.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from dpsql.planning.result_columns import RESULT_TYPES
 
 @dataclass(frozen=True)
 class PostgresType:
-    """A PostgreSQL type: its OID, name and size in bytes (-1 if it varies) and, for an array, its element type."""
+    """A PostgreSQL type: its OID, name and size in bytes (-1 if it varies) and, for an array,
+    its element type.
+    """
 
     oid: int
     name: str
@@ -133,7 +137,9 @@ _LIST = re.compile(r"(.+)\[\d*\]", re.DOTALL)
 
 @dataclass(frozen=True)
 class WireColumn:
-    """A column as described to clients; ``modifier`` is -1, or PostgreSQL's encoding of a decimal's digits."""
+    """A column as described to clients; ``modifier`` is -1,
+    or PostgreSQL's encoding of a decimal's digits.
+    """
 
     name: str
     type: PostgresType

@@ -1,4 +1,6 @@
-"""Writes rows as DataRow messages and for COPY (text, CSV, binary), in the formats that a client asks for."""
+"""Writes rows as DataRow messages and for COPY (text, CSV, binary),
+in the formats that a client asks for.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ _ESCAPES = {"\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t", "\v": "v"}
 def copied(
     columns: Sequence[WireColumn], rows: Sequence[Row], options: CopyOptions, zone: tzinfo
 ) -> Iterator[bytes]:
-    """The contents of CopyData messages; a binary header is part of the first, as drivers expect."""
+    """The contents of CopyData messages; a binary header is part of the first,
+    as drivers expect.
+    """
     written = encoders(columns, [int(options.format == "binary")], zone)
     match options.format:
         case "binary":

@@ -1,4 +1,6 @@
-"""A socket as a stream of messages, with limits on the size of messages, their sum over clients, and time."""
+"""A socket as a stream of messages, with limits on the size of messages,
+their sum over clients, and time.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,8 @@ class PartialMessageSpace:
 
 #: Bytes of a startup packet, of a message before authentication, and of a message after it.
 STARTUP_CAP, LOGIN_CAP, MESSAGE_CAP = 10_000, 64 * 1024, 16 * 1024 * 1024
-#: Seconds in which the rest of a message comes, and in which what there is no room for is read away.
+#: Seconds in which the rest of a message comes,
+#: and in which what there is no room for is read #: away.
 REST, READ_AWAY = 60.0, 5.0
 #: Bytes that are gathered before they are sent.
 _CHUNK = 32 * 1024
@@ -56,7 +59,8 @@ class Disconnected(Exception):
 class MessageStream:
     """The messages of one client; sent messages are buffered until `flush`.
 
-    A partial message longer than `LOGIN_CAP` takes bytes from ``unfinished`` until the next message is received.
+    A partial message longer than `LOGIN_CAP` takes bytes from ``unfinished`` until the next message
+    is received.
     """
 
     def __init__(self, connection: socket.socket, unfinished: PartialMessageSpace) -> None:
@@ -70,7 +74,9 @@ class MessageStream:
         self._socket.settimeout(seconds)
 
     def secure(self, context: ssl.SSLContext) -> None:
-        """Switch to TLS; bytes received before the handshake were not protected, so they are refused."""
+        """Switch to TLS; bytes received before the handshake were not protected,
+        so they are refused.
+        """
         if self._in:
             raise MalformedMessage
         self._socket.settimeout(self._left())
@@ -94,8 +100,8 @@ class MessageStream:
     def receive(self, stage: ProtocolPhase = ProtocolPhase.READY) -> Message:
         """Receive the next message.
 
-        Raises MalformedMessage if it is not valid or too long for this phase, and WireError (53200) if it is long and
-        partial messages of others have used up the shared limit.
+        Raises MalformedMessage if it is not valid or too long for this phase, and WireError (53200)
+        if it is long and partial messages of others have used up the shared limit.
         """
         self._give_back()
         head = self._take(5)
@@ -150,7 +156,9 @@ class MessageStream:
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the socket; under TLS, announce it, so that the peer does not take it for a truncation."""
+        """Close the socket; under TLS, announce it,
+        so that the peer does not take it for a truncation.
+        """
         self._give_back()
         if isinstance(self._socket, ssl.SSLSocket):
             with contextlib.suppress(OSError, ValueError):

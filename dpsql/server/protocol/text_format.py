@@ -29,7 +29,8 @@ _CAREFUL = re.compile(r'[{}",\\\s]|^$|^null$', re.IGNORECASE)
 
 @dataclass(frozen=True)
 class TextCodec:
-    """How values of a type are written and read, and PostgreSQL's name of the type in messages if it differs.
+    """How values of a type are written and read,
+    and PostgreSQL's name of the type in messages if it differs.
 
     Reading raises ValueError, ArithmeticError or OverflowError if the text is not a value.
     """
@@ -66,7 +67,8 @@ def _double(value: object) -> bytes:
 
 
 def _scientific(digits: str) -> bytes:
-    """A number with an exponent, which PostgreSQL uses from 1e15, and from 1e6 for single precision.
+    """A number with an exponent, which PostgreSQL uses from 1e15,
+    and from 1e6 for single precision.
 
     >>> _scientific("1000000000000000.0"), _scientific("-1234567890123456.5"), _scientific("16777216.0")
     (b'1e+15', b'-1.2345678901234565e+15', b'1.6777216e+07')
@@ -251,7 +253,8 @@ def _read_element(element: PostgresType, token: str) -> object:
 
 
 _PLAIN = TextCodec(_plain, str)
-#: The codec of each scalar type, by PostgreSQL's name of it; those of arrays follow from those of their elements.
+#: The codec of each scalar type, by PostgreSQL's name of it;
+#: those of arrays follow from those of #: their elements.
 CODECS: Mapping[str, TextCodec] = {
     "bool": TextCodec(_bool, _read_bool, "boolean"),
     "int2": TextCodec(_plain, _integers("int2", 15), "smallint"),

@@ -29,9 +29,11 @@ def name_of(view: StoredView) -> ViewName:
 
 @dataclass(frozen=True)
 class CellSources:
-    """What a cell was told by: the views, in order of their names, and whether they were combined or read as they are.
+    """What a cell was told by: the views, in order of their names,
+    and whether they were combined or read as they are.
 
-    A cell that was bought with the answer is the one of its view, whatever else that view tells of it.
+    A cell that was bought with the answer is the one of its view,
+    whatever else that view tells of it.
     """
 
     combined: bool
@@ -44,7 +46,8 @@ Sources: TypeAlias = tuple[tuple[CellSources, ...], ...]
 
 @dataclass(frozen=True)
 class Given:
-    """What is kept of the answers to one statement: how many there were, and the sources of the last.
+    """What is kept of the answers to one statement: how many there were,
+    and the sources of the last.
 
     ``sources`` is None if the statement was bought itself after the others, or none was given.
     """
@@ -54,7 +57,9 @@ class Given:
 
 
 class GivenAnswers:
-    """The sources of given answers, kept in the ledger under the key that the answer would have if it was bought."""
+    """The sources of given answers, kept in the ledger under the key that the answer would have if
+    it was bought.
+    """
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -70,7 +75,9 @@ class GivenAnswers:
         return Given(number + 1, None)
 
     def keep(self, key: str, number: int, entry: int, sources: Sources | None) -> Sources | None:
-        """Keep the sources of the answer of this number, and return those that are kept: the first count."""
+        """Keep the sources of the answer of this number, and return those that are kept:
+        the first count.
+        """
         with suppress(LedgerError, *_UNREADABLE):
             kept = (
                 self._ledger.keep(_place(key, number), entry, _written(sources))

@@ -38,7 +38,8 @@ STEPS = 10**6
 
 @dataclass(frozen=True)
 class PartOfCore:
-    """One core of which views tell some cells: for each cell what they tell, and whether it is bought.
+    """One core of which views tell some cells: for each cell what they tell,
+    and whether it is bought.
 
     ``told`` is None where the core is bought as it stands.
     """
@@ -50,9 +51,11 @@ class PartOfCore:
 
     @property
     def is_known_from_then_on(self) -> bool:
-        """Whether what is bought of the core is a view afterwards, so that the very statement is never bought again.
+        """Whether what is bought of the core is a view afterwards,
+        so that the very statement is never bought again.
 
-        Cells of averages are none; so an average is never made of a total that is weighed and one that is not.
+        Cells of averages are none; so an average is never made of a total that is weighed and one
+        that is not.
         """
         cells = (
             self.plan.cells
@@ -64,7 +67,9 @@ class PartOfCore:
 
     @property
     def rest(self) -> CorePlan | None:
-        """The core with the cells that are bought, each with the noise that it has in the whole plan; None of none."""
+        """The core with the cells that are bought,
+        each with the noise that it has in the whole plan; None of none.
+        """
         if self.estimated is None:
             return self.plan
         if not self.bought:
@@ -83,7 +88,9 @@ class PartOfCore:
         )
 
     def with_bought(self, number: int, table: ReleasedTable | None) -> FoundCore | ReleasedTable:
-        """All that is known of the core once the rest was released, as the core of this number among those bought."""
+        """All that is known of the core once the rest was released,
+        as the core of this number among those bought.
+        """
         if self.estimated is None:
             assert table is not None
             return table
@@ -104,7 +111,9 @@ class PartAnswer:
     parts: tuple[PartOfCore, ...]
 
     def with_bought(self, released: Released, key: str) -> ViewAnswer:
-        """The plan's release, from what views tell and from the release of the rest, which is kept under a key."""
+        """The plan's release, from what views tell and from the release of the rest,
+        which is kept under a key.
+        """
         tables, found, number = list(released.tables), list[FoundCore | ReleasedTable](), 0
         sources = list[tuple[CellSources, ...]]()
         for part in self.parts:
@@ -153,7 +162,9 @@ class PartAnswer:
 def part_of_views(
     plan: Plan, index: ViewIndex, version: str, evaluate: Evaluate
 ) -> PartAnswer | None:
-    """What views tell of the plan where it is a part; None where they tell nothing of it, or nothing exact enough."""
+    """What views tell of the plan where it is a part; None where they tell nothing of it,
+    or nothing exact enough.
+    """
     if plan.cubes or plan.derived:
         return None
     parts = tuple(_part(core, index, version, evaluate) for core in plan.cores)
@@ -169,7 +180,8 @@ def part_of_views(
 
 
 def _part(core: CorePlan, index: ViewIndex, version: str, evaluate: Evaluate) -> PartOfCore:
-    """What views tell of a core; a cell that they tell much less exactly than its part of the price buys is bought.
+    """What views tell of a core; a cell that they tell much less exactly than its part of the price
+    buys is bought.
 
     Where they tell nothing but the evidence of its groups, it is bought as it stands.
     """
@@ -200,7 +212,9 @@ def _evidence(core: CorePlan) -> int | None:
 
 
 def _price(whole: Fraction, part: Cost, cost: Cost) -> Fraction:
-    """The price of a part of what a price buys: in proportion to ε, or to the root of ρ, rounded up."""
+    """The price of a part of what a price buys: in proportion to ε, or to the root of ρ,
+    rounded up.
+    """
     if part.epsilon is not None and cost.epsilon:
         share = float(part.epsilon / cost.epsilon)
     else:

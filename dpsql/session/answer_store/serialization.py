@@ -1,4 +1,5 @@
-"""Stored answers and views: keys, digests of all that a release depends on; and bytes, which are read back exactly.
+"""Stored answers and views: keys, digests of all that a release depends on; and bytes,
+which are read back exactly.
 
 The plan of the rows of an answer is not written. Proved in ``docs/proofs/answers.md``.
 """
@@ -39,9 +40,11 @@ FORMAT = 6
 
 
 def answer_key(plan: Plan, version: str) -> str:
-    """A digest of all that the release of a plan depends on: cores with their SQL and noise, derived tables, data.
+    """A digest of all that the release of a plan depends on:
+    cores with their SQL and noise, derived tables, data.
 
-    The text of the statement, its analyst and its post-processing do not change the release, and are not in the digest.
+    The text of the statement, its analyst and its post-processing do not change the release,
+    and are not in the digest.
     """
     cores = [[core.sql, canonical(_as_released(core))] for core in plan.cores]
     read = [canonical(core.presence) for core in plan.cores] + [canonical(plan.evident)]
@@ -60,7 +63,9 @@ def _as_released(core: CorePlan) -> CorePlan:
 
 
 def kin_key(plan: Plan, version: str) -> str:
-    """A digest that all releases of the same exact rows share: it leaves out noise, price and confidence."""
+    """A digest that all releases of the same exact rows share: it leaves out noise,
+    price and confidence.
+    """
     cores = [
         [
             core.sql,
@@ -100,7 +105,9 @@ def read(answer: bytes, cores: Sequence[CorePlan]) -> Released:
 
 
 def read_groups(answer: bytes, core: int) -> tuple[list[tuple[object, ...]], list[list[int]]]:
-    """The keys of one core's rows and, for each cell, its numbers in steps; ValueError where the text has neither."""
+    """The keys of one core's rows and, for each cell, its numbers in steps;
+    ValueError where the text has neither.
+    """
     rows, keys, _, _, cells, _, hidden = json.loads(_unpacked(answer))[core]
     shown = _read_groups(rows, keys, cells)
     if hidden is None:
@@ -189,7 +196,9 @@ def _rows(length: int, width: int, found: Sequence[Sequence[ValueT]]) -> Columna
 
 
 def _column(values: Sequence[object]) -> list[object]:
-    """Values as JSON, and how they are written: numbers of one type as their bytes, others as JSON has them or not."""
+    """Values as JSON, and how they are written: numbers of one type as their bytes,
+    others as JSON has them or not.
+    """
     types = set(map(type, values))
     for code, kind in _ARRAYS.items():
         if types == {kind}:
@@ -213,7 +222,9 @@ def _read_column(written: list[Any]) -> list[Any]:
 
 
 def _intervals(values: Sequence[ConfidenceInterval | None]) -> list[object]:
-    """Intervals as a column of lower and one of upper ends, or each by itself where some are missing."""
+    """Intervals as a column of lower and one of upper ends,
+    or each by itself where some are missing.
+    """
     if isinstance(values, IntervalColumn):
         return [_column(values.low), _column(values.high)]
     return [[None if each is None else list(each) for each in values]]

@@ -1,4 +1,5 @@
-"""Stores released answers in the ledger, and those used last in memory as well, so that they can be given again.
+"""Stores released answers in the ledger, and those used last in memory as well,
+so that they can be given again.
 
 Proved in ``docs/proofs/answers.md``.
 """
@@ -37,10 +38,11 @@ _UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
 
 @dataclass(frozen=True)
 class PaidRelease:
-    """A release, whether it was found in the store, and the version of the data under which it is kept, or None.
+    """A release, whether it was found in the store,
+    and the version of the data under which it is kept, or None.
 
-    ``notices`` tell what it is made of, where it is made of other answers. ``bought`` is the plan that was charged
-    where that is not the plan that was asked.
+    ``notices`` tell what it is made of, where it is made of other answers. ``bought`` is the plan
+    that was charged where that is not the plan that was asked.
     """
 
     released: Released
@@ -53,9 +55,9 @@ class PaidRelease:
 class AnswerStore:
     """The kept answers of one database; any thread may ask.
 
-    ``version`` tells the version of the data that would be read now, None where that is not known. ``pinned`` are the
-    views that stay under a name. With ``keeps_results`` it also has what post-processing made of the answers, for plans
-    that stay in a `PlanCache`.
+    ``version`` tells the version of the data that would be read now, None where that is not known.
+    ``pinned`` are the views that stay under a name. With ``keeps_results`` it also has what
+    post-processing made of the answers, for plans that stay in a `PlanCache`.
     """
 
     #: Who works on what, and how many wait for that, in all stores of this process.
@@ -89,7 +91,9 @@ class AnswerStore:
         return None if kept is None else kept.released
 
     def best(self, plan: Plan) -> tuple[Plan, Released] | None:
-        """The release of the same exact rows that was paid for at the highest price, with its plan."""
+        """The release of the same exact rows that was paid for at the highest price,
+        with its plan.
+        """
         version = self._version()
         if version is None or not plan.cores:
             return None
@@ -101,7 +105,9 @@ class AnswerStore:
         return None
 
     def _prices(self, kin: str) -> list[Fraction]:
-        """The prices at which releases of the same exact rows were kept; the oldest of them may be gone."""
+        """The prices at which releases of the same exact rows were kept;
+        the oldest of them may be gone.
+        """
         found: list[Fraction] = []
         for kept in self._ledger.kept_among(
             [f"{kin}/{place}" for place in range(MOST_PRICES)]
@@ -111,7 +117,9 @@ class AnswerStore:
         return found
 
     def _note_price(self, plan: Plan, entry: int, version: str) -> None:
-        """Keep the price of a release beside it, under a key of what it shares with those at other prices."""
+        """Keep the price of a release beside it,
+        under a key of what it shares with those at other prices.
+        """
         kin, price = kin_key(plan, version), str(plan.price)
         for place in range(MOST_PRICES):
             if self._ledger.keep(f"{kin}/{place}", entry, price.encode("ascii")) == price.encode(
@@ -126,7 +134,9 @@ class AnswerStore:
         return None if found is None else PaidRelease(found, True, version)
 
     def of_views(self, plan: Plan, evaluate: Evaluate, complete: bool = False) -> ViewAnswer | None:
-        """The release of the plan's cores as other answers on the data as they are now tell it, if they do."""
+        """The release of the plan's cores as other answers on the data as they are now tell it,
+        if they do.
+        """
         version = self._version()
         return (
             None
@@ -135,7 +145,9 @@ class AnswerStore:
         )
 
     def was_given(self, plan: Plan) -> bool:
-        """Whether an answer that was made of others, or refined, is the plan's answer on the data as they are now."""
+        """Whether an answer that was made of others, or refined,
+        is the plan's answer on the data as they are now.
+        """
         version = self._version()
         return (
             bool(version and plan.cores)
@@ -143,9 +155,11 @@ class AnswerStore:
         )
 
     def given(self, plan: Plan, evaluate: Evaluate) -> ViewAnswer | None:
-        """The release of the plan's cores as it was given before, made of others, on the data as they are now.
+        """The release of the plan's cores as it was given before, made of others,
+        on the data as they are now.
 
-        None if none was, if the plan was bought since, or if nothing of what it was made of is kept any more.
+        None if none was, if the plan was bought since,
+        or if nothing of what it was made of is kept any more.
         """
         version = self._version()
         sources = None if version is None else self._given.find(answer_key(plan, version)).sources
@@ -156,7 +170,9 @@ class AnswerStore:
         return found if found is None or present is None else found.given_before(present)
 
     def give(self, plan: Plan, found: ViewAnswer, evaluate: Evaluate) -> ViewAnswer:
-        """Keep what an answer is made of, so that it is given from then on; one that was kept first is given."""
+        """Keep what an answer is made of, so that it is given from then on;
+        one that was kept first is given.
+        """
         version = self._version()
         if found.was_given or version is None:
             return found
@@ -174,11 +190,15 @@ class AnswerStore:
     def part_of_views(
         self, plan: Plan, version: str | None, evaluate: Evaluate
     ) -> PartAnswer | None:
-        """What other answers on this version of the data tell of the plan's cores, if that is a part of them."""
+        """What other answers on this version of the data tell of the plan's cores,
+        if that is a part of them.
+        """
         return None if version is None else part_of_views(plan, self._views, version, evaluate)
 
     def completed(self, part: PartAnswer, rest: PaidRelease, version: str | None) -> ViewAnswer:
-        """The answer of which a part was known and the ``rest`` is released; it is given from then on."""
+        """The answer of which a part was known and the ``rest`` is released;
+        it is given from then on.
+        """
         found = part.with_bought(
             rest.released, "" if version is None else answer_key(part.rest.written(), version)
         )
@@ -187,7 +207,9 @@ class AnswerStore:
         return found
 
     def stale(self, plan: Plan) -> tuple[str, ...]:
-        """What is said where what stays under a name might tell the plan, and was made of other data."""
+        """What is said where what stays under a name might tell the plan,
+        and was made of other data.
+        """
         version = self._version()
         names = () if version is None else self._views.stale(plan, version)
         return tuple(
@@ -204,8 +226,9 @@ class AnswerStore:
     ) -> PaidRelease:
         """The release of the plan's cores on this version of the data, where it was paid for.
 
-        Else ``pay`` makes it of that version, and tells its ledger entry. Of those in this process who ask for the same
-        at the same time one pays. ``check`` raises where the statement was ended.
+        Else ``pay`` makes it of that version, and tells its ledger entry. Of those in this process
+        who ask for the same at the same time one pays. ``check`` raises where the statement was
+        ended.
         """
         if version is None:
             return PaidRelease(pay()[0], False, None)
@@ -246,14 +269,18 @@ class AnswerStore:
         try:
             released = read(answer, plan.cores)
         except _UNREADABLE:
-            return None  # whole, and not what this version of dpsql writes: it is made and paid for again
+            # whole, and not what this version of dpsql writes: it is made and paid for again
+            return None
         self._released.keep(key, released)
         return released
 
     def _keep(
         self, key: str, entry: int, released: Released, plan: Plan, version: str
     ) -> PaidRelease:
-        """Keep the release for later statements. If another process kept one first, that one is returned."""
+        """Keep the release for later statements.
+
+        If another process kept one first, that one is returned.
+        """
         try:
             answer = self._ledger.keep(key, entry, written(released))
         except (LedgerError, TypeError):
@@ -278,7 +305,10 @@ class AnswerStore:
         return replace(kept[2], rows=list(kept[2].rows), intervals=list(kept[2].intervals))
 
     def keep_result(self, plan: Plan, version: str, result: Result) -> None:
-        """Keep the result of a plan. The plan is kept with it, so that no other object can get its ``id``."""
+        """Keep the result of a plan.
+
+        The plan is kept with it, so that no other object can get its ``id``.
+        """
         if not self.keeps_results:
             return
         price = Price(Fraction(0), stored=bool(plan.cores))

@@ -1,6 +1,8 @@
-"""Answers cores from views: finds them, evaluates conditions over their keys, and combines their noisy cells.
+"""Answers cores from views: finds them, evaluates conditions over their keys,
+and combines their noisy cells.
 
-The cells of a coarser GROUP BY are added up in `view_estimates`; `planning.view_matching` says whether they may be.
+The cells of a coarser GROUP BY are added up in `view_estimates`;
+`planning.view_matching` says whether they may be.
 
 Which views are read is decided from plans alone. Proved in ``docs/proofs/views.md``.
 """
@@ -24,20 +26,24 @@ from dpsql.session.answer_store.view_index import ViewIndex
 from dpsql.sql.analysis.grouping_levels import Cube, KeyPlaces
 from dpsql.sql.ir.core import ClampedSum, ProductSum, RowCount
 
-#: People are told how to buy a better answer where the noise of the free one is more than so many times as large.
+#: People are told how to buy a better answer where the noise of the free one is more than so many
+#: times as large.
 LESS_EXACT = 2
-#: REFINE buys nothing where the noise is at most so many times that which the price buys; prices are so fine.
+#: REFINE buys nothing where the noise is at most so many times that which the price buys;
+#: prices #: are so fine.
 NEARLY_AS_EXACT, PRICE_STEPS = 1.05, 1000
 
 
 @dataclass(frozen=True)
 class ViewAnswer:
-    """A released plan that is made of earlier answers, of which ledger entries, and how much less exact it is.
+    """A released plan that is made of earlier answers, of which ledger entries,
+    and how much less exact it is.
 
-    ``ratio`` is the largest standard deviation of a cell as a multiple of that which the plan's price would buy.
-    ``bought`` are the cells that were bought because no earlier answer tells them, in words. ``cell_sources`` tell by
-    which views each cell is told, and ``last_entry`` is the last of their entries. An answer that ``was_given`` is the
-    one that was given before; the ``offer`` is said if answers by now tell it more exactly.
+    ``ratio`` is the largest standard deviation of a cell as a multiple of that which the plan's
+    price would buy. ``bought`` are the cells that were bought because no earlier answer tells them,
+    in words. ``cell_sources`` tell by which views each cell is told, and ``last_entry`` is the last
+    of their entries. An answer that ``was_given`` is the one that was given before; the ``offer``
+    is said if answers by now tell it more exactly.
     """
 
     released: Released
@@ -53,10 +59,11 @@ class ViewAnswer:
 
     @property
     def missing(self) -> Fraction:
-        """The part of the plan's price that buys the precision which is missing to what the whole price buys.
+        """The part of the plan's price that buys the precision which is missing to what the whole
+        price buys.
 
-        Precision grows with the square of the price, and that of independent estimates adds up; 0 where the answer is
-        nearly as exact.
+        Precision grows with the square of the price, and that of independent estimates adds up; 0
+        where the answer is nearly as exact.
         """
         if self.ratio <= NEARLY_AS_EXACT:
             return Fraction(0)
@@ -76,7 +83,9 @@ class ViewAnswer:
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What people are told: of which answers it is made, how exact it is, and what buys a better one."""
+        """What people are told: of which answers it is made, how exact it is,
+        and what buys a better one.
+        """
         found = [
             f"{self.sources}; bought: {', '.join(self.bought)}" if self.bought else self.sources
         ]
@@ -97,7 +106,9 @@ class ViewAnswer:
         return (*found, *self.offer)
 
     def given_before(self, present: ViewAnswer) -> ViewAnswer:
-        """The answer as one that was given before, with an offer if the answers at present tell it more exactly."""
+        """The answer as one that was given before,
+        with an offer if the answers at present tell it more exactly.
+        """
         if (
             self.ratio <= NEARLY_AS_EXACT * present.ratio or present.left_out
         ):  # of which REFINE reads nothing
@@ -112,7 +123,9 @@ class ViewAnswer:
 
 @dataclass(frozen=True)
 class FoundCore:
-    """What is known of one core: estimates of all of its cells, in its groups, whose keys go by their ranks."""
+    """What is known of one core: estimates of all of its cells, in its groups,
+    whose keys go by their ranks.
+    """
 
     core: EstimatedCore
     cells: tuple[Estimates, ...]
@@ -135,8 +148,8 @@ def answer_of_views(
 ) -> ViewAnswer | None:
     """The plan's release as views tell it; None where some cell of it is told by none.
 
-    With ``given`` it is told by these views, as far as they are still kept. If it shall be ``complete``, no view is
-    read that may leave out rows which the plan counts.
+    With ``given`` it is told by these views, as far as they are still kept. If it shall be
+    ``complete``, no view is read that may leave out rows which the plan counts.
     """
     if plan.derived or not plan.cores:
         return None
@@ -182,7 +195,9 @@ def _places(cube: Cube, keys: KeyPlaces) -> tuple[int, ...]:
 
 
 def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> FoundCore:
-    """A level of a cube whose counts and sums of rows are those of the groups of the finest level."""
+    """A level of a cube whose counts and sums of rows are those of the groups of the finest
+    level.
+    """
     known = [each.contribution.cell for each in finest.core.plan.cells]
     groups, cells = dict(coarse.groups), list(coarse.cells)
     for name, key in finest.groups.items():
@@ -205,7 +220,8 @@ def assembled(
     sources: Sources,
     bought: tuple[str, ...] = (),
 ) -> ViewAnswer:
-    """The tables of all cores, whose noise is told in parts that they share; those that were bought whole as they are.
+    """The tables of all cores, whose noise is told in parts that they share;
+    those that were bought whole as they are.
 
     ``bought`` are the cells that no view told, in words.
     """
@@ -262,7 +278,9 @@ def _ratio(core: CorePlan, cells: Sequence[Sequence[LinearEstimate]]) -> float:
 
 
 def ratio(core: CorePlan, place: int, estimates: Iterable[LinearEstimate]) -> float:
-    """The largest standard deviation of one cell's estimates as a multiple of that of the plan's own noise."""
+    """The largest standard deviation of one cell's estimates as a multiple of that of the plan's
+    own noise.
+    """
     measured = core.cells[place]
     own = float(measured.mechanism.standard_deviation) * float(measured.contribution.step)
     variance = max((each.variance for each in estimates), default=0.0)

@@ -1,4 +1,5 @@
-"""What views tell of the cells of one core: estimates by the groups that it asks for, with the noise in them.
+"""What views tell of the cells of one core: estimates by the groups that it asks for,
+with the noise in them.
 
 Proved in ``docs/proofs/views.md``.
 """
@@ -36,11 +37,13 @@ Estimates: TypeAlias = Mapping[Any, LinearEstimate]
 
 @dataclass
 class EstimatedCore:
-    """One core while it is answered of views: ``used`` are those that tell it, ``groups`` the keys of its groups.
+    """One core while it is answered of views: ``used`` are those that tell it,
+    ``groups`` the keys of its groups.
 
-    With ``given`` each cell is told by the views by which it was told before, and by no others. ``sources`` are those
-    of each cell that was told, and ``left_out`` names keys of views with which rows may be in no group of these.
-    Only views are read that leave out the rows ``beyond`` the same keys; ``others`` leave out other rows.
+    With ``given`` each cell is told by the views by which it was told before, and by no others.
+    ``sources`` are those of each cell that was told, and ``left_out`` names keys of views with
+    which rows may be in no group of these. Only views are read that leave out the rows ``beyond``
+    the same keys; ``others`` leave out other rows.
     """
 
     plan: CorePlan
@@ -96,7 +99,9 @@ class EstimatedCore:
         return found
 
     def _estimates(self, cell: NormalCell, rows: int, derived: bool) -> Estimates | None:
-        """The best combination of all that tells of a cell; ``derived`` allows differences and shifted sums."""
+        """The best combination of all that tells of a cell;
+        ``derived`` allows differences and shifted sums.
+        """
         found = list(self._of_views(cell, rows))
         left_out = (
             set(self.left_out) if found else None
@@ -123,7 +128,9 @@ class EstimatedCore:
                 yield self._summed(matched, groups)
 
     def _shifted(self, cell: NormalCell, rows: int) -> Iterator[Estimates]:
-        """A sum from the middle of the bounds is the sum less the middle for each row that has a value."""
+        """A sum from the middle of the bounds is the sum less the middle for each row that has a
+        value.
+        """
         if any(isinstance(each, MomentEstimate) for each in self.plan.estimates):
             return  # whose intervals take the cells of a row for independent
         grid = quantum(cell.arguments[0])
@@ -190,7 +197,9 @@ class EstimatedCore:
         }
 
     def _placed_in(self, matched: CellMatch, groups: ViewGroups) -> list[GroupKey | None]:
-        """For each group of the view the asked group that it is part of; None where the conditions do not hold."""
+        """For each group of the view the asked group that it is part of;
+        None where the conditions do not hold.
+        """
         name = (matched.view, matched.conditions, matched.keys)
         if name not in self._placed:
             plain = [key.name for key in matched.keys if isinstance(key, ColumnRef)]

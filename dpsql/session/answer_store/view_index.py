@@ -1,4 +1,5 @@
-"""The views of each version of the data, kept in the ledger beside the answers that have their rows.
+"""The views of each version of the data,
+kept in the ledger beside the answers that have their rows.
 
 Proved in ``docs/proofs/views.md``.
 """
@@ -61,12 +62,17 @@ class ViewIndex:
         )
 
     def views(self, plan: CorePlan, version: str) -> Sequence[StoredView]:
-        """The views over the tables of the core on this version of the data, as far as they are kept."""
+        """The views over the tables of the core on this version of the data,
+        as far as they are kept.
+        """
         pinned = () if self._pinned is None else self._pinned.views(plan, version)
         return (*pinned, *self._all(_family(plan, version)))
 
     def _all(self, family: str) -> tuple[StoredView, ...]:
-        """The views of a family; those that this process has not met yet are read. The oldest may be gone."""
+        """The views of a family; those that this process has not met yet are read.
+
+        The oldest may be gone.
+        """
         with self._lock:
             known = self._known.setdefault(family, {})
             keys = {f"{family}/{place}": place for place in range(MOST_VIEWS) if place not in known}
@@ -76,7 +82,9 @@ class ViewIndex:
             return tuple(view for _, view in sorted(known.items()))
 
     def stale(self, plan: Plan, version: str) -> tuple[str, ...]:
-        """The names of pinned views over the tables of a plan that were made of another version of the data."""
+        """The names of pinned views over the tables of a plan that were made of another version of
+        the data.
+        """
         if self._pinned is None:
             return ()
         return tuple(

@@ -1,4 +1,5 @@
-"""The named releases of one database, and the schema that has its synthetic tables among the public ones.
+"""The named releases of one database, and the schema that has its synthetic tables among the public
+ones.
 
 Proved in ``docs/proofs/answers.md``.
 """
@@ -26,7 +27,8 @@ from dpsql.session.tuning.automatic_bounds import FoundBounds, read, release_nam
 
 #: Seconds after which what other processes have created or dropped is looked for again.
 AGE = 1.0
-#: Names that mean something else to clients, and the beginning of the names of PostgreSQL's catalogue.
+#: Names that mean something else to clients,
+#: and the beginning of the names of PostgreSQL's #: catalogue.
 _RESERVED, _CATALOGUE = (
     frozenset({"dpsql", "public", "released", "information_schema", "pg_catalog"}),
     "pg_",
@@ -54,7 +56,8 @@ _CREATING: Final = defaultdict[str, threading.Lock](threading.Lock)
 
 
 class NamedReleases:
-    """What stays under names in the ledger of one database; its sessions share it, and any thread may ask.
+    """What stays under names in the ledger of one database; its sessions share it,
+    and any thread may ask.
 
     Where the ledger cannot be read, what was read last counts.
     """
@@ -83,12 +86,16 @@ class NamedReleases:
 
     @property
     def schema(self) -> Schema:
-        """The owner's schema with the synthetic tables among its public ones; the same object while none changes."""
+        """The owner's schema with the synthetic tables among its public ones;
+        the same object while none changes.
+        """
         return self._now().schema
 
     @property
     def version(self) -> str:
-        """A text that is another one whenever a named release was created or dropped; empty where there are none."""
+        """A text that is another one whenever a named release was created or dropped;
+        empty where there are none.
+        """
         return self._now().version
 
     @property
@@ -110,7 +117,9 @@ class NamedReleases:
         return bool(release.version) and now is not None and release.version != now
 
     def state(self, release: NamedRelease) -> str:
-        """What people are told of a release: whether it can be read, and whether the data are as they were."""
+        """What people are told of a release: whether it can be read,
+        and whether the data are as they were.
+        """
         if not is_readable(release):
             return "unreadable: another version of dpsql made it; drop it, or read it with that version"
         if self.is_stale(release):
@@ -139,7 +148,9 @@ class NamedReleases:
         ]
 
     def content(self, release: NamedRelease) -> bytes:
-        """The content of a release; StatementError where it was dropped meanwhile, or is damaged."""
+        """The content of a release; StatementError where it was dropped meanwhile,
+        or is damaged.
+        """
         found = self._ledger.named_content(release)
         if found is None:
             raise StatementError(
@@ -148,7 +159,9 @@ class NamedReleases:
         return found
 
     def require_free(self, name: str, size: int = 0) -> str:
-        """The name, folded, where a release of so many bytes may be created under it; DataError where it may not."""
+        """The name, folded, where a release of so many bytes may be created under it;
+        DataError where it may not.
+        """
         folded = fold(name)
         try:
             checked_name(folded, "name")
@@ -162,9 +175,11 @@ class NamedReleases:
         return folded
 
     def create(self, name: str, size: int, make: Callable[[str], NewRelease]) -> NamedRelease:
-        """Keep what ``make`` pays for and makes of the folded name, once the name is free for a content of that size.
+        """Keep what ``make`` pays for and makes of the folded name,
+        once the name is free for a content of that size.
 
-        Of those who create in this process one goes at a time, so that nobody pays for a name that another one takes.
+        Of those who create in this process one goes at a time,
+        so that nobody pays for a name that another one takes.
         """
         with self._creating:
             new = make(self.require_free(name, size))
@@ -175,9 +190,11 @@ class NamedReleases:
         return found
 
     def create_bounds(self, column: AutomaticColumn, make: Callable[[str], NewRelease]) -> bool:
-        """Keep the bounds of a column that ``make`` pays for; False if they are there by now, and nothing is made.
+        """Keep the bounds of a column that ``make`` pays for; False if they are there by now,
+        and nothing is made.
 
-        Bounds that another process keeps meanwhile are the ones that hold: what was paid for here is not released.
+        Bounds that another process keeps meanwhile are the ones that hold:
+        what was paid for here is not released.
         """
         with self._creating:
             self._forget()
@@ -198,10 +215,11 @@ class NamedReleases:
         self._forget()
 
     def drop(self, name: str, kind: ReleaseKind, analyst: str) -> bool:
-        """Whether there was a release of that name and kind, which is dropped; what it cost stays charged.
+        """Whether there was a release of that name and kind, which is dropped;
+        what it cost stays charged.
 
-        DataError where another analyst created it: its creator drops it by a statement, the owner with ``dpsql ledger
-        drop``.
+        DataError where another analyst created it: its creator drops it by a statement,
+        the owner with ``dpsql ledger drop``.
         """
         found = self.find(name)
         if found is None or found.kind != kind:
@@ -224,7 +242,9 @@ class NamedReleases:
         return self._counts[found.digest]
 
     def rows(self, otherwise: PublicRows) -> PublicRows:
-        """Reads the rows of synthetic tables here, and those of all other public tables by ``otherwise``."""
+        """Reads the rows of synthetic tables here,
+        and those of all other public tables by ``otherwise``.
+        """
 
         def read(table: str) -> Sequence[tuple[object, ...]]:
             found = self.find(table)

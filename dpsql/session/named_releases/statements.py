@@ -44,7 +44,9 @@ class NamedPrice:
 
 
 def stated_price(wanted: CreateNamed, settings: StatementSettings, privacy: Privacy) -> Fraction:
-    """The ε behind PRICE, or that of the session; DataError where the owner does not allow it, or it is 0."""
+    """The ε behind PRICE, or that of the session; DataError where the owner does not allow it,
+    or it is 0.
+    """
     price = allowed_price(settings.epsilon if wanted.price is None else wanted.price, privacy)
     if not price:
         raise DataError("PRICE must be above 0")
@@ -67,7 +69,9 @@ class ReleaseMaker(Protocol):
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> Result:
-        """Charge, make and keep what the statement defines; the result has the price and no columns."""
+        """Charge, make and keep what the statement defines;
+        the result has the price and no columns.
+        """
         ...
 
     def priced(
@@ -83,7 +87,9 @@ class ReleaseMaker(Protocol):
     def explain(
         self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings
     ) -> list[str]:
-        """What the statement would cost and keep, in lines; nothing is charged and no private row is read."""
+        """What the statement would cost and keep, in lines;
+        nothing is charged and no private row is read.
+        """
         ...
 
 
@@ -137,7 +143,9 @@ class NamedStatements:
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> NamedPrice:
-        """What a CREATE would cost; it raises what `answer` raises before the charge, except BudgetExhausted."""
+        """What a CREATE would cost; it raises what `answer` raises before the charge,
+        except BudgetExhausted.
+        """
         self._named.require_free(wanted.name)
         return self._maker(wanted.kind).priced(wanted, text, parameters, settings)
 

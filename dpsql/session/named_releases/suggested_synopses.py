@@ -21,7 +21,9 @@ MOST_VALUES = 100
 
 @dataclass(frozen=True)
 class SuggestedSynopsis:
-    """A statement that creates a synopsis, how many purchases it would have replaced, and of how many statements."""
+    """A statement that creates a synopsis, how many purchases it would have replaced,
+    and of how many statements.
+    """
 
     statement: str
     purchases: int
@@ -36,7 +38,8 @@ class _Statement:
 
 
 def suggested_synopses(session: Session, texts: Iterable[str]) -> list[SuggestedSynopsis]:
-    """The synopses for these statements, each as often as it was paid for; those that replace most come first.
+    """The synopses for these statements, each as often as it was paid for;
+    those that replace most come first.
 
     Nothing is charged and no private row is read. A statement that no synopsis answers is left out.
     """
@@ -103,7 +106,9 @@ def _add_key(session: Session, source: str, keys: list[str], spellings: Sequence
 
 
 def _is_answered(plan: Plan, other: Plan | None) -> bool:
-    """Whether the cells of a plan are told by those of another one, whatever else the two read of their tables."""
+    """Whether the cells of a plan are told by those of another one,
+    whatever else the two read of their tables.
+    """
     view = None if other is None else view_of(other.cores[0], "", 0, 0, 0)
     core = plan.cores[0]
     normal = normal_core(core.core)
@@ -116,7 +121,9 @@ def _is_answered(plan: Plan, other: Plan | None) -> bool:
 
 
 def _plan(session: Session, text: str) -> Plan | None:
-    """The plan of a statement whose cells are counts and sums by public keys; None of another one."""
+    """The plan of a statement whose cells are counts and sums by public keys;
+    None of another one.
+    """
     with suppress(DatabaseError):
         plan = session.plan(text)
         if (

@@ -1,6 +1,8 @@
-"""CREATE SYNOPSIS: charges marginals once, measures them, and keeps them as views that later statements are told by.
+"""CREATE SYNOPSIS: charges marginals once, measures them,
+and keeps them as views that later statements are told by.
 
-The views are pinned: answers are made of them until the synopsis is dropped. Proved in ``docs/proofs/synopsis.md``.
+The views are pinned: answers are made of them until the synopsis is dropped. Proved in
+``docs/proofs/synopsis.md``.
 """
 
 from __future__ import annotations
@@ -58,19 +60,25 @@ class SynopsisViews:
         self._read: dict[str, dict[str, list[StoredView]]] = {}
 
     def views(self, core: CorePlan, version: str) -> Sequence[StoredView]:
-        """The views over the tables of the core, of synopses that were made of this version of the data."""
+        """The views over the tables of the core,
+        of synopses that were made of this version of the data.
+        """
         family = family_digest(core.core)
         fresh = [each for each in self._named.of_kind("synopsis") if each.version == version]
         return [view for each in fresh for view in self._views(each).get(family, ())]
 
     def stale(self, core: CorePlan, version: str) -> Sequence[str]:
-        """The names of synopses over the tables of the core that were made of another version of the data."""
+        """The names of synopses over the tables of the core that were made of another version of
+        the data.
+        """
         family = family_digest(core.core)
         old = [each for each in self._named.of_kind("synopsis") if each.version != version]
         return [each.name for each in old if family in self._views(each)]
 
     def content(self, view: StoredView) -> bytes | None:
-        """The released rows that a view of a synopsis has; None for a view of another release, or of one dropped."""
+        """The released rows that a view of a synopsis has; None for a view of another release,
+        or of one dropped.
+        """
         for each in self._named.of_kind("synopsis"):
             if view.answer == _answer(each.name, each.entry):
                 with suppress(DatabaseError):
@@ -86,7 +94,8 @@ class SynopsisViews:
         return self._read[release.digest]
 
 
-#: A synopsis has at most so many groups in all of its marginals, of which each takes this many bytes at most.
+#: A synopsis has at most so many groups in all of its marginals,
+#: of which each takes this many #: bytes at most.
 MOST_CELLS, CELL_BYTES = 400_000, 64
 #: EXPLAIN lists the errors of at most so many statements.
 MOST_LISTED = 60
@@ -149,7 +158,9 @@ class Synopses:
     def explain(
         self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings
     ) -> list[str]:
-        """The marginals that are measured, their noise, the price, and the expected errors of the FOR statements."""
+        """The marginals that are measured, their noise, the price,
+        and the expected errors of the FOR statements.
+        """
         draft, found = (
             self._draft(wanted, wanted.body, parameters, settings),
             synopsis_definition(wanted.body),
@@ -221,7 +232,9 @@ class Synopses:
         return made
 
     def _facts(self) -> PublicFacts:
-        """What is public of a synopsis; a sandbox is taken for each fact alone, since planning takes one as well."""
+        """What is public of a synopsis; a sandbox is taken for each fact alone,
+        since planning takes one as well.
+        """
         public = self._execution.public
 
         def keys(core: Core) -> Sequence[tuple[object, ...]] | None:

@@ -1,4 +1,5 @@
-"""CREATE SYNTHETIC TABLE: plans it, charges it, measures its marginals, and keeps rows that are drawn of a model.
+"""CREATE SYNTHETIC TABLE: plans it, charges it, measures its marginals,
+and keeps rows that are drawn of a model.
 
 Proved in ``docs/proofs/synthetic.md``.
 """
@@ -64,7 +65,9 @@ class SyntheticTables:
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> Result:
-        """Charge the table, measure its marginals, fit a model to them, and keep rows that are drawn of it."""
+        """Charge the table, measure its marginals, fit a model to them,
+        and keep rows that are drawn of it.
+        """
         require_mbi()
         draft = self._draft(wanted, text, parameters, settings)
         plan, notices = draft.plan, list[str]()
@@ -119,7 +122,9 @@ class SyntheticTables:
     def explain(
         self, wanted: CreateNamed, parameters: Sequence[object], settings: StatementSettings
     ) -> list[str]:
-        """The marginals that are read, chosen and measured, their noise, the price, and what is kept."""
+        """The marginals that are read, chosen and measured, their noise, the price,
+        and what is kept.
+        """
         draft = self._draft(wanted, wanted.body, parameters, settings)
         plan, step = draft.plan, float(draft.plan.step)
         columns = ", ".join(f"{each.name} ({each.size} values)" for each in plan.columns)
@@ -199,7 +204,9 @@ class SyntheticTables:
 
 
 def _columns(found: SyntheticDefinition, table: Table) -> list[ModelColumn]:
-    """The columns of the definition; those of ``*`` are listed to who wrote it, where a model can have them."""
+    """The columns of the definition; those of ``*`` are listed to who wrote it,
+    where a model can have them.
+    """
     if found.columns is None:
         fit = [name for name in table.columns if _is_fit(table, name)]
         raise Refused(

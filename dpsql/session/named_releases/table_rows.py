@@ -25,7 +25,9 @@ LARGEST = 2**29
 
 @dataclass(frozen=True)
 class SyntheticColumns:
-    """The private table that a synthetic one was made of, and the columns of both, each as the owner declares it."""
+    """The private table that a synthetic one was made of, and the columns of both,
+    each as the owner declares it.
+    """
 
     source: str
     columns: Mapping[str, Column]
@@ -60,7 +62,8 @@ def declared(facts: str) -> SyntheticColumns:
 
 
 def packed(columns: Sequence[Sequence[object]]) -> bytes:
-    """Columns of values, compressed: the different values of each as texts, and which of them each row has.
+    """Columns of values, compressed: the different values of each as texts,
+    and which of them each row has.
 
     >>> kinds = SyntheticColumns("people", {"age": Column(type="integer"), "born": Column(type="date")})
     >>> rows_of(kinds, packed([[3, None], [date(2020, 1, 31), date(2020, 1, 31)]]))

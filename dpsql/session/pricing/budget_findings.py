@@ -1,4 +1,5 @@
-"""What the owner is told of a budget and its caps: how many answers each pays for, and what would pay for more.
+"""What the owner is told of a budget and its caps: how many answers each pays for,
+and what would pay for more.
 
 Told from the schema alone (``dpsql schema check``); nothing is read or charged.
 """
@@ -25,8 +26,8 @@ FEW = 10
 def budget_findings(schema: Schema) -> list[Finding]:
     """How many ordinary answers the budget and each cap pay for, with the noise that is chosen.
 
-    A budget or cap that pays for none is an error, for fewer than `FEW` a warning. Raises SchemaError where
-    `total_budget` does.
+    A budget or cap that pays for none is an error, for fewer than `FEW` a warning. Raises
+    SchemaError where `total_budget` does.
     """
     privacy, total = schema.privacy, total_budget(schema)
     findings = [_finding(privacy, "privacy, epsilon", total, None)]
@@ -61,7 +62,9 @@ def _finding(privacy: Privacy, where: str, total: Budget, cap: Budget | None) ->
 
 
 def _advice(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None) -> Iterator[str]:
-    """The largest price, and the least ε, of three digits, with which `FEW` answers are paid for."""
+    """The largest price, and the least ε, of three digits,
+    with which `FEW` answers are paid for.
+    """
 
     def few(price: Fraction) -> bool:
         return _answers(privacy, price, total, cap)[0] < FEW
@@ -90,7 +93,9 @@ def _advice(privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None
 
 
 def _largest_sufficient_price(few: Callable[[Fraction], bool], price: Fraction) -> Fraction | None:
-    """The largest price of three digits at which there are not few answers; None where there is none."""
+    """The largest price of three digits at which there are not few answers;
+    None where there is none.
+    """
     first = least(few, float(price))
     below = None if first is None else decimal(nearest(float(first)) - 1)
     return None if below is None or few(below) else below
@@ -99,7 +104,9 @@ def _largest_sufficient_price(few: Callable[[Fraction], bool], price: Fraction) 
 def _answers(
     privacy: Privacy, price: Fraction, total: Budget, cap: Budget | None
 ) -> tuple[int, str]:
-    """How many ordinary answers at a price a full budget and a full cap pay for, and with which noise."""
+    """How many ordinary answers at a price a full budget and a full cap pay for,
+    and with which noise.
+    """
     whole = FilterState(None, total, FREE)
     states = (whole,) if cap is None else (whole, FilterState("", cap, FREE))
     left = RemainingBudget(states, Lifetime(total, 1, FREE))

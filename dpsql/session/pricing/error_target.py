@@ -1,4 +1,6 @@
-"""What somebody wants of an answer: the half-width of its intervals, in its own unit or as a part of its size."""
+"""What somebody wants of an answer: the half-width of its intervals,
+in its own unit or as a part of its size.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ EXAMPLES = "± 200, 5 % or 5 % OF 4000"
 
 @dataclass(frozen=True)
 class ErrorTarget:
-    """Half the width that intervals shall have, or what part of the size of a value; ``of`` is that size if it is said.
+    """Half the width that intervals shall have, or what part of the size of a value;
+    ``of`` is that size if it is said.
 
     ``column`` is the only one that it is about, else it is about all that have intervals.
     """
@@ -32,7 +35,9 @@ class ErrorTarget:
     column: str | None = None
 
     def half_width(self, magnitude: float | None) -> float | None:
-        """The half-width that is wanted of values of that size; None where the size is needed and not known."""
+        """The half-width that is wanted of values of that size;
+        None where the size is needed and not known.
+        """
         if not self.relative:
             return float(self.amount)
         size = float(self.of) if self.of is not None else magnitude
@@ -48,7 +53,9 @@ class ErrorTarget:
 
 @dataclass(frozen=True)
 class AccuracyGoal:
-    """What is wanted of an answer; averages are reckoned ``at`` so many rows in a group where that is said."""
+    """What is wanted of an answer; averages are reckoned ``at`` so many rows in a group where that
+    is said.
+    """
 
     targets: tuple[ErrorTarget, ...]
     at: Fraction | None = None

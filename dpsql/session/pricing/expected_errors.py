@@ -1,7 +1,8 @@
-"""How exact the columns of a result will be: half of their intervals, from the plan and from what was released.
+"""How exact the columns of a result will be: half of their intervals,
+from the plan and from what was released.
 
-What limits on the rows of a unit cost in error is said to the owner before they are chosen. Proved in
-``docs/proofs/accuracy.md``.
+What limits on the rows of a unit cost in error is said to the owner before they are chosen. Proved
+in ``docs/proofs/accuracy.md``.
 """
 
 from __future__ import annotations
@@ -55,7 +56,9 @@ from dpsql.sql.ir.expression import BOOLEAN, ColumnRef, Expression
 
 
 def finest_half_width(plan: Plan, cube: Cube, aggregate: int) -> float | None:
-    """Of a count or a sum that several levels measure, where all combinations of public keys are groups; else None."""
+    """Of a count or a sum that several levels measure,
+    where all combinations of public keys are groups; else None.
+    """
     if cube.finest is None or not is_additive(cube.aggregates[aggregate]):
         return None
     if {level.core for level in cube.levels} <= {cube.finest, None}:
@@ -81,7 +84,9 @@ def _cells(estimate: SingleCell | CentredSum) -> list[tuple[int, float]]:
 def _cell_half_width(
     plan: Plan, cube: Cube, finest: CorePlan, weighted: tuple[int, float]
 ) -> float | None:
-    """Half the interval of one cell of a finest group, by the law of least squares over all levels that measured it."""
+    """Half the interval of one cell of a finest group,
+    by the law of least squares over all levels that measured it.
+    """
     cell, weight = weighted
     step = finest.steps[cell]
     measured = {
@@ -118,9 +123,11 @@ def _cell_half_width(
 
 
 def key_sizes(domain: KeyDomain | None) -> tuple[int, ...] | None:
-    """How many values each key has, where their combinations are all that there are; None where that is not known.
+    """How many values each key has, where their combinations are all that there are;
+    None where that is not known.
 
-    A column has those that are enumerated, a truth value two; one key that is computed otherwise has the rest.
+    A column has those that are enumerated, a truth value two;
+    one key that is computed otherwise has the rest.
     """
     if domain is None or domain.count is None:
         return None
@@ -141,7 +148,9 @@ def _key_size(key: Expression, listed: Mapping[ColumnRef, int]) -> int | None:
 
 @dataclass(frozen=True)
 class ColumnError:
-    """Half of a column's interval in a typical row, and the typical size of its values where something tells of it."""
+    """Half of a column's interval in a typical row,
+    and the typical size of its values where something tells of it.
+    """
 
     name: str
     half_width: float
@@ -149,7 +158,9 @@ class ColumnError:
 
 
 def place_of(plan: Plan, column: OutputColumn) -> tuple[CorePlan, int] | None:
-    """The core that an aggregate of the result is measured in, the finest of a cube, and its place there."""
+    """The core that an aggregate of the result is measured in, the finest of a cube,
+    and its place there.
+    """
     if column.aggregate is None:
         return None
     if column.cube is None:
@@ -183,7 +194,9 @@ def has_interval(plan: Plan, number: int) -> bool:
 
 
 def is_list(plan: Plan, number: int) -> bool:
-    """Whether a column of the result is a list of quantiles, whose elements have intervals of their own."""
+    """Whether a column of the result is a list of quantiles,
+    whose elements have intervals of their own.
+    """
     at = place_of(plan, plan.columns[number])
     estimate = None if at is None else at[0].estimates[at[1]]
     return isinstance(estimate, QuantileEstimate) and estimate.ranks.listed
@@ -192,7 +205,8 @@ def is_list(plan: Plan, number: int) -> bool:
 def expected(plan: Plan, rows: Fraction | None = None) -> tuple[ColumnError | None, ...]:
     """For each column its half-width where the plan alone tells it: of counts and sums, exactly.
 
-    With ``rows`` of averages too, of groups of so many rows whose average is near the middle of the bounds.
+    With ``rows`` of averages too, of groups of so many rows whose average is near the middle of the
+    bounds.
     """
     found = []
     for column in plan.columns:
@@ -245,7 +259,9 @@ AVERAGE_SHARE = Fraction(1, 2)
 
 
 def count_error(privacy: Privacy, rows: int) -> float:
-    """Half the interval of COUNT(*) at the price of a statement, where so many rows of a unit count."""
+    """Half the interval of COUNT(*) at the price of a statement,
+    where so many rows of a unit count.
+    """
     return error_in_groups(privacy, rows, None, None)
 
 
@@ -258,7 +274,8 @@ def error_in_groups(
 ) -> float:
     """Half the interval of a count of rows by groups, at a share of the price of a statement.
 
-    A unit has at most so many rows, touches at most so many groups, and has at most so many rows in one of them.
+    A unit has at most so many rows, touches at most so many groups,
+    and has at most so many rows in one of them.
     """
     norm: Norm = "l2" if noise_of_full_budget(privacy) == "gaussian" else "l1"
     most = rows if norm == "l1" else rows**2

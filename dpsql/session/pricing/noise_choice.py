@@ -1,4 +1,5 @@
-"""Which noise a statement gets where nobody names one, and what an ordinary statement costs with which noise.
+"""Which noise a statement gets where nobody names one,
+and what an ordinary statement costs with which noise.
 
 Proved in ``docs/proofs/accountant.md``.
 """
@@ -19,12 +20,15 @@ from dpsql.schema import Privacy, Schema
 from dpsql.schema.privacy import Noise
 from dpsql.sql.analysis.contribution import Norm, counted_once
 
-#: How many more ordinary statements Laplace noise must leave than Gaussian noise, which is 1.4 times as narrow.
+#: How many more ordinary statements Laplace noise must leave than Gaussian noise,
+#: which is 1.4 #: times as narrow.
 MORE = Fraction(11, 10)
 
 
 def usual_costs(privacy: Privacy, price: Fraction) -> Mapping[Noise, Cost]:
-    """For each noise that the owner allows, the most that a statement at this price with declared keys costs."""
+    """For each noise that the owner allows,
+    the most that a statement at this price with declared keys costs.
+    """
     costs: dict[Noise, Cost] = {}
     if privacy.delta and not privacy.adds_pure:
         costs["gaussian"] = Cost(None, price**2 / 2)
@@ -35,8 +39,8 @@ def usual_costs(privacy: Privacy, price: Fraction) -> Mapping[Noise, Cost]:
 def count_cost(privacy: Privacy, noise: Noise, price: Fraction) -> Cost:
     """What a count of units costs: the ordinary answer, in which people count a budget.
 
-    With Gaussian noise every statement with declared keys costs the same; with Laplace noise the ρ depends on the
-    statement.
+    With Gaussian noise every statement with declared keys costs the same;
+    with Laplace noise the ρ depends on the statement.
     """
     norm: Norm = "l2" if noise == "gaussian" else "l1"
     return mechanism(counted_once(norm), norm, privacy.neighbours, price, Fraction(1)).cost
@@ -50,12 +54,14 @@ def count_costs(schema: Schema) -> Mapping[Noise, Cost]:
 
 
 def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Noise:
-    """The noise that goes on to pay for more statements at the owner's price; Gaussian noise if in doubt.
+    """The noise that goes on to pay for more statements at the owner's price;
+    Gaussian noise if in doubt.
 
-    Laplace noise that was chosen goes on while it pays for as many, so that what was said to be left is left.
-    Where the owner says how many answers there shall be, more of them are no reason for wider noise. Where neither is
-    paid for any more, it is the one that was paid for before, whose answers may be in the store. The choice depends on
-    the schema, the price and what was charged so far, and on nothing else.
+    Laplace noise that was chosen goes on while it pays for as many, so that what was said to be
+    left is left. Where the owner says how many answers there shall be, more of them are no reason
+    for wider noise. Where neither is paid for any more, it is the one that was paid for before,
+    whose answers may be in the store. The choice depends on the schema, the price and what was
+    charged so far, and on nothing else.
     """
     costs = usual_costs(privacy, price)
     if len(costs) == 1:
@@ -92,9 +98,11 @@ def _began_with_laplace(privacy: Privacy, price: Fraction, left: RemainingBudget
 
 
 def is_settled(left: RemainingBudget) -> bool:
-    """Whether Gaussian noise is chosen from now on, whatever is charged later, so that nobody needs to ask again.
+    """Whether Gaussian noise is chosen from now on, whatever is charged later,
+    so that nobody needs to ask again.
 
-    Every filter has a release without ε, which ends the sum of ε for good; by the sum of ρ both noises cost the same.
+    Every filter has a release without ε, which ends the sum of ε for good;
+    by the sum of ρ both noises cost the same.
     """
     by_rho = all(
         each.spent.epsilon is None and not each.budget.is_tallied for each in left.standings
@@ -115,7 +123,9 @@ def noise_of_full_budget(privacy: Privacy) -> Noise:
 
 
 def ordinary_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> Noise:
-    """The noise of a statement at this price: the one that is named, or else the one that is chosen."""
+    """The noise of a statement at this price: the one that is named,
+    or else the one that is chosen.
+    """
     return chosen_noise(privacy, price, left) if privacy.mechanism == "auto" else privacy.mechanism
 
 

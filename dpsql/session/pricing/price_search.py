@@ -1,4 +1,5 @@
-"""The least price at which the intervals of a statement are as narrow as wanted, and what the budget admits instead.
+"""The least price at which the intervals of a statement are as narrow as wanted,
+and what the budget admits instead.
 
 Proved in ``docs/proofs/accuracy.md``.
 """
@@ -49,7 +50,8 @@ def decimal(place: int) -> Fraction:
 
 
 def least(holds: Callable[[Fraction], bool], guess: float) -> Fraction | None:
-    """The least number of three digits at which a condition holds that goes on to hold above; None beyond `MOST`.
+    """The least number of three digits at which a condition holds that goes on to hold above;
+    None beyond `MOST`.
 
     >>> least(lambda value: value * value >= 2, 1.0)
     Fraction(71, 50)
@@ -78,7 +80,9 @@ Errors = Sequence[ColumnError | None]
 
 @dataclass(frozen=True)
 class WantedError:
-    """A column and the half-width that it is to have; ``exact`` tells whether the plan alone tells which it has."""
+    """A column and the half-width that it is to have;
+    ``exact`` tells whether the plan alone tells which it has.
+    """
 
     place: int
     half_width: float
@@ -95,7 +99,9 @@ def excess(wanted: Sequence[WantedError], errors: Errors) -> float:
 
 
 def exact_price(plan: Plan, goal: AccuracyGoal, wanted: Sequence[WantedError]) -> Fraction | None:
-    """The least price of three digits at which counts, sums and averages of so many rows are as narrow as wanted."""
+    """The least price of three digits at which counts,
+    sums and averages of so many rows are as narrow as wanted.
+    """
 
     def reaches(price: Fraction) -> bool:
         try:
@@ -107,7 +113,8 @@ def exact_price(plan: Plan, goal: AccuracyGoal, wanted: Sequence[WantedError]) -
 
 
 def closed_form(plan: Plan, goal: AccuracyGoal, wanted: WantedError) -> float:
-    """The price at which a column is as narrow as wanted, as all noise is as 1/ε: to a step of a cell's grid.
+    """The price at which a column is as narrow as wanted, as all noise is as 1/ε:
+    to a step of a cell's grid.
 
     Of a single cell by its discrete law.
     """
@@ -123,9 +130,11 @@ def closed_form(plan: Plan, goal: AccuracyGoal, wanted: WantedError) -> float:
 def approximate_price(
     plan: Plan, errors: Callable[[Plan], Errors], wanted: Sequence[WantedError]
 ) -> Fraction | None:
-    """A price of three digits at which the columns are as narrow as wanted, when what they are like is only estimated.
+    """A price of three digits at which the columns are as narrow as wanted,
+    when what they are like is only estimated.
 
-    Their half-widths fall at least as 1/ε where noise is small beside the numbers, and slower where it is not.
+    Their half-widths fall at least as 1/ε where noise is small beside the numbers,
+    and slower where it is not.
     """
     times = excess(wanted, errors(plan))
     price = decimal(nearest(float(plan.price) * min(max(times, 1e-3), 1e3)))
@@ -169,12 +178,14 @@ def _shrunk(noise: Mechanism, half: int, confidence: float) -> float:
 
 @dataclass(frozen=True)
 class ReachedGoal:
-    """The least price that reaches a goal, of three digits (None: none does), and the half-widths that it gives.
+    """The least price that reaches a goal, of three digits (None: none does),
+    and the half-widths that it gives.
 
-    ``share`` is the part of what is left that it takes, None where the budget does not admit it; ``most`` is the
-    largest price that the budget admits, with the half-widths of that. Sizes of values are those of the answer that was
-    released at the price ``known``; where that answer reaches the goal itself it is given again, ``free``. ``lists``
-    are the columns of lists of quantiles, which the goal does not count.
+    ``share`` is the part of what is left that it takes, None where the budget does not admit it;
+    ``most`` is the largest price that the budget admits, with the half-widths of that. Sizes of
+    values are those of the answer that was released at the price ``known``; where that answer
+    reaches the goal itself it is given again, ``free``. ``lists`` are the columns of lists of
+    quantiles, which the goal does not count.
     """
 
     goal: AccuracyGoal

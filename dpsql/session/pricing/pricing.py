@@ -1,4 +1,5 @@
-"""The price of a statement by how exact its answer shall be, from the plan and from what was released before.
+"""The price of a statement by how exact its answer shall be,
+from the plan and from what was released before.
 
 Proved in ``docs/proofs/accuracy.md``.
 """
@@ -50,7 +51,9 @@ class EarlierRelease:
     released: Released
 
     def at(self, plan: Plan) -> Released:
-        """The same numbers with the intervals that they would have under a plan of the same cores at another price."""
+        """The same numbers with the intervals that they would have under a plan of the same cores
+        at another price.
+        """
         tables = zip(self.released.tables, plan.cores, strict=True)
         return Released(tuple(_at(table, core, plan.confidence) for table, core in tables))
 
@@ -93,7 +96,9 @@ def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTabl
 
 
 def _grown(before: CorePlan, core: CorePlan, place: int, confidence: float) -> float:
-    """How many times as far in rank as before a quantile may be: its interval is taken to grow by as much."""
+    """How many times as far in rank as before a quantile may be:
+    its interval is taken to grow by as much.
+    """
     estimate = core.estimates[place]
     if not isinstance(estimate, QuantileEstimate):
         return 1.0
@@ -109,13 +114,15 @@ def _stretched(points: tuple[float, float, float], factor: float) -> tuple[float
     return middle - (middle - low) * factor, middle, middle + (high - middle) * factor
 
 
-#: An answer reaches a target that depends on its own size if it is no wider than this many times: or noise in the size
-#: would make the same statement pay again and again.
+#: An answer reaches a target that depends on its own size if it is no wider than this many times:
+#: or noise in the size would make the same statement pay again and again.
 NEAR_ENOUGH = 1.1
 
 
 class UnresolvedTarget(StatementError):
-    """The target is a part of something that nobody knows: nothing was released of the statement, or 0."""
+    """The target is a part of something that nobody knows:
+    nothing was released of the statement, or 0.
+    """
 
     def __init__(
         self, column: str, target: ErrorTarget, relative: bool, known: bool, zero: bool = False
@@ -139,8 +146,9 @@ class UnresolvedTarget(StatementError):
 
 @dataclass(frozen=True)
 class Pricing:
-    """What prices are found from: ``find`` looks for an answer of the same private part that was paid for, whatever
-    its price; ``run`` is post-processing over released rows; no price is above ``largest``."""
+    """What prices are found from: ``find`` looks for an answer of the same private part that was
+    paid for, whatever its price; ``run`` is post-processing over released rows; no price is above
+    ``largest``."""
 
     find: Callable[[Plan], EarlierRelease | None]
     run: Callable[[Plan, Released], Result]
@@ -150,7 +158,9 @@ class Pricing:
     def reach(
         self, plan: Plan, goal: AccuracyGoal, known: EarlierRelease | None = None
     ) -> ReachedGoal:
-        """What it takes to reach the goal; UnresolvedTarget where that depends on what was not released yet."""
+        """What it takes to reach the goal;
+        UnresolvedTarget where that depends on what was not released yet.
+        """
         lists = [
             column.name
             for place, column in enumerate(plan.columns)
@@ -206,7 +216,9 @@ class Pricing:
         )
 
     def likely(self, plan: Plan) -> tuple[Errors, Fraction | None]:
-        """What is known of the columns before they are paid for, and the price of the answer that tells of them."""
+        """What is known of the columns before they are paid for,
+        and the price of the answer that tells of them.
+        """
         sure = expected(plan)
         if all(
             error is not None or not has_interval(plan, place) for place, error in enumerate(sure)
@@ -219,7 +231,9 @@ class Pricing:
         return [first or second for first, second in zip(sure, like, strict=True)], known.plan.price
 
     def most(self, plan: Plan) -> Fraction | None:
-        """The largest price of three digits that the budget admits now, or that of the plan if it admits no other."""
+        """The largest price of three digits that the budget admits now,
+        or that of the plan if it admits no other.
+        """
 
         def admitted(price: Fraction) -> bool:
             with suppress(Refused):  # noise beyond exact sampling, where nothing is left

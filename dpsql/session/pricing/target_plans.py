@@ -1,4 +1,5 @@
-"""Plans at the price of how exact their answers shall be, and a pilot's answer where that is not known yet.
+"""Plans at the price of how exact their answers shall be,
+and a pilot's answer where that is not known yet.
 
 Proved in ``docs/proofs/accuracy.md``.
 """
@@ -26,7 +27,8 @@ _NOTHING = Fraction(0)
 
 
 class TargetPlanner:
-    """Finds prices from what is left for an analyst and from ``answers`` that were paid for; none is above ``largest``.
+    """Finds prices from what is left for an analyst and from ``answers`` that were paid for;
+    none is above ``largest``.
 
     ``accountant`` is asked for nothing but what is left.
     """
@@ -50,10 +52,11 @@ class TargetPlanner:
         )
 
     def priced(self, plan: Plan, settings: StatementSettings) -> Plan:
-        """The plan at the price that reaches what is chosen, or a pilot where that depends on what is not released yet.
+        """The plan at the price that reaches what is chosen,
+        or a pilot where that depends on what is not released yet.
 
-        A pilot costs no more than a statement may. Raises BudgetExhausted where the price is more than what is left or
-        than what one statement may cost.
+        A pilot costs no more than a statement may. Raises BudgetExhausted where the price is more
+        than what is left or than what one statement may cost.
         """
         if settings.target_error is None or plan.fixed or not plan.cores:
             return plan
@@ -73,7 +76,9 @@ class TargetPlanner:
     def better(
         self, plan: Plan, result: Result, released: Released | None, settings: StatementSettings
     ) -> tuple[Result, Plan | None]:
-        """The answer to a plan; and of a pilot the plan of a better one at the price that it tells, where admitted."""
+        """The answer to a plan; and of a pilot the plan of a better one at the price that it tells,
+        where admitted.
+        """
         if not plan.pilot or released is None or settings.target_error is None:
             return result, None
         try:
@@ -113,7 +118,9 @@ def after(first: Result, second: Result) -> Result:
 def _affordable_price(
     reached: ReachedGoal, settings: StatementSettings, pilot: Fraction = _NOTHING
 ) -> Fraction:
-    """The price that reaches a goal; BudgetExhausted above what is left, or with its pilot above what one may cost."""
+    """The price that reaches a goal; BudgetExhausted above what is left,
+    or with its pilot above what one may cost.
+    """
     if reached.epsilon is None or reached.share is None:
         raise BudgetExhausted("; ".join(reached.lines))
     whole = pilot + reached.epsilon

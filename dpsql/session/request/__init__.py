@@ -1,4 +1,6 @@
-"""Reads what a client sends: queries, EXPLAIN, SET, SHOW, CREATE and DROP; and the settings that SET changes."""
+"""Reads what a client sends: queries, EXPLAIN, SET, SHOW, CREATE and DROP;
+and the settings that SET changes.
+"""
 
 from dpsql.session.request.client_line import (
     Explain,

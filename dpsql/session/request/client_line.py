@@ -1,4 +1,6 @@
-"""Reads one line of a client: a query, EXPLAIN, SET, SHOW, a transaction command, or one about a named release."""
+"""Reads one line of a client: a query, EXPLAIN, SET, SHOW, a transaction command,
+or one about a named release.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ class Select:
 
 @dataclass(frozen=True)
 class ExplainPrivacy:
-    """EXPLAIN PRIVACY of a query: its price and noise or, with a goal, the price that reaches it. It is free."""
+    """EXPLAIN PRIVACY of a query: its price and noise or, with a goal,
+    the price that reaches it. It is free.
+    """
 
     text: str
     goal: AccuracyGoal | None = None
@@ -30,7 +34,8 @@ class ExplainPrivacy:
 
 @dataclass(frozen=True)
 class Explain:
-    """EXPLAIN of a query: its price as PostgreSQL shows the cost of a plan, in text or in JSON, and a summary.
+    """EXPLAIN of a query: its price as PostgreSQL shows the cost of a plan, in text or in JSON,
+    and a summary.
 
     With ``verbose`` it says all that EXPLAIN PRIVACY does.
     """
@@ -89,7 +94,8 @@ _TRANSACTION = re.compile(
 
 
 def read(text: str) -> Request:
-    """The request that the line is; whatever is not recognised is taken for a query, and left to the parser.
+    """The request that the line is; whatever is not recognised is taken for a query,
+    and left to the parser.
 
     >>> read("set dpsql.epsilon = 0.5")
     Set(name='dpsql.epsilon', value='0.5')
@@ -163,7 +169,9 @@ def _refuse_goal(text: str) -> None:
 
 
 def with_goal(text: str) -> tuple[str, AccuracyGoal | None]:
-    """The query without TO REACH … at its end, and the goal; these words count outside of strings and comments only."""
+    """The query without TO REACH … at its end, and the goal;
+    these words count outside of strings and comments only.
+    """
     if len(text) > MAX_BYTES:
         return text, None
     found = list(_TO_REACH.finditer(blanked(text, "text", "name", "line", "block")))
@@ -210,7 +218,9 @@ def _another_behind() -> StatementError:
 
 
 def _explain_options(options: str) -> tuple[bool, bool]:
-    """Whether EXPLAIN answers in JSON, and whether it is verbose; other formats, and ANALYZE, are refused."""
+    """Whether EXPLAIN answers in JSON, and whether it is verbose; other formats, and ANALYZE,
+    are refused.
+    """
     listed = options.strip()
     words = listed[1:-1].split(",") if listed.startswith("(") else listed.split()
     form, verbose = "text", False

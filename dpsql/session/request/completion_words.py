@@ -16,7 +16,8 @@ __all__ = ["KEYWORDS", "SHOWN", "FunctionName", "functions"]
 
 FunctionPlace: TypeAlias = Literal["aggregate", "over private rows", "over released rows"]
 
-#: Each aggregate over private rows, as it is called: x and y are columns with bounds, c is a condition.
+#: Each aggregate over private rows, as it is called: x and y are columns with bounds,
+#: c is a #: condition.
 AGGREGATES = tuple(example for function in AGGREGATE_FUNCTIONS for example in function.examples)
 
 KEYWORDS = tuple(
@@ -30,7 +31,9 @@ KEYWORDS = tuple(
 
 @dataclass(frozen=True)
 class FunctionName:
-    """A function, an example, and where it may stand. Those over private rows may stand over released rows too."""
+    """A function, an example, and where it may stand. Those over private rows may stand over
+    released rows too.
+    """
 
     name: str
     example: str
@@ -39,7 +42,9 @@ class FunctionName:
 
 @cache
 def functions() -> tuple[FunctionName, ...]:
-    """All functions that statements may call: aggregates, then functions over private rows, then the others."""
+    """All functions that statements may call: aggregates, then functions over private rows,
+    then the others.
+    """
     found: dict[str, FunctionName] = {}
     for example in AGGREGATES:
         _add(found, example, "aggregate")

@@ -10,7 +10,8 @@ from dpsql.errors import StatementError
 from dpsql.privacy.ledger import ReleaseKind
 from dpsql.sql.parser.parse import blanked, scan, without_idle_prefixes
 
-#: Blanks and comments; nothing of them is ever given back, or several comments would be read in many ways.
+#: Blanks and comments; nothing of them is ever given back,
+#: or several comments would be read in #: many ways.
 BLANK = r"(?>\s*+(?:(?:--[^\n]*+(?:\n|$)|/\*[^*]*+\*++(?:[^/*][^*]*+\*++)*/)\s*+)*)"
 _KIND = rf"(synthetic\b{BLANK}table|synopsis)\b{BLANK}"
 _NAME = r'("[^"]*"|[^\s"();,\'.]+)'
@@ -33,7 +34,9 @@ EXAMPLES: dict[ReleaseKind, str] = {
 
 @dataclass(frozen=True)
 class CreateNamed:
-    """CREATE of what stays under a name. ``body`` is the definition behind AS, without ROWS and PRICE at its end."""
+    """CREATE of what stays under a name. ``body`` is the definition behind AS,
+    without ROWS and PRICE at its end.
+    """
 
     kind: ReleaseKind
     name: str
@@ -92,7 +95,9 @@ def named_statement(text: str) -> NamedStatement | None:
 
 
 def _definition(body: str, kind: ReleaseKind) -> tuple[str, int | None, Fraction | None]:
-    """The definition, and the numbers of ROWS and PRICE at its end, outside of strings and comments."""
+    """The definition, and the numbers of ROWS and PRICE at its end,
+    outside of strings and comments.
+    """
     rows: int | None = None
     price: Fraction | None = None
     while True:
@@ -109,6 +114,8 @@ def _definition(body: str, kind: ReleaseKind) -> tuple[str, int | None, Fraction
 
 
 def _at_end(pattern: re.Pattern[str], plain: str, texts: str) -> re.Match[str] | None:
-    """The word and its number where nothing follows them, not even a text, which is blank in ``plain``."""
+    """The word and its number where nothing follows them, not even a text,
+    which is blank in ``plain``.
+    """
     found = pattern.search(plain)
     return None if found is None or texts[found.end(1) :].strip() else found

@@ -1,4 +1,6 @@
-"""The settings of a session's statements: their values, how SET reads and SHOW writes them, what the schema allows."""
+"""The settings of a session's statements: their values, how SET reads and SHOW writes them,
+what the schema allows.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ from dpsql.session.pricing.error_target import ErrorTarget, read_target
 from dpsql.sql.binder.budget_table import BudgetRow
 from dpsql.sql.binder.empty_groups import EmptyGroups
 
-#: Whether a statement counts, for a tenth of its price, what clamping and limits leave out of its answer.
+#: Whether a statement counts, for a tenth of its price,
+#: what clamping and limits leave out of its #: answer.
 Clipping: TypeAlias = Literal["silent", "report"]
 #: From where statements that ask for single rows of a private table are answered.
 Preview: TypeAlias = Literal["off", "synthetic"]
@@ -30,13 +33,14 @@ Preview: TypeAlias = Literal["off", "synthetic"]
 class StatementSettings:
     """The settings by which a session's statements are planned.
 
-    A plan depends on these settings, the text, the schema and earlier releases, and on nothing else. Each statement
-    costs ``epsilon`` or, with a ``target_error``, what its intervals need: at most ``most_epsilon``, where None stands
-    for `MOST_TIMES` the epsilon. ``clipping`` says whether clipped amounts are reported as well, ``empty_groups`` which
-    groups without rows are shown. ``preview`` says whether single rows of a private table are those of a synthetic one.
+    A plan depends on these settings, the text, the schema and earlier releases, and on nothing
+    else. Each statement costs ``epsilon`` or, with a ``target_error``, what its intervals need: at
+    most ``most_epsilon``, where None stands for `MOST_TIMES` the epsilon. ``clipping`` says whether
+    clipped amounts are reported as well, ``empty_groups`` which groups without rows are shown.
+    ``preview`` says whether single rows of a private table are those of a synthetic one.
     ``own_averages`` says whether averages have limits of their own where the schema declares some.
-    ``intervals`` says whether the ends of intervals are columns of the answers, and
-    ``reuse`` whether statements are answered of earlier answers where these tell them.
+    ``intervals`` says whether the ends of intervals are columns of the answers, and ``reuse``
+    whether statements are answered of earlier answers where these tell them.
     """
 
     epsilon: Fraction
@@ -58,7 +62,10 @@ class StatementSettings:
     def with_setting(
         self, name: str, text: str | None, default: StatementSettings
     ) -> StatementSettings:
-        """These settings with one changed to a written value, or to that of ``default`` for None. Raises ValueError."""
+        """These settings with one changed to a written value, or to that of ``default`` for None.
+
+        Raises ValueError.
+        """
         setting = SETTINGS[name]
         value = getattr(default, setting.field) if text is None else setting.read(text)
         return replace(self, **{setting.field: value})
@@ -78,7 +85,8 @@ class Setting:
     shown: Callable[[StatementSettings], str]
 
 
-#: How many times the price of the session's statements one may cost for its target, unless somebody says otherwise.
+#: How many times the price of the session's statements one may cost for its target,
+#: unless somebody #: says otherwise.
 MOST_TIMES = 10
 
 

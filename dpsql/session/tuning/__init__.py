@@ -1,1 +1,3 @@
-"""Finds limits and bounds privately for the owner: what is asked of each table, its price, and the finding itself."""
+"""Finds limits and bounds privately for the owner: what is asked of each table, its price,
+and the finding itself.
+"""

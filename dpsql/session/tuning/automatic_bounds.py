@@ -1,4 +1,5 @@
-"""Bounds of columns that declare ``bounds = "auto"``: found when a statement first needs them, and kept.
+"""Bounds of columns that declare ``bounds = "auto"``: found when a statement first needs them,
+and kept.
 
 Proved in ``docs/proofs/tune.md``.
 """
@@ -27,7 +28,9 @@ BOUNDS = "bounds of"
 
 @dataclass(frozen=True)
 class FoundBounds:
-    """The bounds of a column that were found at a time; the ends are None if too few units had values in it."""
+    """The bounds of a column that were found at a time;
+    the ends are None if too few units had values in it.
+    """
 
     column: AutomaticColumn
     ends: Ends | None
@@ -36,7 +39,8 @@ class FoundBounds:
 
 @dataclass(frozen=True)
 class BoundedSchema:
-    """A schema with bounds of automatic columns, what an answer says of them, and columns whose bounds are to be found.
+    """A schema with bounds of automatic columns, what an answer says of them,
+    and columns whose bounds are to be found.
 
     The latter have the widest bounds of their type.
     """
@@ -83,10 +87,12 @@ def bounded_plan(
     found: Mapping[AutomaticColumn, FoundBounds],
     compiled: Compile,
 ) -> Plan:
-    """The plan of a statement, with the bounds of those automatic columns without which it is refused.
+    """The plan of a statement, with the bounds of those automatic columns without which it is
+    refused.
 
     Raises:
-        Refused: It is refused even with the widest bounds; or no bounds were found of a column that it needs.
+        Refused: It is refused even with the widest bounds;
+            or no bounds were found of a column that it needs.
     """
     try:
         return compiled(BoundedSchema(schema))
@@ -119,7 +125,9 @@ def _needed(
     found: Mapping[AutomaticColumn, FoundBounds],
     compiled: Compile,
 ) -> list[AutomaticColumn]:
-    """The columns without whose bounds a statement is refused; none if it is refused with all of them, too."""
+    """The columns without whose bounds a statement is refused;
+    none if it is refused with all of them, too.
+    """
 
     def is_answered(bounded: Collection[AutomaticColumn]) -> bool:
         try:
@@ -143,7 +151,9 @@ def _with_bounds(
     columns: Collection[AutomaticColumn],
     found: Mapping[AutomaticColumn, FoundBounds],
 ) -> Schema:
-    """The schema with the bounds of these columns that were found; those of the others are the widest of the type."""
+    """The schema with the bounds of these columns that were found;
+    those of the others are the widest of the type.
+    """
     bounds: dict[str, dict[str, tuple[Bound, Bound]]] = {}
     for table, name in columns:
         rungs = of_bounds(schema.tables[table].columns[name].type).rungs

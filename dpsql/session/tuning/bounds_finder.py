@@ -1,4 +1,5 @@
-"""Finds the bounds of columns that a plan waits for: charges them once, reads, counts, and keeps what was found.
+"""Finds the bounds of columns that a plan waits for: charges them once, reads, counts,
+and keeps what was found.
 
 Proved in ``docs/proofs/tune.md``.
 """
@@ -37,7 +38,9 @@ def with_price_of_bounds(result: Result, paid: Price) -> Result:
 
 
 class BoundsFinder:
-    """Finds the bounds of automatic columns for one analyst, who pays; all analysts of the database have them then."""
+    """Finds the bounds of automatic columns for one analyst, who pays;
+    all analysts of the database have them then.
+    """
 
     def __init__(
         self,
@@ -57,7 +60,8 @@ class BoundsFinder:
         """The price of the bounds that a plan waits for, and the plan with them.
 
         Raises:
-            BudgetExhausted: The budget does not admit the bounds and the plan together; nothing is charged.
+            BudgetExhausted: The budget does not admit the bounds and the plan together;
+                nothing is charged.
             ExecutionFailed: The engine failed after the charge, which stays.
             OperationalError: The answer has other columns with these bounds, which are kept.
         """
@@ -77,7 +81,9 @@ class BoundsFinder:
         return Price(price, cost=cost), bounded
 
     def purchase(self, plan: Plan) -> Plan | NamedPrice:
-        """What an answer is charged for: the plan and the bounds that it waits for; nothing is charged yet."""
+        """What an answer is charged for: the plan and the bounds that it waits for;
+        nothing is charged yet.
+        """
         if not plan.unfound:
             return plan
         finds = [self._find(column) for column in plan.unfound]
@@ -85,7 +91,9 @@ class BoundsFinder:
         return NamedPrice(plan.text, price, sum((find.cost for find in finds), plan.cost))
 
     def _find(self, column: AutomaticColumn) -> TuningPlan:
-        """What is read and counted for the bounds of a column, at the schema's price of a statement."""
+        """What is read and counted for the bounds of a column,
+        at the schema's price of a statement.
+        """
         privacy = self._schema.privacy
         asked = column_questions(self._schema, *column)
         return planned(
@@ -93,7 +101,9 @@ class BoundsFinder:
         )
 
     def _is_bought(self, column: AutomaticColumn, find: TuningPlan) -> bool:
-        """Whether this charged for the bounds of a column and kept them; False if they were there by now."""
+        """Whether this charged for the bounds of a column and kept them;
+        False if they were there by now.
+        """
 
         def make(name: str) -> NewRelease:
             with self._scopes.scope() as scope:

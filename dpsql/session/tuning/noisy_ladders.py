@@ -1,4 +1,5 @@
-"""What noisy counts of units along a ladder tell: how far units reach, and the limit of rows whose error is least.
+"""What noisy counts of units along a ladder tell: how far units reach,
+and the limit of rows whose error is least.
 
 All of it is computed of released counts: post-processing. Described in ``docs/proofs/tune.md``.
 """
@@ -23,7 +24,8 @@ WINDOWS = (1, 2, 4, 8, 16)
 BEYOND_ROWS, BEYOND_BOUNDS = 2, 1
 #: In so many steps beyond the last with units those are counted that may be there.
 HIDDEN = 16
-#: A unit that does not show may have the rows of so many steps beyond, which are over twice as many.
+#: A unit that does not show may have the rows of so many steps beyond,
+#: which are over twice as #: many.
 FURTHER = 4
 #: What a standard deviation of the rows that are cut counts beside them.
 DOUBT = 0.25
@@ -34,7 +36,8 @@ SAID = 2.0
 def last_step(counts: Sequence[float], near: float, far: float) -> int | None:
     """The last step of a ladder that has units; None if noise may be all that there is.
 
-    A count has units above ``far``, or above ``near`` next to steps that have some; a sum of w counts above √w as much.
+    A count has units above ``far``, or above ``near`` next to steps that have some;
+    a sum of w counts above √w as much.
 
     >>> last_step([300, 500, 200, 4, -3, 40, 2], 36.0, 60.0), last_step([4, -3, 12], 36.0, 60.0)
     (5, None)
@@ -56,8 +59,8 @@ def last_step(counts: Sequence[float], near: float, far: float) -> int | None:
 class RowLimit:
     """The limit of the rows of a unit whose error is least, and what is beyond it.
 
-    ``beyond`` is the part of all rows that it leaves out, and ``beyond_at_most`` that with the noise of counts. About
-    ``units`` have more rows, but for ``units_error``.
+    ``beyond`` is the part of all rows that it leaves out, and ``beyond_at_most`` that with the
+    noise of counts. About ``units`` have more rows, but for ``units_error``.
     """
 
     most: int
@@ -70,12 +73,14 @@ class RowLimit:
 def row_limit(
     rungs: Sequence[Fraction], noisy: NoisyCounts, error_of_one: float
 ) -> RowLimit | None:
-    """The rung at which the rows that are cut and the noise together are least; None if no unit shows.
+    """The rung at which the rows that are cut and the noise together are least;
+    None if no unit shows.
 
     Args:
         rungs: The ladder; of rungs that are alike the first has the units.
         noisy: Counts of units on it.
-        error_of_one: The standard deviation of a count of rows in which a unit has one; it grows with the limit.
+        error_of_one: The standard deviation of a count of rows in which a unit has one;
+            it grows with the limit.
     """
     steps = [step for step, rung in enumerate(rungs) if step == 0 or rung > rungs[step - 1]]
     limits = [int(rungs[step]) for step in steps]
@@ -93,7 +98,9 @@ def row_limit(
     total = sum(count * size for count, size in zip(units, rows, strict=True))
 
     def beyond(step: int) -> tuple[float, float]:
-        """The rows that a limit at the step cuts, and the standard deviation of the noise in them."""
+        """The rows that a limit at the step cuts,
+        and the standard deviation of the noise in them.
+        """
         excess = [max(size - limits[step], 0) for size in rows]
         cut = sum(count * more for count, more in zip(units, excess, strict=True))
         return max(cut, 0.0), noisy.deviation * hypot(*excess[: last + 1])
@@ -119,7 +126,9 @@ def row_limit(
 
 
 def _rows_of_a_unit(limits: Sequence[int]) -> list[float]:
-    """About how many rows a unit has on each step: the mean of whole numbers that are the rarer the larger they are."""
+    """About how many rows a unit has on each step:
+    the mean of whole numbers that are the rarer the larger they are.
+    """
     between = [
         (limit - below) / log((limit + 0.5) / (below + 0.5)) for below, limit in pairwise(limits)
     ]
@@ -131,7 +140,9 @@ def _part(rows: float, total: float) -> float:
 
 
 def covering(rungs: Sequence[Fraction], noisy: NoisyCounts) -> Fraction | None:
-    """A rung that hardly any unit exceeds, one beyond the last with units but not beyond 0; None if no unit shows."""
+    """A rung that hardly any unit exceeds, one beyond the last with units but not beyond 0;
+    None if no unit shows.
+    """
     last = last_step(noisy.counts, noisy.near, noisy.far)
     if last is None:
         return None

@@ -1,4 +1,5 @@
-"""What a tuning found, as fields of the schema, and how exact answers are with them and were before.
+"""What a tuning found, as fields of the schema,
+and how exact answers are with them and were before.
 
 All of it is computed of released counts and of the schema: post-processing.
 """
@@ -37,9 +38,11 @@ Ladders: TypeAlias = tuple[Sequence[Fraction], NoisyCounts]
 def tuned(
     missing: MissingLimits, counts: Mapping[Question, NoisyCounts]
 ) -> tuple[Tuned, list[str]]:
-    """The fields that noisy counts tell, and what is said of limits of rows and of numbers that are not written.
+    """The fields that noisy counts tell,
+    and what is said of limits of rows and of numbers that are not written.
 
-    Groups, and rows in one of them for averages, are limits only where they are fewer than the rows.
+    Groups, and rows in one of them for averages,
+    are limits only where they are fewer than the rows.
     """
     asked = {
         (each.table, each.column, each.sought): (each.ladder.rungs, own)

@@ -1,4 +1,5 @@
-"""Takes up the charge of a tuning whose reading failed, instead of charging it again, and gives one up that failed.
+"""Takes up the charge of a tuning whose reading failed, instead of charging it again,
+and gives one up that failed.
 
 Proved in ``docs/proofs/tune.md``.
 """
@@ -21,7 +22,8 @@ ReadingT = TypeVar("ReadingT", SyntheticPlan, TuningPlan)
 
 
 class Resumption(Generic[ReadingT]):
-    """The charges of one tuning's plan that were given up; with ``is_required`` one of them is taken up, or none made.
+    """The charges of one tuning's plan that were given up;
+    with ``is_required`` one of them is taken up, or none made.
 
     ``note`` is what the ledger says of the cells of the plan, their noise among it.
     """
@@ -42,8 +44,8 @@ class Resumption(Generic[ReadingT]):
         return None if key is None else self._accountant.given_up(key)
 
     def taken_up(self, plan: ReadingT, version: str | None) -> Charge[ReadingT] | None:
-        """The charge that was given up for this plan on this version of the data; OperationalError if it is required
-        and is not there."""
+        """The charge that was given up for this plan on this version of the data; OperationalError
+        if it is required and is not there."""
         key, text = self._key(plan.reading, version), plan.reading.text
         charge = None
         if key is not None:
@@ -64,7 +66,9 @@ class Resumption(Generic[ReadingT]):
                 self._accountant.give_up(charge, key)
 
     def _key(self, plan: Plan, version: str | None) -> str | None:
-        """A digest of all that the release depends on; None if the version of the data is not known."""
+        """A digest of all that the release depends on;
+        None if the version of the data is not known.
+        """
         return (
             None
             if version is None

@@ -1,8 +1,9 @@
-"""The tail of a distribution along a ladder, of which noise hides the end: a smooth density fitted to noisy counts.
+"""The tail of a distribution along a ladder, of which noise hides the end:
+a smooth density fitted to noisy counts.
 
-The density of whole numbers n is exp(a + b·ln n + c·(ln n)²) with c ≤ 0 from some step on, which log-normal and Pareto
-distributions have, by least squares over all steps from there, the empty ones too. All of it is post-processing.
-Described in ``docs/proofs/tune.md``.
+The density of whole numbers n is exp(a + b·ln n + c·(ln n)²) with c ≤ 0 from some step on, which
+log-normal and Pareto distributions have, by least squares over all steps from there, the empty ones
+too. All of it is post-processing. Described in ``docs/proofs/tune.md``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 WORST_FIT = 1.6
 #: A tail with fewer units than this is none.
 FEWEST = 1.0
-#: A curve is believed for so many steps beyond the last that shows, which have up to five times as many rows.
+#: A curve is believed for so many steps beyond the last that shows,
+#: which have up to five times as #: many rows.
 MOST_STEPS = 7
 #: So many steps beyond the last with units take part in the fit.
 EMPTY_STEPS = 20
@@ -32,7 +34,9 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Curve:
-    """A fitted curve: the counts of units on all steps, the mean square of what is left, and its slope at the end."""
+    """A fitted curve: the counts of units on all steps, the mean square of what is left,
+    and its slope at the end.
+    """
 
     counts: Vector
     left: float
@@ -46,7 +50,8 @@ def hidden_tail(
     deviation: float,
     last: int,
 ) -> list[float]:
-    """About how many units each step beyond the ``last`` that shows has; none if no curve fits, or it does not fall.
+    """About how many units each step beyond the ``last`` that shows has; none if no curve fits,
+    or it does not fall.
 
     Args:
         limits: The upper end of each step, a whole number.
@@ -70,7 +75,9 @@ def hidden_tail(
 def _curve(
     widths: Vector, logs: Vector, counts: Vector, deviation: float, last: int
 ) -> _Curve | None:
-    """The curve that fits from the mode on, or from the first step after it; None if there is none."""
+    """The curve that fits from the mode on, or from the first step after it;
+    None if there is none.
+    """
     ends = np.log(np.cumsum(widths) + 0.5)
     spans = np.diff(ends, prepend=np.log(0.5))
     three = np.ones(3)
@@ -91,7 +98,9 @@ def _fitted(
     last: int,
     terms: int,
 ) -> _Curve | None:
-    """The curve from a step on, by the method of Levenberg and Marquardt; None if too few steps have units."""
+    """The curve from a step on, by the method of Levenberg and Marquardt;
+    None if too few steps have units.
+    """
     steps = slice(start, min(len(counts), last + EMPTY_STEPS))
     own, width = counts[steps], widths[steps]
     powers = np.vander(logs - logs[start], terms, increasing=True)

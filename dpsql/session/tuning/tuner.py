@@ -1,4 +1,5 @@
-"""What a tuning asks of each table; plans it at a share of the budget, charges it once, and counts units.
+"""What a tuning asks of each table; plans it at a share of the budget, charges it once,
+and counts units.
 
 Proved in ``docs/proofs/tune.md``.
 """
@@ -51,16 +52,20 @@ _SOUGHT: dict[LimitName, tuple[Sought, str]] = {
 
 @dataclass(frozen=True)
 class TableQuestions:
-    """Questions that one statement asks of a table: it has a SUM over the place of each, over one row a unit."""
+    """Questions that one statement asks of a table: it has a SUM over the place of each,
+    over one row a unit.
+    """
 
     questions: tuple[Question, ...]
     statement: str
 
 
 def questions_of(missing: MissingLimits) -> list[TableQuestions]:
-    """What is asked of each table of which something is to be found: first of its limits, then of each column.
+    """What is asked of each table of which something is to be found: first of its limits,
+    then of each column.
 
-    A statement for all columns would compute more of a row than the engine may compute of all that a unit has.
+    A statement for all columns would compute more of a row than the engine may compute of all that
+    a unit has.
     """
     return [
         _asked(missing.schema, name, missing.keys[name], questions, columns)
@@ -111,7 +116,9 @@ def _asked(
 
 
 def _units(schema: Schema, name: str, keys: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
-    """One row a unit: its rows, its groups, the most rows in one of them, minus its least values, its largest."""
+    """One row a unit: its rows, its groups, the most rows in one of them,
+    minus its least values, its largest.
+    """
     values = [(f"l{place}", f"h{place}") for place in range(len(columns))]
     outer = "".join(f", MAX({low}) AS {low}, MAX({high}) AS {high}" for low, high in values)
     yield f"SELECT owner, SUM(n) AS n, COUNT(*) AS g, MAX(n) AS m{outer} FROM ("
@@ -134,7 +141,9 @@ def _finite(column: str) -> str:
 
 
 def _rows(schema: Schema, name: str) -> tuple[str, str]:
-    """The column that holds the unit of a table's rows, and the table joined with the parents that lead to it."""
+    """The column that holds the unit of a table's rows,
+    and the table joined with the parents that lead to it.
+    """
     owner = schema.owner(name)
     source, last = f'"{name}" AS t', "t"
     for place, step in enumerate(owner.steps):
@@ -146,7 +155,8 @@ def _rows(schema: Schema, name: str) -> tuple[str, str]:
 
 #: In whose name a tuning is charged, and how the statement of its line in the ledger begins.
 OWNER, STATEMENT = "owner", "dpsql schema tune"
-#: Bounds are looked for at once if their counts have at most so many times the noise that they have later.
+#: Bounds are looked for at once if their counts have at most so many times the noise that they have
+#: later.
 MOST_NOISE = 4
 #: The ε of a tuning is a number of so many binary digits, or of one more.
 DIGITS = 12
@@ -154,14 +164,18 @@ DIGITS = 12
 
 @dataclass(frozen=True)
 class Found:
-    """What a tuning found: noisy counts for each question, and the number of the ledger's line that paid for them."""
+    """What a tuning found: noisy counts for each question,
+    and the number of the ledger's line that paid for them.
+    """
 
     counts: Mapping[Question, NoisyCounts]
     entry: int
 
 
 class Tuner:
-    """Finds limits and bounds for the owner of a database, whose schema has the largest limits meanwhile."""
+    """Finds limits and bounds for the owner of a database,
+    whose schema has the largest limits meanwhile.
+    """
 
     def __init__(
         self,
@@ -175,14 +189,18 @@ class Tuner:
         self._accountant, self._privacy = accountant, privacy
 
     def plan(self, missing: MissingLimits, share: Fraction) -> TuningPlan:
-        """What is asked, at a share of the whole budget; nothing is charged and no private row is read."""
+        """What is asked, at a share of the whole budget;
+        nothing is charged and no private row is read.
+        """
         asked = questions_of(missing)
         parts = parts_of([question for each in asked for question in each.questions])
         price = price_of(self._accountant.budget, self._privacy, share, list(parts.values()))
         return planned(self._compiler, self._privacy, described(missing), asked, price)
 
     def leaves_bounds_to_statements(self, plan: TuningPlan) -> bool:
-        """Whether bounds have over `MOST_NOISE` times the noise here that they have if a statement finds them."""
+        """Whether bounds have over `MOST_NOISE` times the noise here that they have if a statement
+        finds them.
+        """
         parts = parts_of([question for table in plan.tables for question in table.questions])
         bounds = [part for question, part in parts.items() if question.sought == "high"]
         if not bounds:
@@ -197,17 +215,21 @@ class Tuner:
         self._accountant.remaining(OWNER).require(plan.cost.rounded_up())
 
     def resumable(self, plan: TuningPlan) -> int | None:
-        """The number of the ledger's line that paid for this plan and has released nothing, which `find` takes up."""
+        """The number of the ledger's line that paid for this plan and has released nothing,
+        which `find` takes up.
+        """
         return self._execution.resumable(plan, json.dumps(tuning_note(plan)))
 
     def find(self, plan: TuningPlan, *, is_paid: bool = False) -> Found:
-        """Charge the plan, durably, or take up a charge for it that has released nothing; then read, then count.
+        """Charge the plan, durably, or take up a charge for it that has released nothing;
+        then read, then count.
 
         With ``is_paid`` it only takes up, and charges nothing.
 
         Raises:
             BudgetExhausted: The budget does not admit it; nothing is charged.
-            OperationalError: It is paid, and there is no charge to take up for the data as they are now.
+            OperationalError: It is paid,
+                and there is no charge to take up for the data as they are now.
             ExecutionFailed: The engine failed after the charge, which stays.
         """
         note = json.dumps(tuning_note(plan))
@@ -258,10 +280,11 @@ def described(missing: MissingLimits) -> str:
 def price_of(
     budget: Budget, privacy: Privacy, share: Fraction, parts: Sequence[Fraction]
 ) -> Fraction:
-    """The largest ε of which counts with these parts take no more than a share of the whole budget, which admits them.
+    """The largest ε of which counts with these parts take no more than a share of the whole budget,
+    which admits them.
 
-    Of a budget in which Gaussian noise is added up in ρ it is a share of that, and of any other one of what its rule
-    adds up.
+    Of a budget in which Gaussian noise is added up in ρ it is a share of that,
+    and of any other one of what its rule adds up.
     """
     low, high = Fraction(0), budget.epsilon
     for _ in range(60):

@@ -1,1 +1,3 @@
-"""What the schema and the statement alone tell of a relation: bounds, stability, contributions, key domains, work."""
+"""What the schema and the statement alone tell of a relation: bounds, stability, contributions,
+key domains, work.
+"""

@@ -1,4 +1,5 @@
-"""Interval arithmetic over expressions: where a row's value lies, from the owner's bounds and the conditions of CASE.
+"""Interval arithmetic over expressions: where a row's value lies,
+from the owner's bounds and the conditions of CASE.
 
 Proved in ``docs/proofs/stability.md`` and, for conditions, in ``docs/proofs/expression.md``.
 """
@@ -36,7 +37,8 @@ _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
 
 
 def narrowed(known: Known, condition: Expression, holds: bool) -> Known:
-    """What is known of columns where the condition holds or, with ``holds`` false, where it does not hold or is NULL.
+    """What is known of columns where the condition holds or, with ``holds`` false,
+    where it does not hold or is NULL.
 
     Where the condition is NULL, what it compares is NULL too and has no number.
     """
@@ -99,8 +101,8 @@ NOTHING_KNOWN: Known = {}
 
 
 def bounds(expression: Expression, known: Known = NOTHING_KNOWN) -> Interval:
-    """The interval that holds the expression's numbers while every column, and each time between two columns that has
-    bounds of its own, stays within its declared bounds.
+    """The interval that holds the expression's numbers while every column, and each time between
+    two columns that has bounds of its own, stays within its declared bounds.
 
     Dates and timestamps count in days, texts in characters. Conditions are 0 or 1.
     """
@@ -146,7 +148,9 @@ def _derived(expression: Expression, known: Known) -> Interval:
 def _declared_difference(
     function: str, arguments: tuple[Expression, ...], whole: Interval
 ) -> Interval:
-    """The interval of the time between two columns of a row, within what the owner declares of it."""
+    """The interval of the time between two columns of a row,
+    within what the owner declares of it.
+    """
     if function.partition(" ")[0] not in ("date_diff", "date_sub"):
         return whole
     match arguments:
@@ -169,7 +173,9 @@ def _unknown(expression: Expression) -> Interval:
 
 
 def _extreme(function: str, arguments: tuple[Expression, ...], known: Known) -> Interval:
-    """GREATEST is no less than any argument that is never NULL, LEAST no greater; both skip NULL."""
+    """GREATEST is no less than any argument that is never NULL, LEAST no greater;
+    both skip NULL.
+    """
     intervals = [bounds(argument, known) for argument in arguments]
     whole = FUNCTIONS[function].interval(*intervals)
     sure = [
@@ -190,7 +196,9 @@ def _is_present(expression: Expression) -> bool:
 
 
 def _of_branches(case: Case, known: Known) -> Interval:
-    """The hull of the results of the branches, each narrowed by its condition and by the failure of those before it."""
+    """The hull of the results of the branches,
+    each narrowed by its condition and by the failure of those before it.
+    """
     whole: Interval | None = None
     for condition, result in case.branches:
         if result != Literal(None, result.type):
@@ -276,7 +284,9 @@ def _fits(interval: Interval, source: SqlType, target: SqlType) -> bool:
 
 
 def as_ends(sql_type: SqlType, interval: Interval) -> tuple[Bound, Bound] | None:
-    """The interval as bounds of a column of the type; None where it is not finite, nor of numbers or moments."""
+    """The interval as bounds of a column of the type; None where it is not finite,
+    nor of numbers or moments.
+    """
     on_a_line = sql_type.is_numeric or (sql_type.is_temporal and is_ordinary(interval))
     if interval.low is None or interval.high is None or not on_a_line:
         return None

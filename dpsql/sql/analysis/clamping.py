@@ -1,7 +1,8 @@
-"""Which values a core clamps: what a row may have beyond the ends between which values are added or ranked.
+"""Which values a core clamps: what a row may have beyond the ends between which values are added or
+ranked.
 
-The ends follow from the schema's bounds. An end that a type, a condition or the expression itself enforces clamps
-nothing. This tells what is said of an answer; no sensitivity depends on it.
+The ends follow from the schema's bounds. An end that a type, a condition or the expression itself
+enforces clamps nothing. This tells what is said of an answer; no sensitivity depends on it.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ from dpsql.sql.ir.relation import Compound, Groups, Leaf, PerUnit, Relation, Uni
 
 @dataclass(frozen=True, slots=True)
 class Clamped:
-    """A value, by its name in words, that counts as ``low`` if it is less, and as ``high`` if it is greater.
+    """A value, by its name in words, that counts as ``low`` if it is less,
+    and as ``high`` if it is greater.
 
-    None is an end beyond which no value lies. ``released`` tells that the core's own aggregate clamps it, and no
-    aggregate of a unit's rows.
+    None is an end beyond which no value lies. ``released`` tells that the core's own aggregate
+    clamps it, and no aggregate of a unit's rows.
     """
 
     name: str
@@ -49,7 +51,9 @@ def clamped_values(core: Core) -> tuple[Clamped, ...]:
 
 
 class _Rows:
-    """The rows of a relation: where their values may lie whatever the schema declares, and what is clamped in them."""
+    """The rows of a relation: where their values may lie whatever the schema declares,
+    and what is clamped in them.
+    """
 
     def __init__(self, relation: Relation, found: dict[Clamped, None]) -> None:
         self._sources = {source.alias: source for source in sources(relation)}
@@ -73,7 +77,9 @@ class _Rows:
             self._found[Clamped(self._name(argument), low_end, high_end, released)] = None
 
     def reach(self, expression: Expression, condition: Expression | None = None) -> Interval:
-        """Where the expression lies in the rows for which the condition holds, whatever the schema declares."""
+        """Where the expression lies in the rows for which the condition holds,
+        whatever the schema declares.
+        """
         undeclared = self._undeclared(expression)
         known = (
             self._known
@@ -83,7 +89,9 @@ class _Rows:
         return bounds(undeclared, known)
 
     def _undeclared(self, expression: Expression) -> Expression:
-        """The expression without what the schema declares of its columns; where these lie is known beside it."""
+        """The expression without what the schema declares of its columns;
+        where these lie is known beside it.
+        """
         bare: Expression
         match expression:
             case ColumnRef(public=False, released=False):
@@ -134,7 +142,9 @@ class _Rows:
                 return FROM_ZERO
 
     def _name(self, expression: Expression) -> str:
-        """What the value is in words: a column, an aggregate of a unit's or a group's rows, or what it is made of."""
+        """What the value is in words: a column, an aggregate of a unit's or a group's rows,
+        or what it is made of.
+        """
         match expression:
             case ColumnRef(relation=alias, name=name):
                 return self._column_name(self._sources.get(alias), name)

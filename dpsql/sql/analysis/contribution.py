@@ -1,9 +1,10 @@
 """How much one unit may add to each measured cell, and by which norm it is held to that.
 
-The claim (`docs/proofs/contribution.md`): after clipping, the vector of one unit over all groups of a cell has an
-L1 norm of at most ``l1``, or an L2 norm whose square is at most ``l2_squared``, in steps of the cell's grid. What of it
-is told of units above their limits is proved in ``docs/proofs/clipped.md``, and what holds of sums that are clipped to
-a norm that was found in ``docs/proofs/norm_scan.md``, and of groups in ``docs/proofs/groups.md``.
+The claim (`docs/proofs/contribution.md`): after clipping, the vector of one unit over all groups of
+a cell has an L1 norm of at most ``l1``, or an L2 norm whose square is at most ``l2_squared``, in
+steps of the cell's grid. What of it is told of units above their limits is proved in
+``docs/proofs/clipped.md``, and what holds of sums that are clipped to a norm that was found in
+``docs/proofs/norm_scan.md``, and of groups in ``docs/proofs/groups.md``.
 """
 
 from __future__ import annotations
@@ -41,18 +42,23 @@ from dpsql.sql.ir.core import (
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import groups_in
 
-#: Clipped values are kept this finely below the largest row value, so that scaling a unit down rounds little away.
+#: Clipped values are kept this finely below the largest row value,
+#: so that scaling a unit down #: rounds little away.
 FINE_BITS = 11
-#: Limits multiply to less than this: sums are clamped to it before norms, and a clamped unit must be above its limit.
+#: Limits multiply to less than this: sums are clamped to it before norms,
+#: and a clamped unit must #: be above its limit.
 MOST_NORM = 2**52
-#: A norm that is found in the data has so many steps, by which rows are divided; rows are clamped to `MOST_PARTS`.
+#: A norm that is found in the data has so many steps, by which rows are divided;
+#: rows are clamped #: to `MOST_PARTS`.
 PARTS, MOST_PARTS = 2**36, 2**44
 
 Norm = OneOf["l1", "l2"]
 
 
 def norm_of(privacy: Privacy) -> Norm:
-    """The norm by which units are held to their limits: that of the noise which the promise asks for."""
+    """The norm by which units are held to their limits:
+    that of the noise which the promise asks for.
+    """
     return (
         "l1" if privacy.delta == 0 or privacy.adds_pure or privacy.mechanism == "laplace" else "l2"
     )
@@ -62,10 +68,11 @@ def norm_of(privacy: Privacy) -> Norm:
 class Contribution:
     """One cell's bound on a unit: over all its groups, in steps of ``step``.
 
-    ``limit`` is the largest L1 norm, or the square of the largest L2 norm: what the clipping compares with. A unit of
-    at most ``rows`` rows stays within it, whatever they hold. Values are counted in ``fine`` steps to a step of
-    ``grid`` (to 1, for counts). ``pairs`` is how many distinct values a unit may bring, for counts of distinct values.
-    ``bins`` are those of a histogram, whose norm is that of the sums over all bins of each group.
+    ``limit`` is the largest L1 norm, or the square of the largest L2 norm: what the clipping
+    compares with. A unit of at most ``rows`` rows stays within it, whatever they hold. Values are
+    counted in ``fine`` steps to a step of ``grid`` (to 1, for counts). ``pairs`` is how many
+    distinct values a unit may bring, for counts of distinct values. ``bins`` are those of a
+    histogram, whose norm is that of the sums over all bins of each group.
     """
 
     cell: Cell
@@ -119,13 +126,17 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
 
 
 def _largest(grid: Quantum, centred: bool, is_of_groups: bool) -> int:
-    """The size of the largest value in steps; of a group also the largest change, as it may have another value."""
+    """The size of the largest value in steps; of a group also the largest change,
+    as it may have another value.
+    """
     size = grid.reach if centred else grid.largest
     return max(size, grid.high - grid.low) if is_of_groups else size
 
 
 def averages_differ(core: Core, norm: Norm) -> bool:
-    """Whether averages of the core have another limit than sums and counts, so that each has cells of its own."""
+    """Whether averages of the core have another limit than sums and counts,
+    so that each has cells of its own.
+    """
     return held_rows(core, norm) is not None and _rows(core, norm, averaged=True) != _rows(
         core, norm
     )
@@ -137,10 +148,11 @@ def counted_once(norm: Norm) -> Contribution:
 
 
 def held_rows(core: Core, norm: Norm, averaged: bool = False) -> int | None:
-    """How many rows of a unit count in full, in whatever groups they are; None where the limits leave that open.
+    """How many rows of a unit count in full, in whatever groups they are;
+    None where the limits leave that open.
 
-    ``averaged`` asks what averages count in full. Where rows meet several public rows, it is what a unit within the
-    limits of its tables may have, which is spread over groups as these are.
+    ``averaged`` asks what averages count in full. Where rows meet several public rows, it is what a
+    unit within the limits of its tables may have, which is spread over groups as these are.
     """
     declared, groups = limits(core.relation), groups_by(core.relation, list(core.keys))
     per_group = rows_per_group(core.relation, list(core.keys))
@@ -160,7 +172,8 @@ def kept_groups(core: Core) -> int:
 def _made(
     cell: Cell, grid: Quantum | ProductQuantum | None, largest: int, rows: int, norm: Norm
 ) -> Contribution:
-    """The contribution of a cell; ``rows`` is the norm of a unit whose rows are all 1, ``largest`` the size of one row.
+    """The contribution of a cell; ``rows`` is the norm of a unit whose rows are all 1,
+    ``largest`` the size of one row.
 
     Under L2, ``rows`` is the square of that norm.
     """
@@ -181,7 +194,9 @@ def _made(
 
 
 def _rows(core: Core, norm: Norm, averaged: bool = False) -> int:
-    """The norm of a unit whose rows are all 1, by the limits of sums or of averages; under L2, its square."""
+    """The norm of a unit whose rows are all 1, by the limits of sums or of averages; under L2,
+    its square.
+    """
     groups = groups_by(core.relation, list(core.keys))
     per_group = rows_per_group(core.relation, list(core.keys), averaged)
     declared = limits(core.relation).rows

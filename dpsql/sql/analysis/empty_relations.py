@@ -1,4 +1,5 @@
-"""Relations that have no row whatever the data are, because a condition is never true as it is written.
+"""Relations that have no row whatever the data are,
+because a condition is never true as it is written.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -115,7 +116,9 @@ def _is_never(function: str, left: Expression, right: Expression) -> bool:
 
 
 def _holds(function: str, left: Literal, right: Literal) -> bool | None:
-    """Whether a comparison of constants is true; None if the function is no comparison that is known here."""
+    """Whether a comparison of constants is true;
+    None if the function is no comparison that is known here.
+    """
     kinds = {left.type.kind, right.type.kind}
     if function not in _COMPARISONS or not (len(kinds) == 1 or kinds <= _EXACT):
         return None  # the engine makes one type of two

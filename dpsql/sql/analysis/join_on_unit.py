@@ -1,4 +1,5 @@
-"""Whether the private sources of a join have one unit in every row, by the columns that the conditions equate.
+"""Whether the private sources of a join have one unit in every row,
+by the columns that the conditions equate.
 
 Proved in ``docs/proofs/stability.md`` and ``docs/proofs/subquery.md``.
 """
@@ -36,10 +37,11 @@ def require_one_unit(
     outside: frozenset[str] = frozenset(),
     partners: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Refuse the joined sources unless the conditions tie all private ones to one unit, with the paths printed.
+    """Refuse the joined sources unless the conditions tie all private ones to one unit,
+    with the paths printed.
 
-    ``outside`` are relations of rows around a subquery, each of one unit. ``partners`` are sources that rows may lack,
-    each with the source whose unit it has where it is there.
+    ``outside`` are relations of rows around a subquery, each of one unit. ``partners`` are sources
+    that rows may lack, each with the source whose unit it has where it is there.
     """
     private = [part for part in parts if unit_of(part) is not None]
     home = {part.alias: part.alias for part in private}
@@ -66,9 +68,11 @@ def require_one_unit(
 
 
 def tied_source(lacking: Relation, kept: list[Leaf], conditions: list[Expression]) -> str | None:
-    """The source on the kept side of an outer join whose unit the other side has; None where no condition ties them.
+    """The source on the kept side of an outer join whose unit the other side has;
+    None where no condition ties them.
 
-    The other side is one source. A row that has it fulfils the condition, so it has the unit of that kept source.
+    The other side is one source. A row that has it fulfils the condition,
+    so it has the unit of that kept source.
     """
     own = {alias for part in sources(lacking) for alias in _aliases(part)}
     others = {

@@ -59,7 +59,9 @@ _STRICT = frozenset({"=", "<", "in", "like", "ilike"})
 
 
 def implied(conditions: frozenset[Expression]) -> frozenset[Expression]:
-    """What holds wherever the conditions do, and is none of them: that the columns they compare have values."""
+    """What holds wherever the conditions do, and is none of them:
+    that the columns they compare have values.
+    """
     found: set[Expression] = set()
     for condition in conditions:
         inner = (
@@ -93,7 +95,9 @@ def negated(inner: Expression) -> Expression:
 
 
 def _equal(left: Expression, right: Expression) -> Expression:
-    """Two values that are equal: of a truth value and a constant the truth value, or its negation."""
+    """Two values that are equal: of a truth value and a constant the truth value,
+    or its negation.
+    """
     for one, other in ((left, right), (right, left)):
         if one.type == BOOLEAN and isinstance(other, Literal) and isinstance(other.value, bool):
             return one if other.value else negated(one)

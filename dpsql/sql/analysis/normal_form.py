@@ -1,7 +1,7 @@
 """The normal form of a core: what is measured, however the statement spells it.
 
-Two cores whose normal forms are equal measure the same. The reverse is not promised: what is not known to be equal
-stays different. Proved in ``docs/proofs/views.md``.
+Two cores whose normal forms are equal measure the same. The reverse is not promised: what is not
+known to be equal stays different. Proved in ``docs/proofs/views.md``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ ValueT = TypeVar("ValueT")
 
 @dataclass(frozen=True)
 class Spelling:
-    """The new name of each table that is joined, and the number of characters that are read of its text columns.
+    """The new name of each table that is joined,
+    and the number of characters that are read of its text columns.
 
     A column of which fewer characters are read is another column.
     """
@@ -47,8 +48,9 @@ class Spelling:
 class NormalCore:
     """A core without its spelling.
 
-    ``tables`` are what is joined, in an order of their own and under names of their own; ``conditions`` are all that
-    each row has to fulfil; ``spelling`` is what the statement calls them.
+    ``tables`` are what is joined, in an order of their own and under names of their own;
+    ``conditions`` are all that each row has to fulfil; ``spelling`` is what the statement calls
+    them.
     """
 
     tables: tuple[Relation, ...]
@@ -60,7 +62,8 @@ class NormalCore:
 
 @dataclass(frozen=True)
 class NormalCell:
-    """A cell without its spelling: what is added up over the rows that fulfil the conditions, those of the core too.
+    """A cell without its spelling: what is added up over the rows that fulfil the conditions,
+    those of the core too.
 
     ``kind`` is ``rows``, ``units``, ``distinct``, ``sum``, ``centred sum`` or ``products``.
     """
@@ -71,7 +74,9 @@ class NormalCell:
 
     @property
     def is_additive(self) -> bool:
-        """Whether what it counts in several groups adds up to what it counts in all of them together."""
+        """Whether what it counts in several groups adds up to what it counts in all of them
+        together.
+        """
         return self.kind not in ("units", "distinct")
 
 
@@ -103,8 +108,9 @@ def normal_core(core: Core) -> NormalCore:
 def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
     """The normal form of one of the core's cells; None of what is more than one number in a group.
 
-    None of a sum that is clipped to a norm, too: that of finer groups is not the one of coarser groups. What averages
-    alone read is asked for as what others read, whatever its limit (`dpsql/planning/view_matching.py` keeps none).
+    None of a sum that is clipped to a norm, too: that of finer groups is not the one of coarser
+    groups. What averages alone read is asked for as what others read, whatever its limit
+    (`dpsql/planning/view_matching.py` keeps none).
     """
     found = [] if cell.condition is None else [cell.condition]
     match cell:
@@ -130,7 +136,9 @@ def normal_cell(core: NormalCore, cell: Cell) -> NormalCell | None:
 
 
 def counted(argument: Expression | None, conditions: frozenset[Expression]) -> NormalCell:
-    """The count of the rows that fulfil normal conditions and where the normal argument has a value."""
+    """The count of the rows that fulfil normal conditions and where the normal argument has a
+    value.
+    """
     known = (
         frozenset()
         if argument is None or not is_nullable(argument)
@@ -158,7 +166,9 @@ def _not_null_condition(argument: Expression) -> Expression:
 
 
 def _chooses_one(chosen: Case) -> bool:
-    """Whether the value is 1 where one condition holds, and 0 or NULL elsewhere: their sum counts rows."""
+    """Whether the value is 1 where one condition holds, and 0 or NULL elsewhere:
+    their sum counts rows.
+    """
     values = [value for _, value in chosen.branches]
     return (
         [each.value for each in values if isinstance(each, Literal)] == [1]
@@ -170,7 +180,7 @@ def _chooses_one(chosen: Case) -> bool:
     )
 
 
-# -- relations ---------------------------------------------------------------------------------------------------------
+# -- relations -------------------------------------------------------------------------------------
 
 
 def _joined(relation: Relation) -> tuple[list[Relation], list[Expression]]:
@@ -226,7 +236,9 @@ def _renamed(value: Any, spelling: Spelling) -> object:
 
 
 def normal_conditions(conditions: list[Expression], spelling: Spelling) -> frozenset[Expression]:
-    """Conditions that all must hold, each once and in its normal form, without those that cannot fail."""
+    """Conditions that all must hold, each once and in its normal form,
+    without those that cannot fail.
+    """
     found = {
         normal(renamed(each, spelling)) for condition in conditions for each in conjuncts(condition)
     }

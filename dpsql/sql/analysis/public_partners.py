@@ -1,4 +1,5 @@
-"""How many rows of public tables one private row meets: the factor by which the limits of a join are larger.
+"""How many rows of public tables one private row meets:
+the factor by which the limits of a join are larger.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -54,10 +55,11 @@ _Value = TypeVar("_Value", Relation, Leaf)
 def with_partners(
     relation: Relation, keys: Iterable[Iterable[Expression]], fanout: Fanout
 ) -> Relation:
-    """The relation with the numbers of partners of its public sources, for groups by each of the lists of ``keys``.
+    """The relation with the numbers of partners of its public sources,
+    for groups by each of the lists of ``keys``.
 
-    A join in which private rows meet one public row at most stays as it is, and so does one whose public rows nobody
-    counts: the statement is refused for its work.
+    A join in which private rows meet one public row at most stays as it is, and so does one whose
+    public rows nobody counts: the statement is refused for its work.
     """
     found: dict[str, set[tuple[ColumnRef, ...]]] = {}
     for listed in keys:
@@ -166,7 +168,8 @@ def _of_step(
 class _Counting:
     """The rows of one public source while they are counted, by the conditions of its join.
 
-    Conditions that match patterns do not narrow them: whether a pattern is allowed is not known yet.
+    Conditions that match patterns do not narrow them:
+    whether a pattern is allowed is not known yet.
     """
 
     def __init__(
@@ -181,8 +184,8 @@ class _Counting:
         self._ranges = list(_ranges(source, conditions))
 
     def most(self, equal: set[str], ranges: bool = True) -> int:
-        """The most rows with equal values in these columns that one row meets; those of a range where it asks for
-        ``ranges``."""
+        """The most rows with equal values in these columns that one row meets;
+        those of a range where it asks for ``ranges``."""
         numbers = [self._work.public_source(self._source, equal).rows]
         source = self._source
         if numbers[0] > 1 and (

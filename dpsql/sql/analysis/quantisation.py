@@ -1,4 +1,5 @@
-"""The integer grid on which values of a bounded expression are added, and the bins in which they are counted.
+"""The integer grid on which values of a bounded expression are added,
+and the bins in which they are counted.
 
 Proved in ``docs/proofs/quantise.md``, ``docs/proofs/moments.md`` and ``docs/proofs/quantiles.md``.
 """
@@ -15,7 +16,8 @@ from typing import assert_never
 from dpsql.sql.analysis.bounds import bounds
 from dpsql.sql.ir.expression import Expression
 
-#: A double is cut to this many bits below its largest value; whole numbers and decimals may have more.
+#: A double is cut to this many bits below its largest value;
+#: whole numbers and decimals may have #: more.
 DOUBLE_BITS, MOST_BITS = 24, 32
 #: What is added up over one unit's rows alone has steps that doubles still tell apart.
 MOST_BITS_OF_UNIT = 50
@@ -35,7 +37,9 @@ LEAST_EXPONENT = -1000
 
 @dataclass(frozen=True, slots=True)
 class Quantum:
-    """Steps of ``size`` from ``low`` to ``high`` of them; ``factor`` is the double that turns a value into steps."""
+    """Steps of ``size`` from ``low`` to ``high`` of them;
+    ``factor`` is the double that turns a value into steps.
+    """
 
     size: Fraction
     factor: float
@@ -61,9 +65,11 @@ class Quantum:
 def quantum(
     expression: Expression, most_bits: int = MOST_BITS, double_bits: int = DOUBLE_BITS
 ) -> Quantum:
-    """The grid of an expression with finite bounds: 1 for integers, a power of ten for decimals, of two for doubles.
+    """The grid of an expression with finite bounds: 1 for integers, a power of ten for decimals,
+    of two for doubles.
 
-    Whole numbers and decimals have at most 2 to the ``most_bits`` steps on either side of 0, doubles ``double_bits``.
+    Whole numbers and decimals have at most 2 to the ``most_bits`` steps on either side of 0,
+    doubles ``double_bits``.
     """
     interval = bounds(expression)
     assert interval.low is not None and interval.high is not None
@@ -88,7 +94,8 @@ def sizes(step: Fraction, largest: int) -> tuple[int | float, ...]:
 
 
 def norm_grid(expression: Expression) -> tuple[Fraction, int]:
-    """The step in which a unit's norm of sums of the expression is told, and the largest norm in steps.
+    """The step in which a unit's norm of sums of the expression is told,
+    and the largest norm in steps.
 
     They depend on the expression's type alone.
     """
@@ -100,9 +107,9 @@ def norm_grid(expression: Expression) -> tuple[Fraction, int]:
 class ProductQuantum:
     """Steps of ``size`` for products of two values on their grids, each from its middle.
 
-    The product of the steps of both, plus ``added``, is divided by ``divisor`` and rounded down, then ``taken`` is
-    taken away: the result is the product in steps, rounded to the nearest, from its own ``middle``, and at most
-    ``reach`` in size.
+    The product of the steps of both, plus ``added``, is divided by ``divisor`` and rounded down,
+    then ``taken`` is taken away: the result is the product in steps, rounded to the nearest, from
+    its own ``middle``, and at most ``reach`` in size.
     """
 
     left: Quantum
@@ -119,7 +126,9 @@ class ProductQuantum:
 
 
 def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
-    """The grid of products of two expressions with finite bounds; squares are never negative, and so have a middle."""
+    """The grid of products of two expressions with finite bounds; squares are never negative,
+    and so have a middle.
+    """
     first, second = quantum(left), quantum(right)
     most = first.reach * second.reach
     divisor = 2 ** max(0, most.bit_length() - PRODUCT_BITS)
@@ -172,10 +181,11 @@ SECONDS = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """``count`` bins of ``width`` steps each, the first of which begins with the step ``low``; a step is ``size``.
+    """``count`` bins of ``width`` steps each, the first of which begins with the step ``low``;
+    a step is ``size``.
 
-    Steps are whole numbers of days (since the year 1) for dates, of seconds for timestamps, and of the expression's
-    grid for numbers.
+    Steps are whole numbers of days (since the year 1) for dates, of seconds for timestamps, and of
+    the expression's grid for numbers.
     """
 
     axis: OneOf["number", "day", "second"]
@@ -192,7 +202,9 @@ class Bins:
 
     @property
     def coarse(self) -> Bins:
-        """At most `COARSE_BINS` bins of the same range, each of several of these if they are more."""
+        """At most `COARSE_BINS` bins of the same range,
+        each of several of these if they are more.
+        """
         return self.merged(-(-self.count // COARSE_BINS))
 
     def merged(self, bins: int) -> Bins:

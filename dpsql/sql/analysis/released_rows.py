@@ -1,4 +1,5 @@
-"""What a core reads of rows that were released before it, and what intervals of its cells then hold.
+"""What a core reads of rows that were released before it,
+and what intervals of its cells then hold.
 
 Proved in ``docs/proofs/ends.md``.
 """
@@ -18,8 +19,9 @@ from dpsql.sql.ir.relation import Filter, Join, Relation, Scan
 def known_after(core: Core) -> KnownNoise:
     """What is known at most of the noise of a core's aggregates, as numbers of SQL's answer.
 
-    Everything if the core reads no number or row that an earlier core released. If these choose whole groups alone, the
-    cells of each group are SQL's, but not what is made of several groups. Else nothing is known.
+    Everything if the core reads no number or row that an earlier core released. If these choose
+    whole groups alone, the cells of each group are SQL's, but not what is made of several groups.
+    Else nothing is known.
     """
     if not _reads_noise(core):
         return KnownNoise.FORM
@@ -34,7 +36,9 @@ def _reads_noise(core: Core) -> bool:
 
 
 def _shows_chosen_groups_alone(core: Core) -> bool:
-    """Whether no group is shown that released rows may have left out: its keys pass a threshold or are released."""
+    """Whether no group is shown that released rows may have left out:
+    its keys pass a threshold or are released.
+    """
     domain = core.domain
     return bool(core.keys) and (
         domain is None or any(isinstance(each, Scan) and each.noisy for each in domain.tables)
@@ -42,10 +46,12 @@ def _shows_chosen_groups_alone(core: Core) -> bool:
 
 
 def _without_choice_of_groups(core: Core) -> Core:
-    """The core without the conditions that keep or leave out whole groups, and without the released rows joined there.
+    """The core without the conditions that keep or leave out whole groups,
+    and without the released rows joined there.
 
-    Such conditions read what is the same in all rows of a group: keys, what is equal to them, and columns of the one
-    released row that has these values. The core stays as it is if anything else reads that row.
+    Such conditions read what is the same in all rows of a group: keys, what is equal to them, and
+    columns of the one released row that has these values. The core stays as it is if anything else
+    reads that row.
     """
     conditions = conditions_of(core.relation)
     same = {key for key in core.keys if isinstance(key, ColumnRef)}

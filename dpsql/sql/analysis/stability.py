@@ -1,7 +1,8 @@
 """How many rows and groups one unit may contribute to a relation, operator by operator.
 
-The claim (`docs/proofs/stability.md`; of groups, `docs/proofs/groups.md`): every row of an admitted relation has one
-unit, and a unit's rows are a function of its own rows and of public tables. Clipping enforces the limits on top of it.
+The claim (`docs/proofs/stability.md`; of groups, `docs/proofs/groups.md`): every row of an admitted
+relation has one unit, and a unit's rows are a function of its own rows and of public tables.
+Clipping enforces the limits on top of it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ from dpsql.sql.ir.relation import (
 
 
 def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
-    """What one unit may contribute to the relation in all; where ``averaged``, by the limits that averages have.
+    """What one unit may contribute to the relation in all; where ``averaged``,
+    by the limits that averages have.
 
     A private row counts as often as it meets public rows.
     """
@@ -52,19 +54,25 @@ def limits(relation: Relation, averaged: bool = False) -> ContributionLimits:
 
 
 def most_partners(relation: Relation) -> int:
-    """The most combinations of public rows that one private row meets in the relation's own joins."""
+    """The most combinations of public rows that one private row meets in the relation's own
+    joins.
+    """
     return prod(each.most for _, each in joined_partners(relation))
 
 
 def joined_partners(relation: Relation) -> list[tuple[Leaf, Partners]]:
-    """The public sources of the relation's own joins, where a private row meets several of their rows."""
+    """The public sources of the relation's own joins,
+    where a private row meets several of their rows.
+    """
     return [
         (source, source.partners) for source in sources(relation) if source.partners is not None
     ]
 
 
 def is_multiplied(relation: Relation) -> bool:
-    """Whether a private row may meet several public rows in the relation, or in a subquery whose rows it lists."""
+    """Whether a private row may meet several public rows in the relation,
+    or in a subquery whose rows it lists.
+    """
     return most_partners(relation) > 1 or any(
         is_multiplied(branch.relation)
         for source in sources(relation)
@@ -116,8 +124,9 @@ def _private_limits(relation: Relation, averaged: bool) -> ContributionLimits:
 def groups_by(relation: Relation, keys: list[Expression]) -> int | None:
     """How many groups one unit may touch when the relation is grouped by ``keys``.
 
-    Keys that are read from private tables alone give no more groups than those tables allow; any other key counts
-    with the whole relation, as often as a row meets public rows of the key's sources. Without keys there is one group.
+    Keys that are read from private tables alone give no more groups than those tables allow; any
+    other key counts with the whole relation, as often as a row meets public rows of the key's
+    sources. Without keys there is one group.
     """
     if not keys:
         return 1
@@ -156,7 +165,9 @@ def _groups_of_source(source: Leaf, keys: list[Expression]) -> int | None:
 def _listed_keys(
     compound: Compound, keys: list[Expression]
 ) -> list[tuple[Relation, list[Expression]]] | None:
-    """For each branch whose rows are there, its relation and what the keys stand for in it; None if these compute."""
+    """For each branch whose rows are there, its relation and what the keys stand for in it;
+    None if these compute.
+    """
     read = [
         key for key in keys if any(column.relation == compound.alias for column in columns(key))
     ]
@@ -172,7 +183,9 @@ def _listed_keys(
 
 
 def _partners_read(multiplied: Mapping[str, Partners], named: Iterable[str]) -> int:
-    """The most combinations of rows that one private row meets of these sources, and of those that lead to them."""
+    """The most combinations of rows that one private row meets of these sources,
+    and of those that lead to them.
+    """
     reached, waiting = set[str](), [alias for alias in named if alias in multiplied]
     while waiting:
         alias = waiting.pop()
@@ -200,8 +213,9 @@ def rows_per_group(
 ) -> int | None:
     """How many rows one unit may have in one group, when the relation is grouped by ``keys``.
 
-    A subquery per unit and further keys has one row in a group of these keys, and any number in a coarser one. A row
-    that meets several public rows stands in a group as often as these have its keys.
+    A subquery per unit and further keys has one row in a group of these keys, and any number in a
+    coarser one. A row that meets several public rows stands in a group as often as these have its
+    keys.
     """
     match relation:
         case Filter(child=child):
@@ -242,7 +256,9 @@ def partners_in_group(relation: Relation, keys: list[Expression]) -> int:
 
 
 def _partner_is_one(join: Join) -> bool:
-    """Whether a left row has one partner at most: a grouped subquery on the right, all of whose keys are equated."""
+    """Whether a left row has one partner at most: a grouped subquery on the right,
+    all of whose keys are equated.
+    """
     match join.right:
         case PerUnit(alias=alias, keys=keys):
             equal = {
@@ -256,7 +272,9 @@ def _partner_is_one(join: Join) -> bool:
 
 
 def _is_partner_once(join: Join) -> bool:
-    """Whether a row of the right side is the partner of one left row at most: the one whose key it references."""
+    """Whether a row of the right side is the partner of one left row at most:
+    the one whose key it references.
+    """
     scans = {source.alias: source for source in sources(join.left) if isinstance(source, Scan)}
     return any(
         key.relation in scans
@@ -269,7 +287,9 @@ def _is_partner_once(join: Join) -> bool:
 
 
 def _stands_once(relation: Relation, alias: str) -> bool:
-    """Whether each row of the source is in one row of the relation at most; False where that is not known."""
+    """Whether each row of the source is in one row of the relation at most;
+    False where that is not known.
+    """
     match relation:
         case Filter(child=child):
             return _stands_once(child, alias)
@@ -295,7 +315,9 @@ def _equal(condition: Expression | None) -> Iterator[tuple[ColumnRef, ColumnRef]
 
 
 def _multiplies(relation: Relation) -> bool:
-    """Whether one row of the rest of a join may meet several of this relation's rows of its own unit."""
+    """Whether one row of the rest of a join may meet several of this relation's rows of its own
+    unit.
+    """
     return any(
         unit_of(source) is not None and getattr(source, "multiplies", True)
         for source in sources(relation)
@@ -316,7 +338,9 @@ def sources(relation: Relation) -> list[Leaf]:
 
 
 def sources_of_every_row(relation: Relation) -> list[Leaf]:
-    """The tables and grouped subqueries that no row lacks: none of the side that an outer join may leave out."""
+    """The tables and grouped subqueries that no row lacks:
+    none of the side that an outer join may leave out.
+    """
     match relation:
         case Scan() | PerUnit() | Groups() | Compound() | Constants():
             return [relation]
@@ -331,7 +355,9 @@ def sources_of_every_row(relation: Relation) -> list[Leaf]:
 
 
 def conditions_of(relation: Relation) -> list[Expression]:
-    """The conditions that every row fulfils: those of filters and inner joins, not of outer joins."""
+    """The conditions that every row fulfils: those of filters and inner joins,
+    not of outer joins.
+    """
     match relation:
         case Filter(child=child, condition=condition):
             return [*conjuncts(condition), *conditions_of(child)]

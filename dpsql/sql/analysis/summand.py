@@ -1,4 +1,7 @@
-"""What may be added up: numbers between finite bounds, and no others. ``docs/proofs/stability.md``."""
+"""What may be added up: numbers between finite bounds, and no others.
+
+``docs/proofs/stability.md``.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,8 @@ from dpsql.sql.analysis.bounds import bounds, is_bounded
 from dpsql.sql.ir.expression import BOOLEAN, Call, Case, ColumnRef, Expression, Literal, columns
 from dpsql.sql.ir.refusal import refuse
 
-#: No value that is added may be larger: then neither noise nor intervals leave the range of a double.
+#: No value that is added may be larger:
+#: then neither noise nor intervals leave the range of a #: double.
 LARGEST_SUMMAND = 10**100
 #: What the columns of subqueries are called inside: no name that anybody wrote.
 _GENERATED = re.compile(r"[ackv]\d+")
@@ -30,7 +34,9 @@ def as_number(argument: Expression, name: str, node: exp.Expr) -> Expression:
 
 
 def summand(argument: Expression, name: str, node: exp.Expr) -> Expression:
-    """The expression whose values are added; refused unless it is a number between finite bounds."""
+    """The expression whose values are added;
+    refused unless it is a number between finite bounds.
+    """
     argument = as_number(argument, name, node)
     if not is_bounded(argument):
         missing = without_bounds(argument, node)

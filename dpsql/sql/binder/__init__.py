@@ -1,1 +1,3 @@
-"""Names → schema, and the cut of a statement into what is measured and what is left over released rows."""
+"""Names → schema, and the cut of a statement into what is measured and what is left over released
+rows.
+"""

@@ -1,4 +1,6 @@
-"""Binds a statement: resolves its names, cuts it into cores and post-processing, and bounds the work of each core."""
+"""Binds a statement: resolves its names, cuts it into cores and post-processing,
+and bounds the work of each core.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +37,16 @@ from dpsql.sql.postprocess.hidden_groups import with_hidden_groups
 
 @dataclass(frozen=True)
 class Query:
-    """A statement cut in two: the cores, in order, and the post-processing that reads their released tables.
+    """A statement cut in two: the cores, in order,
+    and the post-processing that reads their released tables.
 
-    ``public`` names the public tables that post-processing reads. ``postprocessing`` is a sqlglot tree over
-    ``released.core<i>`` and ``public.<table>`` alone. ``cubes`` are put together from cores, as ``released.cube<i>``.
-    ``derived`` are the tables that cores read of what earlier cores released. A ``probe`` has no row whatever is
-    released. ``notices`` tell of an answer that is another than the words ask for, and of numbers that are shown
-    because they are large. ``evident`` tells which groups need evidence of their rows. ``debiased``
-    tells that numbers of collected columns are among the result, whose intervals are those that it shows itself.
+    ``public`` names the public tables that post-processing reads. ``postprocessing`` is a sqlglot
+    tree over ``released.core<i>`` and ``public.<table>`` alone. ``cubes`` are put together from
+    cores, as ``released.cube<i>``. ``derived`` are the tables that cores read of what earlier cores
+    released. A ``probe`` has no row whatever is released. ``notices`` tell of an answer that is
+    another than the words ask for, and of numbers that are shown because they are large.
+    ``evident`` tells which groups need evidence of their rows. ``debiased`` tells that numbers of
+    collected columns are among the result, whose intervals are those that it shows itself.
     """
 
     cores: tuple[Core, ...]
@@ -62,7 +66,9 @@ class Query:
         return None if self.options is None else self.options.epsilon
 
     def without_postprocessing(self) -> Query:
-        """A copy without the tree of post-processing, which a plan at another price does not need."""
+        """A copy without the tree of post-processing,
+        which a plan at another price does not need.
+        """
         return replace(self, postprocessing=exp.Select())
 
 
@@ -75,13 +81,15 @@ def bind(
     empty_groups: EmptyGroups = "auto",
     fanout: Fanout = NO_SIZES,
 ) -> Query:
-    """Bind the statement: resolve every name against the schema, and cut it into cores and post-processing.
+    """Bind the statement: resolve every name against the schema,
+    and cut it into cores and post-processing.
 
     Args:
         statement: What was parsed.
         schema: What the owner declares.
         parameters: A value for each parameter of the statement.
-        describe: Tells the columns of a query over released and public tables, without reading a row.
+        describe: Tells the columns of a query over released and public tables,
+            without reading a row.
         frontend_options: What the front end chooses where SQL leaves it open.
         empty_groups: Which groups without rows are shown.
         fanout: Tells the sizes of public tables and the values of their columns.

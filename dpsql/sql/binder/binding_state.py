@@ -1,7 +1,8 @@
-"""The binding of one statement: what it has found so far, and how it reads the queries inside the statement.
+"""The binding of one statement: what it has found so far,
+and how it reads the queries inside the statement.
 
-A front end may choose what SQL leaves open. The grammar of SQL is recursive, so each reader of a clause may meet a
-query. It hands the query to the binding.
+A front end may choose what SQL leaves open. The grammar of SQL is recursive, so each reader of a
+clause may meet a query. It hands the query to the binding.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ T = TypeVar("T")
 class FrontendOptions:
     """How statements of a session are read; nothing here changes what may be released.
 
-    ``raw_select`` says what a SELECT of single rows gives: an error; no rows where it has LIMIT 1, by which tools learn
-    columns (``probe``); or always no rows (``empty``).
-    ``declared_ranges`` answers MIN and MAX of whole columns by their declared bounds, as tools ask for the ends of a
+    ``raw_select`` says what a SELECT of single rows gives: an error; no rows where it has LIMIT 1,
+    by which tools learn columns (``probe``); or always no rows (``empty``). ``declared_ranges``
+    answers MIN and MAX of whole columns by their declared bounds, as tools ask for the ends of a
     filter: that costs nothing and is what the schema says, not what the data hold.
     """
 
@@ -50,7 +51,9 @@ MAX_SOURCES: Final = 24
 
 
 class Binding(ABC):
-    """Hands out aliases, and collects cores, cubes, public tables and notices in the order of their discovery."""
+    """Hands out aliases, and collects cores, cubes,
+    public tables and notices in the order of their discovery.
+    """
 
     def __init__(
         self,
@@ -69,13 +72,14 @@ class Binding(ABC):
         self.unread = False
         self._aliases = 0
 
-    # -- the queries inside a statement ----------------------------------------------------------------------------
+    # -- the queries inside a statement ------------------------------------------------------------
 
     @abstractmethod
     def released(self, query: exp.Expr, ctes: Ctes, outside: Outside | None = None) -> exp.Query:
         """The query as SQL over released and public tables; raw private rows are refused.
 
-        ``outside`` rewrites names of the query around this one, where it stands in an expression of post-processing.
+        ``outside`` rewrites names of the query around this one,
+        where it stands in an expression of post-processing.
         """
 
     @abstractmethod
@@ -88,11 +92,15 @@ class Binding(ABC):
 
     @abstractmethod
     def derived(self, query: exp.Expr, ctes: Ctes) -> BoundRelation:
-        """The rows of a query over released and public tables, as a public relation that the sandbox makes."""
+        """The rows of a query over released and public tables,
+        as a public relation that the sandbox makes.
+        """
 
     @abstractmethod
     def derived_from(self, tree: exp.Query, at: exp.Expr) -> BoundRelation:
-        """The rows of post-processing's own query, as such a relation; ``at`` is what they are needed for."""
+        """The rows of post-processing's own query, as such a relation;
+        ``at`` is what they are needed for.
+        """
 
     @abstractmethod
     def is_released(self, query: exp.Query, ctes: Ctes, outer: Scope | None) -> bool:
@@ -108,7 +116,8 @@ class Binding(ABC):
 
     @contextmanager
     def without_rows(self, unread: bool) -> Iterator[None]:
-        """Bind queries whose rows nothing reads if ``unread``, as a condition around them is never true.
+        """Bind queries whose rows nothing reads if ``unread``,
+        as a condition around them is never true.
 
         They release nothing, and have their columns alone.
         """
@@ -118,7 +127,7 @@ class Binding(ABC):
         finally:
             self.unread = before
 
-    # -- what was found --------------------------------------------------------------------------------------------
+    # -- what was found ----------------------------------------------------------------------------
 
     def alias(self) -> str:
         """A fresh name for a relation."""
@@ -135,7 +144,9 @@ class Binding(ABC):
         self._aliases = aliases
 
     def attempt(self, action: Callable[[], T | None]) -> T | None:
-        """What the action gives; if it gives nothing or refuses, all that it has found is forgotten."""
+        """What the action gives; if it gives nothing or refuses,
+        all that it has found is forgotten.
+        """
         aliases, cores, cubes, notices = (
             self._aliases,
             list(self.cores),
@@ -157,7 +168,9 @@ class Binding(ABC):
         return self.cores.index(core)
 
     def cube(self, cube: Cube) -> int:
-        """The number of the cube among those of the statement; an equal cube is put together once."""
+        """The number of the cube among those of the statement;
+        an equal cube is put together once.
+        """
         if cube not in self.cubes:
             self.cubes.append(cube)
         return self.cubes.index(cube)

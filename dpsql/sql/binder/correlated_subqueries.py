@@ -1,4 +1,5 @@
-"""Correlated subqueries that are one aggregate: they become groups, one for each value that the outer row is tied to.
+"""Correlated subqueries that are one aggregate: they become groups,
+one for each value that the outer row is tied to.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -23,10 +24,11 @@ TIED, VALUE = "tied ", "value"
 
 @dataclass(frozen=True)
 class Correlated:
-    """A correlated subquery as a grouped one: a group for each value of ``inner`` in ``inner`` = ``outer``.
+    """A correlated subquery as a grouped one:
+    a group for each value of ``inner`` in ``inner`` = ``outer``.
 
-    ``grouped`` has the columns ``tied 0``, ``tied 1`` and so on, then ``value``. ``empty`` is what the subquery gives
-    where it has no rows; None where that is NULL.
+    ``grouped`` has the columns ``tied 0``, ``tied 1`` and so on, then ``value``. ``empty`` is what
+    the subquery gives where it has no rows; None where that is NULL.
     """
 
     grouped: exp.Select
@@ -35,7 +37,9 @@ class Correlated:
 
 
 def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
-    """Rewrite the subquery, whose own FROM is in scope, as groups; None where it names no column outside."""
+    """Rewrite the subquery, whose own FROM is in scope, as groups;
+    None where it names no column outside.
+    """
     named = _by_alias(select)
     if all(_is_own(column, scope) or id(column) in named for column in _columns(select)):
         return None
@@ -74,7 +78,9 @@ def correlated(select: exp.Select, scope: Scope) -> Correlated | None:
 
 
 def _columns(node: exp.Expr) -> list[exp.Column]:
-    """The columns that the node itself names, outside of subqueries that have names of their own."""
+    """The columns that the node itself names,
+    outside of subqueries that have names of their own.
+    """
     if isinstance(node, exp.Column):
         return [] if isinstance(node.this, exp.Star) else [node]
     inside = [
@@ -86,7 +92,9 @@ def _columns(node: exp.Expr) -> list[exp.Column]:
 
 
 def _by_alias(select: exp.Select) -> set[int]:
-    """The columns behind WHERE that are aliases of the SELECT list, by identity: ``COUNT(*) AS n … ORDER BY n``."""
+    """The columns behind WHERE that are aliases of the SELECT list, by identity:
+    ``COUNT(*) AS n … ORDER BY n``.
+    """
     aliases = {fold(item.alias) for item in select.expressions if isinstance(item, exp.Alias)}
     clauses = [select.args.get(name) for name in ("group", "having", "qualify", "order")]
     found = [column for clause in clauses if clause is not None for column in _columns(clause)]
@@ -111,7 +119,9 @@ def _conjuncts(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _sides(condition: exp.Expr, scope: Scope) -> tuple[exp.Expr, exp.Expr]:
-    """The side of an equality that names the subquery's own columns, and the one that names those outside."""
+    """The side of an equality that names the subquery's own columns,
+    and the one that names those outside.
+    """
     if isinstance(condition, exp.EQ) and condition.find(exp.Query) is None:
         for inner, outer in (
             (condition.this, condition.expression),

@@ -15,7 +15,8 @@ from dpsql.sql.analysis.grouping_levels import Cube, GroupingSet, KeyPlaces
 from dpsql.sql.binder.aggregates.aggregate import is_grouped
 from dpsql.sql.ir.core import Core, KeyDomain
 
-#: Groups without rows: shown where their keys are listed, all shown (as far as keys are public), or none shown.
+#: Groups without rows: shown where their keys are listed, all shown (as far as keys are public),
+#: or #: none shown.
 EmptyGroups: TypeAlias = Literal["auto", "show", "hide"]
 
 
@@ -27,13 +28,15 @@ NullPlaces: TypeAlias = tuple[int, ...] | None
 class Evident:
     """Which groups need evidence that they have rows before they are shown.
 
-    Of each core in ``cores`` only groups with evidence are read. Of a core in ``released`` no other group is released
-    either, since no part of the statement shows one. ``levels`` holds, for each cube, the grouping sets whose groups
-    need evidence. ``counted`` are the cores that measure a count for this alone, and ``asked`` all cores whose counts
-    are read. Of a core in ``nulls``, and of a set with places of keys, only those groups need evidence in which one of
-    the keys at these places is NULL. Later stages read the cores in ``complete`` with the groups that are not shown,
-    and those in ``partial``, somewhere at least, without them. Of the latter ``totals`` are those that numbers of many
-    rows are made of, and ``combined`` also those of which a few neighbouring rows make one.
+    Of each core in ``cores`` only groups with evidence are read. Of a core in ``released`` no other
+    group is released either, since no part of the statement shows one. ``levels`` holds, for each
+    cube, the grouping sets whose groups need evidence. ``counted`` are the cores that measure a
+    count for this alone, and ``asked`` all cores whose counts are read. Of a core in ``nulls``, and
+    of a set with places of keys, only those groups need evidence in which one of the keys at these
+    places is NULL. Later stages read the cores in ``complete`` with the groups that are not shown,
+    and those in ``partial``, somewhere at least, without them. Of the latter ``totals`` are those
+    that numbers of many rows are made of, and ``combined`` also those of which a few neighbouring
+    rows make one.
     """
 
     cores: frozenset[int] = frozenset()
@@ -55,7 +58,9 @@ NOTHING_EVIDENT = Evident()
 def evident(
     cores: Sequence[Core], cubes: Sequence[Cube], plain: frozenset[str], choice: EmptyGroups
 ) -> Evident:
-    """The groups that need evidence; the tables that are ``plain`` are only read row by row (`passed_on`)."""
+    """The groups that need evidence; the tables that are ``plain`` are only read row by row
+    (`passed_on`).
+    """
     if choice == "show":
         return Evident(levels=((),) * len(cubes))
 
@@ -139,9 +144,11 @@ def _domain(level: GroupingSet, cube: Cube, cores: Sequence[Core]) -> KeyDomain 
 
 
 def passed_on(postprocessing: exp.Query, read_again: frozenset[str]) -> frozenset[str]:
-    """The released tables of which each row is passed on: through subqueries, WHERE, ORDER BY, LIMIT and UNION.
+    """The released tables of which each row is passed on: through subqueries, WHERE,
+    ORDER BY, LIMIT and UNION.
 
-    No row of the result is made of several of theirs. ``read_again`` are those that a later stage reads.
+    No row of the result is made of several of theirs. ``read_again`` are those that a later stage
+    reads.
 
     >>> import sqlglot
     >>> def of(text): return sorted(passed_on(sqlglot.parse_one(text), frozenset()))

@@ -1,4 +1,5 @@
-"""Subqueries inside expressions: EXISTS, IN, ANY, ALL and single values, over public rows or rows of the same unit.
+"""Subqueries inside expressions: EXISTS, IN, ANY, ALL and single values,
+over public rows or rows of the same unit.
 
 Proved in ``docs/proofs/subquery.md``.
 """
@@ -53,7 +54,9 @@ _TRUE, _FALSE, _UNKNOWN = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Liter
 
 
 class Subqueries:
-    """Reads the subqueries in the expressions of one SELECT; one that stands there twice is read once."""
+    """Reads the subqueries in the expressions of one SELECT;
+    one that stands there twice is read once.
+    """
 
     def __init__(self, binding: Binding, source_from: From, ctes: Ctes) -> None:
         self._binding, self._from, self._ctes = binding, source_from, ctes
@@ -85,14 +88,16 @@ class Subqueries:
             case _:
                 return self.value(query)
 
-    # -- EXISTS, ANY -----------------------------------------------------------------------------------------------
+    # -- EXISTS, ANY -------------------------------------------------------------------------------
 
     def _exists(self, query: exp.Expr) -> Expression:
         source = self._source(_rows_that_matter(query))
         return self._has_rows(source.relation, [], query)
 
     def _any(self, function: str, node: exp.Expr, query: exp.Expr) -> Expression:
-        """Whether the comparison holds for some row; unknown where it holds for none and is unknown for some."""
+        """Whether the comparison holds for some row;
+        unknown where it holds for none and is unknown for some.
+        """
         values = [self._from.reader().read(each) for each in _row_of(node)]
         source = self._source(_without(query, "order", "distinct"))
         options = list(source.columns.values())
@@ -130,7 +135,9 @@ class Subqueries:
         options: list[Expression],
         pairs: list[Expression],
     ) -> list[tuple[Expression, Expression]]:
-        """The conditions under which a comparison that holds for no row is unknown, and not false."""
+        """The conditions under which a comparison that holds for no row is unknown,
+        and not false.
+        """
         conditions: list[Expression] = []
         if not self._is_admitted(
             relation
@@ -186,10 +193,12 @@ class Subqueries:
     def _source(self, query: exp.Expr) -> BoundRelation:
         return self._binding.rows(query, self._ctes, self._from.scope)
 
-    # -- a single value --------------------------------------------------------------------------------------------
+    # -- a single value ----------------------------------------------------------------------------
 
     def value(self, query: exp.Expr) -> Expression:
-        """The value of a scalar subquery: an aggregate without groups, or the column of at most one row."""
+        """The value of a scalar subquery: an aggregate without groups,
+        or the column of at most one row.
+        """
         select, ctes = without_ctes(query, self._ctes)
         if not isinstance(select, exp.Select) or len(select.expressions) != 1:
             refuse("E_SUBQ", "a subquery that stands for a value is a SELECT of one column", query)
@@ -243,7 +252,9 @@ class Subqueries:
         return Reader(ungrouped, self._from.parameters, known).read(select.expressions[0].unalias())
 
     def _earlier(self, select: exp.Select, ctes: Ctes, inner: From) -> Expression:
-        """An aggregate over several units, which an earlier core releases; NULL where it does not release the group."""
+        """An aggregate over several units, which an earlier core releases;
+        NULL where it does not release the group.
+        """
         tied = correlated(select, inner.scope)
         source = self._binding.derived(select if tied is None else tied.grouped, ctes)
         *keys, value = source.columns.values()
@@ -348,7 +359,9 @@ def _without(query: exp.Expr, *parts: str) -> exp.Expr:
 
 
 def _rows_that_matter(query: exp.Expr) -> exp.Expr:
-    """The query without what EXISTS does not depend on: ORDER BY, DISTINCT, its columns, and a LIMIT of 1 or more."""
+    """The query without what EXISTS does not depend on: ORDER BY, DISTINCT, its columns,
+    and a LIMIT of 1 or more.
+    """
     query = _without(query, "order", "distinct")
     if not isinstance(query, exp.Select) or is_grouped(query):
         return query

@@ -67,9 +67,11 @@ def has_sets(select: exp.Select) -> bool:
 
 
 def grouping_sets(select: exp.Select, source_from: From) -> list[Keys]:
-    """The sets of expressions to group by, in which ordinals and aliases are replaced by what they stand for.
+    """The sets of expressions to group by,
+    in which ordinals and aliases are replaced by what they stand for.
 
-    A plain GROUP BY is one set. Of several parts, such as two ROLLUPs, every combination is one set.
+    A plain GROUP BY is one set. Of several parts, such as two ROLLUPs,
+    every combination is one set.
     """
     group = select.args.get("group")
     if group is None:
@@ -160,7 +162,9 @@ class _SelectItems:
 
 
 def is_plain_distinct(select: exp.Select) -> bool:
-    """Whether the SELECT asks for the distinct values of expressions: those are keys, which may be released."""
+    """Whether the SELECT asks for the distinct values of expressions: those are keys,
+    which may be released.
+    """
     distinct = select.args.get("distinct")
     return distinct is not None and not distinct.args.get("on") and not select.find(exp.Star)
 
@@ -178,10 +182,11 @@ def cube(
     binding: Binding,
     keeps: bool = False,
 ) -> int:
-    """Bind the cores of the grouping sets, each set once; returns the number of the cube in the statement.
+    """Bind the cores of the grouping sets, each set once;
+    returns the number of the cube in the statement.
 
-    All of them measure the same rows: those with a key of the domain of all keys together, if there is one. ``keeps``
-    tells that an outer join keeps the public rows that the keys are read from.
+    All of them measure the same rows: those with a key of the domain of all keys together, if there
+    is one. ``keeps`` tells that an outer join keeps the public rows that the keys are read from.
     """
     asked = tuple(aggregates) or (Aggregate(COUNT, None, None),)
     different = list(dict.fromkeys(sets))

@@ -1,4 +1,5 @@
-"""Subqueries that group by the unit: one row per unit (and further keys), made of that unit's own rows.
+"""Subqueries that group by the unit: one row per unit (and further keys),
+made of that unit's own rows.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -56,7 +57,9 @@ NULLS_LEFT_OUT = (
 def per_unit(
     select: exp.Select, keys: list[exp.Expr], source_from: From, binding: Binding
 ) -> BoundRelation:
-    """The grouped subquery as a relation in which each row has one unit, and what its output columns mean."""
+    """The grouped subquery as a relation in which each row has one unit,
+    and what its output columns mean.
+    """
     only(
         select, "expressions", "from_", "joins", "where", "group", "having", "order", code="E_STMT"
     )
@@ -169,7 +172,9 @@ class Grouping:
         return self._column(name, expression.type, bounds(expression), is_nullable(expression))
 
     def _repeated(self, node: exp.Expr) -> Expression | None:
-        """The aggregate of what is the same in all rows of a group, as this value; None of any other aggregate."""
+        """The aggregate of what is the same in all rows of a group, as this value;
+        None of any other aggregate.
+        """
         repeated = repeated_value(node)
         if repeated is None or repeated.type != "argument" or has_aggregate(repeated.argument):
             return None
@@ -204,7 +209,9 @@ def _identifying(keys: list[Expression]) -> list[ColumnRef]:
 
 
 def _may_lack_unit(relation: Relation, keys: list[Expression]) -> bool:
-    """Whether all keys that identify a row's unit may be NULL: no condition compares one, or asks for a value."""
+    """Whether all keys that identify a row's unit may be NULL: no condition compares one,
+    or asks for a value.
+    """
     required = set[Expression]()
     for condition in conditions_of(relation):
         match condition:
@@ -218,8 +225,9 @@ def _may_lack_unit(relation: Relation, keys: list[Expression]) -> bool:
 
 
 def _one_unit(keys: list[Expression]) -> Expression:
-    """True in rows whose group has rows of one unit: some key that identifies it is there. Without, SQL has one group
-    of the rows of many units."""
+    """True in rows whose group has rows of one unit: some key that identifies it is there.
+
+    Without, SQL has one group of the rows of many units."""
     nulls: list[Expression] = [Call("is null", (key,), BOOLEAN) for key in _identifying(keys)]
     lacks = nulls[0] if len(nulls) == 1 else Call("and", tuple(nulls), BOOLEAN)
     return Call("not", (lacks,), BOOLEAN)
@@ -238,7 +246,9 @@ def _rows_in_group(relation: Relation, keys: list[Expression], sizes: Fanout) ->
 
 
 def unit_aggregate(node: exp.Expr, reader: Reader) -> UnitAggregate:
-    """What an aggregate over rows of one unit computes; refused where it may depend on their order."""
+    """What an aggregate over rows of one unit computes;
+    refused where it may depend on their order.
+    """
     found = statistic(node, reader)
     if found is not None:
         return _of_one_unit(found, node)
@@ -284,7 +294,9 @@ def require_own_columns(relation: Relation, aggregate: UnitAggregate, node: exp.
 
 
 def _sum_type(argument: SqlType) -> SqlType:
-    """The type of a sum; for decimals it has the most digits, and as many behind the point as its values."""
+    """The type of a sum; for decimals it has the most digits,
+    and as many behind the point as its values.
+    """
     return SqlType("decimal", 38, argument.scale) if argument.kind == "decimal" else argument
 
 
@@ -313,7 +325,9 @@ def meaning(aggregate: UnitAggregate, rows: int | None) -> tuple[SqlType, Interv
 
 
 def _spread(dispersion: Dispersion, values: Interval) -> Interval:
-    """Values between two ends 2A apart have a variance of at most A², and a sample variance of at most 2A²."""
+    """Values between two ends 2A apart have a variance of at most A²,
+    and a sample variance of at most 2A².
+    """
     assert values.low is not None and values.high is not None
     reach = (values.high - values.low) / 2
     if dispersion.is_deviation:

@@ -1,4 +1,5 @@
-"""One private SELECT with groups, cut in two: a core that is measured, and SQL over its released rows.
+"""One private SELECT with groups, cut in two: a core that is measured,
+and SQL over its released rows.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -70,7 +71,9 @@ def released_select(
 
 
 class _Cut:
-    """Cuts one grouped SELECT: collects aggregates for the core, and writes the SELECT over what the core releases."""
+    """Cuts one grouped SELECT: collects aggregates for the core,
+    and writes the SELECT over what the core releases.
+    """
 
     def __init__(self, select: exp.Select, source_from: From, binding: Binding, ctes: Ctes) -> None:
         self._select, self._binding, self._ctes = select, binding, ctes
@@ -121,7 +124,9 @@ class _Cut:
         return tuple(keys)
 
     def over_released(self) -> exp.Select:
-        """The SELECT over released rows; the core is made last, once all of its aggregates are known."""
+        """The SELECT over released rows; the core is made last,
+        once all of its aggregates are known.
+        """
         select = self._select
         outer = exp.Select(expressions=[self._item(item) for item in select.expressions])
         self._earlier = {}
@@ -141,7 +146,9 @@ class _Cut:
         return outer
 
     def _source(self) -> tuple[str, exp.Expr]:
-        """The name and the table that the SELECT reads: a released one, or a list where only keys are asked for."""
+        """The name and the table that the SELECT reads: a released one,
+        or a list where only keys are asked for.
+        """
         for preserved in self._preserved:
             preserved.require_unseen(self._keys, self._aggregates)
         if not self._is_measured:
@@ -165,7 +172,9 @@ class _Cut:
         return name, released_sql.released_table(name)
 
     def _of_no_rows(self) -> tuple[str, exp.Expr]:
-        """What is released where the relation has no row, or no group is shown; nothing is measured for it."""
+        """What is released where the relation has no row, or no group is shown;
+        nothing is measured for it.
+        """
         unit = unit_of(self._relation)
         assert unit is not None
         core = Core(self._relation, unit, self._keys, tuple(self._aggregates), None)
@@ -184,7 +193,9 @@ class _Cut:
         return exp.alias_(released, name, quoted=True)
 
     def _own_name(self, item: exp.Expr) -> str | None:
-        """The schema's spelling of a column of a table, as DuckDB names it whatever case the statement has."""
+        """The schema's spelling of a column of a table,
+        as DuckDB names it whatever case the statement has.
+        """
         if not isinstance(item, exp.Column) or not self._scope.has_column(item.name):
             return None
         column = self._scope.resolve(item)
@@ -207,7 +218,9 @@ class _Cut:
         return node.copy().transform(replaced)
 
     def _released(self, node: exp.Expr) -> exp.Expr:
-        """The node over released columns: keys and aggregates replaced, subqueries cut in their turn."""
+        """The node over released columns: keys and aggregates replaced,
+        subqueries cut in their turn.
+        """
         if is_aggregate(node) and not _is_window_function(node):
             return self._measured(node)
         key = self._key(node)

@@ -1,4 +1,5 @@
-"""Moves conditions on keys into the core that they are about, so that keys which nobody reads are not released.
+"""Moves conditions on keys into the core that they are about,
+so that keys which nobody reads are not released.
 
 Proved in ``docs/proofs/domain.md``.
 """
@@ -22,8 +23,8 @@ from dpsql.sql.ir.core import Core
 from dpsql.sql.ir.expression import BOOLEAN, Call, Expression, conjunction, subqueries
 from dpsql.sql.ir.relation import Filter
 
-#: What a condition that is moved may be made of: comparisons of keys with constants, which fail on no value, and are
-#: not true of NULL.
+#: What a condition that is moved may be made of: comparisons of keys with constants, which fail on
+#: no value, and are not true of NULL.
 _CONDITIONS = (
     exp.And,
     exp.Or,
@@ -50,7 +51,8 @@ def push_key_conditions(
     schema: Schema,
     sizes: Fanout,
 ) -> tuple[Core, ...]:
-    """Filter each core by the conditions on its keys that stand around every use of it in post-processing.
+    """Filter each core by the conditions on its keys that stand around every use of it in
+    post-processing.
 
     A core stays as it is where a later core or a cube reads it, or where some use has no condition.
     """
@@ -87,7 +89,9 @@ def _with_condition(core: Core, uses: Sequence[Expression], sizes: Fanout) -> Co
 
 
 def _read(core: Core, conditions: Sequence[exp.Expr]) -> Expression | None:
-    """The conditions over keys alone, read as conditions of the core's rows; None where there is none."""
+    """The conditions over keys alone, read as conditions of the core's rows;
+    None where there is none.
+    """
     reader = Reader(lambda column: core.keys[int(column.name.removeprefix("k"))])
     known = []
     for condition in conditions:
@@ -126,7 +130,8 @@ def _key(column: exp.Column, core: Core) -> Expression | None:
 
 
 def demanded(use: exp.Table, schema: Schema) -> list[exp.Expr]:
-    """Conditions over the columns of a released table that hold of each of its rows which the statement reads.
+    """Conditions over the columns of a released table that hold of each of its rows which the
+    statement reads.
 
     >>> from dpsql.sql.emit.syntax import STATEMENT
     >>> def of(sql):
@@ -154,7 +159,9 @@ def demanded(use: exp.Table, schema: Schema) -> list[exp.Expr]:
 
 
 def _conditions(select: exp.Select, place: int, schema: Schema) -> list[exp.Expr]:
-    """Conditions that hold of each row of one source of the SELECT which the statement reads, over its columns."""
+    """Conditions that hold of each row of one source of the SELECT which the statement reads,
+    over its columns.
+    """
     joins = select.args.get("joins") or []
     if select.args.get("with_") is not None or not all(map(_is_plain, joins)):
         return []
@@ -200,7 +207,9 @@ def _names_only(condition: exp.Expr, select: exp.Select, place: int, schema: Sch
 
 
 def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
-    """The conditions of the outer query on rows of the SELECT, written over the sources of the SELECT."""
+    """The conditions of the outer query on rows of the SELECT,
+    written over the sources of the SELECT.
+    """
     around = select.parent
     outer = (
         None
@@ -223,7 +232,9 @@ def _from_outside(select: exp.Select, schema: Schema) -> list[exp.Expr]:
 
 
 def _passes_conditions(select: exp.Select) -> bool:
-    """Whether an outer condition may be tested before the SELECT, as each output row depends on its own rows alone."""
+    """Whether an outer condition may be tested before the SELECT,
+    as each output row depends on its own rows alone.
+    """
     distinct, group = select.args.get("distinct"), select.args.get("group")
     if any(select.args.get(part) is not None for part in ("limit", "offset", "qualify", "with_")):
         return False
@@ -249,7 +260,9 @@ def _aggregates(select: exp.Select) -> bool:
 
 
 def _grouping(select: exp.Select) -> list[exp.Expr] | None:
-    """The expressions that the SELECT groups by, None where it does not group; ordinals stand for no expression."""
+    """The expressions that the SELECT groups by, None where it does not group;
+    ordinals stand for no expression.
+    """
     group = select.args.get("group")
     return (
         None
@@ -259,7 +272,9 @@ def _grouping(select: exp.Select) -> list[exp.Expr] | None:
 
 
 def _may_stand_for(output: exp.Expr, grouped: Sequence[exp.Expr] | None) -> bool:
-    """Whether a condition on the output is one on each row behind it: a column, and a key where there are groups."""
+    """Whether a condition on the output is one on each row behind it: a column,
+    and a key where there are groups.
+    """
     return isinstance(output, exp.Column) and (grouped is None or output in grouped)
 
 

@@ -1,4 +1,5 @@
-"""The sources of a SELECT and the columns of a query, as far as they are known from its text and the schema.
+"""The sources of a SELECT and the columns of a query,
+as far as they are known from its text and the schema.
 
 Proved in ``docs/proofs/domain.md``.
 """
@@ -11,7 +12,8 @@ from sqlglot import exp
 
 from dpsql.schema import Schema, fold
 
-#: The columns of a query: what each stands for in the FROM clause of its SELECT; None where a name has two meanings.
+#: The columns of a query: what each stands for in the FROM clause of its SELECT;
+#: None where a name #: has two meanings.
 OutputColumns: TypeAlias = "dict[str, exp.Expr | None]"
 
 
@@ -66,7 +68,9 @@ def output_columns(select: exp.Select, schema: Schema) -> OutputColumns | None:
 
 
 def _item(item: exp.Expr, select: exp.Select, schema: Schema) -> list[tuple[str, exp.Expr]] | None:
-    """The columns that one item of a SELECT gives, a * among them; None where they are not known."""
+    """The columns that one item of a SELECT gives, a * among them;
+    None where they are not known.
+    """
     star = item.this if isinstance(item, exp.Column) else item
     if not isinstance(star, exp.Star):
         return [(fold(item.alias_or_name), item.unalias())]

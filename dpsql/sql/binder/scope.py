@@ -39,7 +39,9 @@ def _is_of(node: exp.Expr, database: str) -> bool:
 
 
 def require_known_schema(node: exp.Column | exp.Table) -> None:
-    """Refuse a name of another database, or with a schema that is none of the two that clients know."""
+    """Refuse a name of another database,
+    or with a schema that is none of the two that clients know.
+    """
     if node.args.get("catalog") or (
         node.args.get("db") and fold(node.args["db"].name) not in SCHEMAS
     ):
@@ -69,11 +71,12 @@ class VisibleSource:
 
 @dataclass
 class Scope:
-    """The sources of one SELECT, in order; ``merged`` are the columns that USING has made one, by name, and
-    the sources whose column each is.
+    """The sources of one SELECT, in order; ``merged`` are the columns that USING has made one, by
+    name, and the sources whose column each is.
 
-    ``outer`` is the scope around a subquery, whose columns can be seen where no own one has the name. ``aliases``
-    are the items of the SELECT list so far, which later items may name where no column has the name.
+    ``outer`` is the scope around a subquery, whose columns can be seen where no own one has the
+    name. ``aliases`` are the items of the SELECT list so far, which later items may name where no
+    column has the name.
     """
 
     sources: list[VisibleSource] = field(default_factory=list)
@@ -120,7 +123,9 @@ class Scope:
         return self.shared(name, node)
 
     def shared(self, name: str, node: exp.Expr) -> Expression:
-        """The column of that name that USING has made one; refused where some source has another."""
+        """The column of that name that USING has made one;
+        refused where some source has another.
+        """
         expression, names = self.merged.get(name, (None, frozenset()))
         if expression is None or any(
             name in each.columns and each.name not in names for each in self.sources
@@ -167,7 +172,8 @@ def _quoted(name: str) -> str:
 
 #: What a name of the query around a subquery is in the sandbox.
 Outside: TypeAlias = Callable[[exp.Expr], exp.Expr]
-#: The common table expressions in scope: a name, its query, the names that query itself could see, its columns.
+#: The common table expressions in scope: a name, its query,
+#: the names that query itself could see, #: its columns.
 Ctes: TypeAlias = "Mapping[str, Cte]"
 
 

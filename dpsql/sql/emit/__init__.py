@@ -1,4 +1,6 @@
-"""Core → SQL of one engine dialect: unit joins, contribution bounding, quantisation, key domains."""
+"""Core → SQL of one engine dialect: unit joins, contribution bounding, quantisation,
+key domains.
+"""
 
 from dpsql.sql.emit.dialect import Dialect
 from dpsql.sql.emit.measurement.core import core_sql

@@ -1,7 +1,9 @@
-"""What differs between the engines that run emitted SQL: one object that the emission asks for every such word.
+"""What differs between the engines that run emitted SQL:
+one object that the emission asks for every such word.
 
-A new dialect is a class that has all of these methods, and its table of total forms. What a dialect does not have it
-refuses by name: nothing is emitted that an engine might read in another way. Proved in ``docs/proofs/expression.md``.
+A new dialect is a class that has all of these methods, and its table of total forms. What a dialect
+does not have it refuses by name: nothing is emitted that an engine might read in another way.
+Proved in ``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
@@ -20,11 +22,14 @@ from dpsql.sql.emit import node
 from dpsql.sql.emit.total_form import TotalForm
 from dpsql.sql.ir.expression import Expression
 
-#: Where an engine finds a table: its database and the schema in it, empty where the engine has none.
+#: Where an engine finds a table: its database and the schema in it,
+#: empty where the engine has #: none.
 Path: TypeAlias = tuple[str, str]
-#: Whole numbers of 32 bits, and of at least 127 bits and a sign: the square of a clamped sum fits in these.
+#: Whole numbers of 32 bits, and of at least 127 bits and a sign:
+#: the square of a clamped sum fits #: in these.
 Width: TypeAlias = Literal["narrow", "wide"]
-#: Mixed into the hashes that order the rows and groups of a unit, so that the order is no property of the data alone.
+#: Mixed into the hashes that order the rows and groups of a unit,
+#: so that the order is no property #: of the data alone.
 HASH_KEY = "dpsql"
 #: Marks of joins: rows without a partner are left out afterwards; the source is a public table.
 INNER: Final = "inner"
@@ -67,8 +72,9 @@ def _data_type(syntax: str, name: str) -> exp.DataType:
 class Dialect(Syntax, ABC):
     """The SQL of one kind of engine.
 
-    What it builds gives a value or NULL on every row, whatever the row holds, and has the meaning that the allow-list
-    (`dpsql.sql.functions`) gives to the function: its type and its interval hold in every dialect.
+    What it builds gives a value or NULL on every row, whatever the row holds, and has the meaning
+    that the allow-list (`dpsql.sql.functions`) gives to the function: its type and its interval
+    hold in every dialect.
     """
 
     @property
@@ -79,7 +85,9 @@ class Dialect(Syntax, ABC):
     @property
     @abstractmethod
     def total_forms(self) -> Mapping[str, TotalForm]:
-        """The total form of each function of the allow-list that the engine has, under the allow-list's name."""
+        """The total form of each function of the allow-list that the engine has,
+        under the allow-list's name.
+        """
 
     @property
     @abstractmethod
@@ -96,7 +104,8 @@ class Dialect(Syntax, ABC):
     def reads_every_side(self) -> bool:
         """Whether the engine reads both sides of an inner join, even if it finds one empty.
 
-        If not, private rows are joined by LEFT JOINs whose rows without a partner are left out afterwards.
+        If not, private rows are joined by LEFT JOINs whose rows without a partner are left out
+        afterwards.
         """
 
     @abstractmethod
@@ -105,7 +114,9 @@ class Dialect(Syntax, ABC):
 
     @abstractmethod
     def try_cast(self, value: exp.Expr, to: SqlType) -> exp.Expr:
-        """The value as another type, NULL where it has no form there. Doubles become the nearest whole number."""
+        """The value as another type, NULL where it has no form there. Doubles become the nearest
+        whole number.
+        """
 
     @abstractmethod
     def unless_nan(self, value: exp.Expr) -> exp.Expr:
@@ -151,7 +162,8 @@ class Dialect(Syntax, ABC):
 
     @abstractmethod
     def rows(self, emit: Callable[[], exp.Select]) -> exp.Select:
-        """The query of a core's rows, which ``emit`` writes, in the form in which the engine's time tells least.
+        """The query of a core's rows, which ``emit`` writes,
+        in the form in which the engine's time tells least.
 
         StatementError (E_JOIN) if there is no such form.
         """
@@ -180,11 +192,15 @@ class Dialect(Syntax, ABC):
         joins: Sequence[exp.Join] = (),
         where: exp.Expr | None = None,
     ) -> exp.Query:
-        """The units of the source whose rows fulfil the condition, as ``u``; it may also list NULL."""
+        """The units of the source whose rows fulfil the condition, as ``u``;
+        it may also list NULL.
+        """
 
     @abstractmethod
     def look_up(self, unit: exp.Expr, units: exp.Expr) -> exp.Join:
-        """The LEFT JOIN with `units_above_limit`; its ``u`` is not NULL if the row's unit is listed."""
+        """The LEFT JOIN with `units_above_limit`;
+        its ``u`` is not NULL if the row's unit is listed.
+        """
 
     @abstractmethod
     def is_listed(self, listed: exp.Expr, unit: exp.Expr) -> exp.Expr:
@@ -204,21 +220,27 @@ class Dialect(Syntax, ABC):
 
     @abstractmethod
     def cte(self, name: str, query: exp.Query, keep: bool | None) -> exp.CTE:
-        """A step of the emitted statement; ``keep`` says whether its rows are stored, None leaves it to the engine."""
+        """A step of the emitted statement; ``keep`` says whether its rows are stored,
+        None leaves it to the engine.
+        """
 
     @abstractmethod
     def sum(self, value: exp.Expr) -> exp.Expr:
         """The exact sum of whole numbers of at most 128 bits in a group; NULL without a value."""
 
     def equal(self, left: str, right: str, name: str) -> exp.Expr:
-        """Equality of the same column of two relations; keys may be NULL and then equal each other, units never are."""
+        """Equality of the same column of two relations;
+        keys may be NULL and then equal each other, units never are.
+        """
         columns = node.column(left, name), node.column(right, name)
         return (
             exp.EQ(this=columns[0], expression=columns[1]) if name == "u" else self.same(*columns)
         )
 
     def total_form(self, function: str, *arguments: exp.Expr) -> exp.Expr:
-        """The total form of a function applied to emitted arguments; StatementError (E_FUNC) where there is none."""
+        """The total form of a function applied to emitted arguments;
+        StatementError (E_FUNC) where there is none.
+        """
         form = self.total_forms.get(function)
         return self.lacks(function.upper()) if form is None else form(*arguments)
 

@@ -1,4 +1,5 @@
-"""Groups of rows of several units: each unit is held to the rows of so many groups before rows are grouped.
+"""Groups of rows of several units: each unit is held to the rows of so many groups before rows are
+grouped.
 
 Proved in ``docs/proofs/groups.md``.
 """
@@ -28,8 +29,8 @@ def groups_select(
 ) -> exp.Select:
     """One row per group of keys, of the rows that units have in the groups they keep.
 
-    ``rows`` are those of the child under its alias, and ``has_unit`` is true of those that have a unit. ``keys`` and
-    ``aggregates`` are the SQL of those of the groups.
+    ``rows`` are those of the child under its alias, and ``has_unit`` is true of those that have a
+    unit. ``keys`` and ``aggregates`` are the SQL of those of the groups.
     """
     alias = groups.child.alias
     first = node.compare(exp.LTE, node.column(alias, _PLACE), node.integer(groups.touched))
@@ -43,7 +44,9 @@ def groups_select(
 def _with_places(
     dialect: Dialect, groups: Groups, rows: exp.Expr, has_unit: exp.Expr, keys: Sequence[exp.Expr]
 ) -> exp.Select:
-    """The rows, each with the place of its group among those of its unit in an order by keyed hash."""
+    """The rows, each with the place of its group among those of its unit in an order by keyed
+    hash.
+    """
     alias = groups.child.alias
     unit = node.column(alias, UNIT)
     hashed = dialect.hashed(HASH_KEY, [unit.copy(), *(each.copy() for each in keys)])

@@ -102,7 +102,8 @@ def not_null(node: exp.Expr) -> exp.Expr:
     return exp.Not(this=paren(exp.Is(this=operand(node), expression=exp.null())))
 
 
-#: So many parts stand side by side; more are put together two by two, so that the tree is not as deep as they are many.
+#: So many parts stand side by side; more are put together two by two,
+#: so that the tree is not as #: deep as they are many.
 FEW = 16
 
 
@@ -119,7 +120,8 @@ def conjoined(conditions: list[exp.Expr]) -> exp.Expr | None:
 
 
 def balanced(parts: Sequence[exp.Expr], kind: type[exp.Binary]) -> exp.Expr:
-    """The parts in their order under an associative operator, in a tree as deep as the logarithm of their number.
+    """The parts in their order under an associative operator,
+    in a tree as deep as the logarithm of their number.
 
     >>> balanced([exp.column(name) for name in "abcde"], exp.DPipe).sql()
     '((a || b) || (c || d)) || e'

@@ -18,7 +18,9 @@ _KEPT: Final = "nodes"
 
 
 def limited(tree: exp.Expr) -> exp.Expr:
-    """The tree, which knows its size from now on; StatementError (E_LIMITS) where that is beyond `MOST_NODES`."""
+    """The tree, which knows its size from now on;
+    StatementError (E_LIMITS) where that is beyond `MOST_NODES`.
+    """
     tree.meta[_KEPT] = nodes = _nodes(tree)
     require(nodes)
     return tree
@@ -35,7 +37,8 @@ def require(nodes: int) -> None:
 
 
 def _nodes(tree: exp.Expr) -> int:
-    """The number of nodes, in which what stands in NULLIF counts twice: the engine makes a CASE of it that repeats it.
+    """The number of nodes, in which what stands in NULLIF counts twice:
+    the engine makes a CASE of it that repeats it.
 
     >>> _nodes(exp.column("a")), _nodes(exp.Nullif(this=exp.column("a"), expression=exp.column("b")))
     (1, 4)

@@ -1,4 +1,5 @@
-"""Row values as clamped integers on a grid before anything is added, and aggregates of the values of one unit.
+"""Row values as clamped integers on a grid before anything is added,
+and aggregates of the values of one unit.
 
 Proved in ``docs/proofs/quantise.md``, ``docs/proofs/moments.md``, ``docs/proofs/norm_scan.md`` and
 ``docs/proofs/stability.md``.
@@ -29,18 +30,20 @@ from dpsql.sql.ir.aggregate_properties import Dispersion, UnitFunction
 from dpsql.sql.ir.expression import DOUBLE, INTEGER, ColumnRef, Expression
 from dpsql.sql.ir.relation import UnitAggregate
 
-#: Products that may be this large are computed in 128 bits; with what is added to them, smaller ones stay below 2^63.
+#: Products that may be this large are computed in 128 bits; with what is added to them,
+#: smaller #: ones stay below 2^63.
 MOST_BIGINT = 2**61
 #: The number of smaller steps in 1 may be no double; they are divided by it in two parts.
 SMALLEST_STEP = Fraction(1, 2**1000)
 
 
 def quantised(dialect: Dialect, argument: Expression, grid: Quantum, offset: int = 0) -> exp.Expr:
-    """The argument as a BIGINT between ``grid.low - offset`` and ``grid.high - offset``; NULL stays NULL.
+    """The argument as a BIGINT between ``grid.low - offset`` and ``grid.high - offset``;
+    NULL stays NULL.
 
-    The value is clamped to the grid's own ends, so that no rounding can leave them. NaN is greater than every number in
-    the engine and takes the upper end. GREATEST and LEAST skip NULL and would make an end of it, so they stand where
-    the value is not NULL.
+    The value is clamped to the grid's own ends, so that no rounding can leave them. NaN is greater
+    than every number in the engine and takes the upper end. GREATEST and LEAST skip NULL and would
+    make an end of it, so they stand where the value is not NULL.
     """
     whole = grid.size == 1 and isinstance(argument, ColumnRef) and argument.type.kind == "integer"
     value = native(dialect, argument) if whole else double(dialect, argument)
@@ -58,12 +61,15 @@ def quantised(dialect: Dialect, argument: Expression, grid: Quantum, offset: int
 
 
 def in_wide_steps(dialect: Dialect, argument: Expression, step: Fraction) -> exp.Expr:
-    """The argument in whole steps of a grid that no bounds limit, clamped to ±`MOST_STEPS`; NULL stays NULL."""
+    """The argument in whole steps of a grid that no bounds limit, clamped to ±`MOST_STEPS`;
+    NULL stays NULL.
+    """
     return dialect.cast(_clamped(dialect, argument, number(float(1 / step)), MOST_STEPS), "wide")
 
 
 def in_parts(dialect: Dialect, argument: Expression, whole: Expression) -> exp.Expr:
-    """The argument in steps of which ``whole`` has `PARTS`, clamped to ±`MOST_PARTS`; NULL stays NULL.
+    """The argument in steps of which ``whole`` has `PARTS`, clamped to ±`MOST_PARTS`;
+    NULL stays NULL.
 
     ``whole`` is a released number above 0.
     """
@@ -74,7 +80,9 @@ def in_parts(dialect: Dialect, argument: Expression, whole: Expression) -> exp.E
 
 
 def _clamped(dialect: Dialect, argument: Expression, factor: exp.Expr, most: int) -> exp.Expr:
-    """The argument times the factor, at most so large; NaN has the upper end, and NULL stays NULL."""
+    """The argument times the factor, at most so large; NaN has the upper end,
+    and NULL stays NULL.
+    """
     value = double(dialect, argument)
     ends = number(-float(most)), number(float(most))
     clamped = dialect.least(dialect.greatest(node.times(value.copy(), factor), ends[0]), ends[1])
@@ -82,10 +90,12 @@ def _clamped(dialect: Dialect, argument: Expression, factor: exp.Expr, most: int
 
 
 def at_least(dialect: Dialect, argument: Expression, grid: Quantum) -> exp.Expr | None:
-    """A DOUBLE that is no smaller than the size of what `quantised` makes of the argument, in units of the argument.
+    """A DOUBLE that is no smaller than the size of what `quantised` makes of the argument,
+    in units of the argument.
 
-    The engine adds doubles faster than whole numbers, which it adds in 128 bits. Beyond the bounds it is larger than
-    it need be, NaN is above everything, and NULL may count as 0. None where no cheap expression tells.
+    The engine adds doubles faster than whole numbers, which it adds in 128 bits. Beyond the bounds
+    it is larger than it need be, NaN is above everything, and NULL may count as 0. None where no
+    cheap expression tells.
     """
     half = number(float(grid.size / 2))
     if grid.low <= 0 <= grid.high:
@@ -98,7 +108,9 @@ def at_least(dialect: Dialect, argument: Expression, grid: Quantum) -> exp.Expr 
 
 
 def in_units(steps: exp.Expr, size: Fraction) -> exp.Expr:
-    """A DOUBLE number of steps as the double nearest to the value: a step of a decimal is none, but 1 is so many."""
+    """A DOUBLE number of steps as the double nearest to the value: a step of a decimal is none,
+    but 1 is so many.
+    """
     if Fraction(float(size)) == size:
         return node.times(steps, number(float(size)))
     if size < SMALLEST_STEP:
@@ -117,8 +129,8 @@ def in_units(steps: exp.Expr, size: Fraction) -> exp.Expr:
 def product(
     dialect: Dialect, left: Expression, right: Expression, grid: ProductQuantum
 ) -> exp.Expr:
-    """The product of two arguments, each from its middle, as a BIGINT of at most ``grid.reach`` in size; NULL where
-    either is NULL."""
+    """The product of two arguments, each from its middle, as a BIGINT of at most ``grid.reach`` in
+    size; NULL where either is NULL."""
     first = quantised(dialect, left, grid.left, grid.left.middle)
     if grid.left.reach * grid.right.reach >= MOST_BIGINT:
         first = dialect.cast(first, "wide")
@@ -140,10 +152,11 @@ def dispersion_of(
     argument: Expression,
     when: Callable[[exp.Expr], exp.Expr],
 ) -> exp.Expr:
-    """The variance or deviation of a group's values, NULL where it has too few; ``when`` keeps what a FILTER keeps.
+    """The variance or deviation of a group's values, NULL where it has too few;
+    ``when`` keeps what a FILTER keeps.
 
-    Sums are of integers from the middle of the bounds, so that they do not depend on the order of the rows. Rounding
-    may leave next to nothing below 0, which ABS takes away.
+    Sums are of integers from the middle of the bounds, so that they do not depend on the order of
+    the rows. Rounding may leave next to nothing below 0, which ABS takes away.
     """
     grid = quantum(argument)
     steps = quantised(dialect, argument, grid, grid.middle)

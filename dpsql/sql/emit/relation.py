@@ -58,9 +58,10 @@ def from_clause(
 ) -> tuple[exp.Expr, list[exp.Join], list[exp.Expr]]:
     """The first source, the joins in order, and the conditions of WHERE.
 
-    An inner join of private rows is written as a LEFT JOIN whose rows without a partner are left out behind it: an
-    engine that finds one side of an inner join empty does not read the other, and would tell that by its time. So it
-    would by leaving out blocks of rows of which none can fulfil a condition.
+    An inner join of private rows is written as a LEFT JOIN whose rows without a partner are left
+    out behind it: an engine that finds one side of an inner join empty does not read the other, and
+    would tell that by its time. So it would by leaving out blocks of rows of which none can fulfil
+    a condition.
     """
     order = join_order(relation)
     source, joins = _leaf(dialect, order.steps[0].source)
@@ -129,10 +130,12 @@ def _is_of_later(expression: Expression, order: JoinOrder) -> bool:
 
 
 def _read(dialect: Dialect, condition: Expression) -> exp.Expr:
-    """The condition. Where it reads one source alone, it is written so that the engine tests it on every row.
+    """The condition.
 
-    Otherwise the engine could leave out blocks of the source by its statistics, and of sources that are equated with
-    it.
+    Where it reads one source alone, it is written so that the engine tests it on every row.
+
+    Otherwise the engine could leave out blocks of the source by its statistics,
+    and of sources that are equated with it.
     """
     read = list(columns(condition))
     if len({column.relation for column in read}) != 1:
@@ -141,17 +144,20 @@ def _read(dialect: Dialect, condition: Expression) -> exp.Expr:
 
 
 def _opaque_condition(dialect: Dialect, condition: exp.Expr, read: Expression) -> exp.Expr:
-    """The condition in a form that is true where it was, but that the engine cannot decide before it reads the row.
+    """The condition in a form that is true where it was,
+    but that the engine cannot decide before it reads the row.
 
-    The form compares a column with itself. In a subquery in an expression that is a column of the rows outside, so that
-    the engine tests it after it has read, and in a source of such a subquery a column that the condition reads.
+    The form compares a column with itself. In a subquery in an expression that is a column of the
+    rows outside, so that the engine tests it after it has read, and in a source of such a subquery
+    a column that the condition reads.
     """
     other = native(dialect, _OUTSIDE.get() or read) if _BESIDE.get() else None
     return dialect.tested_on_each_row(condition, other)
 
 
 def _keep_left_join(dialect: Dialect, condition: exp.Expr, order: JoinOrder) -> exp.Expr:
-    """The condition in a form of which the engine does not know that rows without a partner fail it.
+    """The condition in a form of which the engine does not know that rows without a partner fail
+    it.
 
     If it knew, it would turn the LEFT JOINs into inner joins.
     """
@@ -159,7 +165,9 @@ def _keep_left_join(dialect: Dialect, condition: exp.Expr, order: JoinOrder) -> 
 
 
 def _of_the_first(source: Leaf) -> ColumnRef:
-    """A column of the source itself: its unit may be that of a parent which the statement joins later."""
+    """A column of the source itself: its unit may be that of a parent which the statement joins
+    later.
+    """
     unit = unit_of(source)
     assert unit is not None
     if (
@@ -221,7 +229,8 @@ def _typed(dialect: Dialect, literal: Literal) -> exp.Expr:
 def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
     """One row per unit and further key, with aggregates of that unit's rows alone.
 
-    Sums are of integers, so that they do not depend on the order in which the engine reads a unit's rows.
+    Sums are of integers, so that they do not depend on the order in which the engine reads a unit's
+    rows.
     """
     unit = unit_of(relation.child)
     source, joins, conditions = from_clause(dialect, relation.child)
@@ -237,7 +246,10 @@ def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
 
 
 def _compound(dialect: Dialect, compound: Compound) -> exp.Query:
-    """The branches combined. Where there are several, each drops rows without a unit and has its values in one form."""
+    """The branches combined.
+
+    Where there are several, each drops rows without a unit and has its values in one form.
+    """
     several = len(compound.branches) > 1
     selects = [_branch(dialect, branch, several) for branch in compound.branches]
     if compound.operator == "intersect":
@@ -276,7 +288,9 @@ def _branch(dialect: Dialect, branch: Branch, several: bool) -> exp.Select:
 
 
 def _keeps_its_form(column: Expression, several: bool) -> bool:
-    """Whether a column keeps the engine's own type: that of a single branch, or one that identifies the unit."""
+    """Whether a column keeps the engine's own type: that of a single branch,
+    or one that identifies the unit.
+    """
     if isinstance(column, ColumnRef):
         return not several or column.identifies is not None
     return _is_either(column)
@@ -293,7 +307,9 @@ def _is_either(expression: Expression) -> bool:
 
 
 def _exactly(dialect: Dialect, expression: Expression) -> exp.Expr:
-    """The expression as the engine holds its columns: numbers are not made DOUBLE, so no two units become one."""
+    """The expression as the engine holds its columns: numbers are not made DOUBLE,
+    so no two units become one.
+    """
     if isinstance(expression, Call) and _is_either(expression):
         first, *others = (native(dialect, each) for each in expression.arguments)
         return exp.Coalesce(this=first, expressions=others)

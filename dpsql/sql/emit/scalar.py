@@ -1,4 +1,5 @@
-"""Scalar expressions as engine SQL that gives a value or NULL on every row, and how large that SQL may become.
+"""Scalar expressions as engine SQL that gives a value or NULL on every row,
+and how large that SQL may become.
 
 Proved in ``docs/proofs/expression.md``.
 """
@@ -38,12 +39,14 @@ from dpsql.sql.ir.expression import (
     Subquery,
 )
 
-#: From so many characters on a column is cut as it is read (`dpsql.sql.analysis.work`), and made flat afterwards.
+#: From so many characters on a column is cut as it is read (`dpsql.sql.analysis.work`),
+#: and made #: flat afterwards.
 LONG: Final = 1_000
-#: The relations outside of the subquery that is emitted, whose columns it reads. An engine may ask it once for all rows
-#: with equal values, and takes those of any one of them.
+#: The relations outside of the subquery that is emitted, whose columns it reads. An engine may ask
+#: it once for all rows with equal values, and takes those of any one of them.
 OUTER: Final[ContextVar[frozenset[str]]] = ContextVar("outer", default=frozenset())
-#: Every whole number of 64 bits fits into a decimal that has more digits than these before its point.
+#: Every whole number of 64 bits fits into a decimal that has more digits than these before its
+#: point.
 _INTEGER_DIGITS: Final = 18
 #: Where a column is found when it is not under its relation's own alias.
 Places: TypeAlias = Mapping[ColumnRef, tuple[str, str]]
@@ -91,8 +94,8 @@ def _text(dialect: Dialect, value: str) -> exp.Expr:
 
 
 def native(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
-    """The expression in the engine's own type, NULL if it is NaN; StatementError (E_LIMITS) where it is more than an
-    engine plans."""
+    """The expression in the engine's own type, NULL if it is NaN; StatementError (E_LIMITS) where
+    it is more than an engine plans."""
     tree = _native(dialect, expression, places)
     return limited(dialect.unless_nan(tree) if may_be_nan(expression) else tree)
 
@@ -219,9 +222,10 @@ def _argument(
 def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
     """TRY_CAST of the value as the engine has it in its declared type.
 
-    A decimal that was computed as a double is brought to its own scale first, and so rounds a half away from zero.
-    A timestamp is written as a text within the years 1 to 9999 only: some that a file may hold have no text at all. A
-    whole number that has too many digits for a decimal is not tried: an engine takes microseconds to say so.
+    A decimal that was computed as a double is brought to its own scale first, and so rounds a half
+    away from zero. A timestamp is written as a text within the years 1 to 9999 only: some that a
+    file may hold have no text at all. A whole number that has too many digits for a decimal is not
+    tried: an engine takes microseconds to say so.
     """
     argument, target = cast.argument, cast.type
     computed = is_double(argument) and argument.type.kind != "double"
@@ -261,7 +265,9 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
 
 
 def nearest(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
-    """A number as DOUBLE, a computed decimal as the double nearest to it, so that what jumps does so at decimals."""
+    """A number as DOUBLE, a computed decimal as the double nearest to it,
+    so that what jumps does so at decimals.
+    """
     emitted = double(dialect, expression, places)
     if expression.type.kind != "decimal" or not isinstance(expression, Call | Case):
         return emitted
@@ -282,8 +288,9 @@ def double(dialect: Dialect, expression: Expression, places: Places | None = Non
 
 
 def _condition(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
-    """A comparison of one family: whole numbers and columns of one type as they are, so that units compare exactly;
-    large ones beside decimals as decimals, other numbers as DOUBLE, dates as timestamps."""
+    """A comparison of one family: whole numbers and columns of one type as they are, so that units
+    compare exactly; large ones beside decimals as decimals, other numbers as DOUBLE, dates as
+    timestamps."""
     call = whole_comparison(call)
     integers = all(part.type.kind == "integer" for part in call.arguments)
     whole = integers and not any(map(is_double, call.arguments))
@@ -332,7 +339,8 @@ def _alike(
 def key(dialect: Dialect, expression: Expression, places: Places | None = None) -> exp.Expr:
     """A group key in its declared type, equal keys in one spelling (−0.0 is written 0.0).
 
-    Dates outside the years 1 to 9999, the infinite ones among them, are NULL: a client has no value for them.
+    Dates outside the years 1 to 9999, the infinite ones among them, are NULL:
+    a client has no value for them.
     """
     emitted = native(dialect, expression, places)
     ends = expression.type.facts.ends

@@ -1,4 +1,5 @@
-"""The syntax of the statements that analysts write, and the dialect of the sandbox in which post-processing runs.
+"""The syntax of the statements that analysts write,
+and the dialect of the sandbox in which post-processing runs.
 
 Neither depends on the engine that holds the rows. Proved in ``docs/proofs/expression.md``.
 """

@@ -1,5 +1,5 @@
-"""A table as it stands in FROM: its whole name, its texts cut, the parents that lead to its unit, and each unit's first
-rows of it.
+"""A table as it stands in FROM: its whole name, its texts cut, the parents that lead to its unit,
+and each unit's first rows of it.
 
 Proved in ``docs/proofs/stability.md`` and ``docs/proofs/work.md``.
 """
@@ -32,7 +32,9 @@ def table_by_name(dialect: Dialect, table: str, alias: str, derived: bool = Fals
 
 
 def stored_table(dialect: Dialect, scan: Scan) -> exp.Expr:
-    """The table; where its texts are cut, a subquery of all that is read of it, so that nothing else has them whole."""
+    """The table; where its texts are cut, a subquery of all that is read of it,
+    so that nothing else has them whole.
+    """
     table = table_by_name(dialect, scan.table, scan.alias, scan.derived)
     if scan.cut is None:
         return table
@@ -50,7 +52,8 @@ def stored_table(dialect: Dialect, scan: Scan) -> exp.Expr:
 def first_characters(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
     """The first characters of a text; of one that is not longer only the length is looked at.
 
-    It is made flat afterwards, so that the whole of a long text is not copied for each row that has it.
+    It is made flat afterwards, so that the whole of a long text is not copied for each row that has
+    it.
     """
     is_long = node.compare(exp.GT, dialect.total_form("strlen", text), node.integer(most))
     return node.case(
@@ -59,7 +62,9 @@ def first_characters(dialect: Dialect, text: exp.Expr, most: int) -> exp.Expr:
 
 
 def without_sign(column: exp.Expr) -> exp.Expr:
-    """A column of DOUBLE in which −0.0 is 0.0, in a type as narrow as its own: equal values cannot be told apart."""
+    """A column of DOUBLE in which −0.0 is 0.0, in a type as narrow as its own:
+    equal values cannot be told apart.
+    """
     return node.plus(column, exp.cast(node.number(0.0), exp.DataType.Type.FLOAT))
 
 
@@ -79,7 +84,8 @@ def _value(column: ColumnRef) -> exp.Column:
 def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
     """Each unit's first rows of a table in a total order by keyed hash over what is read of them.
 
-    The few units with more rows than are kept are found first, so that only their rows are put in order.
+    The few units with more rows than are kept are found first,
+    so that only their rows are put in order.
     """
     assert scan.path is not None
     alias, unit = scan.alias, _value(scan.path.unit)

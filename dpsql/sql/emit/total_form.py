@@ -1,4 +1,5 @@
-"""How total forms are put together: operators, calls, choices and quotients that give a value or NULL on every row.
+"""How total forms are put together: operators, calls,
+choices and quotients that give a value or NULL on every row.
 
 Proved in ``docs/proofs/expression.md``.
 """
@@ -13,7 +14,8 @@ from sqlglot import exp
 from dpsql.sql.emit.node import number
 
 Node: TypeAlias = exp.Expr
-#: Builds a dialect's expression for a function from its emitted arguments, numbers already as DOUBLE.
+#: Builds a dialect's expression for a function from its emitted arguments,
+#: numbers already as #: DOUBLE.
 TotalForm: TypeAlias = Callable[..., Node]
 
 

@@ -1,8 +1,8 @@
 """Arithmetic and choices of whole numbers, computed in whole numbers of 64 or 128 bits.
 
-Which of the two follows from the types of what is computed: from how large its value may be whatever the rows hold.
-What may be beyond 127 bits is computed of operands of 64 bits, NULL where they have more. Proved in
-``docs/proofs/expression.md``.
+Which of the two follows from the types of what is computed: from how large its value may be
+whatever the rows hold. What may be beyond 127 bits is computed of operands of 64 bits, NULL where
+they have more. Proved in ``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ Emit: TypeAlias = Callable[[Expression], exp.Expr]
 
 @dataclass(frozen=True)
 class Whole:
-    """An emitted whole number and the interval in which it lies on every row; of 64 bits if that lies within these."""
+    """An emitted whole number and the interval in which it lies on every row;
+    of 64 bits if that lies within these.
+    """
 
     tree: exp.Expr
     reach: Interval
@@ -83,9 +85,11 @@ def whole_number(dialect: Dialect, expression: Expression, emit: Emit) -> Whole:
 
 
 def compared_as_decimals(dialect: Dialect, comparison: Call, emit: Emit) -> exp.Expr | None:
-    """A comparison of columns and constants as decimals of one type, if some are decimals and DOUBLEs are not exact.
+    """A comparison of columns and constants as decimals of one type,
+    if some are decimals and DOUBLEs are not exact.
 
-    No value of a column is cut: the type has as many digits before and after the point as any of them.
+    No value of a column is cut: the type has as many digits before and after the point as any of
+    them.
     """
     common = common_decimal(comparison)
     if common is None:
@@ -153,14 +157,18 @@ def _alike(dialect: Dialect, reach: Interval, values: list[Whole]) -> list[exp.E
 def _shortened(
     dialect: Dialect, result: exp.Expr, reach: Interval, values: list[Whole]
 ) -> exp.Expr:
-    """The result of operands of 128 bits as a number of 64 bits, if it always is one: -(-x), say."""
+    """The result of operands of 128 bits as a number of 64 bits, if it always is one:
+    -(-x), say.
+    """
     if _within(reach, BIGINT) and any(value.is_wide for value in values):
         return dialect.cast(result, INTEGER)
     return result
 
 
 def _divided(dialect: Dialect, call: Call, dividend: exp.Expr, divisor: exp.Expr) -> exp.Expr:
-    """The quotient or the remainder in 64 bits; NULL if the divisor is 0, or the quotient has more."""
+    """The quotient or the remainder in 64 bits; NULL if the divisor is 0,
+    or the quotient has more.
+    """
     known = exp.Nullif(this=divisor, expression=node.integer(0))
     if not isinstance(call.arguments[1], Literal) or call.arguments[1].value == -1:
         usual = node.compare(exp.NEQ, divisor.copy(), node.integer(-1))
@@ -180,7 +188,9 @@ def _divided(dialect: Dialect, call: Call, dividend: exp.Expr, divisor: exp.Expr
 
 
 def _rounded(dialect: Dialect, call: Call, value: Whole, reach: Interval) -> exp.Expr:
-    """A multiple of a power of ten: the number less its rest, and a step further off if that is a half or more."""
+    """A multiple of a power of ten: the number less its rest,
+    and a step further off if that is a half or more.
+    """
     digits = call.arguments[2]
     assert isinstance(digits, Literal) and isinstance(digits.value, int)
     power, half = 10**-digits.value, 10**-digits.value // 2

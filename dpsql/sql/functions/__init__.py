@@ -1,9 +1,11 @@
-"""The allow-list of scalar functions: for each its parameters, its type, its total form and its interval rule.
+"""The allow-list of scalar functions: for each its parameters, its type,
+its total form and its interval rule.
 
-A function may stand in a core only if it is listed here. Its *total form* is the engine expression that is emitted for
-it and that gives a value or NULL on every input: whether an expression fails is itself data. What remains fallible
-stands inside TRY. ``CONTRIBUTING.md`` says which files a new function touches. The table in ``docs/sql.md`` is written
-from this one. Proved in ``docs/proofs/expression.md``.
+A function may stand in a core only if it is listed here. Its *total form* is the engine expression
+that is emitted for it and that gives a value or NULL on every input: whether an expression fails is
+itself data. What remains fallible stands inside TRY. ``CONTRIBUTING.md`` says which files a new
+function touches. The table in ``docs/sql.md`` is written from this one. Proved in
+``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""A function of the allow-list applied to typed arguments: which types fit, and which constants are converted.
+"""A function of the allow-list applied to typed arguments: which types fit,
+and which constants are converted.
 
-A constant in quotes takes the type of what it stands beside, as PostgreSQL's literals of unknown type do. Readers of
-single nodes are given a function that reads the nodes inside theirs. Proved in ``docs/proofs/expression.md``.
+A constant in quotes takes the type of what it stands beside, as PostgreSQL's literals of unknown
+type do. Readers of single nodes are given a function that reads the nodes inside theirs. Proved in
+``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ from dpsql.sql.ir.expression import (
 )
 from dpsql.sql.ir.refusal import refuse
 
-#: What a quoted constant is where a function takes an argument of that kind, and no other argument tells its type.
+#: What a quoted constant is where a function takes an argument of that kind,
+#: and no other argument #: tells its type.
 _ALONE = {"number": DOUBLE, "integer": INTEGER, "temporal": TIMESTAMP, "boolean": BOOLEAN}
 _DIGITS = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _CALENDAR = re.compile(r"\s*\d+-\d+-\d+", re.ASCII)
@@ -47,7 +50,9 @@ def is_quoted(expression: Expression) -> bool:
 
 
 def resolved(expression: Expression, target: SqlType) -> Expression:
-    """A quoted constant as a value of the type, refused at its place where it writes none; any other as it is."""
+    """A quoted constant as a value of the type, refused at its place where it writes none;
+    any other as it is.
+    """
     if not isinstance(expression, Literal) or expression.quoted_at is None or target.kind == "text":
         return expression
     written = str(expression.value)
@@ -75,7 +80,9 @@ def beside(arguments: list[Expression]) -> list[Expression]:
 
 
 def _as_kinds(kinds: tuple[str, ...], arguments: list[Expression]) -> list[Expression]:
-    """The arguments of a function, a quoted constant among them as the function takes it: as a number, say."""
+    """The arguments of a function, a quoted constant among them as the function takes it:
+    as a number, say.
+    """
     found: list[Expression] = []
     for kind, argument in zip(kinds, arguments, strict=True):
         alone = _ALONE.get(kind)
@@ -225,7 +232,9 @@ def _check_kind(function: str, kind: str, argument: Expression, node: exp.Expr) 
 def _require_no_growth(
     function: str, pattern: Expression, replacement: Expression, node: exp.Expr
 ) -> None:
-    """Refuse what makes texts longer: nested ones would fill the memory, or not, by what a row holds."""
+    """Refuse what makes texts longer: nested ones would fill the memory, or not,
+    by what a row holds.
+    """
     texts = [part.value for part in (pattern, replacement) if isinstance(part, Literal)]
     sizes = [len(text.encode()) for text in texts if isinstance(text, str)]
     if len(sizes) < 2 or sizes[1] > sizes[0]:
@@ -242,10 +251,11 @@ def _family(sql_type: SqlType) -> str:
 
 
 def alike(arguments: list[Expression], node: exp.Expr) -> list[Expression]:
-    """The arguments in one family of types: quoted constants become values like the others, NULL becomes anything.
+    """The arguments in one family of types: quoted constants become values like the others,
+    NULL becomes anything.
 
-    Beside dates, texts that are constants and dates are converted, too. Nothing else is: an implicit conversion of a
-    column fails or not by what the column holds.
+    Beside dates, texts that are constants and dates are converted, too. Nothing else is: an
+    implicit conversion of a column fails or not by what the column holds.
     """
     arguments = beside(arguments)
     typed = [argument for argument in arguments if argument != literal.NULL]

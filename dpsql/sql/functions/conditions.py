@@ -1,4 +1,6 @@
-"""Comparisons, their connectives, questions about one value, and conditional values such as COALESCE and NULLIF."""
+"""Comparisons, their connectives, questions about one value,
+and conditional values such as COALESCE and NULLIF.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ def _comparison(*examples: str) -> Function:
 
 
 def _escaped(name: str) -> Function:
-    """LIKE with an escape character; the pattern and the character were looked at when the statement was read."""
+    """LIKE with an escape character; the pattern and the character were looked at when the
+    statement was read.
+    """
     return Function(
         ("text", "words", "words"),
         always(BOOLEAN),

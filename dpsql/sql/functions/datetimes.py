@@ -1,6 +1,7 @@
 """Functions of dates and timestamps: parts, truncation, differences, shifts and names.
 
-Each is NULL for moments before the year 1 or from the last day of 9999 on. Proved in ``docs/proofs/expression.md``.
+Each is NULL for moments before the year 1 or from the last day of 9999 on. Proved in
+``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
@@ -228,7 +229,9 @@ def shifted_type(unit: str) -> Callable[..., SqlType]:
 
 
 def farthest_shift(unit: str) -> int:
-    """The largest number of units by which a column may move a moment: beyond it no engine has a moment."""
+    """The largest number of units by which a column may move a moment:
+    beyond it no engine has a moment.
+    """
     match unit:
         case "year" | "month":
             return FARTHEST // 365 * (1 if unit == "year" else 12)

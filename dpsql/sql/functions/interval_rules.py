@@ -1,4 +1,5 @@
-"""Interval rules of single functions: where their values lie when their arguments lie in given intervals.
+"""Interval rules of single functions: where their values lie when their arguments lie in given
+intervals.
 
 Texts count by their number of characters, dates and timestamps by their number of days.
 """
@@ -84,7 +85,9 @@ _LARGEST_POWER = 64
 
 
 def power_interval(base: Interval, power: Interval) -> Interval:
-    """xʸ: at the corners where x > 0, since it is monotone in each; for a constant whole y ≥ 0 everywhere."""
+    """xʸ: at the corners where x > 0, since it is monotone in each;
+    for a constant whole y ≥ 0 everywhere.
+    """
     if base.low is None or base.high is None or power.low is None or power.high is None:
         return EVERYTHING
     if base.low > 0 or (base.low == 0 and power.low > 0):
@@ -153,7 +156,7 @@ def cosh_interval(argument: Interval) -> Interval:
     return abs_interval(argument).monotone(math.cosh)
 
 
-# -- whole numbers ------------------------------------------------------------------------------------------------
+# -- whole numbers ---------------------------------------------------------------------------------
 
 
 def and_interval(left: Interval, right: Interval) -> Interval:
@@ -189,7 +192,7 @@ def shift_interval(argument: Interval, places: Interval, direction: int) -> Inte
     return floor_interval(scaled)
 
 
-# -- texts --------------------------------------------------------------------------------------------------------
+# -- texts -----------------------------------------------------------------------------------------
 
 
 def length_interval(text: Interval, *_: Interval) -> Interval:

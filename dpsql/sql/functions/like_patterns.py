@@ -1,4 +1,5 @@
-"""LIKE in time that the statement bounds: an engine that goes back over a text for each % takes for ever on some rows.
+"""LIKE in time that the statement bounds:
+an engine that goes back over a text for each % takes for ever on some rows.
 
 Proved in ``docs/proofs/expression.md``.
 """
@@ -9,12 +10,15 @@ import re
 
 from dpsql.sql.ir.expression import BOOLEAN, INTEGER, TEXT, Call, Case, Expression, Literal
 
-#: A pattern that comes from the data may have one % at its end, or up to two where the text is no longer than this.
+#: A pattern that comes from the data may have one % at its end,
+#: or up to two where the text is no #: longer than this.
 LONGEST = 1_000
 
 
 def liked(function: str, value: Expression, pattern: Expression) -> Expression:
-    """LIKE or ILIKE in linear time: as it is, as a regular expression, or behind a check of the pattern."""
+    """LIKE or ILIKE in linear time: as it is, as a regular expression,
+    or behind a check of the pattern.
+    """
     known = _constant(pattern)
     if known is None:
         return Call(function, (value, _bounded(value, pattern)), BOOLEAN)
@@ -24,7 +28,9 @@ def liked(function: str, value: Expression, pattern: Expression) -> Expression:
 
 
 def matched(function: str, value: Expression, tokens: list[tuple[bool, str]]) -> Expression:
-    """The text as a whole matched by tokens: wildcards, and characters that stand for themselves."""
+    """The text as a whole matched by tokens: wildcards,
+    and characters that stand for themselves.
+    """
     wild = {"%": ".*", "_": "."}
     whole = "(?s)" + "".join(wild[each] if is_wild else _itself(each) for is_wild, each in tokens)
     if function == "ilike":
@@ -46,7 +52,9 @@ def _runs(pattern: str) -> int:
 
 
 def _constant(pattern: Expression) -> str | None:
-    """The text of a pattern that is put together of constants; None where it is not known before the data are."""
+    """The text of a pattern that is put together of constants;
+    None where it is not known before the data are.
+    """
     match pattern:
         case Literal(value=str() as text):
             return text
@@ -64,7 +72,9 @@ def _constant(pattern: Expression) -> str | None:
 
 
 def _bounded(value: Expression, pattern: Expression) -> Expression:
-    """The pattern, NULL where it has so many % that the engine could go back over the text again and again."""
+    """The pattern, NULL where it has so many % that the engine could go back over the text again
+    and again.
+    """
     without = Call("replace", (pattern, Literal("%", TEXT), Literal("", TEXT)), TEXT)
     signs = Call("-", (_length(pattern), _length(without)), INTEGER)
     short = Call("<=", (_length(value), Literal(LONGEST, INTEGER)), BOOLEAN)

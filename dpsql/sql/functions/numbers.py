@@ -1,9 +1,11 @@
-"""Functions of numbers: operators, signs, rounding, bits of whole numbers, roots, logarithms, exponentials and angles.
+"""Functions of numbers: operators, signs, rounding, bits of whole numbers, roots,
+logarithms, exponentials and angles.
 
-A function outside its domain is NULL. ROUND and TRUNC have two entries each: ``round`` for doubles, which may round a
-half either way, and ``round decimal`` for decimals and whole numbers, which rounds a half away from zero. How a half is
-rounded is decided by the total form in the ``numbers.py`` of each dialect (`dpsql.sql.emit.duckdb.numbers`); the
-interval rule here (`dpsql.sql.functions.interval_rules.round_interval`) allows both ways.
+A function outside its domain is NULL. ROUND and TRUNC have two entries each: ``round`` for doubles,
+which may round a half either way, and ``round decimal`` for decimals and whole numbers, which
+rounds a half away from zero. How a half is rounded is decided by the total form in the
+``numbers.py`` of each dialect (`dpsql.sql.emit.duckdb.numbers`); the interval rule here
+(`dpsql.sql.functions.interval_rules.round_interval`) allows both ways.
 """
 
 from __future__ import annotations

@@ -17,14 +17,15 @@ MAX_SCALE = 6
 class CallCost(Enum):
     """How long an engine takes for one call, as `dpsql.sql.analysis.work.row_cost` counts it.
 
-    Each function states it. A function that takes longer than it states would let one long text be felt in the time of
-    a statement (``docs/proofs/work.md``).
+    Each function states it. A function that takes longer than it states would let one long text be
+    felt in the time of a statement (``docs/proofs/work.md``).
     """
 
     QUICK = auto()  #: a nanosecond or two, whatever it is applied to
     ONE_LOOK = auto()  #: one step, and one look at each character of its texts
     BY_CHARACTER = auto()  #: a text is gone through by characters, which may have several bytes
-    SPLIT = auto()  #: the same, and a list of the text's pieces is made, which may be as many as it has characters
+    #: the same, and a list of the text's pieces is made, which may be as many as it has characters
+    SPLIT = auto()
     REVERSED = auto()  #: the same, and put together from the end
     LIKE = (
         auto()
@@ -36,12 +37,13 @@ class CallCost(Enum):
 class Function:
     """One function of the allow-list.
 
-    ``parameters`` names the kind of each argument (see `dpsql.sql.functions.call`); a kind that ends in ``*`` may
-    repeat, and the last ``optional`` ones may be left out. ``fallible`` says whether it may be NULL on non-NULL
-    arguments, or says so of their intervals. ``whole`` functions give the engine's own integers and the others DOUBLE.
-    ``jumps`` are those that need a decimal to be the double nearest to it, since their value changes at once.
-    ``cost`` is how long a call takes. ``examples`` are calls on the table of `tests/sql/functions/test_functions.py`,
-    and ``note`` says where the value is not that of plain DuckDB.
+    ``parameters`` names the kind of each argument (see `dpsql.sql.functions.call`); a kind that
+    ends in ``*`` may repeat, and the last ``optional`` ones may be left out. ``fallible`` says
+    whether it may be NULL on non-NULL arguments, or says so of their intervals. ``whole`` functions
+    give the engine's own integers and the others DOUBLE. ``jumps`` are those that need a decimal to
+    be the double nearest to it, since their value changes at once. ``cost`` is how long a call
+    takes. ``examples`` are calls on the table of `tests/sql/functions/test_functions.py`, and
+    ``note`` says where the value is not that of plain DuckDB.
     """
 
     parameters: tuple[str, ...]
@@ -83,7 +85,9 @@ def sum_type(left: SqlType, right: SqlType) -> SqlType:
 
 
 def product_type(left: SqlType, right: SqlType) -> SqlType:
-    """Integers stay integers, decimals add their scales as far as `MAX_SCALE`, everything else is a double."""
+    """Integers stay integers, decimals add their scales as far as `MAX_SCALE`,
+    everything else is a double.
+    """
     if left.kind == right.kind == "integer":
         return INTEGER
     scale = (left.scale or 0) + (right.scale or 0)

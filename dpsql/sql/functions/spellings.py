@@ -1,4 +1,6 @@
-"""The scalar functions that the parser knows by name, and under which name the allow-list has each."""
+"""The scalar functions that the parser knows by name,
+and under which name the allow-list has each.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Texts: none becomes longer by an amount that depends on what another row holds.
 
-Memory is a side channel. So what pads or replaces takes constants, and what repeats is not in the list.
+Memory is a side channel. So what pads or replaces takes constants,
+and what repeats is not in the list.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Which expressions are computed as whole numbers, and how large these become whatever the rows hold.
+"""Which expressions are computed as whole numbers,
+and how large these become whatever the rows hold.
 
-A DOUBLE has every whole number up to 2^53 and few beyond it. So arithmetic and choices of whole numbers that may be
-larger are whole numbers in the engine too. How large they may be follows from the types alone: rows need not keep the
-bounds that the schema declares. Proved in ``docs/proofs/expression.md``.
+A DOUBLE has every whole number up to 2^53 and few beyond it. So arithmetic and choices of whole
+numbers that may be larger are whole numbers in the engine too. How large they may be follows from
+the types alone: rows need not keep the bounds that the schema declares. Proved in
+``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
@@ -83,13 +85,15 @@ def is_large(expression: Expression) -> bool:
     return _sizes(expression)[1] > LARGEST_EXACT
 
 
-#: How a bound with a fraction is rounded beside a whole number, so that the same whole numbers fulfil the comparison.
+#: How a bound with a fraction is rounded beside a whole number,
+#: so that the same whole numbers #: fulfil the comparison.
 _ROUNDED = {"<": ceil, ">=": ceil, "<=": floor, ">": floor}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def whole_comparison(call: Call) -> Call:
-    """A comparison of a large whole number with a decimal constant, as one with a whole number, which is exact.
+    """A comparison of a large whole number with a decimal constant,
+    as one with a whole number, which is exact.
 
     >>> from dpsql.schema import SqlType
     >>> x, half = ColumnRef("t", "x", INTEGER), Literal(Decimal("7.5"), SqlType("decimal", 18, 1))
@@ -119,8 +123,8 @@ _MOST_DIGITS, _DOUBLE_DIGITS = 38, 15
 
 
 def common_decimal(comparison: Call) -> SqlType | None:
-    """The decimal type in which columns and constants are compared exactly, some of them decimals, if DOUBLEs are not
-    exact; None otherwise.
+    """The decimal type in which columns and constants are compared exactly, some of them decimals,
+    if DOUBLEs are not exact; None otherwise.
 
     Sums of a unit's decimals, which have the most digits, are DOUBLEs.
     """
@@ -137,7 +141,9 @@ def common_decimal(comparison: Call) -> SqlType | None:
 
 
 def _digits_of(part: Expression) -> tuple[int, int] | None:
-    """How many digits a column or a constant has before and after its point; None if that is not known."""
+    """How many digits a column or a constant has before and after its point;
+    None if that is not known.
+    """
     match part:
         case Literal(value=bool()):
             return None
@@ -245,7 +251,9 @@ def is_own_integer(expression: Expression) -> bool:
 
 
 def _sizes(expression: Expression) -> tuple[Interval, Fraction]:
-    """Where a number lies, and the size of the largest that it is computed of; 0 for what is a DOUBLE already."""
+    """Where a number lies, and the size of the largest that it is computed of;
+    0 for what is a DOUBLE already.
+    """
     if isinstance(expression, Call | Case) and is_arithmetic(expression):
         inner = [_sizes(operand) for operand in operands(expression)]
         reach = result_reach(expression, *(interval for interval, _ in inner))

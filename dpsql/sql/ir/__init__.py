@@ -1,1 +1,3 @@
-"""What all rooms of the compiler speak of: typed expressions, relations, constants, intervals of numbers, refusals."""
+"""What all rooms of the compiler speak of: typed expressions, relations, constants,
+intervals of numbers, refusals.
+"""

@@ -1,8 +1,9 @@
 """The aggregate functions over private rows, and the function that a call names.
 
-Each is one object that states all that is particular to it. `AGGREGATE_FUNCTIONS` is the only list of them: a new one
-is one more object here. Where it measures or shows something new, it is a new member of one of the closed types in
-`dpsql.sql.ir.aggregate_properties`, and the type checker names each `match` that lacks it.
+Each is one object that states all that is particular to it. `AGGREGATE_FUNCTIONS` is the only list
+of them: a new one is one more object here. Where it measures or shows something new, it is a new
+member of one of the closed types in `dpsql.sql.ir.aggregate_properties`, and the type checker names
+each `match` that lacks it.
 """
 
 from __future__ import annotations
@@ -444,7 +445,8 @@ _BY_SPELLING = {
 
 
 def function_named(call: exp.Expr) -> AggregateFunction | None:
-    """The aggregate function that a call without FILTER and WITHIN GROUP names; None where it has no private form.
+    """The aggregate function that a call without FILTER and WITHIN GROUP names;
+    None where it has no private form.
 
     sqlglot has nodes for some functions, and for each several names.
 

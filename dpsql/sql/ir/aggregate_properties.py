@@ -1,4 +1,5 @@
-"""What an aggregate function states of itself: its arguments, cells, result and exact form over the rows of one unit.
+"""What an aggregate function states of itself: its arguments, cells,
+result and exact form over the rows of one unit.
 
 The functions themselves are in `dpsql.sql.ir.aggregate`.
 """
@@ -26,7 +27,9 @@ class Arguments(Enum):
 
 
 class Measure(Enum):
-    """The cells behind an aggregate and how it is read off them; of centred sums `MomentSums` says which."""
+    """The cells behind an aggregate and how it is read off them;
+    of centred sums `MomentSums` says which.
+    """
 
     ROWS = auto()  #: a count of rows
     UNITS = auto()  #: a count of units
@@ -83,7 +86,9 @@ class MomentSums:
 
 
 def is_average(measure: Measure | MomentSums) -> bool:
-    """Whether an aggregate is made of ratios of sums, in which a unit above its limit only weighs less."""
+    """Whether an aggregate is made of ratios of sums,
+    in which a unit above its limit only weighs less.
+    """
     if isinstance(measure, MomentSums):
         return measure.statistic not in (Statistic.REGR_SXX, Statistic.REGR_SYY, Statistic.REGR_SXY)
     return measure in (Measure.MEAN, Measure.MEAN_OF_X, Measure.MEAN_OF_Y)
@@ -125,7 +130,8 @@ class KnownNoise(IntEnum):
 class AggregateFunction:
     """One aggregate function over private rows.
 
-    Every property is stated by each function; none has a value that is taken where it is not stated.
+    Every property is stated by each function;
+    none has a value that is taken where it is not stated.
     """
 
     #: The name in plans and in the answer store.
@@ -139,13 +145,17 @@ class AggregateFunction:
     result: ResultRule
     #: Where its value lies whatever the data hold, as long as they keep what the schema declares.
     possible: Interval | Range | Dispersion
-    #: Whether what is released lies between the bounds of its argument, so that a core may read it with these bounds.
+    #: Whether what is released lies between the bounds of its argument,
+    #: so that a core may read it #: with these bounds.
     is_within_bounds: bool
-    #: Whether it is read off sums of row values, so that the cells of a group are the sums of its subgroups' cells.
+    #: Whether it is read off sums of row values,
+    #: so that the cells of a group are the sums of its #: subgroups' cells.
     is_additive: bool
-    #: Whether its value over some of the rows is known to be at most that over all, where no value is below 0.
+    #: Whether its value over some of the rows is known to be at most that over all,
+    #: where no value #: is below 0.
     bounds_its_parts: bool
-    #: Whether values beyond the bounds of its arguments are clamped, as the report of what was left out counts them.
+    #: Whether values beyond the bounds of its arguments are clamped,
+    #: as the report of what was left #: out counts them.
     clamps: bool
     #: Whether its cells are the same however often each row of a unit stands there.
     ignores_repeated_rows: bool

@@ -1,4 +1,5 @@
-"""Values of a plan as JSON and as digests: two are equal, in any two processes, exactly where the values are.
+"""Values of a plan as JSON and as digests: two are equal, in any two processes,
+exactly where the values are.
 
 Proved in ``docs/proofs/answers.md``.
 """
@@ -19,7 +20,8 @@ _MARKED = tuple(form.python for form in STORED_FORMS)
 
 
 def canonical(value: object) -> object:
-    """A value of a plan as JSON: two texts are equal, in any two processes, exactly where the values are.
+    """A value of a plan as JSON: two texts are equal, in any two processes,
+    exactly where the values are.
 
     >>> canonical((1, True, 1.0, "1", None))
     ['tuple', 1, ['bool', 'True'], ['float', '1.0'], '1', None]

@@ -1,4 +1,6 @@
-"""A core: one maximal aggregate over private rows, what it releases, the keys that it shows, and its measured cells."""
+"""A core: one maximal aggregate over private rows, what it releases, the keys that it shows,
+and its measured cells.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,11 @@ from dpsql.sql.ir.relation import Leaf, Relation
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Which quantiles are asked for: numbers from 0 to 1, counted from the largest value on where ``descending``.
+    """Which quantiles are asked for: numbers from 0 to 1,
+    counted from the largest value on where ``descending``.
 
-    ``continuous`` ones lie between two values; ``listed`` ones are one list. ``edge`` is MIN (0) or MAX (1).
+    ``continuous`` ones lie between two values;
+    ``listed`` ones are one list. ``edge`` is MIN (0) or MAX (1).
     """
 
     fractions: tuple[Fraction, ...]
@@ -38,11 +42,13 @@ class JoinedText:
 class Aggregate:
     """One private aggregate as the analyst wrote it.
 
-    COUNT(*) and a count of units have no argument; a truth value has a condition for its argument. ``other`` is the
-    second argument of a statistic of pairs; quantiles have ranks. Frequencies have the public values of their argument;
-    ``most`` is the k of APPROX_TOP_K, and ``joined`` tells how STRING_AGG joins them. A size has for its argument the
-    place of a row's size among sizes, and these as values. A norm has the sizes as values, too, and is that of a unit's
-    sums by ``groups``; a sum that is clipped to a norm has this one, which was released before, as ``other``.
+    COUNT(*) and a count of units have no argument; a truth value has a condition for its argument.
+    ``other`` is the second argument of a statistic of pairs; quantiles have ranks. Frequencies have
+    the public values of their argument; ``most`` is the k of APPROX_TOP_K, and ``joined`` tells how
+    STRING_AGG joins them. A size has for its argument the place of a row's size among sizes, and
+    these as values. A norm has the sizes as values, too, and is that of a unit's sums by
+    ``groups``; a sum that is clipped to a norm has this one, which was released before, as
+    ``other``.
     """
 
     function: AggregateFunction
@@ -66,7 +72,9 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The days from ``first`` on, ``count`` of them, and NULL where the value they stand for may be NULL."""
+    """The days from ``first`` on, ``count`` of them,
+    and NULL where the value they stand for may be NULL.
+    """
 
     first: date
     count: int
@@ -75,7 +83,8 @@ class Days:
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
-    """Every value that an expression of private rows may have, and the column that replaces the expression in a domain.
+    """Every value that an expression of private rows may have,
+    and the column that replaces the expression in a domain.
 
     ``double`` tells that the expression is a DOUBLE in the engine, whatever its type.
     """
@@ -98,12 +107,12 @@ class Enumerated:
 class KeyDomain:
     """Every key that a core shows, whatever the data hold.
 
-    ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables`` alone; ``conditions``,
-    over the same, narrow them. ``count`` is the most keys that there can be, None where it depends on public tables.
-    ``declared`` tells of each key whether the owner or the statement lists its values, so that each value is a group.
-    ``nulls`` tells of each whether its NULL needs evidence all the same, because nobody lists that.
-    ``kept`` tells that an outer join keeps the public rows that all keys are read from, so that SQL shows each group
-    too.
+    ``keys`` are the core's keys as expressions over ``enumerated`` values and public ``tables``
+    alone; ``conditions``, over the same, narrow them. ``count`` is the most keys that there can be,
+    None where it depends on public tables. ``declared`` tells of each key whether the owner or the
+    statement lists its values, so that each value is a group. ``nulls`` tells of each whether its
+    NULL needs evidence all the same, because nobody lists that. ``kept`` tells that an outer join
+    keeps the public rows that all keys are read from, so that SQL shows each group too.
     """
 
     keys: tuple[Expression, ...]
@@ -118,7 +127,8 @@ class KeyDomain:
 
 @dataclass(frozen=True, slots=True)
 class Core:
-    """One maximal aggregate over private rows: what is measured, by which keys, with which keys shown.
+    """One maximal aggregate over private rows: what is measured, by which keys,
+    with which keys shown.
 
     ``domain`` None, with keys, means that keys appear by a thresholded count of units.
     """
@@ -134,7 +144,8 @@ class Core:
 class RowCount:
     """A measured count of rows: those where the argument is not NULL, or all of them.
 
-    Of this cell and the next two, those that are ``averaged`` are read by averages alone, and have the limits of these.
+    Of this cell and the next two, those that are ``averaged`` are read by averages alone,
+    and have the limits of these.
     """
 
     argument: Expression | None
@@ -159,7 +170,9 @@ class DistinctCount:
 
 @dataclass(frozen=True, slots=True)
 class ClampedSum:
-    """A measured sum; ``centred`` counts from the middle of the argument's bounds, which halves the sensitivity."""
+    """A measured sum; ``centred`` counts from the middle of the argument's bounds,
+    which halves the sensitivity.
+    """
 
     argument: Expression
     condition: Expression | None
@@ -169,7 +182,9 @@ class ClampedSum:
 
 @dataclass(frozen=True, slots=True)
 class NormClippedSum:
-    """A measured sum in parts of a ``norm`` that was released before, to which each unit's vector is clipped."""
+    """A measured sum in parts of a ``norm`` that was released before,
+    to which each unit's vector is clipped.
+    """
 
     argument: Expression
     condition: Expression | None
@@ -178,7 +193,9 @@ class NormClippedSum:
 
 @dataclass(frozen=True, slots=True)
 class ProductSum:
-    """A measured sum of products: each factor counts from the middle of its bounds. Equal factors give squares."""
+    """A measured sum of products: each factor counts from the middle of its bounds. Equal factors
+    give squares.
+    """
 
     left: Expression
     right: Expression
@@ -209,7 +226,8 @@ class Frequencies:
 
 @dataclass(frozen=True, slots=True)
 class UnitNorms:
-    """Measured counts of the units whose norm has each of so many ``sizes``, the first of which is one ``step``.
+    """Measured counts of the units whose norm has each of so many ``sizes``,
+    the first of which is one ``step``.
 
     The norm is that of the vector of the unit's sums by ``groups``.
     """
@@ -228,7 +246,8 @@ def is_averaged(cell: Cell) -> bool:
 
 #: What is measured as a list of counts.
 CountList: TypeAlias = Histogram | Frequencies | UnitNorms
-#: What is measured: each cell is one integer a group, each of which gets noise of its own; the lists are many.
+#: What is measured: each cell is one integer a group, each of which gets noise of its own;
+#: the #: lists are many.
 Cell: TypeAlias = (
     RowCount | UnitCount | DistinctCount | ClampedSum | ProductSum | NormClippedSum | CountList
 )

@@ -1,4 +1,6 @@
-"""The closed union of typed scalar expressions over the columns of relations, and which read the same relations."""
+"""The closed union of typed scalar expressions over the columns of relations,
+and which read the same relations.
+"""
 
 from __future__ import annotations
 
@@ -23,12 +25,14 @@ TEXT, DATE, TIMESTAMP = SqlType("text"), SqlType("date"), SqlType("timestamp")
 class ColumnRef:
     """One column of one relation in scope, with all that the schema says of its values.
 
-    ``identifies`` is ``unit`` where the column holds the privacy unit, and ``table.column`` where it holds a key on the
-    way to the unit: by lineage from the base column, never by its name. ``public`` is true where the table it belongs
-    to is public, and ``released`` where that table is derived from released rows. ``domain`` lists the public key
-    domain where there is one. ``differences`` are the columns of the same row from which the time to this one has
-    bounds, each with the least and the greatest number of days. ``automatic`` tells that sums of the column are clipped
-    to a norm that is found. ``null_group`` tells that the owner lists NULL among the values.
+    ``identifies`` is ``unit`` where the column holds the privacy unit, and ``table.column`` where
+    it holds a key on the way to the unit: by lineage from the base column, never by its name.
+    ``public`` is true where the table it belongs to is public, and ``released`` where that table is
+    derived from released rows. ``domain`` lists the public key domain where there is one.
+    ``differences`` are the columns of the same row from which the time to this one has bounds, each
+    with the least and the greatest number of days. ``automatic`` tells that sums of the column are
+    clipped to a norm that is found. ``null_group`` tells that the owner lists NULL among the
+    values.
     """
 
     relation: str
@@ -49,8 +53,8 @@ class ColumnRef:
 class Literal:
     """A constant of the statement, as a typed value.
 
-    ``quoted_at`` is the place of one in quotes without the name of a type, as in ``age > '50'``. It is a text until it
-    stands beside a value of another type, and is one of that type then.
+    ``quoted_at`` is the place of one in quotes without the name of a type, as in ``age > '50'``. It
+    is a text until it stands beside a value of another type, and is one of that type then.
     """
 
     value: Scalar
@@ -69,7 +73,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The value of the first branch whose condition holds, else the default (NULL where there is none)."""
+    """The value of the first branch whose condition holds,
+    else the default (NULL where there is none).
+    """
 
     branches: tuple[tuple[Expression, Expression], ...]
     default: Expression | None
@@ -88,7 +94,8 @@ class Cast:
 class Subquery:
     """What a subquery gives for a row: whether it has rows, or an aggregate of its rows.
 
-    ``relation`` is public, or it is tied to the row's unit. ``reads`` are the columns of the row that choose its rows.
+    ``relation`` is public, or it is tied to the row's unit. ``reads`` are the columns of the row
+    that choose its rows.
     """
 
     relation: Relation
@@ -155,7 +162,9 @@ def rebuilt(expression: Expression, change: Callable[[Expression], Expression]) 
 
 
 def has_more_parts(expression: Expression, most: int) -> bool:
-    """Whether the expression is made of more than ``most`` expressions; it is not read further than that."""
+    """Whether the expression is made of more than ``most`` expressions;
+    it is not read further than that.
+    """
     waiting, seen = [expression], 0
     while waiting and seen <= most:
         seen += 1

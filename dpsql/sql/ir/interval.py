@@ -20,8 +20,8 @@ _EXACT = 2**53
 class Interval:
     """All numbers from ``low`` to ``high``; None is an end without a bound.
 
-    An interval only chooses where values are clamped. A wrong one would cost accuracy, never privacy, since the same
-    ends are enforced in the engine's SQL.
+    An interval only chooses where values are clamped. A wrong one would cost accuracy, never
+    privacy, since the same ends are enforced in the engine's SQL.
 
     >>> Interval(Fraction(1), Fraction(2)) * Interval(Fraction(-3), Fraction(5))
     Interval(low=Fraction(-6, 1), high=Fraction(10, 1))
@@ -123,7 +123,9 @@ def _tame(low: Fraction | None, high: Fraction | None) -> Interval:
 
 
 def as_number(bound: Bound) -> Fraction:
-    """A bound as a number: dates and timestamps as days since year 1; `TypeFacts.at` is the other way round."""
+    """A bound as a number: dates and timestamps as days since year 1;
+    `TypeFacts.at` is the other way round.
+    """
     match bound:
         case datetime():
             seconds = bound.hour * 3600 + bound.minute * 60 + bound.second

@@ -27,7 +27,8 @@ STARTING = ("year", "quarter", "month", "week", "day", "hour", "minute")
 
 
 def moment_of(text: str, pattern: str) -> datetime | None:
-    """The moment that a text writes in a format of Python's ``strptime``; None where it writes none.
+    """The moment that a text writes in a format of Python's ``strptime``;
+    None where it writes none.
 
     >>> moment_of("2024-03-01", "%Y-%m-%d"), moment_of("2024-03-01", "%Y-%m"), moment_of("1-1", "%m-%m")
     (datetime.datetime(2024, 3, 1, 0, 0), None, None)
@@ -79,7 +80,9 @@ NULL = Literal(None, INTEGER)
 
 
 def number(text: str, node: exp.Expr) -> Literal:
-    """The exact number that the digits say: an integer, a decimal or, with an exponent, a double."""
+    """The exact number that the digits say: an integer, a decimal or, with an exponent,
+    a double.
+    """
     if not _NUMBER.fullmatch(text) or text in ("", "."):
         refuse("E_TYPE", "this number is not read; write plain digits", node)
     value = Decimal(text)
@@ -122,7 +125,9 @@ def parameter(value: object, node: exp.Expr) -> Literal:
 
 
 def quoted(value: str, node: exp.Expr) -> Literal:
-    """A constant in quotes, which becomes a value of another type beside one; refused as other texts are."""
+    """A constant in quotes, which becomes a value of another type beside one;
+    refused as other texts are.
+    """
     return replace(text(value, node), quoted_at=position_of(node) or Position(1, 1))
 
 

@@ -1,4 +1,6 @@
-"""What a relation reads: base tables, its subqueries' among them, and columns of rows outside of it."""
+"""What a relation reads: base tables, its subqueries' among them,
+and columns of rows outside of it.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,8 @@ TableRead: TypeAlias = tuple[bool, str]
 def tables_measured(core: Core, cells: Iterable[Cell]) -> frozenset[TableRead]:
     """Every table that the core's rows, keys, cells or key domain read.
 
-    A cell may read fewer tables than its aggregate: whether a value is NULL is not asked where it never is.
+    A cell may read fewer tables than its aggregate:
+    whether a value is NULL is not asked where it never is.
     """
     arguments = [part for cell in cells for part in _read_of(cell)]
     leaves = () if core.domain is None else core.domain.tables
@@ -84,7 +87,9 @@ def tables_of(relation: Relation) -> frozenset[TableRead]:
 
 
 def is_held(relation: Relation) -> bool:
-    """Whether the row limit of a table is applied before its rows are joined, here or in a subquery."""
+    """Whether the row limit of a table is applied before its rows are joined,
+    here or in a subquery.
+    """
     inside = [part.relation for each in expressions_of(relation) for part in subqueries(each)]
     match relation:
         case Scan(keep=keep):
@@ -113,7 +118,9 @@ def tables_in(*expressions: Expression | None) -> frozenset[TableRead]:
 
 
 def reads_private(relation: Relation) -> bool:
-    """Whether a row of the relation belongs to a unit, or a condition of it looks at rows that do."""
+    """Whether a row of the relation belongs to a unit,
+    or a condition of it looks at rows that do.
+    """
     inside = [
         subquery.relation for each in expressions_of(relation) for subquery in subqueries(each)
     ]
@@ -133,7 +140,9 @@ def reads_private(relation: Relation) -> bool:
 
 
 def expressions_of(relation: Relation) -> list[Expression]:
-    """The expressions that the relation itself holds, without those of the relations it is made of."""
+    """The expressions that the relation itself holds,
+    without those of the relations it is made of.
+    """
     match relation:
         case Scan() | Constants():
             return []
@@ -162,14 +171,18 @@ def _arguments(aggregate: UnitAggregate | None) -> list[Expression]:
 def outer_columns(
     relation: Relation, aggregate: UnitAggregate | None = None
 ) -> tuple[ColumnRef, ...]:
-    """The columns that the relation, or an aggregate of its rows, reads and that belong to no relation in it."""
+    """The columns that the relation, or an aggregate of its rows,
+    reads and that belong to no relation in it.
+    """
     known, read = _named(relation)
     read += [column for part in _arguments(aggregate) for column in columns(part)]
     return tuple(dict.fromkeys(column for column in read if column.relation not in known))
 
 
 def is_of_outside(relation: Relation, aggregate: UnitAggregate) -> bool:
-    """Whether the aggregate of the relation's rows reads columns, and all of them belong to rows outside."""
+    """Whether the aggregate of the relation's rows reads columns,
+    and all of them belong to rows outside.
+    """
     read = {column for part in _arguments(aggregate) for column in columns(part)}
     return bool(read) and read <= set(outer_columns(relation, aggregate))
 
@@ -202,7 +215,9 @@ def _named(relation: Relation) -> tuple[set[str], list[ColumnRef]]:
 
 
 def everything_in(core: Core) -> tuple[list[Relation], list[Expression]]:
-    """All relations and expressions that the core is made of, at whatever depth, those of subqueries too."""
+    """All relations and expressions that the core is made of, at whatever depth,
+    those of subqueries too.
+    """
     arguments = (part for each in core.aggregates for part in each.reads)
     expressions: list[Expression] = [core.unit, *core.keys, *arguments]
     relations: list[Relation] = [core.relation]

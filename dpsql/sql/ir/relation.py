@@ -1,4 +1,6 @@
-"""The closed union of relations: tables, joins, conditions, subqueries for each unit, sets and constants."""
+"""The closed union of relations: tables, joins, conditions, subqueries for each unit,
+sets and constants.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,12 @@ from dpsql.sql.ir.expression import ColumnRef, Expression, Literal
 
 @dataclass(frozen=True, slots=True)
 class ContributionLimits:
-    """How much one unit may contribute: rows in all, groups it may touch, rows in one group; None is no limit.
+    """How much one unit may contribute: rows in all, groups it may touch, rows in one group;
+    None is no limit.
 
-    ``averaged_rows_per_group`` is the most rows in one group that averages have, where it is another number.
-    Limits are enforced by clipping, not believed. So a wrong one costs accuracy and never privacy.
+    ``averaged_rows_per_group`` is the most rows in one group that averages have, where it is
+    another number. Limits are enforced by clipping, not believed. So a wrong one costs accuracy and
+    never privacy.
     """
 
     rows: int | None = None
@@ -33,7 +37,9 @@ class ContributionLimits:
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One foreign key on the way to the unit: the child's column, and the parent table's key under an alias."""
+    """One foreign key on the way to the unit: the child's column,
+    and the parent table's key under an alias.
+    """
 
     alias: str
     table: str
@@ -45,7 +51,8 @@ class Hop:
 class Path:
     """How a private table's rows lead to their unit, whichever parents the statement joins itself.
 
-    ``unique`` are the table's own columns whose values stand once in the data, as is checked when these are opened.
+    ``unique`` are the table's own columns whose values stand once in the data,
+    as is checked when these are opened.
     """
 
     hops: tuple[Hop, ...]
@@ -55,9 +62,11 @@ class Path:
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The row limit of a table, applied before it is joined: how many rows each unit keeps, and which columns are read.
+    """The row limit of a table, applied before it is joined: how many rows each unit keeps,
+    and which columns are read.
 
-    ``owned`` tells that the unit is one of these columns, under the name `ITS_UNIT`; ``doubles`` are those of DOUBLE.
+    ``owned`` tells that the unit is one of these columns, under the name `ITS_UNIT`;
+    ``doubles`` are those of DOUBLE.
     """
 
     rows: int
@@ -68,7 +77,9 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class TextCut:
-    """How many characters are read of some text columns of a table, and all columns that are read of it."""
+    """How many characters are read of some text columns of a table,
+    and all columns that are read of it.
+    """
 
     characters: tuple[tuple[str, int], ...]
     columns: tuple[str, ...]
@@ -78,9 +89,10 @@ class TextCut:
 class DerivedSize:
     """How many rows a derived table has at most; None where that is not known beforehand.
 
-    It is the sum of these products, of a number and the rows of public tables. The columns of ``key`` have different
-    values together in each row; None where that is not known. ``columns`` are those whose value stands in no more rows
-    than it does in a column of a public table: the name, the table and its column.
+    It is the sum of these products, of a number and the rows of public tables. The columns of
+    ``key`` have different values together in each row; None where that is not known. ``columns``
+    are those whose value stands in no more rows than it does in a column of a public table: the
+    name, the table and its column.
     """
 
     products: tuple[tuple[int, tuple[str, ...]], ...] | None
@@ -90,7 +102,8 @@ class DerivedSize:
 
 @dataclass(frozen=True, slots=True)
 class PublicRange:
-    """A range of values that each row of a public source has, in which a value of a private row has to lie.
+    """A range of values that each row of a public source has,
+    in which a value of a private row has to lie.
 
     ``closed`` tells that both ends belong to it.
     """
@@ -104,8 +117,8 @@ class PublicRange:
 class GroupPartners:
     """What these ``columns`` of a public source leave of it, where a row meets several of its rows.
 
-    A row meets at most ``most`` of those with one value in each column; ``values`` is how many different values the
-    columns have together at most.
+    A row meets at most ``most`` of those with one value in each column; ``values`` is how many
+    different values the columns have together at most.
     """
 
     columns: tuple[str, ...]
@@ -115,10 +128,12 @@ class GroupPartners:
 
 @dataclass(frozen=True, slots=True)
 class Partners:
-    """How many rows of a public source one row meets, of those that are joined before it: at most ``most``.
+    """How many rows of a public source one row meets, of those that are joined before it:
+    at most ``most``.
 
-    ``through`` are the public sources among these with which conditions equate it. ``rows`` is how many rows of it can
-    be met at all. ``groups`` tells of the columns that the keys of the statement read.
+    ``through`` are the public sources among these with which conditions equate it. ``rows`` is how
+    many rows of it can be met at all. ``groups`` tells of the columns that the keys of the
+    statement read.
     """
 
     most: int
@@ -131,13 +146,15 @@ class Partners:
 class Scan:
     """The rows of one table; where it is private, joined with the parents that lead to its unit.
 
-    ``multiplies`` is false where each row of the other tables in the join meets at most one row of this one.
-    ``derived`` is true where the table is made of released and public rows (`dpsql.sql.binder.sources.derived_tables`).
-    ``path`` is the whole way to the unit, where ``hops`` are the parents that the statement does not join itself.
-    ``keep`` holds each unit to so many rows before they are joined, and ``cut`` shortens texts as they are read
-    (`dpsql.sql.analysis.work.limits`). ``size`` is that of a derived table, and ``noisy`` tells that it is made of
-    released rows, which are not SQL's. ``partners`` of a public source that is joined with private rows is set where
-    these meet several of its rows (`dpsql.sql.analysis.public_partners`). Both are no part of what the relation means.
+    ``multiplies`` is false where each row of the other tables in the join meets at most one row of
+    this one. ``derived`` is true where the table is made of released and public rows
+    (`dpsql.sql.binder.sources.derived_tables`). ``path`` is the whole way to the unit, where
+    ``hops`` are the parents that the statement does not join itself. ``keep`` holds each unit to so
+    many rows before they are joined, and ``cut`` shortens texts as they are read
+    (`dpsql.sql.analysis.work.limits`). ``size`` is that of a derived table, and ``noisy`` tells
+    that it is made of released rows, which are not SQL's. ``partners`` of a public source that is
+    joined with private rows is set where these meet several of its rows
+    (`dpsql.sql.analysis.public_partners`). Both are no part of what the relation means.
     """
 
     alias: str
@@ -157,7 +174,8 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Pairs of rows for which the condition holds; ``left`` keeps the left rows that have no partner, ``full`` all.
+    """Pairs of rows for which the condition holds;
+    ``left`` keeps the left rows that have no partner, ``full`` all.
 
     A full join stands in a branch of a `Compound` only, which names the unit of its rows.
     """
@@ -215,11 +233,13 @@ class PerUnit:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A subquery that groups by keys of private rows, so that a group may have rows of several units.
+    """A subquery that groups by keys of private rows,
+    so that a group may have rows of several units.
 
-    Each unit is held to its rows in ``touched`` groups, so it changes at most so many rows of this relation. ``names``
-    are what the statement calls the keys. The relation stands in a core alone, under filters, and its rows have no
-    unit: what is measured of them is bounded by ``touched``, not by clipping (``docs/proofs/groups.md``).
+    Each unit is held to its rows in ``touched`` groups, so it changes at most so many rows of this
+    relation. ``names`` are what the statement calls the keys. The relation stands in a core alone,
+    under filters, and its rows have no unit: what is measured of them is bounded by ``touched``,
+    not by clipping (``docs/proofs/groups.md``).
     """
 
     alias: str
@@ -233,7 +253,9 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One SELECT of a compound: the unit of its rows, None where it is public, and its columns in order."""
+    """One SELECT of a compound: the unit of its rows, None where it is public,
+    and its columns in order.
+    """
 
     relation: Relation
     unit: Expression | None
@@ -244,7 +266,8 @@ class Branch:
 class Compound:
     """One SELECT, or several put together row by row (``union all``) or as sets within each unit.
 
-    The unit is carried along under the name ``unit``, the columns are called ``c0``, ``c1`` and so on.
+    The unit is carried along under the name ``unit``, the columns are called ``c0``,
+    ``c1`` and so on.
     """
 
     alias: str
@@ -266,13 +289,15 @@ Leaf: TypeAlias = Scan | PerUnit | Groups | Compound | Constants
 Relation: TypeAlias = Leaf | Join | Filter
 
 
-#: Stands for the unit of rows that are made of those of several units. No such column exists, so the engine refuses SQL
-#: that reads it.
+#: Stands for the unit of rows that are made of those of several units. No such column exists, so
+#: the engine refuses SQL that reads it.
 NO_UNIT = "no unit"
 
 
 def groups_in(relation: Relation) -> Groups | None:
-    """The groups of several units' rows that the relation has as its rows; None if its rows have one unit each."""
+    """The groups of several units' rows that the relation has as its rows;
+    None if its rows have one unit each.
+    """
     while isinstance(relation, Filter):
         relation = relation.child
     return relation if isinstance(relation, Groups) else None

@@ -51,7 +51,9 @@ def pivoted(pivot: exp.Pivot, change: Callable[[exp.Expr], exp.Expr]) -> exp.Piv
 
 
 def as_select(pivot: exp.Pivot) -> exp.Select:
-    """The statement ``PIVOT t ON k IN (…) USING SUM(x) GROUP BY g`` as ``SELECT * FROM t PIVOT (…)``."""
+    """The statement ``PIVOT t ON k IN (…) USING SUM(x) GROUP BY g`` as ``SELECT * FROM t PIVOT
+    (…)``.
+    """
     only(
         pivot,
         "this",
@@ -159,7 +161,9 @@ def _condition(select: exp.Select, join: exp.Join, later: list[exp.Join]) -> exp
 
 
 def _ties(select: exp.Select, join: exp.Join) -> list[exp.Expr]:
-    """The join's own condition; its columns say where they come from, for inside EXISTS others could capture them."""
+    """The join's own condition; its columns say where they come from,
+    for inside EXISTS others could capture them.
+    """
     inner, kind = join.this.alias_or_name, join.kind.upper()
     on, using = join.args.get("on"), join.args.get("using") or []
     if on is not None:

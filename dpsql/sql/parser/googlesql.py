@@ -1,6 +1,8 @@
-"""GoogleSQL's ``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (…)``: read on the tokens, turned into marks in the tree.
+"""GoogleSQL's ``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (…)``: read on the tokens,
+turned into marks in the tree.
 
-What the clause asks for only ever tightens what the owner allows (``dpsql/sql/parser/privacy_clause.py``).
+What the clause asks for only ever tightens what the owner allows
+(``dpsql/sql/parser/privacy_clause.py``).
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ def names_clause(text: str) -> bool:
 
 
 def marked(tokens: list[Token]) -> list[Token]:
-    """The tokens with the clause as a first item of the SELECT list, and bounds as a function around the argument.
+    """The tokens with the clause as a first item of the SELECT list,
+    and bounds as a function around the argument.
 
     >>> from dpsql.sql.emit.syntax import STATEMENT
     >>> text = "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (delta = 1) SUM(x, contribution_bounds_per_row => (0, 9))"
@@ -126,7 +129,9 @@ def _like(token: Token, kind: TokenType, text: str) -> Token:
 
 
 def bounded(mark: exp.Anonymous) -> tuple[exp.Expr, exp.Expr]:
-    """The argument and its bounds; refused where the analyst left one out, or wrote the mark without them."""
+    """The argument and its bounds; refused where the analyst left one out,
+    or wrote the mark without them.
+    """
     if len(mark.expressions) != 2:
         refuse(
             "E_PARSE",

@@ -1,4 +1,6 @@
-"""Refuses clauses that the parser would accept with a guess: a JOIN without ON, a WHEN without THEN."""
+"""Refuses clauses that the parser would accept with a guess: a JOIN without ON,
+a WHEN without THEN.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,9 @@ _BEFORE_WITH = frozenset({TokenType.L_PAREN, TokenType.SEMICOLON})
 
 @dataclass
 class _BracketLevel:
-    """What stands inside one pair of brackets, up to here: its clause, its joins without a condition, its CASEs."""
+    """What stands inside one pair of brackets, up to here: its clause,
+    its joins without a condition, its CASEs.
+    """
 
     clause: TokenType | None = None
     joins: list[Token] = field(default_factory=list)
@@ -61,8 +65,8 @@ class _BracketLevel:
 
 
 def require_clauses(tokens: list[Token]) -> None:
-    """Refuse a JOIN without ON, a GROUP BY of nothing, a comma in WHERE or LIMIT, a WHEN without THEN, a WITH without
-    AS."""
+    """Refuse a JOIN without ON, a GROUP BY of nothing, a comma in WHERE or LIMIT,
+    a WHEN without THEN, a WITH without AS."""
     levels = [_BracketLevel()]
     for number, token in enumerate(tokens):
         kind, level = token.token_type, levels[-1]

@@ -24,7 +24,8 @@ WRITTEN = "dpsql_written"
 _MARK = "\x00"
 #: What stands before the number of a parameter, as written and as `_apart` writes it.
 _NUMBERED = (TokenType.PARAMETER, TokenType.PLACEHOLDER)
-#: A parameter and the next without a blank between them; and the $ of parameters beside all in which a $ may stand.
+#: A parameter and the next without a blank between them;
+#: and the $ of parameters beside all in #: which a $ may stand.
 _NEIGHBOURS = re.compile(r"\$\d++[^\s$]*+\$")
 _DOLLAR = re.compile(
     r"'[^']*+(?:''[^']*+)*'?|\"[^\"]*+\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)|\$(?=\d)", re.DOTALL
@@ -36,8 +37,8 @@ _JOINS_TEXTS = re.compile(r"\b(string_agg|group_concat|listagg)\s*+\(", re.IGNOR
 def parse_numbered(text: str) -> list[exp.Expr]:
     """The statements of a scanned text, each parameter with its place.
 
-    The parser keeps no places for ?, and its tree does not follow the order of the text. So a ? is parsed as a string
-    that the text cannot hold, and turned back in the tree.
+    The parser keeps no places for ?, and its tree does not follow the order of the text. So a ? is
+    parsed as a string that the text cannot hold, and turned back in the tree.
 
     >>> (tree,) = parse_numbered("SELECT COUNT(*) FILTER (WHERE a < ?), b > ?")
     >>> sorted(mark.meta[PLACE] for mark in tree.find_all(exp.Placeholder)), tree.sql()
@@ -71,7 +72,8 @@ def parse_numbered(text: str) -> list[exp.Expr]:
 
 
 def _apart(text: str) -> str:
-    """The text with ``$`` as ``?`` where two parameters stand side by side, as in $1,$2: else ``$1,$`` opens a quote.
+    """The text with ``$`` as ``?`` where two parameters stand side by side, as in $1,$2:
+    else ``$1,$`` opens a quote.
 
     >>> _apart("SELECT '$1,$2' IN ($1,$2), $3"), _apart("SELECT $1, $2")
     ("SELECT '$1,$2' IN (?1,?2), ?3", 'SELECT $1, $2')
@@ -82,7 +84,9 @@ def _apart(text: str) -> str:
 
 
 def _require_apart(before: Token, after: Token) -> None:
-    """Refuse a parameter directly beside another or beside a string, which the parser would put together."""
+    """Refuse a parameter directly beside another or beside a string,
+    which the parser would put together.
+    """
     if before.token_type == after.token_type == TokenType.STRING:
         refuse(
             "E_PARSE",
@@ -99,9 +103,11 @@ _UNITS = re.compile(r"-?[0-9]+(?:\.[0-9]+)?\s*[a-zA-Z]+")
 
 
 def _parted(tokens: list[Token]) -> list[Token]:
-    """The tokens, with a parameter apart from a cast behind it (?::DATE), and ROW as ROWS behind FETCH FIRST 1.
+    """The tokens, with a parameter apart from a cast behind it (?::DATE),
+    and ROW as ROWS behind FETCH FIRST 1.
 
-    An interval with one number of units and more, as '2 days 3:00', has a second one: the parser would drop the rest.
+    An interval with one number of units and more, as '2 days 3:00', has a second one:
+    the parser would drop the rest.
     """
     found: list[Token] = []
     for token in tokens:
@@ -146,7 +152,8 @@ def _with_div_as_name(tokens: list[Token]) -> list[Token]:
 
 
 def _as_written(tree: exp.Expr, text: str) -> exp.Expr:
-    """The tree, in which each function remembers the name that the analyst called it by, operators among them.
+    """The tree, in which each function remembers the name that the analyst called it by,
+    operators among them.
 
     The parser makes operators of some functions: CORR(x, y), MOD(x, 2).
     """
@@ -190,7 +197,8 @@ def require_values(tree: exp.Expr, parameters: tuple[object, ...]) -> None:
 def with_lists(
     tree: exp.Expr, parameters: tuple[object, ...]
 ) -> tuple[exp.Expr, tuple[object, ...]]:
-    """The tree in which a parameter whose value is a list is a list of parameters, and the values of these.
+    """The tree in which a parameter whose value is a list is a list of parameters,
+    and the values of these.
 
     >>> (tree,) = parse_numbered("SELECT a = ANY(?), ?")
     >>> listed, values = with_lists(tree, (["x", "y"], 1))
@@ -215,7 +223,9 @@ def with_lists(
 
 
 def _as_quantified(mark: exp.Expr) -> None:
-    """Make ``x = ANY(list)`` of ``x IN list`` and of ``x IN (list)``, where the list is a parameter."""
+    """Make ``x = ANY(list)`` of ``x IN list`` and of ``x IN (list)``,
+    where the list is a parameter.
+    """
     inside = mark.parent.parent if isinstance(mark.parent, exp.Paren) else mark.parent
     if isinstance(inside, exp.In) and (
         inside.args.get("field") is not None or len(inside.expressions) == 1

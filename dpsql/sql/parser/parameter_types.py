@@ -1,7 +1,8 @@
-"""The types of parameters, inferred from the statement, and their values where these arrive as text.
+"""The types of parameters, inferred from the statement,
+and their values where these arrive as text.
 
-A type follows from what stands beside the parameter: no value is needed. It decides how a client's text is
-read, and nothing about privacy."""
+A type follows from what stands beside the parameter: no value is needed. It decides how a client's
+text is read, and nothing about privacy."""
 
 from __future__ import annotations
 
@@ -49,7 +50,8 @@ _TRUTHS = (exp.And, exp.Or, exp.Not, exp.Where, exp.Having)
 def parameter_types(
     tree: exp.Expr, schema: Schema, declared: Sequence[str | None] = ()
 ) -> tuple[str, ...]:
-    """DuckDB's name of each parameter's type; VARCHAR where nothing tells, and refused where two uses do not agree.
+    """DuckDB's name of each parameter's type; VARCHAR where nothing tells,
+    and refused where two uses do not agree.
 
     ``declared`` are the types that the client has given, None where it leaves one open.
     """
@@ -196,7 +198,9 @@ def _listed(kind: str | None) -> str:
 
 
 def _named(data_type: exp.Expr) -> str | None:
-    """DuckDB's name of the type, as the schema's columns have them; None where dpsql has no such values."""
+    """DuckDB's name of the type, as the schema's columns have them;
+    None where dpsql has no such values.
+    """
     if isinstance(data_type, exp.DataType) and data_type.this in (exp.DType.ARRAY, exp.DType.LIST):
         inner = _named(data_type.expressions[0]) if data_type.expressions else None
         return None if inner is None else _listed(inner)
@@ -234,7 +238,9 @@ def stand_ins(parameters: Sequence[str], text: str) -> tuple[object, ...]:
 
 
 def _stand_in(kind: str, place: int, text: str) -> object:
-    """A stand-in value of the type; later parameters get larger values, so that ranges are not empty."""
+    """A stand-in value of the type; later parameters get larger values,
+    so that ranges are not empty.
+    """
     if kind.endswith("[]"):
         return [_stand_in(kind.removesuffix("[]"), place, text)]
     known = engine_kind(kind)
@@ -242,7 +248,8 @@ def _stand_in(kind: str, place: int, text: str) -> object:
 
 
 def read_value(value: object, kind: str | None) -> object:
-    """The value in the Python type that belongs to DuckDB's ``kind``; InvalidText where the text is none of them.
+    """The value in the Python type that belongs to DuckDB's ``kind``;
+    InvalidText where the text is none of them.
 
     >>> read_value("2020-02-29", "DATE"), read_value(" 7 ", "BIGINT"), read_value("x", "VARCHAR")
     (datetime.date(2020, 2, 29), 7, 'x')

@@ -23,10 +23,12 @@ from dpsql.sql.parser.syntax_checks import require_brackets, require_names
 
 MAX_BYTES, MAX_NODES, MAX_TREE_DEPTH = 20_000, 1_500, 120
 
-#: What the parser raises and, of trees that it made without a part (as of ``BOOLAND(x, 1, 2)``), whoever reads them.
+#: What the parser raises and, of trees that it made without a part (as of ``BOOLAND(x, 1,
+#: 2)``), #: whoever reads them.
 MALFORMED = (SqlglotError, LookupError, AttributeError, TypeError, ValueError, RuntimeError)
 
-# what sqlglot cannot read is refused; its warnings would quote the statement to whoever reads the log
+# what sqlglot cannot read is refused; its warnings would quote the statement to whoever reads the
+# log
 logging.getLogger("sqlglot").setLevel(logging.ERROR)
 
 _TOKEN = re.compile(
@@ -47,7 +49,9 @@ _READ_ANYWHERE = re.compile(f"[{re.escape(''.join(sorted(_ALLOWED - _FORBIDDEN))
 
 @dataclass(frozen=True)
 class Statement:
-    """One query as the analyst wrote it: its tree, its text, and what its privacy clause asks for."""
+    """One query as the analyst wrote it: its tree, its text,
+    and what its privacy clause asks for.
+    """
 
     tree: exp.Expr
     text: str
@@ -68,11 +72,13 @@ def parse(text: str) -> Statement:
     """Parse the one query that the text holds.
 
     Returns:
-        The statement. Its tree has no syntax left that the binder does not know as a query: PIVOT statements are
-        SELECTs, SEMI and ANTI joins are EXISTS, and the privacy clause is read off into ``options``.
+        The statement. Its tree has no syntax left that the binder does not know as a query: PIVOT
+        statements are SELECTs, SEMI and ANTI joins are EXISTS, and the privacy clause is read off
+        into ``options``.
 
     Raises:
-        StatementError: For text that is not SQL, that holds hidden characters, or that holds several statements.
+        StatementError: For text that is not SQL, that holds hidden characters,
+            or that holds several statements.
         Refused: For a statement that is no query.
 
     >>> parse("FROM patients SELECT COUNT(*)").tree.sql()
@@ -113,7 +119,9 @@ def parse(text: str) -> Statement:
 
 
 def _without_idle_limits(tree: exp.Expr) -> exp.Expr:
-    """The tree without OFFSET 0, and without LIMIT ALL, which older parsers take for a column of that name."""
+    """The tree without OFFSET 0, and without LIMIT ALL,
+    which older parsers take for a column of that name.
+    """
     for offset in list(tree.find_all(exp.Offset)):
         if isinstance(offset.expression, exp.Literal) and offset.expression.name == "0":
             offset.pop()
@@ -132,7 +140,9 @@ def _without_idle_limits(tree: exp.Expr) -> exp.Expr:
 
 
 def _check_size(tree: exp.Expr) -> None:
-    """Refuse a tree that has too many nodes, or that is too deep for functions that call themselves for each level."""
+    """Refuse a tree that has too many nodes,
+    or that is too deep for functions that call themselves for each level.
+    """
     level, nodes, depth = [tree], 0, 0
     while level:
         nodes, depth = nodes + len(level), depth + 1
@@ -147,7 +157,8 @@ def _check_size(tree: exp.Expr) -> None:
 
 
 def without_idle_prefixes(text: str) -> str:
-    """The text with a blank for each E before '…' where the string has no backslash, so that the E changes nothing.
+    """The text with a blank for each E before '…' where the string has no backslash,
+    so that the E changes nothing.
 
     >>> without_idle_prefixes("SELECT E'a', e'b\\\\n', 'E', name'x'")
     "SELECT  'a', e'b\\\\n', 'E', name'x'"
@@ -230,7 +241,9 @@ _SPELLINGS = (
 
 
 def _check_spellings(bare: str, text: str) -> None:
-    """Refuse spellings that two parsers could read in different ways; ``bare`` has blanks for strings and comments."""
+    """Refuse spellings that two parsers could read in different ways;
+    ``bare`` has blanks for strings and comments.
+    """
     unnamed = re.sub(r'"[^"]*"', lambda name: '"' * len(name.group()), bare)
     for pattern, code, reason in _SPELLINGS:
         found = pattern.search(unnamed)

@@ -1,4 +1,5 @@
-"""What GoogleSQL's clause asks for, never more than the owner allows: a price, tighter limits, clamped values.
+"""What GoogleSQL's clause asks for, never more than the owner allows: a price,
+tighter limits, clamped values.
 
 Bounds per row clamp each value; bounds per group clamp what each unit adds to a group. Proved in
 ``docs/proofs/execution.md``.
@@ -20,8 +21,9 @@ from dpsql.sql.parser.googlesql import CLAUSE, IS_UNIT, PER_GROUP, PER_ROW, boun
 def with_groups_of_units(select: exp.Select, unit: exp.Column | None) -> exp.Select:
     """The SELECT over a subquery that has one row for each unit and group.
 
-    ``SELECT k, SUM(x BETWEEN low AND high) FROM t GROUP BY k`` with bounds per group becomes
-    ``SELECT g0, SUM(clamped v0) FROM (SELECT unit, k AS g0, SUM(x) AS v0 FROM t GROUP BY unit, k) GROUP BY g0``.
+    ``SELECT k, SUM(x BETWEEN low AND high) FROM t GROUP BY
+    k`` with bounds per group becomes ``SELECT g0, SUM(clamped v0) FROM (SELECT unit, k AS g0,
+    SUM(x) AS v0 FROM t GROUP BY unit, k) GROUP BY g0``.
     """
     if unit is None:
         refuse(
@@ -91,7 +93,9 @@ def clamped(value: exp.Expr, bounds: exp.Expr) -> exp.Expr:
 
 
 def _outer_aggregate(node: exp.AggFunc, values: list[exp.Expr], unit: exp.Column) -> exp.Expr:
-    """The aggregate over units; the value of each unit that it needs becomes one more column of the subquery."""
+    """The aggregate over units; the value of each unit that it needs becomes one more column of the
+    subquery.
+    """
     mark = node.this
     if not isinstance(mark, exp.Anonymous) or mark.name != PER_GROUP:
         if (
@@ -197,7 +201,9 @@ def _least(own: int | None, asked: int | None) -> int | None:
 
 
 def read_clause(tree: exp.Expr) -> tuple[exp.Expr, Options | None]:
-    """The tree without the marks of the clause, and what the clause says; None where there is none."""
+    """The tree without the marks of the clause, and what the clause says;
+    None where there is none.
+    """
     clauses = [node for node in tree.find_all(exp.Anonymous) if node.name == CLAUSE]
     if not clauses:
         return tree, None

@@ -1,4 +1,5 @@
-"""What a statement says of a release that it creates under a name: the definitions of synopses and of synthetic tables.
+"""What a statement says of a release that it creates under a name:
+the definitions of synopses and of synthetic tables.
 
 Proved in ``docs/proofs/synopsis.md`` and ``docs/proofs/synthetic.md``.
 """
@@ -25,7 +26,9 @@ MOST_KEYS, MOST_STATEMENTS = 12, 200
 
 @dataclass(frozen=True)
 class SynopsisDefinition:
-    """``SELECT keys, measures FROM … [WHERE …]``: the texts of its parts, and those of the statements behind FOR."""
+    """``SELECT keys, measures FROM … [WHERE …]``: the texts of its parts,
+    and those of the statements behind FOR.
+    """
 
     keys: tuple[str, ...]
     measures: tuple[str, ...]
@@ -33,7 +36,8 @@ class SynopsisDefinition:
     workload: tuple[str, ...]
 
     def marginal(self, keys: Sequence[int], measures: Sequence[int]) -> str:
-        """The text of the statement that measures the marginal of the keys and measures in these places.
+        """The text of the statement that measures the marginal of the keys and measures in these
+        places.
 
         >>> synopsis_definition(" SELECT a, b, COUNT(*), SUM(c) FROM t WHERE d").marginal([1], [0, 1])
         'SELECT b AS k0, COUNT(*) AS m0, SUM(c) AS m1 FROM t WHERE d GROUP BY 1'
@@ -130,7 +134,8 @@ _SYNTHETIC_CLAUSES = frozenset({"expressions", "from_", "from", "where", "kind"}
 
 @dataclass(frozen=True)
 class SyntheticDefinition:
-    """``SELECT columns FROM table [WHERE condition]``: each column with its name in the synthetic table.
+    """``SELECT columns FROM table [WHERE condition]``:
+    each column with its name in the synthetic table.
 
     ``columns`` is None for ``*``.
     """

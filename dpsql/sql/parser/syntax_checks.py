@@ -1,4 +1,6 @@
-"""Refuses what the parser would accept with a guess: gaps, brackets without partner, reserved words for names."""
+"""Refuses what the parser would accept with a guess: gaps, brackets without partner,
+reserved words for names.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from dpsql.sql.ir.refusal import place, refuse
 
 MAX_DEPTH = 60
 
-#: Tokens after which a list begins: a comma behind them, or behind another comma, has nothing before it.
+#: Tokens after which a list begins: a comma behind them, or behind another comma,
+#: has nothing #: before it.
 _BEGINNINGS = frozenset(
     {
         TokenType.COMMA,
@@ -38,7 +41,9 @@ _SHIFTS = frozenset({TokenType.LT, TokenType.GT})
 
 
 def require_brackets(bare: str, text: str) -> None:
-    """Refuse brackets of a text without strings that do not close one another, as in ``MAX(x AS y FROM t``."""
+    """Refuse brackets of a text without strings that do not close one another,
+    as in ``MAX(x AS y FROM t``.
+    """
     opened: list[re.Match[str]] = []
     for bracket in re.finditer(r"[()\[\]]", bare):
         if bracket.group() in "([":
@@ -56,9 +61,11 @@ def require_brackets(bare: str, text: str) -> None:
 
 
 def with_plain_names(tokens: list[Token]) -> list[Token]:
-    """The tokens, in which everything that can only be a name or a text is replaced by a plain name.
+    """The tokens, in which everything that can only be a name or a text is replaced by a plain
+    name.
 
-    That is what is quoted, and each word behind a dot or an AS, whatever it says: ``t.then``, ``AS "and"``.
+    That is what is quoted, and each word behind a dot or an AS, whatever it says:
+    ``t.then``, ``AS "and"``.
     """
     found: list[Token] = []
     for number, token in enumerate(tokens):
@@ -75,8 +82,9 @@ def with_plain_names(tokens: list[Token]) -> list[Token]:
 
 
 def require_operands(tokens: list[Token]) -> None:
-    """Refuse tokens with nothing before a comma or a dot, no name behind an AS, ``USING ()``, ``SELECT AS x``, ``> >``,
-    ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, rows of VALUES without a comma between them."""
+    """Refuse tokens with nothing before a comma or a dot, no name behind an AS, ``USING ()``,
+    ``SELECT AS x``, ``> >``, ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, rows of VALUES without a
+    comma between them."""
     for number, token in enumerate(tokens):
         kind, before = (
             token.token_type,
@@ -138,7 +146,9 @@ def following(tokens: list[Token], number: int) -> str:
 
 
 def after_brackets(tokens: list[Token], number: int) -> int:
-    """The number of the token behind the bracket that opens there; the same number where none does."""
+    """The number of the token behind the bracket that opens there;
+    the same number where none does.
+    """
     depth = 0
     for at, token in enumerate(tokens[number:], number):
         depth += token.token_type == TokenType.L_PAREN
@@ -153,7 +163,8 @@ def missing(reason: str, token: Token) -> NoReturn:
     refuse("E_PARSE", reason, Position(token.line, token.col - len(token.text) + 1))
 
 
-#: The words that are no names of columns and tables in PostgreSQL and in DuckDB, unless they stand in double quotes.
+#: The words that are no names of columns and tables in PostgreSQL and in DuckDB,
+#: unless they stand #: in double quotes.
 RESERVED = frozenset(
     "all analyse analyze and any array as asc asymmetric both case cast check collate column constraint create default "
     "deferrable desc distinct do else end except false fetch for foreign from group having in initially intersect into "
@@ -170,7 +181,8 @@ _NAMES_BEHIND_AS = frozenset(
 
 
 def require_names(tree: exp.Expr, text: str) -> None:
-    """Refuse a reserved word as a column or a table, unless it stands behind a dot, and as an alias without AS.
+    """Refuse a reserved word as a column or a table, unless it stands behind a dot,
+    and as an alias without AS.
 
     ``text`` is the statement's, with blanks for comments.
     """
@@ -203,7 +215,9 @@ def require_names(tree: exp.Expr, text: str) -> None:
 
 
 def require_parts(trees: list[exp.Expr], tokens: list[Token]) -> None:
-    """Refuse a BETWEEN without AND and the reverse, two names in one size of a type, and a name of a side of UNION."""
+    """Refuse a BETWEEN without AND and the reverse, two names in one size of a type,
+    and a name of a side of UNION.
+    """
     needed = sum(token.token_type == TokenType.BETWEEN for token in tokens)
     for tree in trees:
         needed += sum(1 for _ in tree.find_all(exp.And))

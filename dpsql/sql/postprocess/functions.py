@@ -1,8 +1,9 @@
-"""The functions that may stand over released rows: each is a function of its arguments alone and reads nothing else.
+"""The functions that may stand over released rows:
+each is a function of its arguments alone and reads nothing else.
 
-None makes much out of little: no list is made of a number, and texts become only as long as a constant says. No
-clock, no random draw, no setting, catalogue, file or sequence is among them, and none that runs a text
-as SQL.
+None makes much out of little: no list is made of a number, and texts become only as long as a
+constant says. No clock, no random draw, no setting, catalogue, file or sequence is among them, and
+none that runs a text as SQL.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -20,7 +21,9 @@ ENDS = {"dp_interval_low": 0, "dp_interval_high": 1}
 
 
 def interval_end(node: exp.Expr) -> int | None:
-    """The end of an interval that the call asks for, 0 or 1; None for any other call. Refused without one argument.
+    """The end of an interval that the call asks for, 0 or 1; None for any other call.
+
+    Refused without one argument.
 
     >>> from sqlglot import parse_one
     >>> interval_end(parse_one("dp_interval_high(x)")), interval_end(parse_one("f(x)"))
@@ -109,7 +112,8 @@ _FORMATS = frozenset({"format", "printf"})
 
 
 def why_longer(node: exp.Expr) -> str | None:
-    """Why the result of a function may be much longer than what the statement and its values hold; None where not.
+    """Why the result of a function may be much longer than what the statement and its values hold;
+    None where not.
 
     >>> from sqlglot import parse_one
     >>> why_longer(parse_one("LPAD(name, 12, '0')")), why_longer(parse_one("RPAD(name, n, ' ')"))
@@ -134,7 +138,9 @@ def why_longer(node: exp.Expr) -> str | None:
 
 
 def _growth_of_format(form: exp.Expr, name: str) -> str | None:
-    """A format has its widths in its own text: neither ``*`` nor braces in braces take them from a value."""
+    """A format has its widths in its own text:
+    neither ``*`` nor braces in braces take them from a value.
+    """
     constant = isinstance(form, exp.Literal) and form.is_string
     taken = re.search(r"%[^A-Za-z%]*\*|\{[^{}]*\{", form.name) if constant else None
     if not constant or taken or _largest(form.name) > LONGEST:

@@ -1,4 +1,5 @@
-"""What the columns of a released table's rows are on their way through SELECTs: keys, numbers that are 0 without rows.
+"""What the columns of a released table's rows are on their way through SELECTs: keys,
+numbers that are 0 without rows.
 
 Proved in ``docs/proofs/presence.md``.
 """
@@ -15,10 +16,12 @@ from dpsql.schema import fold
 
 @dataclass(frozen=True)
 class GroupRows:
-    """Rows of a released table on their way through SELECTs, under the name of the source in the last of these.
+    """Rows of a released table on their way through SELECTs,
+    under the name of the source in the last of these.
 
-    ``keys`` are the columns that have keys, by their names, with the key if it is one as it is; ``zeros`` those that
-    are 0 for a group without rows, ``others`` all other columns. ``way`` are the SELECTs so far.
+    ``keys`` are the columns that have keys, by their names, with the key if it is one as it is;
+    ``zeros`` those that are 0 for a group without rows, ``others`` all other columns. ``way`` are
+    the SELECTs so far.
     """
 
     name: str
@@ -44,7 +47,9 @@ class GroupRows:
         )
 
     def is_zero(self, node: exp.Expr | None) -> bool:
-        """Whether an expression is 0 or NULL for a group without rows, and the sum of noises is that of its parts."""
+        """Whether an expression is 0 or NULL for a group without rows,
+        and the sum of noises is that of its parts.
+        """
         match node:
             case None | exp.Null():
                 return True

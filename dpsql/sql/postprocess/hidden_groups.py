@@ -1,4 +1,5 @@
-"""Which reads of a released table may read groups that are not shown, since a group without rows adds 0 there.
+"""Which reads of a released table may read groups that are not shown,
+since a group without rows adds 0 there.
 
 Proved in ``docs/proofs/presence.md``.
 """
@@ -22,7 +23,8 @@ from dpsql.sql.postprocess.joined_groups import is_added, joins_by_keys
 
 #: The column of a released table that tells whether a group is shown.
 PRESENT = "present"
-#: Aggregates that are 0, or NULL, for a group without rows, and that noise leaves as they are on the average.
+#: Aggregates that are 0, or NULL, for a group without rows,
+#: and that noise leaves as they are on #: the average.
 _ZERO_WITHOUT_ROWS = (COUNT, UNITS, SUM)
 #: Aggregates that a FILTER keeps from rows that are not shown.
 _FILTERED = (exp.Sum, exp.Avg, exp.Count, exp.Min, exp.Max)
@@ -43,10 +45,12 @@ def with_hidden_groups(
     plain: Collection[str],
     elsewhere: Collection[int],
 ) -> tuple[exp.Query, Evident]:
-    """The query over tables with their hidden groups, if it may read them; it leaves these out wherever it may not.
+    """The query over tables with their hidden groups, if it may read them;
+    it leaves these out wherever it may not.
 
-    Tables that are read ``elsewhere``, too, have the groups that are shown, and so have ``plain`` ones, whose rows are
-    passed on. What is made of several rows of a table with a threshold lacks the groups below it.
+    Tables that are read ``elsewhere``, too, have the groups that are shown, and so have ``plain``
+    ones, whose rows are passed on. What is made of several rows of a table with a threshold lacks
+    the groups below it.
     """
     changed, complete, partial = query.copy(), set[int](), set[int]()
     scans: dict[int, list[exp.Table]] = {}
@@ -176,7 +180,9 @@ def _reads(table: exp.Table, core: Core) -> Reads:
 
 
 def _reads_shown_parts(select: exp.Select, rows: GroupRows) -> bool:
-    """Whether rows are chosen by keys alone and none are left out for their number or their likeness."""
+    """Whether rows are chosen by keys alone and none are left out for their number or their
+    likeness.
+    """
     if select.args.get("distinct") or any(
         select.args.get(part) is not None for part in ("having", "qualify")
     ):
@@ -186,7 +192,8 @@ def _reads_shown_parts(select: exp.Select, rows: GroupRows) -> bool:
 
 
 def _summed(select: exp.Select, rows: GroupRows) -> Reads:
-    """Whether a SELECT with aggregates adds the rows up, by their keys; it shows groups with a shown part.
+    """Whether a SELECT with aggregates adds the rows up, by their keys;
+    it shows groups with a shown part.
 
     Other aggregates beside the sums read the shown rows.
     """
@@ -230,7 +237,9 @@ def _read_shown_rows(total: exp.AggFunc, shown: exp.Column) -> None:
 
 
 def _is_running(select: exp.Select, rows: GroupRows) -> bool:
-    """Whether all windows of a SELECT are sums from the first row on, or of all; it shows the rows that are shown."""
+    """Whether all windows of a SELECT are sums from the first row on, or of all;
+    it shows the rows that are shown.
+    """
     for window in select.find_all(exp.Window):
         if window.find_ancestor(exp.Query) is not select:
             continue
@@ -254,7 +263,9 @@ def _is_running(select: exp.Select, rows: GroupRows) -> bool:
 
 
 def _passed(select: exp.Select, rows: GroupRows) -> GroupRows | None:
-    """The rows as the SELECT around this one has them, which passes them on; None if it does something else."""
+    """The rows as the SELECT around this one has them, which passes them on;
+    None if it does something else.
+    """
     source = select.parent
     around = (
         source.parent

@@ -1,4 +1,5 @@
-"""Which joins may read groups of a released table that are not shown, since these add 0 to what is made of the rows.
+"""Which joins may read groups of a released table that are not shown,
+since these add 0 to what is made of the rows.
 
 Proved in ``docs/proofs/presence.md``.
 """
@@ -13,7 +14,9 @@ from dpsql.sql.postprocess.group_rows import GroupRows, own_aggregates
 
 
 def is_added(select: exp.Select, join: exp.Join, rows: GroupRows) -> bool:
-    """Whether a LEFT JOIN adds the rows to others by their keys, and what has no partner counts as 0."""
+    """Whether a LEFT JOIN adds the rows to others by their keys,
+    and what has no partner counts as 0.
+    """
     if (
         str(join.args.get("side")).upper() != "LEFT"
         or join.args.get("method")
@@ -78,7 +81,9 @@ def joins_by_keys(select: exp.Select, rows: GroupRows) -> bool:
 
 
 def _counts_as_zero(column: exp.Column, rows: GroupRows, summed: bool) -> bool:
-    """Whether a column of the joined rows is read as COALESCE(column, 0), or in a sum, which NULL adds nothing to."""
+    """Whether a column of the joined rows is read as COALESCE(column, 0), or in a sum,
+    which NULL adds nothing to.
+    """
     node: exp.Expr = column
     while node.parent is not None and not isinstance(node, exp.Select):
         node = node.parent

@@ -1,4 +1,5 @@
-"""SQL of post-processing: all that may be asked of released and public tables, and no private table.
+"""SQL of post-processing: all that may be asked of released and public tables,
+and no private table.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -35,7 +36,8 @@ _NODES: frozenset[str] = frozenset(
     "bitwiseor bitwisexor bitwisenot bitwiseleftshift bitwiserightshift slice similarto propertyeq".split()
 )
 
-#: The parts that queries, their sources and their joins may have; the code, and what is refused, where one has another.
+#: The parts that queries, their sources and their joins may have; the code,
+#: and what is refused, #: where one has another.
 _PARTS: tuple[tuple[type[exp.Expr], tuple[str, ...], str, str | None], ...] = (
     (
         exp.Select,
@@ -114,7 +116,9 @@ def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
 
 
 def parameter_node(node: exp.Placeholder, binding: Binding) -> exp.Expr:
-    """A bound parameter as a constant of post-processing; None is NULL, of the type that its place gives it."""
+    """A bound parameter as a constant of post-processing; None is NULL,
+    of the type that its place gives it.
+    """
     value = binding.parameters[node.meta[PLACE]]
     return exp.null() if value is None else literal_node(SANDBOX, literal.parameter(value, node))
 
@@ -180,7 +184,9 @@ def clause(node: exp.Expr, binding: Binding, ctes: Ctes) -> exp.Expr:
 def value_of(
     tied: Correlated, groups: exp.Query, empty: exp.Expr | None, outside: Outside
 ) -> exp.Select:
-    """The value of a correlated subquery: that of the group which the outer row is tied to, always as one row."""
+    """The value of a correlated subquery: that of the group which the outer row is tied to,
+    always as one row.
+    """
 
     def column(name: str) -> exp.Column:
         return exp.column(
@@ -204,7 +210,9 @@ def value_of(
 
 
 class _Public:
-    """Rebuilds a query over public and released tables, cutting private subqueries as it meets them."""
+    """Rebuilds a query over public and released tables,
+    cutting private subqueries as it meets them.
+    """
 
     def __init__(self, binding: Binding, ctes: Ctes) -> None:
         self._binding, self._ctes = binding, ctes

@@ -1,6 +1,7 @@
 """What to write instead: a statement that asks the same question and is answered, found by trying.
 
-It keeps aggregates, grouping, filters and joins, and says what it changes. If there is none, nothing is suggested.
+It keeps aggregates, grouping, filters and joins,
+and says what it changes. If there is none, nothing is suggested.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ Step: TypeAlias = tuple[exp.Expr, DatabaseError | None]
 def with_hint(
     refusal: DatabaseError, text: str, schema: Schema, describe: Describe, fanout: Fanout = NO_SIZES
 ) -> DatabaseError:
-    """The refusal with its place and the nearest statement that is answered; any other error as it is.
+    """The refusal with its place and the nearest statement that is answered;
+    any other error as it is.
 
     A refusal of the statement as a whole has its first character for its place.
     """
@@ -153,7 +155,9 @@ class _Search:
     def _as_a_whole(
         self, tree: exp.Expr, refusal: Diagnosed, rewrites: tuple[Rewrite, ...]
     ) -> Step | None:
-        """The statement in other words, where these are refused for another reason or not at all."""
+        """The statement in other words,
+        where these are refused for another reason or not at all.
+        """
         for rewrite in rewrites:
             changed = None if rewrite in self.used else rewrite(tree.copy(), self.schema)
             if changed is None:
@@ -172,7 +176,9 @@ def _position(refusal: DatabaseError) -> Position | None:
 def _with_names(
     refusal: StatementError, tree: exp.Expr, schema: Schema, describe: Describe, fanout: Fanout
 ) -> DatabaseError:
-    """The refusal at the place of its name, with a hint in which a name that exists replaces one that does not."""
+    """The refusal at the place of its name,
+    with a hint in which a name that exists replaces one that does not.
+    """
     hint, position = None, first_named_position(refusal, tree)
     for candidate, place_of_it in renamed(refusal, tree, schema):
         written = described(candidate)

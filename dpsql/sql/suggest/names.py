@@ -17,7 +17,9 @@ from dpsql.sql.suggest.changes import replaced
 
 
 def closest_names(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Replace each name that the schema lacks by the one of the schema that is spelt most like it."""
+    """Replace each name that the schema lacks by the one of the schema that is spelt most like
+    it.
+    """
     local = {fold(node.alias) for node in tree.find_all(exp.CTE, exp.Subquery, exp.Alias)}
     renamed: dict[str, str] = {}
     for table in [
@@ -69,7 +71,8 @@ def renamed(
 ) -> Iterator[tuple[exp.Expr, Position | None]]:
     """Statements in which a name that exists replaces the one that does not, the most alike first.
 
-    The name is replaced everywhere, then in one place only. With each statement comes the place of the refusal.
+    The name is replaced everywhere, then in one place only. With each statement comes the place of
+    the refusal.
     """
     if refusal.sqlstate not in _ABSENT:
         return

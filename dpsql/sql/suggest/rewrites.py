@@ -20,7 +20,9 @@ Rewrite: TypeAlias = Callable[[exp.Expr, Schema], exp.Expr | None]
 
 
 def quoted_texts(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Replace quoted names that no table has by texts: in WHERE status = "done" the text was meant."""
+    """Replace quoted names that no table has by texts:
+    in WHERE status = "done" the text was meant.
+    """
     known = {name for table in schema.tables.values() for name in table.columns}
     aliases = {
         fold(node.alias) for node in tree.find_all(exp.Alias, exp.Subquery, exp.CTE, exp.Table)
@@ -103,7 +105,9 @@ def _column(node: exp.Expr) -> exp.Expr:
 
 
 def joined_on_the_unit(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Join private tables that hold the unit on it, in addition to the conditions of the statement."""
+    """Join private tables that hold the unit on it,
+    in addition to the conditions of the statement.
+    """
     changed = False
     for select in tree.find_all(exp.Select):
         source = select.args.get("from_")
@@ -131,7 +135,9 @@ def _is_tied(join: exp.Join, own: exp.Column) -> bool:
 
 
 def _differ(select: exp.Select, own: exp.Column, first: exp.Column) -> bool:
-    """Whether a condition asks for two different units, so that there is no row in which they are one."""
+    """Whether a condition asks for two different units,
+    so that there is no row in which they are one.
+    """
     orders = select.find_all(exp.NEQ, exp.LT, exp.GT)
     return any({own, first} == {each.this, each.expression} for each in orders)
 
@@ -205,7 +211,9 @@ def _grouped_for_frequencies(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def _has_one_argument(call: exp.Expr) -> bool:
-    """Whether a call has one argument and nothing beside it but a FILTER: neither DISTINCT, nor bins, nor an order."""
+    """Whether a call has one argument and nothing beside it but a FILTER: neither DISTINCT,
+    nor bins, nor an order.
+    """
     call = call.this if isinstance(call, exp.Filter) else call
     if isinstance(call, exp.WithinGroup):
         return isinstance(call.expression, exp.Order) and len(call.expression.expressions) == 1

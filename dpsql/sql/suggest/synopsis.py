@@ -1,4 +1,6 @@
-"""The parts of a statement that a synopsis for it would have: what it joins, its keys, conditions and measures."""
+"""The parts of a statement that a synopsis for it would have: what it joins, its keys,
+conditions and measures.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ _COMPARISONS = (exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.B
 
 @dataclass(frozen=True)
 class SynopsisParts:
-    """The tables of a statement, in order; its FROM; and its keys, conditions and measures as texts.
+    """The tables of a statement, in order; its FROM; and its keys,
+    conditions and measures as texts.
 
     A condition is a pair: what it compares with constants, and the whole of it.
     """
@@ -102,7 +105,9 @@ def _condition(condition: exp.Expr) -> tuple[str, str]:
 
 
 def _bare(expression: exp.Expr) -> str:
-    """The expression without the names of tables, which other statements may spell in another way."""
+    """The expression without the names of tables,
+    which other statements may spell in another way.
+    """
     whole = expression.copy()
     for column in [whole] if isinstance(whole, exp.Column) else list(whole.find_all(exp.Column)):
         column.set("table", None)

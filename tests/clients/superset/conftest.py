@@ -32,7 +32,9 @@ def nafld(served: Served) -> Server:
 
 @pytest.fixture(scope="module")
 def datasets(superset: Superset, nafld: Server) -> Iterator[Datasets]:
-    """Removed afterwards: a Superset on SQLite takes the name of a table once, in all of its databases."""
+    """Removed afterwards: a Superset on SQLite takes the name of a table once,
+    in all of its databases.
+    """
     made = added(superset, nafld)
     yield made
     for number in (made.patients, made.diagnoses, made.labs_by_date):

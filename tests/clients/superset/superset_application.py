@@ -20,7 +20,9 @@ _PATIENCE = 180
 
 @dataclass
 class Superset:
-    """One administrator's conversation with a Superset; ``address`` is without a slash at its end."""
+    """One administrator's conversation with a Superset;
+    ``address`` is without a slash at its end.
+    """
 
     address: str
     pages: requests.Session = field(default_factory=requests.Session)
@@ -46,7 +48,9 @@ class Superset:
         return self._understood(self.pages.get(self.address + path, timeout=_PATIENCE), 200)
 
     def post(self, path: str, body: object, status: int = 200) -> Any:
-        """What is answered to the body; any other status than the one expected fails with the answer's text."""
+        """What is answered to the body;
+        any other status than the one expected fails with the answer's text.
+        """
         return self._understood(
             self.pages.post(self.address + path, json=body, timeout=_PATIENCE), status
         )
@@ -66,7 +70,7 @@ class Superset:
         )
         return answer.json()
 
-    # -- what a person does ----------------------------------------------------------------------------------------
+    # -- what a person does ------------------------------------------------------------------------
 
     def add_database(self, name: str, uri: str) -> int:
         """The number of a new database that SQL Lab may ask and may estimate the cost of."""
@@ -94,7 +98,9 @@ class Superset:
     def asked(
         self, dataset: int, query: dict[str, Any], kind: str = "full", status: int = 200
     ) -> Any:
-        """What a chart of the dataset gets for a query; a refusal is the text of it (``status`` is then 400)."""
+        """What a chart of the dataset gets for a query;
+        a refusal is the text of it (``status`` is then 400).
+        """
         source = {"id": dataset, "type": "table"}
         body = {
             "datasource": source,
@@ -109,7 +115,9 @@ class Superset:
     def add_chart(
         self, name: str, kind: str, dataset: int, form: dict[str, Any], dashboard: int
     ) -> int:
-        """The number of a new chart on a dashboard: drawn as ``kind``, with its page's form filled in."""
+        """The number of a new chart on a dashboard: drawn as ``kind``,
+        with its page's form filled in.
+        """
         params = json.dumps({"datasource": f"{dataset}__table", "viz_type": kind, **form})
         body = {
             "slice_name": name,
@@ -143,7 +151,9 @@ class Superset:
 
 @contextmanager
 def running(folder: Path, port: int) -> Iterator[Superset]:
-    """A Superset on loopback whose metadata and log lie in the folder; ends with the process that was started."""
+    """A Superset on loopback whose metadata and log lie in the folder;
+    ends with the process that was started.
+    """
     settings, venv = initialised(folder), environment()
     server = [
         str(venv / "bin" / "gunicorn"),

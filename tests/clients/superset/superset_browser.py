@@ -60,7 +60,8 @@ def browser(width: int, height: int) -> Iterator[WebDriver]:
 
 
 def log_in(page: WebDriver, superset: Superset) -> None:
-    """Fill in the page that asks for a name and a password, and load and send it again while it still stands.
+    """Fill in the page that asks for a name and a password,
+    and load and send it again while it still stands.
 
     The page loses what is sent before its script listens.
     """
@@ -84,7 +85,9 @@ def log_in(page: WebDriver, superset: Superset) -> None:
 
 
 def open_dashboard(page: WebDriver, superset: Superset, number: int, charts: int) -> None:
-    """Open the dashboard and wait until so many charts are drawn, or say why not, and nothing is loading."""
+    """Open the dashboard and wait until so many charts are drawn, or say why not,
+    and nothing is loading.
+    """
     page.get(f"{superset.address}/superset/dashboard/{number}/")
     _wait(page).until(lambda page: len(drawn(page)) + len(failed(page)) >= charts)
     _settle(page)

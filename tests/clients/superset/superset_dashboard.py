@@ -1,4 +1,6 @@
-"""The dashboard of the NAFLD study as Superset keeps it: charts, their places, and filters above them."""
+"""The dashboard of the NAFLD study as Superset keeps it: charts, their places,
+and filters above them.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ TITLE = "NAFLD, privately"
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart: what it is called, how it is drawn, from which dataset, and how wide it is in twelfths."""
+    """One chart: what it is called, how it is drawn, from which dataset,
+    and how wide it is in twelfths.
+    """
 
     name: str
     kind: str
@@ -23,7 +27,9 @@ class Chart:
 
 
 def with_band(measure: str, label: str) -> list[dict[str, Any]]:
-    """The measure and both ends of its interval, named as Superset names a forecast, which it draws as a band."""
+    """The measure and both ends of its interval, named as Superset names a forecast,
+    which it draws as a band.
+    """
     ends = {
         "": measure,
         "__yhat_lower": f"DP_INTERVAL_LOW({measure})",

@@ -1,4 +1,5 @@
-"""Apache Superset in an environment of its own: its pins (sqlglot < 29, SQLAlchemy < 2) exclude dpsql's.
+"""Apache Superset in an environment of its own: its pins (sqlglot < 29,
+SQLAlchemy < 2) exclude dpsql's.
 
 Run as a script it makes the environment and its first metadata, or finds them made.
 """
@@ -13,7 +14,8 @@ import tempfile
 from pathlib import Path
 
 VERSION = "6.1.0"
-#: rich, cachetools and the older Flask-Caching are needed at the first run; Superset does not require them itself.
+#: rich, cachetools and the older Flask-Caching are needed at the first run;
+#: Superset does not #: require them itself.
 REQUIREMENTS = (
     f"apache-superset=={VERSION}",
     "psycopg2-binary",
@@ -36,7 +38,9 @@ FEATURE_FLAGS = {{"ESTIMATE_QUERY_COST": True}}
 
 
 def environment() -> Path:
-    """The folder of Superset's environment, made where it is missing; it takes two to three minutes."""
+    """The folder of Superset's environment, made where it is missing;
+    it takes two to three minutes.
+    """
     root = Path(__file__).resolve().parents[3]
     folder = Path(os.environ.get("DPSQL_SUPERSET", root / ".ci" / "venv-superset"))
     wanted, stamp = "\n".join(REQUIREMENTS), folder / "installed.txt"
@@ -68,7 +72,9 @@ def configured(folder: Path) -> dict[str, str]:
 
 
 def initialised(folder: Path) -> dict[str, str]:
-    """`configured`, with tables, roles and an administrator in its metadata; made once an installation, then copied."""
+    """`configured`, with tables, roles and an administrator in its metadata;
+    made once an installation, then copied.
+    """
     venv, settings = environment(), configured(folder)
     made = venv / f"initialised-{VERSION}.db"
     if not made.exists():

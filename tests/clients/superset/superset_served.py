@@ -13,7 +13,8 @@ from superset_application import Superset
 
 _SCHEMA = Path(__file__).parents[3] / "schemas" / "nafld.toml"
 
-#: Dates are days after an index date in NAFLD; the dataset counts them from a day that everybody may know.
+#: Dates are days after an index date in NAFLD;
+#: the dataset counts them from a day that everybody #: may know.
 LABS_BY_DATE = "SELECT test, value, patient_id, DATE '2000-01-01' + day AS measured FROM labs WHERE day BETWEEN 0 AND 3652"
 
 
@@ -44,7 +45,9 @@ class Datasets:
 
 @contextlib.contextmanager
 def serving(folder: Path, data: Path, tls: Certificates) -> Iterator[Served]:
-    """`Served` with the schema of the repository, whose budget it keeps, and an analyst who can pay for nothing."""
+    """`Served` with the schema of the repository, whose budget it keeps,
+    and an analyst who can pay for nothing.
+    """
     declared = re.sub(
         r"(?m)^source = .*$",
         f'source = "{data}"\nledger = "nafld.ledger"',
@@ -57,7 +60,9 @@ def serving(folder: Path, data: Path, tls: Certificates) -> Iterator[Served]:
 
 
 def added(superset: Superset, server: Server) -> Datasets:
-    """The database added to Superset, two of its tables as datasets, and a virtual dataset; all for nothing."""
+    """The database added to Superset, two of its tables as datasets, and a virtual dataset;
+    all for nothing.
+    """
     with server.charges(0):
         database = superset.add_database(f"NAFLD on port {server.port}", server.url())
         patients = superset.add_dataset(database, "patients")

@@ -1,4 +1,6 @@
-"""Apache Superset by its REST interface: what its pages do with a database, a dataset, a chart and SQL Lab."""
+"""Apache Superset by its REST interface: what its pages do with a database, a dataset,
+a chart and SQL Lab.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ SERIES = {
 }
 
 
-# -- browsing ----------------------------------------------------------------------------------------------------------
+# -- browsing --------------------------------------------------------------------------------------
 
 
 def test_the_database_is_browsed_for_nothing(
@@ -74,7 +76,7 @@ def test_datasets_have_the_columns_of_the_schema(superset: Superset, datasets: D
     assert [name for name, column in labs.items() if column["is_dttm"]] == ["measured"]
 
 
-# -- charts ------------------------------------------------------------------------------------------------------------
+# -- charts ----------------------------------------------------------------------------------------
 
 
 def rows(superset: Superset, dataset: int, query: dict[str, Any]) -> list[dict[str, Any]]:
@@ -262,7 +264,7 @@ def test_a_period_is_compared_with_the_year_before(
     assert {"COUNT(*)", "COUNT(*)__1 year ago"} <= set(points[0])
 
 
-# -- filters of dashboards ---------------------------------------------------------------------------------------------
+# -- filters of dashboards -------------------------------------------------------------------------
 
 
 def test_lists_and_ranges_of_filters_cost_nothing(
@@ -283,7 +285,7 @@ def test_lists_and_ranges_of_filters_cost_nothing(
     assert ends == {"min": 18, "max": 100}
 
 
-# -- what shows people's rows ------------------------------------------------------------------------------------------
+# -- what shows people's rows ----------------------------------------------------------------------
 
 
 def test_samples_are_refused_with_what_to_write_instead(
@@ -301,7 +303,7 @@ def test_samples_are_refused_with_what_to_write_instead(
         assert "only aggregates over them are answered" in str(superset.post(page, {}, 422))
 
 
-# -- SQL Lab -----------------------------------------------------------------------------------------------------------
+# -- SQL Lab ---------------------------------------------------------------------------------------
 
 
 def test_sql_lab_executes(superset: Superset, nafld: Server, datasets: Datasets) -> None:

@@ -1,4 +1,6 @@
-"""A dashboard in a browser: drawn without an error, refreshed for nothing, filtered at the price of what is new."""
+"""A dashboard in a browser: drawn without an error, refreshed for nothing,
+filtered at the price of what is new.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def test_a_whole_session(
     request: pytest.FixtureRequest,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """From adding the database to a dashboard that is opened, refreshed and filtered; prints what each step cost."""
+    """From adding the database to a dashboard that is opened, refreshed and filtered;
+    prints what each step cost.
+    """
     pictures = _DOCS if request.config.getoption("--update-golden") else tmp_path
     server, story = served.server, [("connect, make three datasets", *_so_far(served))]
     layout = charts(datasets.patients, datasets.diagnoses, datasets.labs_by_date)

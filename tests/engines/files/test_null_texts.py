@@ -1,4 +1,6 @@
-"""Texts that stand for no value: each column of a CSV file may have its own, and a draft takes no word from texts."""
+"""Texts that stand for no value: each column of a CSV file may have its own,
+and a draft takes no word from texts.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ WORDS = ["NA", "N/A", "#N/A", "NULL", "null", "None", "nan", "-", ".", "?", "\\N
 
 
 def _drafted(place: Path) -> tuple[str, Schema]:
-    """The draft of the folder, or the file, and the schema that it is once an owner has filled it in."""
+    """The draft of the folder, or the file,
+    and the schema that it is once an owner has filled it in.
+    """
     text = draft(with_guesses(read_catalog(place)))
     filled = text.replace('# unit = "table.column"', '# unit = "t.id"')
     for line in ("# unit", "# epsilon", "# delta", "# max_rows_per_unit"):
@@ -147,7 +151,9 @@ def test_a_column_of_names_of_folders_has_words_too(tmp_path: Path) -> None:
 
 
 def test_other_words_are_another_reading_of_the_same_file(tmp_path: Path) -> None:
-    """An answer that is kept under one reading is not given for another one, and the process hears which one it is."""
+    """An answer that is kept under one reading is not given for another one,
+    and the process hears which one it is.
+    """
     (tmp_path / "t.csv").write_text("id,a\n1,NA\n")
     sources = [
         data_source_of(schema_of(tmp_path / "t.csv", f'{COLUMNS}a = {{ type = "text"{nulls} }}'))

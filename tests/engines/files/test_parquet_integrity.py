@@ -1,4 +1,6 @@
-"""A Parquet file that is not as its footer says is not opened, so that no statement is charged for it."""
+"""A Parquet file that is not as its footer says is not opened,
+so that no statement is charged for it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Sources that are files, whatever their names: one file, a folder, a glob, partitions; and what is refused of them."""
+"""Sources that are files, whatever their names: one file, a folder, a glob, partitions;
+and what is refused of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""When a source elsewhere is copied, what is copied again, and when it is looked at: of a store in memory."""
+"""When a source elsewhere is copied, what is copied again, and when it is looked at:
+of a store in memory.
+"""
 
 from __future__ import annotations
 

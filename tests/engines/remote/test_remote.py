@@ -1,4 +1,6 @@
-"""Data at s3:// and https:// are drafted and answered like those of this machine; what changes there is seen."""
+"""Data at s3:// and https:// are drafted and answered like those of this machine;
+what changes there is seen.
+"""
 
 from __future__ import annotations
 
@@ -238,7 +240,9 @@ def test_what_cannot_be_seen_any_more_is_told_before_the_charge(
 def test_while_the_store_is_asked_again_copies_are_not_told_for_what_lies_there(
     database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the last look failed nobody knows what lies there until the next one ends, whatever it ends in."""
+    """Where the last look failed nobody knows what lies there until the next one ends,
+    whatever it ends in.
+    """
     held = database._engine._data._copies  # type: ignore[attr-defined]
     files, told = (
         [Path(held._folder, place) for place in held._copied],

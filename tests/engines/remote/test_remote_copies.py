@@ -1,4 +1,6 @@
-"""Files at s3:// and https:// are copied whole, by their owner alone; what goes wrong is told in dpsql's own words."""
+"""Files at s3:// and https:// are copied whole, by their owner alone;
+what goes wrong is told in dpsql's own words.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Faults that break the promise, each a change of a line or two, with the tests that find it; a file for each room."""
+"""Faults that break the promise, each a change of a line or two, with the tests that find it;
+a file for each room.
+"""
 
 from planted import (
     accountants,

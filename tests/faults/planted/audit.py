@@ -1,4 +1,6 @@
-"""The owner's audit: what it must find in other rooms, and faults of its own that would hide them."""
+"""The owner's audit: what it must find in other rooms,
+and faults of its own that would hide them.
+"""
 
 from __future__ import annotations
 

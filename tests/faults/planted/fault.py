@@ -14,7 +14,8 @@ class InString:
 
 @dataclass(frozen=True)
 class Fault:
-    """A piece of one function, what replaces it, and the tests that find it, tried in turn until one fails.
+    """A piece of one function, what replaces it, and the tests that find it,
+    tried in turn until one fails.
 
     ``within`` is the qualified name of the function, class or constant that holds the piece, or
     ``""`` for the module. ``old`` occurs there once. It is compared as a syntax tree, so layout,

@@ -1,4 +1,6 @@
-"""What is free because text and schema answer it: relations without rows, and aggregates of keys."""
+"""What is free because text and schema answer it: relations without rows,
+and aggregates of keys.
+"""
 
 from __future__ import annotations
 

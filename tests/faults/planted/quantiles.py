@@ -1,4 +1,6 @@
-"""Quantiles: trees of counts, choices by rank, their recursion, and the interval around a choice."""
+"""Quantiles: trees of counts, choices by rank, their recursion,
+and the interval around a choice.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Faults of data elsewhere: what was copied, when it is looked at again, and where keys and rows may go."""
+"""Faults of data elsewhere: what was copied, when it is looked at again,
+and where keys and rows may go.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Synopses: what is charged for their marginals, how exact their answers are said to be, and of which data they are."""
+"""Synopses: what is charged for their marginals, how exact their answers are said to be,
+and of which data they are.
+"""
 
 from __future__ import annotations
 

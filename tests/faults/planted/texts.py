@@ -1,4 +1,6 @@
-"""Work of texts: what is kept of a row's own, what is read of those of public tables, and how much of a long one."""
+"""Work of texts: what is kept of a row's own, what is read of those of public tables,
+and how much of a long one.
+"""
 
 from __future__ import annotations
 

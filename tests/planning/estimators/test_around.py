@@ -1,4 +1,6 @@
-"""Intervals of quantiles: counts of cells around a released bin, what a row moves in them, and how often they hold."""
+"""Intervals of quantiles: counts of cells around a released bin, what a row moves in them,
+and how often they hold.
+"""
 
 from __future__ import annotations
 
@@ -141,7 +143,8 @@ def test_ranks_are_exact_but_for_noise(target: RankTarget, levels: int) -> None:
     ids=str,
 )
 def test_the_noise_of_a_rank_is_told(node: Mechanism, levels: int, target: RankTarget) -> None:
-    """Of 20,000 draws of each rank, within six deviations of 5 %; 0.7 and 1.3 times as much is told apart.
+    """Of 20,000 draws of each rank, within six deviations of 5 %;
+    0.7 and 1.3 times as much is told apart.
 
     Noise of few steps holds more often.
     """
@@ -163,7 +166,9 @@ def test_the_noise_of_a_rank_is_told(node: Mechanism, levels: int, target: RankT
 
 
 def test_ranks_of_odd_fractions_take_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All their weights are multiples of a very small number only; a lattice so fine takes a second for each tree."""
+    """All their weights are multiples of a very small number only;
+    a lattice so fine takes a second for each tree.
+    """
     lattices, inside = list[int](), noise_sums._inside
 
     def watched(terms: Sequence[NoiseTerm], step: float, most: int) -> object:
@@ -200,7 +205,9 @@ HARD = {
 def test_the_interval_holds_the_quantile(
     counts: list[int], target: RankTarget, node: Mechanism, levels: int
 ) -> None:
-    """On data that are hard on it: of 400 of 90 % more than 77 miss with a probability below 1e-9."""
+    """On data that are hard on it: of 400 of 90 % more than 77 miss with a probability below
+    1e-9.
+    """
     made, entropy, trials = quantile(target, 300, node, levels), Seeded(3), 400
     ordered, missed, wide = OrderedBins(*full(counts), 300), 0, 0
     utilities, widths = ordered.near(target)
@@ -219,7 +226,9 @@ def test_the_interval_holds_the_quantile(
     "node", [Laplace(1, Fraction(40)), Gaussian(1, Fraction(1600))], ids=["Laplace", "Gaussian"]
 )
 def test_one_end_may_miss_wherever_the_released_bin_is(node: Mechanism, place: int) -> None:
-    """Of 2,000 of 90 % more than 283 miss with a probability below 1e-9; with half the noise most would."""
+    """Of 2,000 of 90 % more than 283 miss with a probability below 1e-9;
+    with half the noise most would.
+    """
     bins, entropy = 20_000, Seeded(6)
     ordered, made = OrderedBins(list(range(bins)), [1] * bins, bins), around(MIDDLE, bins, node)
     found = [made.ends(place, ordered.counts, 0.9, 1, _entropy=entropy)[:2] for _ in range(2_000)]
@@ -234,7 +243,9 @@ def test_one_end_may_miss_wherever_the_released_bin_is(node: Mechanism, place: i
     ids=["Laplace", "Gaussian"],
 )
 def test_the_interval_is_no_longer_than_the_noise_asks_for(node: Mechanism, levels: int) -> None:
-    """Among many values with a row each: as many rows to each side as the noise of the rank, but for the cell's end."""
+    """Among many values with a row each: as many rows to each side as the noise of the rank,
+    but for the cell's end.
+    """
     bins, counts = 20_000, [1] * 20_000
     made, entropy = around(MIDDLE, bins, node, levels), Seeded(4)
     ordered = OrderedBins(*full(counts), bins)

@@ -1,4 +1,6 @@
-"""Rows as columns are what lists of rows are, and released numbers are rounded the same one by one and together."""
+"""Rows as columns are what lists of rows are,
+and released numbers are rounded the same one by one and together.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""MIN and MAX read off noisy trees: noise alone is no row, and where it is small no row is missed."""
+"""MIN and MAX read off noisy trees: noise alone is no row,
+and where it is small no row is missed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from dpsql.sql.ir.core import Histogram, Ranks
 from dpsql.sql.ir.expression import INTEGER, Literal
 
 ENDS = (Ranks((Fraction(0),), edge=True), Ranks((Fraction(1),), edge=True))
-#: One row, and the noise of a node in the same steps: so small that a count is exact, or of several rows.
+#: One row, and the noise of a node in the same steps: so small that a count is exact,
+#: or of several #: rows.
 ROW = 2048
 NOISES = (
     Gaussian(1, Fraction(60)),
@@ -73,7 +76,9 @@ def test_rows_of_few_hundredths_are_no_evidence_however_small_the_noise() -> Non
 
 @pytest.mark.parametrize("node", [Gaussian(1, Fraction(10_000)), Laplace(1, Fraction(100))])
 def test_noise_explains_what_its_sums_reach(node: Gaussian | Laplace) -> None:
-    """The deviations of sums of children, of the topmost level and of those that add up to a noisy parent."""
+    """The deviations of sums of children,
+    of the topmost level and of those that add up to a noisy parent.
+    """
     trials, children = 20_000, 5
     own = node.sample(children * trials, _entropy=Seeded(3)).reshape(trials, children).astype(float)
     parent = node.sample(trials, _entropy=Seeded(4)).astype(float)

@@ -89,7 +89,9 @@ def test_columns_are_the_rows(seed: int, law: NoiseLaw) -> None:
 def test_quotients_beyond_the_integers_of_a_double_are_rounded_once(
     size: int, step: Fraction
 ) -> None:
-    """Where dividend or divisor is rounded to a double first, the quotient is often the one beside the nearest."""
+    """Where dividend or divisor is rounded to a double first,
+    the quotient is often the one beside the nearest.
+    """
     drawn, half = random.Random(7), 5 * step
     cells = [StepColumn([drawn.randint(size // 2, size) for _ in range(100)], step)]
     values, intervals = read_column(SingleCell(0), cells, [half], None, GAUSSIAN, "DOUBLE")

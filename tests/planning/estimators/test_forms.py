@@ -1,4 +1,6 @@
-"""Half-widths of sums and Fieller's sets hold as often as they say, against the laws of the noise."""
+"""Half-widths of sums and Fieller's sets hold as often as they say,
+against the laws of the noise.
+"""
 
 from __future__ import annotations
 

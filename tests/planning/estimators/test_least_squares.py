@@ -1,4 +1,6 @@
-"""Least squares of several levels, against numpy, and how wide the interval of a sum of their noises is."""
+"""Least squares of several levels, against numpy,
+and how wide the interval of a sum of their noises is.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def test_a_sum_of_gaussian_noises_has_the_normal_interval() -> None:
 
 
 def test_the_interval_of_laplace_noise_is_wider_by_the_fourth_moment() -> None:
-    """P(|noise| > h) is exp(−h/scale) of one noise, whose interval is 2 % too wide; of many it is nearly the normal."""
+    """P(|noise| > h) is exp(−h/scale) of one noise, whose interval is 2 % too wide;
+    of many it is nearly the normal.
+    """
     one = spread_half_width(SumVariance(4.0, 1.0), laplace=True, confidence=0.95)
     exact = math.sqrt(2) * math.log(20)
     assert exact < one < 1.03 * exact
@@ -46,7 +50,9 @@ def test_the_interval_of_laplace_noise_is_wider_by_the_fourth_moment() -> None:
 
 
 def test_consistent_numbers_are_the_least_squares_of_all_levels() -> None:
-    """Against numpy's solution of the weighted equations; the level of everything is one of two that overlap."""
+    """Against numpy's solution of the weighted equations;
+    the level of everything is one of two that overlap.
+    """
     random = np.random.default_rng(3)
     finest = random.normal(10, 3, size=6)
     groups = (np.zeros(6, dtype=np.int64), np.array([0, 1, 2, 0, 1, 2]))
@@ -67,7 +73,9 @@ def test_consistent_numbers_are_the_least_squares_of_all_levels() -> None:
 
 
 def test_the_spread_of_a_sum_is_that_of_its_estimate() -> None:
-    """The estimate is linear in the measured numbers: its weights are read off by moving one number at a time."""
+    """The estimate is linear in the measured numbers:
+    its weights are read off by moving one number at a time.
+    """
     groups = [np.array([0, 0, 1, 1]), np.zeros(4, dtype=np.int64)]
     deviations = [3.0**0.5] * 4 + [2.0**0.5] * 2 + [5.0**0.5]
 

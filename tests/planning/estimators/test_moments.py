@@ -1,4 +1,6 @@
-"""Statistics of moments: what is measured for them, what DuckDB says, and how often their intervals hold."""
+"""Statistics of moments: what is measured for them, what DuckDB says,
+and how often their intervals hold.
+"""
 
 from __future__ import annotations
 
@@ -254,7 +256,9 @@ def test_refused(text: str, session: Session) -> None:
 
 
 def test_answers_lie_where_they_can(session: Session) -> None:
-    """With noise, on a few rows: no negative variance, no correlation beyond ±1, no interval beyond them."""
+    """With noise, on a few rows: no negative variance, no correlation beyond ±1,
+    no interval beyond them.
+    """
     seen = 0
     for number in range(20):
         session.epsilon = Fraction(1 + number, 4)  # another price is another release
@@ -323,8 +327,8 @@ DRAWS = 600
     ("rows", "correlation"), [(20, 0.5), (150, 0.0), (1_000, 0.9), (5_000, 0.3)]
 )
 def test_intervals_hold_as_often_as_they_say(law: str, rows: int, correlation: float) -> None:
-    """Measured coverage is 94 % to 100 %; it must be above 89 % (a false alarm below 1e-9), and without noise there is
-    none; with half the noise's widths it must fall below 89 %."""
+    """Measured coverage is 94 % to 100 %; it must be above 89 % (a false alarm below 1e-9), and
+    without noise there is none; with half the noise's widths it must fall below 89 %."""
     random = np.random.default_rng(rows)
     x = np.clip(random.normal(0.1, 0.25, rows), -1, 1)
     y = np.clip(

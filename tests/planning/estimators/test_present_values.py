@@ -1,4 +1,6 @@
-"""STRING_AGG of public values: read off the counts of HISTOGRAM, and seldom with a value that no row has."""
+"""STRING_AGG of public values: read off the counts of HISTOGRAM,
+and seldom with a value that no row has.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def test_values_are_joined_in_order() -> None:
 
 
 def test_a_value_that_no_row_has_is_seldom_shown(session: Session) -> None:
-    """In 4,000 lists without rows; a half of the threshold is rejected, with a chance below 1e-9 of a false alarm."""
+    """In 4,000 lists without rows; a half of the threshold is rejected,
+    with a chance below 1e-9 of a false alarm.
+    """
     (core,) = session.plan(LABS.format(JOINED)).cores
     (histogram,) = core.histograms
     assert isinstance(histogram.mechanism, TreeMechanism)

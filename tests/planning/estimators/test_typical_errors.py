@@ -1,4 +1,6 @@
-"""What EXPLAIN tells of averages and moments before anything is measured: the error in a typical group."""
+"""What EXPLAIN tells of averages and moments before anything is measured:
+the error in a typical group.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ ESTIMATES = [
 def test_it_is_the_interval_of_rows_that_spread_evenly(
     estimate: MeanEstimate | MomentEstimate,
 ) -> None:
-    """Pairs with a correlation of one half, each of which is spread evenly: the same number, or the same on its own."""
+    """Pairs with a correlation of one half, each of which is spread evenly: the same number,
+    or the same on its own.
+    """
     random, rows = np.random.default_rng(20261128), 100_000
     x = random.uniform(-20, 20, rows)
     y = np.where(random.random(rows) < 0.5, x * 3 / 20, random.uniform(-3, 3, rows))

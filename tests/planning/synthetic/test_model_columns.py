@@ -67,7 +67,9 @@ def test_a_column_of_doubles_has_equal_bins_and_one_of_steps_whole_steps() -> No
 
 
 def test_all_values_of_a_bin_are_drawn_as_often_as_each_other() -> None:
-    """Bins of three and four whole numbers, hundredths and days: with fixed seeds every value comes, and no other."""
+    """Bins of three and four whole numbers, hundredths and days:
+    with fixed seeds every value comes, and no other.
+    """
     random = np.random.default_rng(5)
     numbers = column(type="integer", bounds=[1, 100])
     assert set(numbers.drawn(np.zeros(200, dtype=np.int64), random)) == {1, 2, 3}

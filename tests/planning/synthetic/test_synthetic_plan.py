@@ -67,7 +67,9 @@ COLUMNS = {
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_what_is_drawn_of_a_place_lies_in_it(name: str) -> None:
-    """DuckDB's place of each drawn value is the one that it was drawn for, in the column's own type."""
+    """DuckDB's place of each drawn value is the one that it was drawn for,
+    in the column's own type.
+    """
     own, sql_type, values, size = COLUMNS[name]
     assert own.size == size
     random = np.random.default_rng(1)
@@ -134,7 +136,9 @@ def test_it_costs_what_was_asked_and_is_drawn_by_what_it_costs(
 def test_choices_are_made_for_scores_that_move_apart_by_twice_a_unit_s_rows(
     session: Session, mechanism: str
 ) -> None:
-    """Of five columns 8 of 10 pairs are chosen: the price is that of 5 columns, 8 choices and 8 pairs."""
+    """Of five columns 8 of 10 pairs are chosen: the price is that of 5 columns,
+    8 choices and 8 pairs.
+    """
     (core,) = planned(session, "SELECT cost FROM visits PRICE 1").reading.cores
     columns = [
         ModelColumn(f"c{place}", "cost", session.schema.tables["visits"].columns["cost"])

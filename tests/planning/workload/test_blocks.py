@@ -1,4 +1,6 @@
-"""A block is charged once, before a row is read, and all or nothing; what its answers cost adds up to it."""
+"""A block is charged once, before a row is read, and all or nothing;
+what its answers cost adds up to it.
+"""
 
 from __future__ import annotations
 
@@ -193,7 +195,9 @@ def test_a_price_that_was_told_is_not_passed_behind_ones_back(session: Session) 
 def test_what_another_buys_while_the_block_is_charged_was_paid_for_in_the_block(
     tmp_path: Path,
 ) -> None:
-    """Its answer is the one that was there first; its price is what the block was charged for it."""
+    """Its answer is the one that was there first;
+    its price is what the block was charged for it.
+    """
     database = open_database(shop(tmp_path, LAPLACE))
     session, other = database.session("ada"), database.session("bob")
     asked, execution = counts("age > 3", "age > 4"), session._execution

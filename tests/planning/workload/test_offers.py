@@ -1,4 +1,6 @@
-"""What each accountant would charge for a workload, and why one whose theorem does not hold is not offered."""
+"""What each accountant would charge for a workload,
+and why one whose theorem does not hold is not offered.
+"""
 
 from __future__ import annotations
 

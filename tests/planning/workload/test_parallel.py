@@ -1,4 +1,6 @@
-"""Parallel composition is of units, not of rows: conditions part them, or the block costs the sum."""
+"""Parallel composition is of units, not of rows: conditions part them,
+or the block costs the sum.
+"""
 
 from __future__ import annotations
 
@@ -120,7 +122,9 @@ def test_rows_that_are_apart_are_not_units_that_are(
 def test_a_long_text_may_be_in_two_parts_where_one_of_them_reads_less_of_it(
     session: Session,
 ) -> None:
-    """A join reads five characters of a city, one more than declared ones have: Parisian is Paris there."""
+    """A join reads five characters of a city, one more than declared ones have:
+    Parisian is Paris there.
+    """
     asked = [COUNT.format("city = 'Parisian'"), VISITED.format("city = 'Paris'")]
     assert "no conditions show" in why(session.workload(asked), "parallel")
     plans = tuple(map(session.plan, asked))
@@ -154,7 +158,9 @@ def test_a_unit_that_is_replaced_may_be_in_two_parts(tmp_path: Path) -> None:
 
 
 def test_statements_of_one_part_are_added_up(session: Session) -> None:
-    """Two about members, one about others, one about everybody: 0.3 for a member, who is in three of them."""
+    """Two about members, one about others, one about everybody: 0.3 for a member,
+    who is in three of them.
+    """
     asked = [*counts("member", "member AND age > 3", "NOT member"), "SELECT SUM(age) FROM people"]
     offer = session.workload(asked).offer("parallel")
     assert offer is not None and offer.cost is not None and offer.cost.epsilon == Fraction(3, 10)
@@ -193,7 +199,9 @@ asked = st.lists(st.tuples(shapes, conditions), min_size=2, max_size=4)
 def test_no_person_moves_cores_that_cost_more_than_the_block(
     session: Session, asked: list[tuple[str, str]]
 ) -> None:
-    """The exact rows of every core with and without each person, against what parallel composition charges."""
+    """The exact rows of every core with and without each person,
+    against what parallel composition charges.
+    """
     try:
         plans = tuple(session.plan(shape.format(condition)) for shape, condition in asked)
     except dpsql.Error:
@@ -208,7 +216,9 @@ def test_no_person_moves_cores_that_cost_more_than_the_block(
 
 
 def test_three_valued_logic(session: Session) -> None:
-    """NULL AND TRUE is not TRUE, and NULL OR FALSE is not FALSE: what is not true for a unit does not admit it."""
+    """NULL AND TRUE is not TRUE, and NULL OR FALSE is not FALSE:
+    what is not true for a unit does not admit it.
+    """
     (core,) = session.plan(
         COUNT.format("NOT (age > 30 AND age < 60) AND (age > 20 OR age < 5)")
     ).cores

@@ -1,4 +1,6 @@
-"""Parallel composition: no unit moves parts of an accepted block that cost more than was charged for the block."""
+"""Parallel composition: no unit moves parts of an accepted block that cost more than was charged
+for the block.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ from dpsql.privacy.measure import FREE, Cost
 
 pytestmark = pytest.mark.slow
 
-#: How many worlds and how many blocks on each; DPSQL_TRIALS=20 makes it twenty times as many worlds.
+#: How many worlds and how many blocks on each;
+#: DPSQL_TRIALS=20 makes it twenty times as many #: worlds.
 WORLDS = 16 * int(os.environ.get("DPSQL_TRIALS", "1"))
 BLOCKS, CHUNKS = 40, 4
 
@@ -43,7 +46,9 @@ def keyed(seed: int) -> World:
 
 
 def accepted(here: World, count: int) -> tuple[int, list[tuple[tuple[Plan, ...], Cost]]]:
-    """How many blocks could be planned, and those which are charged less than their sum, with what they are charged."""
+    """How many blocks could be planned, and those which are charged less than their sum,
+    with what they are charged.
+    """
     planned, found = 0, []
     for number in range(count):
         random = Random(f"{here.seed}/{number}")
@@ -66,7 +71,9 @@ def accepted(here: World, count: int) -> tuple[int, list[tuple[tuple[Plan, ...],
 
 
 def moved_by(here: World, blocks: list[tuple[Plan, ...]]) -> dict[str, list[Cost]]:
-    """For each unit and block, what the cores cost together of which any exact row is another without the unit."""
+    """For each unit and block, what the cores cost together of which any exact row is another
+    without the unit.
+    """
     cores = [core for plans in blocks for plan in plans for core in plan.cores]
     moved: dict[str, list[Cost]] = {}
     with here.connect() as connection:
@@ -93,7 +100,8 @@ def exceeds(one: Cost, other: Cost) -> bool:
 
 @cache
 def tried(seed: int) -> tuple[int, int, int]:
-    """How many blocks of one world were planned, how many cost less than their sum, and how many as much as is moved.
+    """How many blocks of one world were planned, how many cost less than their sum,
+    and how many as much as is moved.
 
     A core that no condition admits a unit to has the same exact rows with it and without it.
     """

@@ -21,7 +21,9 @@ from dpsql.session import Session, open_session
 
 
 def test_losses_cover_every_release_of_a_plan(tmp_path: Path) -> None:
-    """At a small δ one plan's losses say about what it costs: a release that was left out would show."""
+    """At a small δ one plan's losses say about what it costs:
+    a release that was left out would show.
+    """
     session = opened(tmp_path, LAPLACE)
     for text in (
         "SELECT COUNT(*), SUM(age), AVG(age) FROM people",

@@ -1,4 +1,6 @@
-"""Sums of counts whose noise has few steps: their intervals are those of the exact law of the sum."""
+"""Sums of counts whose noise has few steps:
+their intervals are those of the exact law of the sum.
+"""
 
 from __future__ import annotations
 

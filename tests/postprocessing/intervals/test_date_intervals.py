@@ -1,4 +1,6 @@
-"""Dates and timestamps have intervals of their own kind, and what is computed beside or of them has its own, too."""
+"""Dates and timestamps have intervals of their own kind,
+and what is computed beside or of them has its own, too.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +82,9 @@ def test_a_date_has_an_interval_of_dates(session: Session, item: str, kind: type
     ("item", "truth"), [("MEDIAN(born)", BORN), ("QUANTILE_DISC(seen, 0.5)", SEEN)]
 )
 def test_it_holds_as_often_as_it_says(session: Session, item: str, truth: date) -> None:
-    """Of 60 of 95 % fewer than 43 hold with a probability below 1e-9; and most are shorter than a year."""
+    """Of 60 of 95 % fewer than 43 hold with a probability below 1e-9;
+    and most are shorter than a year.
+    """
     held, short = 0, 0
     session.epsilon = Fraction(1)
     for number in range(60):

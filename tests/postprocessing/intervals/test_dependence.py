@@ -1,4 +1,6 @@
-"""What noise chooses among released numbers, and what it goes through smoothly, as the text of a statement tells."""
+"""What noise chooses among released numbers, and what it goes through smoothly,
+as the text of a statement tells.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from dpsql.postprocessing.intervals.lineage import Lineage
 GROUPS = "(SELECT core0.k0 AS k, core0.a0 AS n, core0.a1 AS s, core0.a2 AS m FROM released.core0 AS core0) AS g"
 PUBLIC, SMOOTH, CHOSEN = Dependence
 COLUMNS = {"core0": {"row": PUBLIC, "k0": PUBLIC, "a0": SMOOTH, "a1": SMOOTH, "a2": CHOSEN}}
-#: Statements, with a letter for each of their columns: public, smooth or chosen. ``a2`` is not drawn again.
+#: Statements, with a letter for each of their columns: public,
+#: smooth or chosen. ``a2`` is not #: drawn again.
 KNOWN = {
     f"SELECT k, n, s + 1, m, n / SUM(s) OVER (), LENGTH(k) FROM {GROUPS}": "psscsp",
     f"SELECT SUM(n), AVG(s / n), STDDEV(n), COUNT(*), SUM(m) FROM {GROUPS}": "sscsc",

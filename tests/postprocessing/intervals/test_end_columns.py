@@ -1,4 +1,6 @@
-"""DP_INTERVAL_LOW and DP_INTERVAL_HIGH tell what stands beside the result, anywhere in the rest of a statement."""
+"""DP_INTERVAL_LOW and DP_INTERVAL_HIGH tell what stands beside the result,
+anywhere in the rest of a statement.
+"""
 
 from __future__ import annotations
 

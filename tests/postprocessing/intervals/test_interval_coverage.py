@@ -1,4 +1,6 @@
-"""Intervals hold as often as they say, on releases whose noise is drawn over and over (`benchmarks/intervals.py`)."""
+"""Intervals hold as often as they say, on releases whose noise is drawn over and over
+(`benchmarks/intervals.py`).
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def test_intervals_of_one_group_hold(kind: str, session: Session) -> None:
     "kind", ["sum over groups", "share of the total", "ratio of two tables", "average over groups"]
 )
 def test_intervals_of_what_several_rows_make_hold(kind: str, session: Session) -> None:
-    """Of 100 of 95 % fewer than 76 hold with a probability below 1e-9; with 0.3 times their width fewer do."""
+    """Of 100 of 95 % fewer than 76 hold with a probability below 1e-9;
+    with 0.3 times their width fewer do.
+    """
     held = BENCHMARK.coverage_of_tables(session, BENCHMARK.TABLES[kind], Fraction(1, 10), 100)
     assert held >= 0.76
     assert (
@@ -71,7 +75,9 @@ def test_intervals_of_what_several_rows_make_hold(kind: str, session: Session) -
     "kind", ["difference of averages", "ratio of averages", "product of counts"]
 )
 def test_intervals_of_one_group_that_are_resampled_hold(kind: str, session: Session) -> None:
-    """Of 60 of 95 % fewer than 43 hold with a probability below 1e-9. Averages of few rows are NULL, without one."""
+    """Of 60 of 95 % fewer than 43 hold with a probability below 1e-9. Averages of few rows are
+    NULL, without one.
+    """
     text = f"SELECT size, {BENCHMARK.CELLS[kind]} AS cell FROM people GROUP BY size"
     line = BENCHMARK.coverage(session, "", kind, text, Fraction(1, 10), 0, 60)
     known = [share for share in line.shares if share is not None]

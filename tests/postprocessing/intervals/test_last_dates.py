@@ -1,4 +1,6 @@
-"""What is made of MIN and MAX of few rows holds the truth: their intervals end at a bound that no sample reaches."""
+"""What is made of MIN and MAX of few rows holds the truth:
+their intervals end at a bound that no sample reaches.
+"""
 
 from __future__ import annotations
 

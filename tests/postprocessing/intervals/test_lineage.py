@@ -1,4 +1,6 @@
-"""Intervals follow released numbers through subqueries, common table expressions, joins, filters and limits."""
+"""Intervals follow released numbers through subqueries, common table expressions, joins,
+filters and limits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Lists of quantiles: each element has an interval, the same as the element's own, in every form that rows have."""
+"""Lists of quantiles: each element has an interval, the same as the element's own,
+in every form that rows have.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A notice names the columns that lack intervals because many released rows are behind them, and costs nothing."""
+"""A notice names the columns that lack intervals because many released rows are behind them,
+and costs nothing.
+"""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ sd = {{ type = "double" }}
 LOTS = "SELECT lot, COUNT(*) AS n, SUM(x) AS s, STDDEV(x) AS sd, VAR_POP(x) AS v FROM people GROUP BY lot"
 GROUPS = f"({LOTS}) AS g"
 BY_LOT = ["v", "sd", "n - s / 5"]
-#: How many releases are looked at: of intervals of 95 % none begins at a truth of 0, or below it, once in 10¹⁰ times.
+#: How many releases are looked at: of intervals of 95 % none begins at a truth of 0,
+#: or below it, #: once in 10¹⁰ times.
 RELEASES = 8
 
 
@@ -49,7 +50,9 @@ def uncut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    """Five lots of 2,000 people with the same numbers, so that spans and deviations over lots are 0 without noise."""
+    """Five lots of 2,000 people with the same numbers,
+    so that spans and deviations over lots are 0 without noise.
+    """
     folder = tmp_path_factory.mktemp("lots")
     with duckdb.connect(str(folder / "lots.duckdb")) as connection:
         connection.execute(

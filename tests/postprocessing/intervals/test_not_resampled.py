@@ -1,5 +1,5 @@
-"""Released values whose noise is not drawn again (maps, lists, modes, truth values): nothing is claimed of what is made
-of them, and what stands beside them has its interval at no cost of theirs.
+"""Released values whose noise is not drawn again (maps, lists, modes, truth values): nothing is
+claimed of what is made of them, and what stands beside them has its interval at no cost of theirs.
 """
 
 from __future__ import annotations

@@ -42,7 +42,9 @@ def test_the_page_of_accountants_has_each(name: str) -> None:
 
 @pytest.mark.parametrize("name", RULES)
 def test_a_rule_adds_up_what_it_looks_at(name: str) -> None:
-    """What is left falls with each charge, and as many are admitted as are said: a weight that is forgotten shows."""
+    """What is left falls with each charge, and as many are admitted as are said:
+    a weight that is forgotten shows.
+    """
     rule = made(name)
     budget = Budget(Fraction(2), MICRO, rule=rule)
     promise, total, shares = budget.promise, ChargedTotal(), list[Fraction]()

@@ -1,4 +1,6 @@
-"""Each accountant that an owner may name admits what its theorem allows, and refuses what it does not hold for."""
+"""Each accountant that an owner may name admits what its theorem allows,
+and refuses what it does not hold for.
+"""
 
 from __future__ import annotations
 
@@ -205,7 +207,9 @@ def test_exactly_so_many_are_admitted(
 
 
 def test_accountants_are_ordered_for_a_hundred_counts() -> None:
-    """Of a fixed order RDP has no less than of the best one, and no more than the conversion of zCDP at that order."""
+    """Of a fixed order RDP has no less than of the best one,
+    and no more than the conversion of zCDP at that order.
+    """
     cost, number = count(), 100
     pure, rho = number * TENTH, number * cost.rho
     much = Fraction(50)
@@ -295,7 +299,9 @@ def test_no_filter_passes_its_bound(
 
 
 def at(cost: Cost, order: int) -> float:
-    """The divergence of a pure cost at an order, by its two outcomes; infinite where it is not pure."""
+    """The divergence of a pure cost at an order, by its two outcomes;
+    infinite where it is not pure.
+    """
     return math.inf if cost.epsilon is None else float(divergence(cost.epsilon, order))
 
 
@@ -403,7 +409,9 @@ def test_advanced_composition_says_why_it_refuses(tmp_path: Path) -> None:
 
 
 def test_statements_of_another_price_in_the_ledger_end_advanced_composition(tmp_path: Path) -> None:
-    """An owner who names it after others were answered, or changes its ε, gets nothing more by it."""
+    """An owner who names it after others were answered, or changes its ε,
+    gets nothing more by it.
+    """
     spend(opened(tmp_path / "l", Hybrid()), gaussian(Fraction(1, 10**6)))
     for epsilon in (TENTH, Fraction(1, 20)):
         with pytest.raises(BudgetExhausted, match="not of exactly"):

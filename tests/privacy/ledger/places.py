@@ -1,4 +1,6 @@
-"""Where the ledgers of the tests are: a file, or a schema of a real PostgreSQL; and what a person could do to them."""
+"""Where the ledgers of the tests are: a file, or a schema of a real PostgreSQL;
+and what a person could do to them.
+"""
 
 from __future__ import annotations
 

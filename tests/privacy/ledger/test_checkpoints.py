@@ -1,4 +1,6 @@
-"""The digests that are known of a ledger's entries: each in its own place, and none of another history."""
+"""The digests that are known of a ledger's entries: each in its own place,
+and none of another history.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ SIZE = 32
 
 
 def digest(seq: int, history: str = "a") -> str:
-    """The digest of an entry of a history, which no other entry has; its last bytes are 0, as an unknown one's are."""
+    """The digest of an entry of a history, which no other entry has; its last bytes are 0,
+    as an unknown one's are.
+    """
     return f"{history}{seq:x}".ljust(2 * SIZE, "0")
 
 
@@ -53,7 +57,9 @@ def test_each_digest_has_its_own_place(path: Path) -> None:
 def test_after_it_the_entries_of_the_ledger_are_known_and_no_others(
     before: int, held: int, at_most: int, path: Path
 ) -> None:
-    """What was known beyond ``at_most`` is of another history, whether the ledger is shorter now or longer."""
+    """What was known beyond ``at_most`` is of another history,
+    whether the ledger is shorter now or longer.
+    """
     shared = min(before, held, at_most)
     ledger = History(held, "c")
     ledger.entries[:shared] = History(shared).entries

@@ -1,4 +1,6 @@
-"""A charge for which nothing was released is given up, and taken up once: by one process, and in no copy again."""
+"""A charge for which nothing was released is given up, and taken up once: by one process,
+and in no copy again.
+"""
 
 from __future__ import annotations
 

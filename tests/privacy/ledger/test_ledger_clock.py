@@ -1,4 +1,6 @@
-"""Whatever the clock shows, entries stand in the order of their times, and no sum depends on it without windows."""
+"""Whatever the clock shows, entries stand in the order of their times,
+and no sum depends on it without windows.
+"""
 
 from __future__ import annotations
 

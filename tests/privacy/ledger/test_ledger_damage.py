@@ -44,7 +44,9 @@ def test_a_missing_or_changed_line_shows(place: Place, harm: str, bad: int) -> N
 
 
 def test_an_exchanged_line_shows_though_each_hash_is_right(place: Place) -> None:
-    """A line of another ledger over the same data has a right hash of its own, and does not fit the chain."""
+    """A line of another ledger over the same data has a right hash of its own,
+    and does not fit the chain.
+    """
     other = reopen(place.beside())
     fill(other, 4)  # the same totals, and other moments
     ledger = reopen(place)

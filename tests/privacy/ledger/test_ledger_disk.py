@@ -1,4 +1,6 @@
-"""A disk that is really full, and a journal that a loss of power tore: nothing is admitted, nothing is half there."""
+"""A disk that is really full, and a journal that a loss of power tore: nothing is admitted,
+nothing is half there.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,9 @@ def test_a_server_whose_disk_is_full_admits_nothing_and_loses_nothing() -> None:
 
 
 def test_a_power_cut_leaves_whole_entries_however_it_tore_the_journal(tmp_path: Path) -> None:
-    """The file and its rollback journal as they lie on the disk in the midst of a charge, either cut or overwritten."""
+    """The file and its rollback journal as they lie on the disk in the midst of a charge,
+    either cut or overwritten.
+    """
     path, torn = tmp_path / "data.ledger", tmp_path / "torn"
     ledger = reopen(path)
     fill(ledger, 4)

@@ -52,7 +52,9 @@ def test_the_journal_can_neither_be_changed_nor_shortened_by_mistake(
 
 
 def test_no_charge_lives_in_a_file_beside_the_ledger(ledger: Ledger, path: Path) -> None:
-    """Where all others are removed under a live ledger, and where it alone is copied, every charge is there."""
+    """Where all others are removed under a live ledger, and where it alone is copied,
+    every charge is there.
+    """
     other = reopen(path)
     for charged in range(1, 40):
         fill(ledger if charged % 2 else other, 1)

@@ -1,4 +1,6 @@
-"""Kill −9 at the steps of an answer: what the engine was asked for was paid for, and the ledger is whole."""
+"""Kill −9 at the steps of an answer: what the engine was asked for was paid for,
+and the ledger is whole.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ ROOMS = (
     "session/answer_store/store.py",
 )
 
-#: Where the ledger's store is spoken to. A step in them is that a statement is sent, and that it is done.
+#: Where the ledger's store is spoken to. A step in them is that a statement is sent,
+#: and that it is #: done.
 STORES = tuple(
     f"privacy/ledger/{name}.py"
     for name in ("stores/sqlite", "journal", "stored_answers", "stores/pages")
@@ -95,7 +98,9 @@ class Steps:
 
 
 def executed(place: Place, number: int, last: Step | None) -> str:
-    """What a child said that executed a statement up to a step: whether it asked the engine and whether it answered."""
+    """What a child said that executed a statement up to a step:
+    whether it asked the engine and whether it answered.
+    """
     reading, report = os.pipe()
 
     def answer() -> None:
@@ -119,7 +124,9 @@ def executed(place: Place, number: int, last: Step | None) -> str:
 
 
 def tried(steps: list[Step]) -> list[Step]:
-    """All steps at which the ledger's store is spoken to, and of those between them, where it stays, every third."""
+    """All steps at which the ledger's store is spoken to, and of those between them,
+    where it stays, every third.
+    """
     return [step for place, step in enumerate(steps) if step[1] == "execute" or place % 3 == 0]
 
 
@@ -149,7 +156,8 @@ def test_a_process_that_is_killed_anywhere_has_paid_for_what_it_read(
         before = ledger.verify()
         said = executed(place, number, step)
         with ledger._store.transaction(write=True):
-            pass  # a server that was sent COMMIT holds its lock until it is done, whoever died meanwhile
+            # a server that was sent COMMIT holds its lock until it is done, whoever died meanwhile
+            pass
         paid.append(ledger.verify() - before)
         assert paid[-1] == 1 if said == "asked;" else said == "", (step, said)
     charged = paid.index(1)

@@ -1,4 +1,6 @@
-"""Ledgers of earlier layouts are brought up to this one with all that they hold; those of later ones are refused."""
+"""Ledgers of earlier layouts are brought up to this one with all that they hold;
+those of later ones are refused.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Threads, processes, forks and kills: exactly what is affordable passes, and what was released was paid for."""
+"""Threads, processes, forks and kills: exactly what is affordable passes,
+and what was released was paid for.
+"""
 
 from __future__ import annotations
 
@@ -129,9 +131,11 @@ def test_a_fork_in_the_midst_of_threads_neither_hangs_nor_loses(ledger: Ledger) 
 
 
 def test_thousands_of_attempts_for_what_is_left_get_exactly_that(place: Place, path: Path) -> None:
-    """Eight processes, and a ninth with sixteen threads: all others are refused, and nothing of them is written.
+    """Eight processes, and a ninth with sixteen threads: all others are refused,
+    and nothing of them is written.
 
-    A file is asked five thousand times. A server, whose turn is one lock of its own, is asked two thousand times.
+    A file is asked five thousand times. A server, whose turn is one lock of its own,
+    is asked two thousand times.
     """
     go, affordable, threads, each = (
         path.with_name("go"),

@@ -1,4 +1,6 @@
-"""What is remembered of a ledger outside of the data: nobody gets a budget back by removing, copying or swapping it."""
+"""What is remembered of a ledger outside of the data:
+nobody gets a budget back by removing, copying or swapping it.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +67,9 @@ def test_an_older_state_is_behind_also_after_a_restart(place: Place) -> None:
 
 
 def test_another_process_is_told_what_the_first_one_charged(place: Place) -> None:
-    """The newest entry is known from whichever process charged it, at each charge and not only when it is opened."""
+    """The newest entry is known from whichever process charged it,
+    at each charge and not only when it is opened.
+    """
     ledger = reopen(place)
     fill(ledger, 1)
     before = place.state()
@@ -96,7 +100,9 @@ def test_a_state_with_another_history_is_refused(place: Place) -> None:
 
 
 def test_another_ledger_under_a_known_name_is_refused(place: Place) -> None:
-    """As where `ledger` in the schema is mistyped and the other place has a ledger, or has none yet."""
+    """As where `ledger` in the schema is mistyped and the other place has a ledger,
+    or has none yet.
+    """
     reopen(place, names=["schema", "data"]).close()
     with pytest.raises(LedgerError, match="missing"):
         reopen(place.beside(), names=["schema", "elsewhere"])
@@ -217,7 +223,9 @@ def test_where_it_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_torn_checkpoint_leaves_the_one_before(place: Place) -> None:
-    """As after a loss of power: what was not written is not known, and what is torn is not believed."""
+    """As after a loss of power: what was not written is not known,
+    and what is torn is not believed.
+    """
     ledger = reopen(place)
     fill(ledger, 3)
     (slots,) = state_folder().glob("ledgers/*/newest")

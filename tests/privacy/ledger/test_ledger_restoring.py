@@ -164,7 +164,8 @@ def test_a_branch_that_was_never_remembered_pays_for_all_that_was(place: Place) 
     assert reopen(place).totals()[0] == sum([TENTH] * 5, TENTH)
 
 
-#: What a branch has of its own, beside three entries that are remembered after the one that both have.
+#: What a branch has of its own, beside three entries that are remembered after the one that both
+#: have.
 BRANCHES = {
     "shorter": [GAUSSIAN],
     "as long": [FREE, FREE, GAUSSIAN],
@@ -175,7 +176,9 @@ BRANCHES = {
 
 @pytest.mark.parametrize("branch", BRANCHES)
 def test_both_branches_are_paid_for_whatever_their_lengths(place: Place, branch: str) -> None:
-    """What both began with is paid for once. The analyst of the other branch is another one, or the same."""
+    """What both began with is paid for once. The analyst of the other branch is another one,
+    or the same.
+    """
     ledger = reopen(place)
     charge(ledger, "ada", TENTH)
     before = place.state()
@@ -223,7 +226,8 @@ def test_what_cannot_be_told_from_a_branch_is_charged(place: Place, tmp_path: Pa
 
 
 def test_digests_of_entries_that_were_lost_are_forgotten(tmp_path: Path) -> None:
-    """As where a machine lost its power: the newest record and the ledger go back to entries of before.
+    """As where a machine lost its power:
+    the newest record and the ledger go back to entries of before.
 
     Of the entries after these another machine charges some.
     """
@@ -281,7 +285,9 @@ def test_where_nothing_is_remembered_the_owner_says_what_was_spent(
 def test_a_restore_that_is_interrupted_gives_nothing_away(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The place has either no ledger or the whole of it; one that lies there is refused until it has its charges."""
+    """The place has either no ledger or the whole of it;
+    one that lies there is refused until it has its charges.
+    """
     ledger = reopen(place)
     charge(ledger, "ada", TENTH)
     before = place.state()

@@ -1,4 +1,6 @@
-"""What can happen to a ledger on a server: it ends, it refuses, it promises less than it should, it has a twin."""
+"""What can happen to a ledger on a server: it ends, it refuses, it promises less than it should,
+it has a twin.
+"""
 
 from __future__ import annotations
 

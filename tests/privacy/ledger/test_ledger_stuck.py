@@ -1,4 +1,6 @@
-"""A ledger that does not answer, because another process holds it or its server stands still, is given up in time."""
+"""A ledger that does not answer, because another process holds it or its server stands still,
+is given up in time.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ from dpsql.errors.deadline import Deadline, within
 from dpsql.privacy.ledger import Ledger, LedgerIdentity, NewEntry, Spent
 from dpsql.privacy.ledger.stores.postgresql import LedgerServer
 
-#: Seconds that a ledger is waited for in these tests, and within which a wait has ended on a busy machine.
+#: Seconds that a ledger is waited for in these tests,
+#: and within which a wait has ended on a busy #: machine.
 PATIENCE, SOON = 1.0, 5.0
 _HOLDS = """
 import sqlite3, sys
@@ -58,7 +61,9 @@ def backends(connection: psycopg.Connection[tuple[int]]) -> list[int]:
 
 @contextmanager
 def stopped(place: ServerPlace) -> Iterator[None]:
-    """While this lasts the server's processes, the one that serves the ledger and their parent, stand still."""
+    """While this lasts the server's processes,
+    the one that serves the ledger and their parent, stand still.
+    """
     with psycopg.connect(place.address, autocommit=True) as connection:
         ((data,),) = connection.execute("SHOW data_directory").fetchall()
         pids = [int(Path(data, "postmaster.pid").read_text().split()[0]), *backends(connection)]
@@ -204,7 +209,9 @@ def test_a_server_that_takes_connections_and_never_answers(impatient: None) -> N
 
 
 def test_ctrl_c_ends_the_wait(tmp_path: Path) -> None:
-    """Of a process that waits in its main thread: SQLite and libpq would hear of it when they are done."""
+    """Of a process that waits in its main thread:
+    SQLite and libpq would hear of it when they are done.
+    """
     path = tmp_path / "d.ledger"
     reopen(path).close()
     program = """

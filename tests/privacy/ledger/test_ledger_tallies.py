@@ -1,4 +1,6 @@
-"""Accountants with a sum of their own admit what fits and no more, however many processes ask at once."""
+"""Accountants with a sum of their own admit what fits and no more,
+however many processes ask at once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Each window holds the budget and the caps for itself, whatever the clock shows and however many are asking."""
+"""Each window holds the budget and the caps for itself,
+whatever the clock shows and however many are asking.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +147,9 @@ def test_every_rule_begins_anew_with_a_window(
 def test_a_window_after_gaussian_noise_has_an_epsilon_again(
     ledger: Ledger, clock: SetClock, place: Place
 ) -> None:
-    """The totals say ∞ ever since: what was spent of ε is added up from the window's own entries."""
+    """The totals say ∞ ever since: what was spent of ε is added up from the window's own
+    entries.
+    """
     accountant = Accountant(ledger, TOTAL, {"ada": CAP}, "daily")
     assert (
         ask(accountant, GAUSSIAN)

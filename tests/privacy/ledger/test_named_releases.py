@@ -1,4 +1,6 @@
-"""What a ledger keeps under names: paid for, bound to its entry, there until it is dropped, and within its bounds."""
+"""What a ledger keeps under names: paid for, bound to its entry, there until it is dropped,
+and within its bounds.
+"""
 
 from __future__ import annotations
 

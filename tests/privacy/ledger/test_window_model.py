@@ -1,4 +1,6 @@
-"""Windows under clocks that jump, against a list of what was admitted that knows nothing of them."""
+"""Windows under clocks that jump, against a list of what was admitted that knows nothing of
+them.
+"""
 
 from __future__ import annotations
 
@@ -154,7 +156,9 @@ def test_sums_are_those_of_the_entries(asked: list[tuple[int, Cost, str]]) -> No
 def test_a_lifetime_is_not_less_than_what_a_window_ends_with(
     steps: list[tuple[int, str, str]],
 ) -> None:
-    """Whatever budgets the schema had: the figure is of all that is there, and of all that the window may still add."""
+    """Whatever budgets the schema had: the figure is of all that is there,
+    and of all that the window may still add.
+    """
     clock = SetClock(2026, 3, 10)
     with tempfile.TemporaryDirectory() as folder:
         ledger = under(

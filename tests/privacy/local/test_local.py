@@ -1,4 +1,6 @@
-"""What a client reports has the law and the price that are claimed, by direct enumeration and beside OpenDP."""
+"""What a client reports has the law and the price that are claimed,
+by direct enumeration and beside OpenDP.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def natural_log(ratio: Fraction) -> mpmath.mpf:
 
 
 def is_price(claimed: Fraction, worst: Fraction, asked: Fraction) -> bool:
-    """Whether the worst ratio of two laws costs what is claimed, no more than was asked, and hardly less."""
+    """Whether the worst ratio of two laws costs what is claimed, no more than was asked,
+    and hardly less.
+    """
     with mpmath.workdps(60):
         true, said = natural_log(worst), mpmath.mpf(claimed.numerator) / claimed.denominator
         return (
@@ -56,7 +60,8 @@ def test_unary_encodings_cost_what_the_worst_of_all_reports_tells(
     one, other = bit_law(encoding, 0), bit_law(encoding, width - 1)
     assert sum(one.values()) == 1
     assert is_price(encoding.cost.epsilon, max(one[text] / other[text] for text in one), epsilon)
-    # the estimate has no bias: over the exact law the mean of (bit − q)/(p − q) is 1 for the true value and 0 elsewhere
+    # the estimate has no bias: over the exact law the mean of (bit − q)/(p − q) is 1 for the true
+    # value and 0 elsewhere
     gain = encoding.truth - encoding.other
     for place in range(width):
         mean = sum(
@@ -93,7 +98,8 @@ def test_the_piecewise_mechanism_has_its_price_its_mean_and_its_variance(
     variance = mechanism.spread + float((1 / mechanism.near - 1) * mean**2)
     assert float(squares * report**2 - mean**2) == pytest.approx(variance, rel=1e-9)
     assert variance <= mechanism.variance * (1 + 1e-12)
-    # it is the mechanism of Wang et al., but for a window of whole steps, which is half of one off at the most
+    # it is the mechanism of Wang et al., but for a window of whole steps,
+    # which is half of one off # at the most
     root = exp(float(epsilon) / 2)
     theirs = float(mean) ** 2 / (root - 1) + (root + 3) / (3 * (root - 1) ** 2)
     assert variance == pytest.approx(theirs, rel=1.5 / mechanism.window)

@@ -1,4 +1,6 @@
-"""Gaussian noise for (ε, δ) in one release: the exact δ of the discrete law is within what was asked."""
+"""Gaussian noise for (ε, δ) in one release:
+the exact δ of the discrete law is within what was asked.
+"""
 
 from fractions import Fraction
 from math import erfc, exp, floor, sqrt
@@ -38,7 +40,9 @@ def exact_delta(sensitivity, variance, epsilon):
 
 
 def smooth_delta(sensitivity, sigma, epsilon):
-    """The δ of continuous noise, and how far from it the discrete one may be: curvature at the edge."""
+    """The δ of continuous noise, and how far from it the discrete one may be:
+    curvature at the edge.
+    """
     mu = sensitivity / sigma
     near, far = mu / 2 - epsilon / mu, -mu / 2 - epsilon / mu
     return stats.norm.cdf(near) - exp(epsilon + stats.norm.logcdf(far))

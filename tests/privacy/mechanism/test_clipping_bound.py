@@ -1,4 +1,6 @@
-"""A size that few rows exceed: chosen with the law of the sparse vector technique, within the price over all groups."""
+"""A size that few rows exceed: chosen with the law of the sparse vector technique,
+within the price over all groups.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ def of(scan: ClippingBoundSearch, counts: tuple[int, ...]) -> np.ndarray:
 
 
 def changes(scan: ClippingBoundSearch, size: int) -> list[tuple[int, ...]]:
-    """What up to ``size`` rows of a unit may add to the counts, or take away; both at once where it is replaced."""
+    """What up to ``size`` rows of a unit may add to the counts, or take away;
+    both at once where it is replaced.
+    """
     added = [
         each for each in itertools.product(range(size + 1), repeat=scan.sizes) if sum(each) <= size
     ]

@@ -204,7 +204,9 @@ def test_perturbed_values_are_python_integers_with_a_draw_of_their_own(mechanism
 @pytest.mark.parametrize("parameter", [Fraction(1, 2), Fraction(3), Fraction(35), Fraction(900)])
 @pytest.mark.parametrize("noise", [Laplace, Gaussian])
 def test_exponents_are_the_logarithms_of_probabilities(noise, parameter):
-    """Of ratios of probabilities, and so up to a constant; a noise of half or double the size has others."""
+    """Of ratios of probabilities, and so up to a constant;
+    a noise of half or double the size has others.
+    """
     mechanism = noise(3, parameter)
     reach = range(1, 6 * ceil(mechanism.standard_deviation))
     chances = {z: mechanism.above(z) - mechanism.above(z + 1) for z in reach}
@@ -217,7 +219,9 @@ def test_exponents_are_the_logarithms_of_probabilities(noise, parameter):
 
 
 def test_what_is_said_of_a_noise():
-    """Its claim as the ledger has it, and as a norm; its largest change of one cell; the law and its parameter."""
+    """Its claim as the ledger has it, and as a norm; its largest change of one cell;
+    the law and its parameter.
+    """
     laplace = Laplace(7, Fraction(20))
     assert (laplace.distance, laplace.sensitivity, laplace.largest_change) == (7, 7.0, 7)
     assert (laplace.family, laplace.norm, laplace.size) == ("laplace", "L1", 20)

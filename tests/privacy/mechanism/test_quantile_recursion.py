@@ -1,4 +1,6 @@
-"""Quantiles that are chosen by recursion, or read off a tree where a group has few rows: claims, law and price."""
+"""Quantiles that are chosen by recursion, or read off a tree where a group has few rows:
+claims, law and price.
+"""
 
 from __future__ import annotations
 
@@ -203,7 +205,9 @@ def test_the_count_that_decides_is_noisy():
 @pytest.mark.slow
 @pytest.mark.parametrize("norm", ["l1", "l2"])
 def test_each_interval_holds_its_quantile(norm):
-    """Five quantiles of a few thousand rows with many values, at 90 %; no more than a chance of 10^-6 below that."""
+    """Five quantiles of a few thousand rows with many values, at 90 %;
+    no more than a chance of 10^-6 below that.
+    """
     parts, bins, draws = FIVE, 500, 100
     drawn = np.random.default_rng(5)
     counts = np.bincount(
@@ -230,7 +234,9 @@ def test_each_interval_holds_its_quantile(norm):
 def test_groups_have_enough_rows_beside_each_quantile_or_are_read_off_a_tree(
     parts: Sequence[int], norm: Norm
 ) -> None:
-    """The least count is what the quantile with the fewest rows beside it asks for, and one row less is too few."""
+    """The least count is what the quantile with the fewest rows beside it asks for,
+    and one row less is too few.
+    """
     made = planned([Fraction(each, 100) for each in parts], norm, bins=600)
     if isinstance(made.choices, QuantileRecursion):
         choices = [

@@ -1,4 +1,6 @@
-"""Quantiles and frequent values that are chosen: by which utilities, with which law, and how far off."""
+"""Quantiles and frequent values that are chosen: by which utilities, with which law,
+and how far off.
+"""
 
 from __future__ import annotations
 

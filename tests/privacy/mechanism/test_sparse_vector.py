@@ -1,4 +1,6 @@
-"""The sparse vector technique: its exact law keeps its epsilon on all small neighbours, and draws have that law."""
+"""The sparse vector technique: its exact law keeps its epsilon on all small neighbours,
+and draws have that law.
+"""
 
 import itertools
 from fractions import Fraction
@@ -15,7 +17,9 @@ REACH = 400
 
 
 def law(answers, threshold, border_scale, query_scale):
-    """The exact probability of each place, and of none at the end, from the two scales of discrete Laplace noise."""
+    """The exact probability of each place, and of none at the end,
+    from the two scales of discrete Laplace noise.
+    """
     r = np.arange(-REACH, REACH + 1)
     weights = np.exp(-np.abs(r) / border_scale)
     below = [laplace_cdf(threshold + r - answer - 1, query_scale) for answer in answers]
@@ -62,7 +66,9 @@ def test_every_outcome_keeps_its_epsilon_on_all_small_neighbours(monotone, epsil
 
 @pytest.mark.parametrize("monotone", [False, True])
 def test_the_price_is_reached_by_queries_far_from_the_threshold(monotone):
-    """Queries above the threshold that are passed all the same, then one far below that is found."""
+    """Queries above the threshold that are passed all the same,
+    then one far below that is found.
+    """
     mechanism = AboveThreshold(1, Fraction(1), monotone)
     answers, change = [20] * 30 + [-40], [1] * 30 + [0 if monotone else -1]
     ratio = of(mechanism, answers)[30] / of(mechanism, np.add(answers, change))[30]
@@ -98,7 +104,9 @@ def test_a_larger_sensitivity_is_hidden_too():
 
 
 def test_general_queries_need_the_noise_that_monotone_ones_do_not():
-    """The check can fail: noise for monotone queries does not hide a unit that moves queries both ways."""
+    """The check can fail: noise for monotone queries does not hide a unit that moves queries both
+    ways.
+    """
     monotone = AboveThreshold(1, Fraction(1), monotone=True)
     answers, change = [20] * 30 + [-40], [1] * 30 + [-1]
     assert of(monotone, answers)[30] / of(monotone, np.add(answers, change))[30] > exp(1.4)
@@ -106,7 +114,9 @@ def test_general_queries_need_the_noise_that_monotone_ones_do_not():
 
 @pytest.mark.parametrize("monotone, scales", [(True, (4.0, 4.0)), (False, (5.0, 20 / 3))])
 def test_draws_have_the_law_of_the_published_algorithm(monotone, scales):
-    """Scales from the formula, not from the mechanism: Δ/ε₁ for the threshold, Δ/ε₂ or 2Δ/ε₂ for a query."""
+    """Scales from the formula, not from the mechanism: Δ/ε₁ for the threshold,
+    Δ/ε₂ or 2Δ/ε₂ for a query.
+    """
     answers, threshold, n = [-3, 0, 5], 2, 20_000
     mechanism, entropy = AboveThreshold(2, Fraction(1), monotone), Seeded(11)
     found = [mechanism.draw(answers, threshold, _entropy=entropy) for _ in range(n)]
@@ -118,7 +128,9 @@ def test_draws_have_the_law_of_the_published_algorithm(monotone, scales):
 
 
 def test_the_threshold_has_one_noise_for_all_queries():
-    """Drawn anew for each query, or left out, it would give another law: many equal queries show it."""
+    """Drawn anew for each query, or left out, it would give another law:
+    many equal queries show it.
+    """
     answers, n = [0] * 12, 6_000
     mechanism, entropy = AboveThreshold(1, Fraction(1, 2)), Seeded(12)
     border, query = float(mechanism.threshold_noise.scale), float(mechanism.query_noise.scale)
@@ -166,7 +178,9 @@ def test_a_sequence_costs_its_price_once_whatever_its_length():
 
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_the_margin_holds_by_the_exact_law(confidence):
-    """With the answers at the edge of the margin: passing the high one, or finding a low one, is rarer than said."""
+    """With the answers at the edge of the margin: passing the high one, or finding a low one,
+    is rarer than said.
+    """
     mechanism, queries = AboveThreshold(1, Fraction(1)), 20
     m = mechanism.margin(queries, confidence)
     assert of(mechanism, [2 - m - 1] * queries)[:-1].sum() <= 1 - confidence

@@ -86,7 +86,9 @@ def test_a_noisy_tree_does_not_show_its_counts() -> None:
 def test_a_rank_is_no_further_off_than_is_claimed(
     node: Gaussian | Laplace, fraction: float
 ) -> None:
-    """At one true point on one level of many trees; half the claimed width must miss far more often."""
+    """At one true point on one level of many trees;
+    half the claimed width must miss far more often.
+    """
     tree, trials = TreeMechanism(64, 4, 3, node), 2_000
     top, low, leaf = (node.sample(4 * trials).reshape(trials, 4).astype(float) for _ in range(3))
     inside = np.cumsum(top, axis=1)[
@@ -108,7 +110,9 @@ def test_a_rank_is_no_further_off_than_is_claimed(
 def test_the_deviation_of_a_rank_is_known(
     node: Gaussian | Laplace, fraction: float, place: int
 ) -> None:
-    """On three levels of 20,000 trees, on which the way goes down into the same child; within a twentieth."""
+    """On three levels of 20,000 trees, on which the way goes down into the same child;
+    within a twentieth.
+    """
     trials = 20_000
     levels = [node.sample(4 * trials).reshape(trials, 4).astype(float) for _ in range(3)]
     above, ends = None, (np.zeros(trials), levels[0].sum(axis=1))
@@ -162,9 +166,11 @@ def test_without_noise_the_end_of_min_and_max_is_as_many_rows_away_as_one_side_a
 
 
 def deviation_from_an_end(nodes: int, rest: int) -> float:
-    """That of the count of so many nodes and of a part of the next one's 16 children, of a node's noise.
+    """That of the count of so many nodes and of a part of the next one's 16 children,
+    of a node's noise.
 
-    The next node's own noise counts by that part, and what its children differ from that as a bridge does.
+    The next node's own noise counts by that part,
+    and what its children differ from that as a bridge does.
     """
     part = rest / 16
     return float((nodes + part**2 + 16 * part * (1 - part)) ** 0.5)
@@ -188,7 +194,9 @@ def test_the_ends_of_min_and_max_hold(node: Gaussian | Laplace, places: list[int
 def test_the_interval_of_each_element_of_a_list_holds(
     node: Gaussian | Laplace, descending: bool
 ) -> None:
-    """Of 200 of 95 % fewer than 167 hold with a probability below 1e-9; none holds another element's quantile."""
+    """Of 200 of 95 % fewer than 167 hold with a probability below 1e-9;
+    none holds another element's quantile.
+    """
     fractions = (Fraction(9, 10), Fraction(1, 4), Fraction(1, 2))
     ranks = Ranks(fractions, listed=True, descending=descending)
     tree, held = TreeMechanism(256, 16, 2, node), [0, 0, 0]

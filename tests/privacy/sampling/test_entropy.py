@@ -1,4 +1,6 @@
-"""The bytes of all noise are the kernel's; tests put others in the kernel's place, and nowhere else."""
+"""The bytes of all noise are the kernel's; tests put others in the kernel's place,
+and nowhere else.
+"""
 
 from __future__ import annotations
 

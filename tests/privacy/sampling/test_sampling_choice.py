@@ -78,7 +78,9 @@ def test_candidates_in_a_row_share_a_utility():
 
 
 def test_what_the_first_bits_leave_open_is_settled_by_more():
-    """A candidate whose weight is not a whole number of proposals: it is taken as often as its weight says."""
+    """A candidate whose weight is not a whole number of proposals:
+    it is taken as often as its weight says.
+    """
     entropy, rate = Seeded(8), Fraction(30)
     found = [exponential([0, -1], rate, [1, 1 << 38], _entropy=entropy) for _ in range(3_000)]
     share = (1 << 38) * exp(-30) / (1 + (1 << 38) * exp(-30))

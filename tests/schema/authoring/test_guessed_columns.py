@@ -1,4 +1,6 @@
-"""Keys, references, units and public tables are found by names and types where a source declares none."""
+"""Keys, references, units and public tables are found by names and types where a source declares
+none.
+"""
 
 from __future__ import annotations
 

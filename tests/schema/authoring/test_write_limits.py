@@ -154,7 +154,9 @@ def test_lines_say_what_was_found() -> None:
 
 
 def test_what_a_file_leaves_open(tmp_path: Path) -> None:
-    """Limits that are not declared, and numbers without bounds; a unit that has one row needs none looked for."""
+    """Limits that are not declared, and numbers without bounds;
+    a unit that has one row needs none looked for.
+    """
     file = tmp_path / "shop.toml"
     file.write_text(OPEN)
     wanted = missing_limits(file)
@@ -185,7 +187,9 @@ def test_what_is_declared_is_left(tmp_path: Path) -> None:
 
 
 def test_a_draft_can_be_tuned(tmp_path: Path) -> None:
-    """Where the owner has filled in the rest, the lines that ask for limits go as these are written."""
+    """Where the owner has filled in the rest,
+    the lines that ask for limits go as these are written.
+    """
     columns = [
         CatalogColumn("id", "INTEGER", False),
         CatalogColumn("n", "INTEGER", False),

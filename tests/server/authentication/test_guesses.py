@@ -1,4 +1,6 @@
-"""Who guesses passwords is slowed, by the user's name and by the client's address, and keeps nobody else out."""
+"""Who guesses passwords is slowed, by the user's name and by the client's address,
+and keeps nobody else out.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +72,9 @@ def test_a_few_are_quick_and_the_next_wait_longer_and_longer() -> None:
 
 
 def test_a_right_password_that_had_to_wait_is_taken_back() -> None:
-    """The next attempt waits as if there had been none, and what was forgotten by then is no debt."""
+    """The next attempt waits as if there had been none,
+    and what was forgotten by then is no debt.
+    """
     count = FailureCount(quick=2)
     assert [count.add(0.0, 0.0) for _ in range(2)] == [0.0, SHORTEST] and count.due == SHORTEST
     assert count.add(0.0, SHORTEST) == SHORTEST and (count.count, count.due) == (3, 2 * SHORTEST)

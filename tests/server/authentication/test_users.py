@@ -1,4 +1,6 @@
-"""The file of users: what stands in it, who may read it, and what it tells of those who are not in it."""
+"""The file of users: what stands in it, who may read it,
+and what it tells of those who are not in it.
+"""
 
 from __future__ import annotations
 

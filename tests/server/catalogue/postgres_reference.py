@@ -24,7 +24,9 @@ _SQL = {"int8": "bigint", "float8": "double precision", "bool": "boolean"}
 
 @dataclass(frozen=True)
 class Asked:
-    """One captured statement with the values of its parameters; ``{oid:orders}`` stands for a table's number."""
+    """One captured statement with the values of its parameters;
+    ``{oid:orders}`` stands for a table's number.
+    """
 
     name: str
     text: str

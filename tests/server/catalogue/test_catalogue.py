@@ -143,7 +143,9 @@ def test_settings_of_the_session_come_first(schema: Schema) -> None:
 def test_settings_with_units_are_told_as_postgresql_tells_them(
     schema: Schema, postgres: psycopg.Connection
 ) -> None:
-    """SHOW and ``current_setting`` with the unit, ``pg_settings`` without; which has what PostgreSQL lists there."""
+    """SHOW and ``current_setting`` with the unit, ``pg_settings`` without;
+    which has what PostgreSQL lists there.
+    """
     ours = Catalogue(
         schema,
         database="demo",

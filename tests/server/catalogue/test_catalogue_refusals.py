@@ -1,4 +1,6 @@
-"""What the catalogue takes, how it refuses the rest, and that nothing but the catalogue is reached."""
+"""What the catalogue takes, how it refuses the rest,
+and that nothing but the catalogue is reached.
+"""
 
 from __future__ import annotations
 

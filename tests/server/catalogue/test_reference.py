@@ -1,4 +1,6 @@
-"""Every statement that we captured from tools is answered as a real PostgreSQL with the same tables answers it."""
+"""Every statement that we captured from tools is answered as a real PostgreSQL with the same tables
+answers it.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ DIFFERENCES = {
     "PostgreSQL comments on its own objects and grants rights to its owner": "further 1, further 7, further 24",
     "the server's version": "sqlalchemy 1, superset 2, further 15",
 }
-#: Statements that PostgreSQL 18 refuses since its catalogue has another column, or a name that means two functions.
+#: Statements that PostgreSQL 18 refuses since its catalogue has another column,
+#: or a name that #: means two functions.
 REFUSED = "psql 1, psql_more 33, psql_more 46, psql_more 87, psql_more 89"
 #: Statements that the catalogue refuses, by the reason.
 UNANSWERED = {"operators are not printed with their arguments": "psql_more 5"}

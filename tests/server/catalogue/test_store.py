@@ -1,4 +1,6 @@
-"""The store behind a catalogue: its values, its numbers of objects, and how many stores are kept."""
+"""The store behind a catalogue: its values, its numbers of objects,
+and how many stores are kept.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""COPY that sends rows to the client, in both spellings of its options, and commands that are refused."""
+"""COPY that sends rows to the client, in both spellings of its options,
+and commands that are refused.
+"""
 
 from __future__ import annotations
 

@@ -58,7 +58,8 @@ IGNORED = command.IgnoredCommand("SET")
         ("SAVEPOINT A", command.Savepoint("SAVEPOINT", "a")),
         ("RELEASE a", command.Savepoint("RELEASE", "a")),
         ("RELEASE SAVEPOINT a", command.Savepoint("RELEASE", "a")),
-        # without SCROLL and NO SCROLL a cursor goes back too, as it does in PostgreSQL for plans that can
+        # without SCROLL and NO SCROLL a cursor goes back too,
+        # as it does in PostgreSQL for plans # that can
         (
             "DECLARE c CURSOR FOR SELECT 1",
             command.Declare("c", query("SELECT 1", 21), False, True, False),

@@ -1,4 +1,6 @@
-"""Values in PostgreSQL's text and binary formats, as a real PostgreSQL and psycopg read and write them."""
+"""Values in PostgreSQL's text and binary formats,
+as a real PostgreSQL and psycopg read and write them.
+"""
 
 from __future__ import annotations
 

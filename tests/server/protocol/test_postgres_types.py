@@ -1,4 +1,6 @@
-"""Numbers and sizes of types are PostgreSQL's, as psycopg and PostgreSQL's own catalogue list them."""
+"""Numbers and sizes of types are PostgreSQL's,
+as psycopg and PostgreSQL's own catalogue list them.
+"""
 
 from __future__ import annotations
 

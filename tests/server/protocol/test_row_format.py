@@ -74,7 +74,9 @@ def test_the_header_has_the_names_and_is_quoted_only_where_it_must_be(
 
 
 def test_binary_copy_begins_with_its_signature_and_ends_with_its_trailer() -> None:
-    """The parts are the signature, 4 bytes of flags, 4 of the header's extension; each row counts its fields."""
+    """The parts are the signature, 4 bytes of flags, 4 of the header's extension;
+    each row counts its fields.
+    """
     head, row, end = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\0\2\0\0\0\1x\0\0\0\4\0\0\0\7", b"\xff\xff"
     empty = b"\0\2" + b"\xff" * 8
     binary = CopyOptions("binary")

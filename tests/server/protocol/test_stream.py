@@ -1,4 +1,6 @@
-"""A socket as a stream: which lengths a message may have, what its parts may take, and when a peer is gone."""
+"""A socket as a stream: which lengths a message may have, what its parts may take,
+and when a peer is gone.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The key of an answer: every golden plan has one, equal keys mean equal releases, and processes agree on them."""
+"""The key of an answer: every golden plan has one, equal keys mean equal releases,
+and processes agree on them.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def test_equal_keys_mean_equal_cores(plans: dict[str, Plan]) -> None:
 
 
 def released(plan: Plan) -> list[CorePlan]:
-    """The cores without the evidence that only readers of their tables follow, for which nothing else is released."""
+    """The cores without the evidence that only readers of their tables follow,
+    for which nothing else is released.
+    """
     return [
         core if core.presence is None or core.presence.released else replace(core, presence=None)
         for core in plan.cores
@@ -59,7 +63,9 @@ def released(plan: Plan) -> list[CorePlan]:
 
 
 def test_every_part_of_a_core_is_in_the_key(plans: dict[str, Plan]) -> None:
-    """What stands in a core's plan stands in the text that is hashed, by name; an aggregate function, by its own."""
+    """What stands in a core's plan stands in the text that is hashed, by name;
+    an aggregate function, by its own.
+    """
     from dpsql.sql.ir.canonical import canonical
 
     def names(value: object) -> Iterator[str]:

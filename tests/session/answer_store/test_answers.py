@@ -1,4 +1,6 @@
-"""A statement that was paid for is free when it is asked again, and any other release is paid for."""
+"""A statement that was paid for is free when it is asked again,
+and any other release is paid for.
+"""
 
 from __future__ import annotations
 

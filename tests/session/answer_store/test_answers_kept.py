@@ -1,4 +1,6 @@
-"""Which answers are kept and for how long: none that was not paid for, none that is damaged, and not too many."""
+"""Which answers are kept and for how long: none that was not paid for, none that is damaged,
+and not too many.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Of many groups that an earlier answer tells, empty ones are no more often shown than if they were bought."""
+"""Of many groups that an earlier answer tells,
+empty ones are no more often shown than if they were bought.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 def test_no_empty_town_is_shown_because_there_are_many(session: Session) -> None:
-    """Noise alone shows a town in one answer of twenty. The threshold of one group would show some 100 of 1,980.
+    """Noise alone shows a town in one answer of twenty.
+
+    The threshold of one group would show some 100 of 1,980.
 
     Nine or more by chance: less than once in 10^16 answers.
     """

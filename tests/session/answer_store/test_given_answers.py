@@ -1,4 +1,6 @@
-"""The answer of a statement stays as it was given until the data change or REFINE is said, for everybody."""
+"""The answer of a statement stays as it was given until the data change or REFINE is said,
+for everybody.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +140,9 @@ def test_what_is_no_longer_kept_is_told_anew(
 
 
 def test_the_first_of_two_processes_counts(database: Database) -> None:
-    """Both were given an answer at once, of other views: one of them gives that of the other from then on."""
+    """Both were given an answer at once, of other views:
+    one of them gives that of the other from then on.
+    """
     session = database.session("ada")
     session.execute(COUNTS)
     one, other = GivenAnswers(database.accountant.ledger), GivenAnswers(database.accountant.ledger)

@@ -1,4 +1,6 @@
-"""What a database remembers: the same answers at once, and never another's, an older price's or older data's."""
+"""What a database remembers: the same answers at once, and never another's,
+an older price's or older data's.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Of a statement that earlier answers tell in part the rest is bought: as exact as alone, for its part of the price."""
+"""Of a statement that earlier answers tell in part the rest is bought: as exact as alone,
+for its part of the price.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,8 @@ PARTLY = (
     ),
     ("SELECT (SELECT COUNT(*) FROM people), (SELECT COUNT(*) FROM people WHERE y > 3)", 1),
 )
-#: Statements of which one core is no view once it is bought: told in part, each would be bought twice.
+#: Statements of which one core is no view once it is bought: told in part,
+#: each would be bought #: twice.
 WHOLE = (
     "SELECT (SELECT COUNT(*) FROM people), (SELECT MAX(y) FROM people)",
     "SELECT (SELECT COUNT(*) FROM people) + (SELECT SUM(w) FROM people), (SELECT MEDIAN(y) FROM people)",

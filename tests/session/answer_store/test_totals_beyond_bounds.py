@@ -85,7 +85,9 @@ def test_both_keys_are_named(session: Session) -> None:
 def test_a_total_is_one_of_all_rows_or_one_of_rows_in_groups_and_never_between(
     session: Session,
 ) -> None:
-    """The sum of groups is more exact than the total, which would be weighed with it, or not bought at all."""
+    """The sum of groups is more exact than the total, which would be weighed with it,
+    or not bought at all.
+    """
     session.execute(BY_YEAR)
     session.epsilon = Fraction(20)
     total = "SELECT COUNT(*) FROM people"

@@ -1,4 +1,6 @@
-"""What is answered of earlier answers is what DuckDB says, where noise vanishes; what they do not tell is bought."""
+"""What is answered of earlier answers is what DuckDB says, where noise vanishes;
+what they do not tell is bought.
+"""
 
 from __future__ import annotations
 
@@ -156,9 +158,10 @@ TOLD = (
     "SELECT kind, COUNT(DISTINCT id), SUM(w) FROM people GROUP BY ROLLUP (kind)",
     "SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY CUBE (place)",
 )
-#: What earlier answers do not tell: counts of units in several groups, groups that a threshold left out, other columns,
-#: what a condition leaves out that is NULL for some rows, sums of squares, what clipping by groups would make less, and
-#: sums of groups that may lack rows, less a total that lacks none.
+#: What earlier answers do not tell: counts of units in several groups, groups that a threshold left
+#: out, other columns, what a condition leaves out that is NULL for some rows, sums of squares, what
+#: clipping by groups would make less, and sums of groups that may lack rows, less a total that
+#: lacks none.
 NOT_TOLD = (
     "SELECT COUNT(DISTINCT id) FROM visits",
     "SELECT COUNT(*) FROM people WHERE free = 'u'",
@@ -260,7 +263,7 @@ def test_views_are_found_behind_those_that_the_ledger_forgot(data: Path, tmp_pat
         )
 
 
-# -- with noise --------------------------------------------------------------------------------------------------------
+# -- with noise ------------------------------------------------------------------------------------
 
 COUNTS = "SELECT kind, flag, COUNT(*) AS n FROM people GROUP BY kind, flag"
 #: Six groups and two in which every row is, whatever its values.

@@ -1,4 +1,6 @@
-"""A synthetic table that the ledger keeps is read, joined, listed and dropped as its name says, by every session."""
+"""A synthetic table that the ledger keeps is read, joined, listed and dropped as its name says,
+by every session.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A synopsis is charged once; what its marginals tell is free and has the value of DuckDB, until it is dropped."""
+"""A synopsis is charged once; what its marginals tell is free and has the value of DuckDB,
+until it is dropped.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""CREATE SYNTHETIC TABLE charges once, keeps rows in the types and values of its source, and says what it did."""
+"""CREATE SYNTHETIC TABLE charges once, keeps rows in the types and values of its source,
+and says what it did.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ def test_a_table_is_made_and_everybody_reads_the_same_rows(
         assert [
             str(each) for each in connection.schema.tables["twins"].columns["sex"].values or ()
         ] == ["f", "m"]
-        # Without noise: the patients with a weight and a declared sex, their wards clamped to 0 and 4; rows are drawn.
+        # Without noise: the patients with a weight and a declared sex,
+        # their wards clamped to 0 and # 4; rows are drawn.
         assert len(rows) == 4 and {sex for sex, _ in rows} <= {"f", "m", None}
         assert {room for _, room in rows} <= {0, 1, 2, 3, 4, None}
         assert sum(row in {("f", 0), ("m", 0), ("m", 1), (None, 2), ("m", 3)} for row in rows) >= 3
@@ -86,7 +89,9 @@ def test_without_the_package_nothing_is_charged(
 def exact_counts(
     folder: Path, monkeypatch: pytest.MonkeyPatch, without: int | None
 ) -> list[dict[Any, int]]:
-    """The exact counts that the engine gives for visits where one patient, and all that is theirs, is left out."""
+    """The exact counts that the engine gives for visits where one patient,
+    and all that is theirs, is left out.
+    """
     folder.mkdir()
     schema = clinic(folder)
     with duckdb.connect(str(folder / "clinic.duckdb")) as connection:

@@ -19,7 +19,9 @@ def seeded(seed: int) -> Entropy:
 
 
 def beyond(parts: Sequence[tuple[Mechanism, Fraction]], half: float) -> float:
-    """P(|sum| > half): of two noises by summing over the coarser one, whose probabilities are added up one by one."""
+    """P(|sum| > half): of two noises by summing over the coarser one,
+    whose probabilities are added up one by one.
+    """
     if len(parts) == 1:
         ((noise, weight),) = parts
         return float(2 * _above(noise, np.array([half / float(abs(weight))]))[0])

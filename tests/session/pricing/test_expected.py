@@ -1,4 +1,6 @@
-"""The half-widths that are told before a statement runs, against the law of the noise that it then gets."""
+"""The half-widths that are told before a statement runs,
+against the law of the noise that it then gets.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def noises(core: CorePlan, place: int) -> list[tuple[Mechanism, Fraction]]:
 
 @pytest.mark.parametrize("price", ["0.3", "1", "7.3"])
 def test_counts_and_sums_are_told_by_their_law(session: Session, price: str) -> None:
-    """P(|noise| > h) is at most 5 %, and more at a half-width a millionth smaller, or a step of the lattice."""
+    """P(|noise| > h) is at most 5 %, and more at a half-width a millionth smaller,
+    or a step of the lattice.
+    """
     session.set("dpsql.epsilon", price)
     told = 0
     for text in statements(session):
@@ -83,7 +87,9 @@ def test_counts_and_sums_are_told_by_their_law(session: Session, price: str) -> 
 
 
 def test_what_is_told_is_what_is_shown(session: Session) -> None:
-    """The interval of a released count or sum goes as far as was told, but where it is cut to what is possible."""
+    """The interval of a released count or sum goes as far as was told,
+    but where it is cut to what is possible.
+    """
     told = 0
     for text in statements(session):
         expected, within = session.explain(text).expected, ranges(session.plan(text))
@@ -112,7 +118,9 @@ LEVELS = "SELECT sex, ward, COUNT(*) AS n, SUM(weight) AS s FROM patients WHERE 
     "sets", ["ROLLUP (sex, ward)", "CUBE (sex, ward)", "GROUPING SETS ((sex, ward), ())"]
 )
 def test_of_grouping_sets_the_finest_groups_are_told(session: Session, sets: str) -> None:
-    """By least squares over all levels, as they are shown; the normal law's second term for Laplace noise."""
+    """By least squares over all levels, as they are shown;
+    the normal law's second term for Laplace noise.
+    """
     session.set("dpsql.reuse", "off")  # so that no set is told by the answers to others
     explanation = session.explain(LEVELS + sets)
     told = [error.half_width for error in explanation.expected if error is not None]
@@ -127,7 +135,9 @@ def test_of_grouping_sets_the_finest_groups_are_told(session: Session, sets: str
 
 
 def test_the_spread_of_least_squares_is_that_of_its_estimate() -> None:
-    """The sum over some groups as a linear form in all measured numbers, found by moving each of them by one."""
+    """The sum over some groups as a linear form in all measured numbers,
+    found by moving each of them by one.
+    """
     groups = [np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 1]), np.zeros(6, np.int64)]
     variances = [2.0, 0.7, 3.1]
     sizes = [3, 2, 1]
@@ -212,7 +222,9 @@ def released_errors(plan: Plan, exact: ExactRows, draws: int, seed: int) -> np.n
 
 
 def test_releases_are_as_far_off_as_was_told(session: Session) -> None:
-    """Of 3,000 seeded releases the part beyond the told half-width is 5 %, and is not beyond 0.7 or 1.3 times of it."""
+    """Of 3,000 seeded releases the part beyond the told half-width is 5 %,
+    and is not beyond 0.7 or 1.3 times of it.
+    """
     plan = session.plan("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits")
     errors = released_errors(plan, ExactRows([[(9, 12_345)]]), 3_000, seed=5)
     told = [error.half_width for error in session.explain(plan.text).expected if error is not None]

@@ -1,4 +1,6 @@
-"""The noise that nobody names lets a budget, and a cap, pay for more; what any noise pays for is answered."""
+"""The noise that nobody names lets a budget, and a cap, pay for more;
+what any noise pays for is answered.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def whole(
 def answered(
     privacy: Privacy, left: RemainingBudget, prices: list[Fraction], most: int = 400
 ) -> int:
-    """How many statements at these prices, one after the other and over again, are answered until one is refused."""
+    """How many statements at these prices, one after the other and over again,
+    are answered until one is refused.
+    """
     for count in range(most):
         price = prices[count % len(prices)]
         after = left.after(usual_costs(privacy, price)[chosen_noise(privacy, price, left)])
@@ -143,7 +147,9 @@ def test_what_any_noise_pays_for_is_answered(
     before: list[tuple[Fraction, bool]],
     price: Fraction,
 ) -> None:
-    """Whatever was charged before, with whatever noise: where one noise is admitted, the chosen one is."""
+    """Whatever was charged before, with whatever noise: where one noise is admitted,
+    the chosen one is.
+    """
     assume(max(ordinary, price) <= epsilon)
     privacy = promise(epsilon, ordinary, rule)
     left = whole(privacy, cap)
@@ -258,7 +264,9 @@ def test_a_third_of_a_full_budget_is_answered_at_once(tmp_path: Path) -> None:
 def test_a_target_that_only_laplace_noise_reaches_within_the_budget_is_bought(
     tmp_path: Path,
 ) -> None:
-    """± 3.2 takes ε = 0.61 of Gaussian noise, whose ρ is more than the budget holds, or 0.93 of Laplace noise."""
+    """± 3.2 takes ε = 0.61 of Gaussian noise, whose ρ is more than the budget holds,
+    or 0.93 of Laplace noise.
+    """
     database = open_database(_schema(tmp_path, ""))
     session = database.session()
     session.target_error = 3.2

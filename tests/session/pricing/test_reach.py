@@ -1,4 +1,6 @@
-"""TO REACH: the least price at which the intervals are as narrow as wanted, and what is said where there is none."""
+"""TO REACH: the least price at which the intervals are as narrow as wanted,
+and what is said where there is none.
+"""
 
 from __future__ import annotations
 
@@ -145,7 +147,9 @@ def test_what_is_not_known_is_said(session: Session, text: str, said: str) -> No
 def test_what_only_an_answer_tells_is_bought_by_one(
     session: Session, column: str, target: str
 ) -> None:
-    """Of a median neither a size nor a number of rows tells the width: what is to be written instead has a pilot."""
+    """Of a median neither a size nor a number of rows tells the width:
+    what is to be written instead has a pilot.
+    """
     text = f"SELECT {column} AS m FROM visits WHERE cost > 7"
     with pytest.raises(StatementError, match="how wide 'm' is depends on numbers") as refusal:
         session.execute(f"EXPLAIN PRIVACY {text} TO REACH {target}")
@@ -181,7 +185,9 @@ def test_what_was_released_before_tells_sizes(session: Session) -> None:
 
 
 def test_what_was_released_before_is_told_as_it_was_shown(session: Session) -> None:
-    """At its own price the figure of an earlier answer is the half-width of the interval that stood beside it."""
+    """At its own price the figure of an earlier answer is the half-width of the interval that stood
+    beside it.
+    """
     text = (
         "SELECT AVG(weight) AS a, VARIANCE(ward) AS v, COUNT(*) / 2.0 AS half, MEDIAN(ward) AS m, "
         "COUNT(*) FILTER (WHERE ward > 1) * 1.0 / COUNT(*) AS part FROM patients"

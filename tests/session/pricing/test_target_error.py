@@ -1,4 +1,6 @@
-"""SET dpsql.target_error: statements are priced by how exact their answers shall be, from what is public alone."""
+"""SET dpsql.target_error: statements are priced by how exact their answers shall be,
+from what is public alone.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ def test_a_pilot_tells_the_price_of_the_better_answer(session: Session) -> None:
 
 
 def test_the_second_price_follows_from_released_values_alone(session: Session) -> None:
-    """It is what TO REACH says with the size that the pilot released, whatever the exact size is."""
+    """It is what TO REACH says with the size that the pilot released,
+    whatever the exact size is.
+    """
     session.execute("SET dpsql.most_epsilon = 2000")
     pilot = session.execute("SELECT COUNT(*) AS n FROM patients")
     size = abs(float(str(pilot.rows[0][0])))
@@ -126,7 +130,9 @@ def test_asking_again_pays_nothing_more(session: Session) -> None:
 
 
 def test_what_one_may_cost_is_bounded(session: Session) -> None:
-    """Ten times the session's price, unless somebody says otherwise; refused before anything is charged."""
+    """Ten times the session's price, unless somebody says otherwise;
+    refused before anything is charged.
+    """
     session.execute("SET dpsql.target_error = 0.3")
     with pytest.raises(
         BudgetExhausted,
@@ -140,7 +146,9 @@ def test_what_one_may_cost_is_bounded(session: Session) -> None:
 
 
 def test_a_pilot_and_its_better_answer_together_cost_no_more_than_one_may(session: Session) -> None:
-    """Whatever the pilot finds; and where one may cost less than the session's statements do, so does a pilot."""
+    """Whatever the pilot finds; and where one may cost less than the session's statements do,
+    so does a pilot.
+    """
     session._execution.entropy = Seeded(8)
     session.execute("SET dpsql.epsilon = 0.5")
     charged = []
@@ -204,7 +212,9 @@ def test_a_pilot_whose_better_answer_is_too_dear_is_the_answer(session: Session)
 
 
 def test_who_does_not_consent_keeps_the_first_answer(session: Session) -> None:
-    """In the terminal, which asks before the second charge as before the first, and says what is paid by then."""
+    """In the terminal, which asks before the second charge as before the first,
+    and says what is paid by then.
+    """
     session.execute("SET dpsql.most_epsilon = 2000")
     session.execute("SET dpsql.target_error = '10 %'")
     asked: list[tuple[Fraction, Fraction]] = []

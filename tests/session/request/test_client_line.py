@@ -1,4 +1,6 @@
-"""What a line of a client asks for: a query, its price, a setting, a list, or what stays under a name."""
+"""What a line of a client asks for: a query, its price, a setting, a list,
+or what stays under a name.
+"""
 
 from __future__ import annotations
 
@@ -180,7 +182,9 @@ def test_a_named_release_has_its_rows_and_its_price_at_its_end(text: str, wanted
 
 
 def test_no_group_is_repeated_without_giving_back() -> None:
-    """Python 3.11 before 3.11.5 matches too little where a group with branches is repeated possessively."""
+    """Python 3.11 before 3.11.5 matches too little where a group with branches is repeated
+    possessively.
+    """
     home = Path(dpsql.__file__).parent
     assert [
         str(file)

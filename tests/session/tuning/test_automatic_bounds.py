@@ -1,4 +1,6 @@
-"""Bounds of columns that are automatic: found when a statement first needs them, charged once, kept for all."""
+"""Bounds of columns that are automatic: found when a statement first needs them, charged once,
+kept for all.
+"""
 
 from __future__ import annotations
 
@@ -249,7 +251,9 @@ def test_bounds_that_another_process_keeps_meanwhile_are_read(
 def test_a_unit_moves_the_counts_by_no_more_than_is_charged(
     tmp_path: Path, delta: str, neighbours: str
 ) -> None:
-    """Limits of the table are below a unit's rows: none of them is in the claim, and each unit has one place."""
+    """Limits of the table are below a unit's rows: none of them is in the claim,
+    and each unit has one place.
+    """
     file = written(tmp_path / "claim", delta=delta, neighbours=neighbours)
     with closing(opened(file)) as session:
         plan = session._bounds._find(("payments", "amount"))

@@ -1,4 +1,6 @@
-"""Limits and bounds that noisy counts tell: near the best that is possible, and right in what they leave out."""
+"""Limits and bounds that noisy counts tell: near the best that is possible,
+and right in what they leave out.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ def test_the_limit_has_nearly_the_least_error_and_what_is_beyond_is_said_right(l
 
 
 def test_counts_and_sums_are_within_a_tenth_though_tails_are_heavy() -> None:
-    """The bias and one standard deviation of noise, in 9 of 10 draws; the heaviest tail needs more units."""
+    """The bias and one standard deviation of noise, in 9 of 10 draws;
+    the heaviest tail needs more units.
+    """
     for law, numbers in {**laws(8_000), "heavy": laws(50_000)["heavy"]}.items():
         random = np.random.default_rng(6)
         limits = [row_limit(RUNGS, counted(numbers, 7.0, random), ERROR) for _ in range(40)]
@@ -91,7 +95,9 @@ def test_counts_and_sums_are_within_a_tenth_though_tails_are_heavy() -> None:
 
 
 def test_a_tail_of_which_three_steps_show_is_cut_into_knowingly() -> None:
-    """1,500 units with counts of ± 13: without a curve the limit is 3, with twice the least error and nothing said."""
+    """1,500 units with counts of ± 13: without a curve the limit is 3,
+    with twice the least error and nothing said.
+    """
     numbers = np.floor((1 - np.random.default_rng(1_500).random(1_500)) ** (-1 / 2))
     random = np.random.default_rng(7)
     best = min(errors(numbers, RowLimit(int(limit), 0, 0, 0, 0))[1] for limit in LIMITS)
@@ -174,7 +180,9 @@ def test_the_middle_is_that_of_half_of_the_units() -> None:
 
 
 def test_a_tail_that_noise_hides_is_that_of_the_curve() -> None:
-    """Of Pareto's law the rest that is fitted is near the true one; of a number that all have there is none."""
+    """Of Pareto's law the rest that is fitted is near the true one;
+    of a number that all have there is none.
+    """
     numbers = np.floor((1 - np.random.default_rng(8).random(30_000)) ** (-1 / 1.5))
     steps = np.unique(LIMITS)
     sizes = [

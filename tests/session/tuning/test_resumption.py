@@ -1,4 +1,6 @@
-"""The charge of a tuning that read nothing is noted under all that its release depends on, and taken up once."""
+"""The charge of a tuning that read nothing is noted under all that its release depends on,
+and taken up once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What a tuning writes of what it found, what it says of the rest, and how exact answers are with it."""
+"""What a tuning writes of what it found, what it says of the rest,
+and how exact answers are with it.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,9 @@ def missing(
 
 
 def counts(units: int = 1000, **found: int | tuple[int, int]) -> Mapping[Question, NoisyCounts]:
-    """Counts of units that all have a number: of limits by their names, and of columns as least and largest values."""
+    """Counts of units that all have a number: of limits by their names,
+    and of columns as least and largest values.
+    """
     sought: dict[str, Any] = {
         ROWS: "rows per unit",
         GROUPS: "groups per unit",
@@ -143,7 +147,9 @@ def test_only_what_was_asked_is_written_and_declared_rows_count() -> None:
 
 
 def test_what_a_limit_leaves_out_is_written_and_said() -> None:
-    """Half of the units have 100 rows, one in fifty 800: at a price where noise is large these are cut."""
+    """Half of the units have 100 rows, one in fifty 800:
+    at a price where noise is large these are cut.
+    """
     rungs = of_limits().rungs
     some, many = _at(rungs, 100, 500), _at(rungs, 800, 10)
     noisy = NoisyCounts(tuple(map(sum, zip(some.counts, many.counts, strict=True))), 0.5, 1.8, 3.0)
@@ -223,7 +229,9 @@ def test_errors_are_compared_before_and_after(monkeypatch: pytest.MonkeyPatch) -
 def test_all_counts_get_as_much_as_the_share_admits(
     parts: tuple[int, ...], mechanism: str, share: Fraction
 ) -> None:
-    """To the twelfth binary digit: a thousandth more takes more than the share of the whole budget."""
+    """To the twelfth binary digit: a thousandth more takes more than the share of the whole
+    budget.
+    """
     budget = Budget(Fraction(3), Fraction(1, 10**6))
     privacy = shop().privacy.model_copy(
         update={"delta": Fraction(1, 10**6), "mechanism": mechanism}

@@ -1,4 +1,6 @@
-"""The bounds property: where columns keep their declared bounds, an expression keeps the interval derived from them."""
+"""The bounds property: where columns keep their declared bounds,
+an expression keeps the interval derived from them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Which values are clamped, by name and ends: those that may lie beyond the ends between which they are added up."""
+"""Which values are clamped, by name and ends:
+those that may lie beyond the ends between which they are added up.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def clamped(name: str, low: int | None, high: int | None, released: bool = True)
 
 SMALL = clamped("small", 0, 5)
 UNDER = clamped("small", 0, 5, released=False)
-#: Of small the bounds are 0 to 5, of signed −5 to 3, of above 1000 to 1010; a unit has three visits.
+#: Of small the bounds are 0 to 5, of signed −5 to 3, of above 1000 to 1010;
+#: a unit has three #: visits.
 CLAMPED: dict[str, tuple[Clamped, ...]] = {
     "SELECT SUM(small), AVG(small), COUNT(*) FROM visits": (SMALL,),
     "SELECT COUNT(small), COUNT(DISTINCT small) FROM visits": (),

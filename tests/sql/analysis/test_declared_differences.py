@@ -1,4 +1,6 @@
-"""The time between two columns has the bounds that its owner declares, and longer ones are counted as the bound."""
+"""The time between two columns has the bounds that its owner declares,
+and longer ones are counted as the bound.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Derived key domains: every key of data that keep their declarations, none of data that break them."""
+"""Derived key domains: every key of data that keep their declarations,
+none of data that break them.
+"""
 
 from __future__ import annotations
 
@@ -253,7 +255,9 @@ def _plain(connection: duckdb.DuckDBPyConnection, keys: str, where: str = "true"
 
 
 def _spelt(key: tuple[object, ...]) -> str:
-    """A key so that 1, 1.0 and a date and its midnight are one: the types of truncated dates differ by version."""
+    """A key so that 1, 1.0 and a date and its midnight are one:
+    the types of truncated dates differ by version.
+    """
     return " ".join(
         str(float(part) + 0.0)
         if isinstance(part, int | float | Decimal) and not isinstance(part, bool)

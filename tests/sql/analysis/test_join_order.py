@@ -38,7 +38,8 @@ def test_the_source_with_most_rows_of_a_unit_comes_first_and_public_ones_last(
     assert [step.kind for step in order.steps] == ["first", *["inner"] * (len(tables) - 1)]
 
 
-#: Outer joins whose rows without a partner fail a condition behind them, and one of which they do not.
+#: Outer joins whose rows without a partner fail a condition behind them,
+#: and one of which they do #: not.
 VOID = {
     "people p LEFT JOIN visits v ON v.pid = p.id JOIN visits w ON w.pid = v.pid AND w.small > 2": [
         "inner",
@@ -76,7 +77,9 @@ VOID = {
 def test_a_left_join_whose_rows_without_a_partner_are_left_out_is_an_inner_join(
     joined: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows of people meet those of their own alone in each step, and the answer is that of plain DuckDB."""
+    """Rows of people meet those of their own alone in each step,
+    and the answer is that of plain DuckDB.
+    """
     (plan,) = planned(hand_world(), f"SELECT COUNT(*) FROM {joined}")
     steps = join_order(plan.core.relation).steps
     assert [step.kind for step in steps] == ["first", *VOID[joined]] and all(

@@ -122,7 +122,9 @@ def test_a_pattern_of_the_row_is_tried_in_few_characters(condition: str) -> None
 
 
 def test_all_rows_that_a_unit_may_have_are_counted() -> None:
-    """The limit of the items is 4 a person, and each condition takes some 800,000 steps for one of them."""
+    """The limit of the items is 4 a person,
+    and each condition takes some 800,000 steps for one of them.
+    """
     long, group = "LPAD(share::TEXT, 1000, 'a')", "ab" * 90
     heavy = [f"REGEXP_EXTRACT({long}, '({group}{number})', 1) <> 'q'" for number in range(30)]
     plan_of(hand_world(), f"SELECT COUNT(*) FROM items WHERE {' AND '.join(heavy[:9])}")

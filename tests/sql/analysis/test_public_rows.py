@@ -1,4 +1,6 @@
-"""How many public rows a subquery counts at most: an outer join keeps rows for which the other table has none."""
+"""How many public rows a subquery counts at most:
+an outer join keeps rows for which the other table has none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Long texts of public tables are counted by their lengths where rows are multiplied, or texts are made of them."""
+"""Long texts of public tables are counted by their lengths where rows are multiplied,
+or texts are made of them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def _long(characters: int) -> World:
 
 
 def test_rows_with_long_public_texts_are_fewer() -> None:
-    """Each of them is made of the one row of a person, whose presence would decide over a gigabyte of texts."""
+    """Each of them is made of the one row of a person,
+    whose presence would decide over a gigabyte of texts.
+    """
     listed = ", ".join(f"({number})" for number in range(100))
     rows = f"people p, places a, places c, places d, (VALUES {listed}) AS b(x)"
     text = f"SELECT COUNT(DISTINCT a.region || b.x || c.code || d.code) FROM {rows}"

@@ -1,4 +1,6 @@
-"""Grids of values, sizes and bins cover the bounds of an expression, and are no finer than they may be."""
+"""Grids of values, sizes and bins cover the bounds of an expression,
+and are no finer than they may be.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is known of the noise of a core that reads released rows: these rows choose whole groups, or anything else."""
+"""What is known of the noise of a core that reads released rows: these rows choose whole groups,
+or anything else.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ GRADES = (
 )
 #: Statements of which the last core reads what the first one releases.
 KNOWN = {
-    # Released rows choose groups by keys, by what is equal to keys, and by columns of the one row that has these.
+    # Released rows choose groups by keys, by what is equal to keys,
+    # and by columns of the one row # that has these.
     f"SELECT grade, COUNT(*) FROM {GRADES} GROUP BY grade": KnownNoise.ENDS,
     f"SELECT g, SUM(above) FROM {GRADES} GROUP BY g": KnownNoise.ENDS,
     f"SELECT grade, COUNT(*) FROM {GRADES} AND n > 5 GROUP BY grade": KnownNoise.ENDS,

@@ -1,4 +1,6 @@
-"""Rows that are left out because what their key is made of is beyond the schema's bounds and values."""
+"""Rows that are left out because what their key is made of is beyond the schema's bounds and
+values.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ ROWS = {
     "flag": (True, False, None),
     "free": (7, None),
 }
-#: Keys, the column whose values are tried, and those of them that are left out; None if no row can be beyond.
+#: Keys, the column whose values are tried, and those of them that are left out;
+#: None if no row can #: be beyond.
 KEYS: tuple[tuple[str, str, tuple[object, ...] | None], ...] = (
     ("age", "age", (0, 4, None)),
     ("age + 1", "age", (0, 4, None)),
@@ -140,7 +143,9 @@ def test_rows_that_the_statement_itself_keeps_are_not_beyond(session: Session) -
 
 
 def test_each_key_is_asked(session: Session) -> None:
-    """The conditions of several keys stand together, and those of columns that no key reads are none."""
+    """The conditions of several keys stand together,
+    and those of columns that no key reads are none.
+    """
     (core,) = session.plan("SELECT age, kind, flag, COUNT(size) FROM people GROUP BY 1, 2, 3").cores
     within = within_domain(core.core.relation, core.core.keys)
     assert isinstance(within, Filter)

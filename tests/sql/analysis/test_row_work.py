@@ -1,4 +1,6 @@
-"""What is computed of a row is counted in steps, and rows that are multiplied have few enough of them."""
+"""What is computed of a row is counted in steps,
+and rows that are multiplied have few enough of them.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +199,9 @@ def test_each_text_that_is_made_stands_in_memory(functions: int, longest: int | 
     ],
 )
 def test_texts_of_a_row_are_split_up_to_a_limit(texts: list[str], longest: int | None) -> None:
-    """Each character may be a piece in a list, for which an engine needs much more room than for the character."""
+    """Each character may be a piece in a list,
+    for which an engine needs much more room than for the character.
+    """
     (core,) = plan_of(hand_world(), _splits(texts)).cores
     cuts = set(re.findall(r'LEFT\("t0"."word", (\d{4,})\) ELSE', core.sql))
     assert cuts == ({str(longest)} if longest else set())
@@ -318,8 +322,8 @@ def _reads(expression: Expression) -> bool:
 
 
 def read_of_long_texts(here: World, plan: Plan, chosen: Callable[[Core], bool]) -> set[str]:
-    """What chosen cores read of texts: all of them, where they tell from a database in which each ends behind its first
-    characters."""
+    """What chosen cores read of texts: all of them, where they tell from a database in which each
+    ends behind its first characters."""
     texts = [
         (table.name, each.name)
         for table in here.tables

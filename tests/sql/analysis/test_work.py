@@ -1,4 +1,6 @@
-"""The work property: no step of the engine sees more of one unit than the plan claims, whatever rows the unit has."""
+"""The work property: no step of the engine sees more of one unit than the plan claims,
+whatever rows the unit has.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,13 @@ from dpsql.planning.plan import CorePlan
 from dpsql.sql.analysis.work.limits import MOST_ROWS
 from dpsql.sql.analysis.work.rows import unit_work
 
-#: A step of a core joins rows with what clipping changes of them, and with those that are taken back.
+#: A step of a core joins rows with what clipping changes of them,
+#: and with those that are taken #: back.
 STEPS = 4
 #: Conditions of a scan of which no least or greatest value tells that no row fulfils them.
 HARMLESS = r"\w+ IS (NOT )?NULL|NOT|AND|[() ]"
-#: A subquery in an expression, as it is emitted: where it has a join, one side may not be read if the other has no row.
+#: A subquery in an expression, as it is emitted: where it has a join,
+#: one side may not be read if #: the other has no row.
 FOR_A_ROW = r"EXISTS\(|(?<!FROM )(?<!JOIN )(?<!AS )(?<!MATERIALIZED )\(SELECT"
 #: How the engine's plan names the condition by which rows are looked up among those above a limit.
 LOOKED_UP = " IS NOT DISTINCT FROM u'"
@@ -70,8 +74,8 @@ def excess(
     unit: str,
     own: int | None = None,
 ) -> list[str]:
-    """Steps of the core with more rows of the unit than are claimed: ``one`` are those on all rows, and ``own`` is how
-    many it has, at the most.
+    """Steps of the core with more rows of the unit than are claimed: ``one`` are those on all rows,
+    and ``own`` is how many it has, at the most.
     """
     for_each_row = own is None and re.search(FOR_A_ROW, core.sql) is not None
     own = own or max(
@@ -236,7 +240,9 @@ def test_rows_become_as_many_as_is_read(text: str, kept: int) -> None:
     ],
 )
 def test_no_block_of_private_rows_is_left_out_for_what_it_holds(text: str) -> None:
-    """A scan has no condition, from the least and the greatest value of a block it would know whether to read it."""
+    """A scan has no condition, from the least and the greatest value of a block it would know
+    whether to read it.
+    """
     with hand_world().connect() as connection:
         for core in plan_of(hand_world(), text).cores:
             row = connection.execute(f"EXPLAIN (FORMAT JSON) {core.sql}").fetchone()
@@ -345,7 +351,9 @@ def test_a_condition_of_several_tables_before_an_outer_join_is_refused() -> None
     ],
 )
 def test_a_unit_above_a_limit_has_nothing_read_again(text: str) -> None:
-    """Neither one with more rows, nor with more groups, than it may have, nor one whose values lie at their bound."""
+    """Neither one with more rows, nor with more groups, than it may have,
+    nor one whose values lie at their bound.
+    """
     here = _crowd(1_000, 3_000)
     mine = tuple((str(20_000 + n), "6", str(n % 6), "3.0", f"'w{n}'", "1.00") for n in range(40))
     others = here.table("visits").rows[-3_000:]  # each of them has as many as it may

@@ -1,4 +1,6 @@
-"""The claims of what is counted beside a statement: rows beyond their bounds, and units beyond their limits."""
+"""The claims of what is counted beside a statement: rows beyond their bounds,
+and units beyond their limits.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A SELECT over collected columns becomes arithmetic over counts of reports, with the ends of intervals."""
+"""A SELECT over collected columns becomes arithmetic over counts of reports,
+with the ends of intervals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Counts and sums over collected columns have the right mean, the stated variance and the right price."""
+"""Counts and sums over collected columns have the right mean,
+the stated variance and the right price.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ hours = { type = "double", bounds = [0, 24], collected = { mechanism = "piecewis
 noisy = { type = "double", bounds = [0, 24], collected = { mechanism = "laplace", epsilon = 2 } }
 amount = { type = "double", bounds = [0, 8] }
 """
-#: The outcomes of the enumeration stand in a table of many worlds; ``crowd`` has reports of many people in 200 worlds.
+#: The outcomes of the enumeration stand in a table of many worlds;
+#: ``crowd`` has reports of many #: people in 200 worlds.
 SCHEMA = f"""
 name = "survey"
 source = "survey.duckdb"
@@ -168,7 +171,9 @@ EXACT = [
 def test_over_all_reports_the_mean_is_true_and_the_variance_is_the_stated_one(
     session: Session, item: str, where: str, true: float
 ) -> None:
-    """By the exact law of the reports of two people, each possible outcome in a world of its own."""
+    """By the exact law of the reports of two people,
+    each possible outcome in a world of its own.
+    """
     result = session.execute(
         f"SELECT world, {item} FROM reports {where} GROUP BY world ORDER BY world"
     )
@@ -176,7 +181,8 @@ def test_over_all_reports_the_mean_is_true_and_the_variance_is_the_stated_one(
     worlds = np.array([row[0] for row in result.rows])
     values, ends = np.zeros(len(chances)), np.zeros(len(chances))
     values[worlds] = [float(row[1]) for row in result.rows]  # type: ignore[arg-type]
-    # the variance is estimated without bias too; where it is below 0 the interval shows 0, so the columns are asked
+    # the variance is estimated without bias too; where it is below 0 the interval shows 0,
+    # so the # columns are asked
     ends[worlds] = [((high - low) / 2 / Z) ** 2 for _, (low, high) in result.intervals]  # type: ignore[misc]
     assert chances.sum() == pytest.approx(1)
     assert (chances * values).sum() == pytest.approx(true, abs=1e-9)
@@ -408,7 +414,9 @@ def test_without_noise_a_private_table_says_what_a_public_one_does(
 
 
 def test_an_interval_never_holds_the_noise_alone(session: Session) -> None:
-    """What is computed of debiased numbers has none, rather than one that forgets the clients' randomness."""
+    """What is computed of debiased numbers has none,
+    rather than one that forgets the clients' randomness.
+    """
     for statement in (
         "SELECT COUNT(*) FILTER (WHERE kind = 'a') - COUNT(*) FILTER (WHERE kind = 'b') FROM people",
         "SELECT n + 1 FROM (SELECT COUNT(*) AS n FROM people WHERE kind = 'a') AS t",

@@ -1,4 +1,6 @@
-"""Expressions as they are read: their values over a table are plain DuckDB's, and others are refused with a reason."""
+"""Expressions as they are read: their values over a table are plain DuckDB's,
+and others are refused with a reason.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What is answered at no price: probes of single rows, declared ranges, lists of keys; and names of columns."""
+"""What is answered at no price: probes of single rows, declared ranges, lists of keys;
+and names of columns.
+"""
 
 from __future__ import annotations
 
@@ -340,7 +342,9 @@ def test_a_declared_end_is_a_value_within_the_bounds(
 
 @pytest.fixture(scope="module")
 def twins(tmp_path_factory: pytest.TempPathFactory) -> Schema:
-    """The clinic with two synthetic tables of its patients, the younger of which has fewer columns."""
+    """The clinic with two synthetic tables of its patients,
+    the younger of which has fewer columns.
+    """
     declared = load(Path(clinic(tmp_path_factory.mktemp("twins"))))
     patients = declared.tables["patients"]
     few = {name: column for name, column in patients.columns.items() if name in ("sex", "ward")}

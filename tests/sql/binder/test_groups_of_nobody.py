@@ -1,4 +1,6 @@
-"""Subqueries that group by the unit where rows without a unit count: what is said of the group that SQL has of them."""
+"""Subqueries that group by the unit where rows without a unit count:
+what is said of the group that SQL has of them.
+"""
 
 from __future__ import annotations
 

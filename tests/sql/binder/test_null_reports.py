@@ -1,4 +1,6 @@
-"""Rows whose report is NULL count like others where their column is not asked for, or is asked for elsewhere."""
+"""Rows whose report is NULL count like others where their column is not asked for,
+or is asked for elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Counts and sums over groups of several units' rows: no unit changes more of them than the plan claims."""
+"""Counts and sums over groups of several units' rows:
+no unit changes more of them than the plan claims.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,8 @@ def _reads_groups(text: str) -> bool:
     return all(groups_in(core.core.relation) is not None for core in planned(hand_world(), text))
 
 
-#: What is read as before: public groups are released, and so are those of which nothing bounds what a unit changes.
+#: What is read as before: public groups are released,
+#: and so are those of which nothing bounds what #: a unit changes.
 RELEASED = (
     "SELECT COUNT(*) FROM (SELECT grade, COUNT(*) AS n FROM people GROUP BY grade) t",
     "SELECT MEDIAN(n) FROM (SELECT word, COUNT(*) AS n FROM visits GROUP BY word HAVING COUNT(*) < 9) t",

@@ -1,4 +1,6 @@
-"""The columns of a query, and the source of a column, are known from text and schema, or said to be unknown."""
+"""The columns of a query, and the source of a column, are known from text and schema,
+or said to be unknown.
+"""
 
 from __future__ import annotations
 

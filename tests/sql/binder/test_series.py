@@ -1,4 +1,6 @@
-"""GENERATE_SERIES: the rows and names of a real PostgreSQL, whose lists stand beside private rows as VALUES do."""
+"""GENERATE_SERIES: the rows and names of a real PostgreSQL,
+whose lists stand beside private rows as VALUES do.
+"""
 
 from __future__ import annotations
 

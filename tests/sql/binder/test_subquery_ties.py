@@ -1,4 +1,6 @@
-"""Rows that meet others in a subquery are of one unit: what is answered keeps its claims wherever the tie stands."""
+"""Rows that meet others in a subquery are of one unit:
+what is answered keeps its claims wherever the tie stands.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +19,16 @@ from worlds import World
 
 pytestmark = pytest.mark.slow
 
-#: How many worlds and how many statements on each; DPSQL_TRIALS=20 makes it twenty times as many worlds.
+#: How many worlds and how many statements on each;
+#: DPSQL_TRIALS=20 makes it twenty times as many #: worlds.
 WORLDS = 8 * int(os.environ.get("DPSQL_TRIALS", "1"))
 STATEMENTS, CHUNKS = 48, 2
 
 
 def crowded(seed: int) -> World:
-    """A world of several units, of which each may have one row: one that moves another's rows moves too much."""
+    """A world of several units, of which each may have one row:
+    one that moves another's rows moves too much.
+    """
     for place in range(100):
         here = world(5_000 + seed + 1_000 * place)
         if len(here.units) > 3:

@@ -1,4 +1,6 @@
-"""An engine's dialect is the one seam between plans and engines: a second one gives the same answers by its own SQL."""
+"""An engine's dialect is the one seam between plans and engines:
+a second one gives the same answers by its own SQL.
+"""
 
 from __future__ import annotations
 
@@ -58,8 +60,8 @@ region = {{ type = "text" }}
 _PEOPLE = [
     (n, "fmx"[n % 3] if n % 7 else None, (n * 31) % 120 if n % 5 else None, None) for n in range(60)
 ]
-#: Some people have more bills than are allowed, some bills are nobody's or a stranger's, and some amounts are beyond
-#: their bounds: all that is clamped and clipped happens.
+#: Some people have more bills than are allowed, some bills are nobody's or a stranger's, and some
+#: amounts are beyond their bounds: all that is clamped and clipped happens.
 _BILLS = [
     (
         n,
@@ -116,7 +118,9 @@ def fill(connection: duckdb.DuckDBPyConnection, place: str = "") -> None:
 
 @pytest.fixture(name="sessions", params=["1e-6", "0"], ids=["L2", "L1"])
 def _sessions(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Session, Session]]:
-    """The same tables in DuckDB and in SQLite, with the noise of concentrated and of pure differential privacy."""
+    """The same tables in DuckDB and in SQLite,
+    with the noise of concentrated and of pure differential privacy.
+    """
     with duckdb.connect(str(tmp_path / "shop.duckdb")) as connection:
         fill(connection)
     real, toy = (_schema(tmp_path, name, request.param) for name in ("real", "toy"))

@@ -1,4 +1,6 @@
-"""Moments that a number of a row moves, and moments that are numbers of seconds: exact, and never a failure."""
+"""Moments that a number of a row moves, and moments that are numbers of seconds: exact,
+and never a failure.
+"""
 
 from __future__ import annotations
 

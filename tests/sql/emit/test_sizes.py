@@ -1,4 +1,6 @@
-"""DP_CLIP: every row has the place of its size, whatever its value, and what is chosen leaves few rows above."""
+"""DP_CLIP: every row has the place of its size, whatever its value,
+and what is chosen leaves few rows above.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ def test_few_rows_are_above_the_size_and_not_fewer_than_need_be(schema: Path, co
 
 
 def test_every_row_has_the_place_of_its_size(schema: Path) -> None:
-    """What the engine counts: each row at the first size that it does not exceed, strange values at the ends."""
+    """What the engine counts: each row at the first size that it does not exceed,
+    strange values at the ends.
+    """
     session = open_session(schema, "ada")
     (core,) = session.plan("SELECT DP_CLIP(income), DP_CLIP(age), DP_CLIP(paid) FROM people").cores
     session.close()

@@ -1,4 +1,6 @@
-"""Arithmetic of whole numbers is exact up to 63 bits: DuckDB's value wherever DuckDB has one, and it never fails."""
+"""Arithmetic of whole numbers is exact up to 63 bits: DuckDB's value wherever DuckDB has one,
+and it never fails.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from dpsql.sql.emit.scalar import double, key, native
 from dpsql.sql.functions.whole_numbers import BIGINT, WIDE, is_whole
 from dpsql.sql.ir.expression import ColumnRef
 
-#: Ends of the types, both sides of 2^53, of products that have 64, 127 and more bits, and small numbers.
+#: Ends of the types, both sides of 2^53, of products that have 64, 127 and more bits,
+#: and small #: numbers.
 NUMBERS = (
     2**63 - 1,
     -(2**63),
@@ -43,7 +46,8 @@ NUMBERS = (
     -7,
     -15,
 )
-#: DuckDB 1 rounds the largest whole numbers to tens beyond 63 bits, and gives a number of the other sign.
+#: DuckDB 1 rounds the largest whole numbers to tens beyond 63 bits,
+#: and gives a number of the other #: sign.
 ROUNDS_ROUND = duckdb.__version__.startswith("1.")
 DECIMALS = ("9007199254740993.0", "9007199254740994.5", "-9007199254740993.5", "7.5", "-0.5")
 COLUMNS = {
@@ -136,7 +140,9 @@ class Draws:
 
 
 def _plain(connection: duckdb.DuckDBPyConnection, text: str) -> dict[int, object] | None:
-    """DuckDB's values by row, without rows for which it fails; None if it does not know the expression."""
+    """DuckDB's values by row, without rows for which it fails;
+    None if it does not know the expression.
+    """
     try:
         rows = connection.execute(f"SELECT n, {text} FROM t").fetchall()
         return dict(rows)

@@ -1,7 +1,9 @@
-"""A second dialect and its engine, for tests: SQLite, for counts and sums of numbers, joins and groups.
+"""A second dialect and its engine, for tests: SQLite, for counts and sums of numbers,
+joins and groups.
 
-SQLite's whole numbers have 64 bits and it knows no dates, so this is good for small tables and for nobody's data. It
-shows that a dialect is a class with its table of total forms, and that nothing else has to know of it.
+SQLite's whole numbers have 64 bits and it knows no dates, so this is good for small tables and for
+nobody's data. It shows that a dialect is a class with its table of total forms, and that nothing
+else has to know of it.
 """
 
 from __future__ import annotations
@@ -202,7 +204,9 @@ def connected(tables: dict[str, tuple[str, list[tuple[object, ...]]]]) -> sqlite
 
 
 def _nearest_whole(value: float | int | None) -> int | None:
-    """The nearest whole number, the even one of two, as DuckDB has it; None where 64 bits do not hold it."""
+    """The nearest whole number, the even one of two, as DuckDB has it;
+    None where 64 bits do not hold it.
+    """
     if value is None or not math.isfinite(value):
         return None
     whole = round(value)

@@ -1,6 +1,8 @@
-"""A retailer's star schema, its visitors and daily measurements: generated, the same each time, with gaps.
+"""A retailer's star schema, its visitors and daily measurements: generated,
+the same each time, with gaps.
 
-Days, months, stores, brands, tiers and pages without rows are there on purpose: SQL shows no group for them.
+Days, months, stores, brands, tiers and pages without rows are there on purpose:
+SQL shows no group for them.
 """
 
 from __future__ import annotations
@@ -121,7 +123,8 @@ TABLES = {
         ['bronze', 'bronze', 'silver', 'gold'][1 + i % 4] AS c_tier, (1935 + i * 7 % 70)::INTEGER AS c_birth_year,
         i % 3 = 0 AS c_member, DATE '2022-03-01' + (i * 5 % 700)::INTEGER AS c_signup, 'city ' || i % 11 AS c_city
         FROM range(360) t(i)""",
-    # three years, no sale in the summer of 2000, none on Sundays, none in stores 3 and 8, none by phone
+    # three years, no sale in the summer of 2000, none on Sundays, none in stores 3 and 8,
+    # none by # phone
     "sales": """SELECT (i * 13 % 360)::INTEGER AS s_customer, d_sk AS s_date, (st * 1)::INTEGER AS s_store,
         (i * 11 % 53)::INTEGER AS s_product, CASE WHEN i % 3 = 0 THEN 'web' ELSE 'shop' END AS s_channel,
         (1 + i % 12)::INTEGER AS s_quantity, (i * 37 % 90000 / 100.0)::DECIMAL(10,2) AS s_amount,

@@ -1,4 +1,6 @@
-"""Sums and means of decimals per unit are the doubles nearest to SQL's: they equal, and lie above, what SQL's do."""
+"""Sums and means of decimals per unit are the doubles nearest to SQL's: they equal,
+and lie above, what SQL's do.
+"""
 
 from __future__ import annotations
 
@@ -47,12 +49,15 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BesideDuckDB]:
         yield both
 
 
-#: DuckDB 1.5 computes AVG with a FILTER of decimals in other steps than AVG, so that the last digits may differ.
+#: DuckDB 1.5 computes AVG with a FILTER of decimals in other steps than AVG,
+#: so that the last #: digits may differ.
 VALUES = ("SUM({})", "AVG({})", "SUM({}) FILTER (WHERE kind = 'a')")
 
 
 def statement(seed: int) -> str:
-    """A count of units whose sums and means compare with their own values, or of rows beside their unit's."""
+    """A count of units whose sums and means compare with their own values,
+    or of rows beside their unit's.
+    """
     random = Random(seed)
     column = random.choice(("amount", "share", "large"))
     sign = random.choice(("=", "<>", "<", "<=", ">", ">="))

@@ -21,7 +21,8 @@ from dpsql.session import Session, open_session
 
 Row = tuple[Any, ...]
 
-#: What the values of an answer may be away from DuckDB's: doubles are rounded to a grid, row by row.
+#: What the values of an answer may be away from DuckDB's: doubles are rounded to a grid,
+#: row by #: row.
 RELATIVE, ABSOLUTE = 1e-5, 1e-3
 PRICE = "1e8"
 
@@ -102,7 +103,9 @@ def test_a_difference_is_seen(more: tuple[Row, ...]) -> None:
 def _difference(
     text: str, own: Sequence[str], ours: Sequence[Row], names: Sequence[str], theirs: Sequence[Row]
 ) -> str | None:
-    """How two answers differ: in names, in rows in any order, or in the order that the statement asks for."""
+    """How two answers differ: in names, in rows in any order,
+    or in the order that the statement asks for.
+    """
     if list(own) != list(names):
         return f"columns {own} where DuckDB has {names}"
     left = list(ours)
@@ -140,5 +143,7 @@ def _same(mine: Any, their: Any) -> bool:
 
 
 def _moment(value: Any) -> Any:
-    """A date and the midnight that begins it are one: versions of DuckDB differ in which DATE_TRUNC gives."""
+    """A date and the midnight that begins it are one:
+    versions of DuckDB differ in which DATE_TRUNC gives.
+    """
     return datetime(value.year, value.month, value.day) if type(value) is date else value

@@ -1,4 +1,6 @@
-"""Groups of a private key that is not the unit, and rows without a unit: without noise, the numbers are SQL's."""
+"""Groups of a private key that is not the unit, and rows without a unit: without noise,
+the numbers are SQL's.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ kind = {{ type = "text", values = ["a", "b"] }}
 cost = {{ type = "integer", bounds = [-100, 100], nullable = true }}
 """
 
-#: Households of one to six; one visit in seventeen is of nobody, and one of a person whom nobody knows.
+#: Households of one to six; one visit in seventeen is of nobody,
+#: and one of a person whom nobody #: knows.
 ROWS = """
 CREATE TABLE people AS SELECT i AS id, hash(i) % 400 AS household, (hash(i, 1) % 100)::INT AS age FROM range(900) t(i);
 CREATE TABLE visits AS SELECT CASE WHEN i % 17 = 0 THEN NULL WHEN i % 17 = 1 THEN 5000 + i % 40 ELSE (i % 900)::INT END

@@ -1,6 +1,7 @@
 """The faithful property for NaN, whole numbers of 63 bits and moments that are numbers of seconds.
 
-Without noise and with loose limits dpsql gives what DuckDB gives for the same statement, if DuckDB reads NaN as NULL.
+Without noise and with loose limits dpsql gives what DuckDB gives for the same statement,
+if DuckDB reads NaN as NULL.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import dpsql
 from dpsql.errors import Refused
 
 _ROWS = 600
-#: Snowflake ids, of which neighbours are one DOUBLE; sizes whose products have more than 63 bits; codes.
+#: Snowflake ids, of which neighbours are one DOUBLE;
+#: sizes whose products have more than 63 bits; #: codes.
 _TABLE = f"""
 CREATE TABLE t AS SELECT i AS id, 4611686018427387904 + 9007199254740993 + i * 7 AS big,
     -9223372036854775807 + i AS low,

@@ -1,6 +1,7 @@
 """Rows that meet several public rows: a unit within its limits counts in full, and claims hold.
 
-The limits are just what units have, so that an answer without noise is another than DuckDB's if a factor is missing.
+The limits are just what units have, so that an answer without noise is another than DuckDB's if a
+factor is missing.
 """
 
 from __future__ import annotations
@@ -305,7 +306,8 @@ def test_units_above_the_limit_of_a_join_have_more_rows_than_their_tables_allow(
     assert held_rows(core.core, core.norm) == 3 * 5
 
 
-#: How many rows of which table a row meets, and how many rows of the join a unit has, as EXPLAIN says it.
+#: How many rows of which table a row meets, and how many rows of the join a unit has,
+#: as EXPLAIN #: says it.
 SAID = {
     "SELECT COUNT(*) FROM people CROSS JOIN places": ("5 rows of places", 5),
     "SELECT COUNT(*) FROM stays, places, (VALUES (1), (2)) v(n)": (

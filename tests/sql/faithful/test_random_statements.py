@@ -1,4 +1,6 @@
-"""The faithful property: where no limit binds and no noise is added, dpsql answers as plain DuckDB does."""
+"""The faithful property: where no limit binds and no noise is added,
+dpsql answers as plain DuckDB does.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,15 @@ from dpsql.privacy.mechanism.quantile_recursion import QuantileRecursion
 MOST_ROWS = 5_000
 #: DuckDB 1 gives whole numbers for APPROX_QUANTILE of decimals.
 WHOLE_QUANTILES = duckdb.__version__.startswith("1.")
-#: A division by 0 is NULL in dpsql and NaN or an infinity in DuckDB, where // of doubles does not cut either.
+#: A division by 0 is NULL in dpsql and NaN or an infinity in DuckDB,
+#: where // of doubles does not #: cut either.
 DIVISION = re.compile(r" / r\d| // ")
 
 
 def _key(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A key under which 0.5, 0.50 and 5e-1 are one, and a day and its midnight: a truncated date stays a date here."""
+    """A key under which 0.5, 0.50 and 5e-1 are one, and a day and its midnight:
+    a truncated date stays a date here.
+    """
     return tuple(
         round(float(part), 6)
         if isinstance(part, float | Decimal | int) and not isinstance(part, bool)
@@ -54,8 +59,9 @@ def _key(key: tuple[Any, ...]) -> tuple[Any, ...]:
 def _bin(histogram: MeasuredHistogram, continuous: bool) -> float:
     """The width of two bins: a quantile lies in the right one, or between the values of two.
 
-    A continuous one that is chosen is one of the values, where DuckDB has something between two of them. One that is
-    chosen among the rows between others may lie a row further off, whatever the next value is.
+    A continuous one that is chosen is one of the values, where DuckDB has something between two of
+    them. One that is chosen among the rows between others may lie a row further off, whatever the
+    next value is.
     """
     bins = histogram.contribution.bins
     assert bins is not None
@@ -118,9 +124,11 @@ def _differences(
 
 
 def _tolerance(plan: Plan, column: int) -> float:
-    """How far a column may be off: half a step for each row of what its cells add up, two bins of its histogram.
+    """How far a column may be off: half a step for each row of what its cells add up,
+    two bins of its histogram.
 
-    The most frequent of equally frequent values is any of them, and values that few rows have are not present.
+    The most frequent of equally frequent values is any of them,
+    and values that few rows have are not present.
     """
     if not plan.cores:
         return 0.0  # the statement has no row as it is written
@@ -152,7 +160,9 @@ def _of_estimate(
 
 
 def _of_moment(estimate: MomentEstimate) -> float:
-    """Next to nothing of the bounds; ratios of variances are tested on data that have some (`test_moments.py`)."""
+    """Next to nothing of the bounds; ratios of variances are tested on data that have some
+    (`test_moments.py`).
+    """
     x, y = float(estimate.x.reach), 1.0 if estimate.y is None else float(estimate.y.reach)
     match estimate.statistic:
         case "var_pop" | "var_samp":

@@ -1,4 +1,6 @@
-"""Joins, set operations and subqueries: where nothing binds and nothing is added, the answer is DuckDB's."""
+"""Joins, set operations and subqueries: where nothing binds and nothing is added,
+the answer is DuckDB's.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +61,8 @@ def test_units_of_a_full_join_are_told_apart_exactly() -> None:
     assert 'COALESCE("t0"."id", "t1"."pid") AS "unit"' in core.sql
 
 
-#: Pairs with NULL as SQL has them, which DuckDB 1.5.6 does not: unit 2 has a visit whose word is NULL.
+#: Pairs with NULL as SQL has them, which DuckDB 1.5.6 does not:
+#: unit 2 has a visit whose word is #: NULL.
 PAIRS = {
     "SELECT COUNT(*) FROM people p WHERE (p.id, 'zz') NOT IN (SELECT pid, word FROM visits)": 5,
     "SELECT COUNT(*) FROM people p WHERE ('w0', p.id) NOT IN (SELECT word, pid FROM visits)": 3,

@@ -1,4 +1,6 @@
-"""The TPC-H statements that are answered, on generated data: with next to no noise they say what DuckDB says."""
+"""The TPC-H statements that are answered, on generated data:
+with next to no noise they say what DuckDB says.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +27,17 @@ STATEMENTS = [
     for each in sorted((ROOT / "benchmarks" / "tpch").glob("*.sql"))
     if each.stem not in REFUSED
 ]
-#: Statements whose keys come from the data: groups of few customers are withheld even with next to no noise.
+#: Statements whose keys come from the data:
+#: groups of few customers are withheld even with next to #: no noise.
 THRESHOLDED = {"q07", "q08", "q09", "q15"}
 #: Relative; the noise that is left adds less than 0.3 to any figure.
 TOLERANCE = 1e-6
 
 
 def _schema(folder: Path) -> Schema:
-    """schemas/tpch.toml on the generated data, with a budget so large that the noise is next to nothing."""
+    """schemas/tpch.toml on the generated data,
+    with a budget so large that the noise is next to nothing.
+    """
     text = (ROOT / "schemas" / "tpch.toml").read_text(encoding="utf-8")
     text = re.sub(r"^source = .*$", f'source = "{folder.as_posix()}"', text, flags=re.MULTILINE)
     text = re.sub(r"^epsilon = .*$", "epsilon = 1e20", text, flags=re.MULTILINE)
@@ -69,7 +74,9 @@ def _is(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
 
 
 def _is_empty(row: tuple[Any, ...]) -> bool:
-    """Whether the row is that of a public key without rows: every measure next to 0 (an average is anything)."""
+    """Whether the row is that of a public key without rows:
+    every measure next to 0 (an average is anything).
+    """
     measures = [value for value in row if isinstance(value, int | Decimal)]
     return any(abs(value) < 1 for value in measures)
 

@@ -1,4 +1,6 @@
-"""Searches for a pattern by its automata, as RE2 makes them: what they find, and how many bytes they read for it."""
+"""Searches for a pattern by its automata, as RE2 makes them: what they find,
+and how many bytes they read for it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ _OF_WORDS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123
 
 @dataclass
 class Searched:
-    """A pattern's automata for one function; ``read`` counts the bytes that were read, ``seen`` are their states."""
+    """A pattern's automata for one function; ``read`` counts the bytes that were read,
+    ``seen`` are their states.
+    """
 
     function: str
     pattern: str

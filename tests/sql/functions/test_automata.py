@@ -1,4 +1,6 @@
-"""Automata of regular expressions: they match as DuckDB does, have the states that RE2 has, and read what is said."""
+"""Automata of regular expressions: they match as DuckDB does, have the states that RE2 has,
+and read what is said.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,8 @@ def test_every_state_that_a_text_asks_for_is_counted() -> None:
             assert most is not None and max(map(len, searched.seen)) <= most <= MOST_STATES
 
 
-#: The states that RE2 made for the pattern in all, and their bytes, on 240 texts: counted in DuckDB's copy of RE2.
+#: The states that RE2 made for the pattern in all, and their bytes, on 240 texts:
+#: counted in #: DuckDB's copy of RE2.
 MADE = r"""
 regexp_matches 123 a.{5}c
 regexp_full_match 20 a.{5}c

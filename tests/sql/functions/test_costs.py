@@ -1,4 +1,6 @@
-"""The cost that each function of the allow-list states, by which the time of a statement is bounded."""
+"""The cost that each function of the allow-list states,
+by which the time of a statement is bounded.
+"""
 
 from __future__ import annotations
 

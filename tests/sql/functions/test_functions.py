@@ -1,4 +1,6 @@
-"""Every function of the allow-list: its examples against plain DuckDB, its type, and the interval of its values."""
+"""Every function of the allow-list: its examples against plain DuckDB, its type,
+and the interval of its values.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ from dpsql.sql.ir.interval import as_number
 
 #: A double may round beyond the exact end of its interval by this part of it.
 SLACK = Fraction(1, 2**38)
-#: Examples that PostgreSQL has and DuckDB has not, or has under another meaning in an older version.
+#: Examples that PostgreSQL has and DuckDB has not,
+#: or has under another meaning in an older #: version.
 ONLY_POSTGRESQL = (
     "TO_CHAR",
     "DIV(",

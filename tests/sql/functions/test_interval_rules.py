@@ -1,4 +1,6 @@
-"""Interval rules give the ends of what plain DuckDB says over a grid of arguments, or wider ones, which are stated."""
+"""Interval rules give the ends of what plain DuckDB says over a grid of arguments,
+or wider ones, which are stated.
+"""
 
 from __future__ import annotations
 
@@ -384,7 +386,9 @@ def connection() -> Iterator[duckdb.DuckDBPyConnection]:
 def _found(
     connection: duckdb.DuckDBPyConnection, text: str, expression: Expression
 ) -> tuple[float, float] | None:
-    """The least and the greatest value over all arguments; None where DuckDB has none for some of them."""
+    """The least and the greatest value over all arguments;
+    None where DuckDB has none for some of them.
+    """
     tables = ", ".join(sorted({f"of_{each.name}" for each in columns(expression)}))
     value = (
         f"epoch(v) / 86400.0 + {date(1970, 1, 1).toordinal()}"

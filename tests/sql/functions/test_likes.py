@@ -72,7 +72,9 @@ def test_every_form_of_a_pattern_is_that_of_the_engine(function: str) -> None:
 
 
 def test_no_row_makes_a_pattern_slow() -> None:
-    """What is emitted for LIKE has one %, or a constant without _, or a pattern that is NULL if it has more."""
+    """What is emitted for LIKE has one %, or a constant without _,
+    or a pattern that is NULL if it has more.
+    """
     slow = [
         "'%a%a%a%a%_b'",
         "word || '%a%a%a%a%b'",

@@ -1,4 +1,6 @@
-"""Constants in quotes take the types that a real PostgreSQL gives them: the same values, or the same error there."""
+"""Constants in quotes take the types that a real PostgreSQL gives them: the same values,
+or the same error there.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from dpsql.sql.emit.scalar import native
 from dpsql.sql.functions.call import resolved
 from dpsql.sql.ir.expression import INTEGER, TEXT, Literal
 
-#: Conditions whose value PostgreSQL has, over columns i and i2 (bigint), x (double), m (numeric), s, d, ts and b.
+#: Conditions whose value PostgreSQL has, over columns i and i2 (bigint), x (double),
+#: m (numeric), #: s, d, ts and b.
 ANSWERED = (
     "i > '3'",
     "'3' < i",

@@ -163,7 +163,9 @@ def test_a_column_that_ends_at_zero_has_sizes_where_it_may_be_null(bounds: tuple
 def test_a_whole_number_that_is_too_large_for_a_decimal_is_not_tried(
     digits: int, scale: int
 ) -> None:
-    """DuckDB takes 25 µs to say that it does not fit, which a person's rows could make it do for each condition."""
+    """DuckDB takes 25 µs to say that it does not fit,
+    which a person's rows could make it do for each condition.
+    """
     cast = Cast(ColumnRef("t", "x", INTEGER), SqlType("decimal", digits, scale))
     sql, most = native(DUCKDB, cast).sql(dialect="duckdb"), 10 ** (digits - scale)
     ends = [each for each in (most, most - 1, 2**63 - 1) if each < 2**63]

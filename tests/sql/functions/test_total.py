@@ -1,4 +1,6 @@
-"""No function of the allow-list fails on any value: every combination of argument types over a pool of nasty ones."""
+"""No function of the allow-list fails on any value:
+every combination of argument types over a pool of nasty ones.
+"""
 
 from __future__ import annotations
 
@@ -178,7 +180,8 @@ _CONSTANTS = {
     "amount": (1, -1_000_000, 10**12),
     "size": (0, 7, 1000),
 }
-#: What the constants of some functions must be, by their place, as they are when a statement is read.
+#: What the constants of some functions must be, by their place,
+#: as they are when a statement is #: read.
 _WORDS: dict[str, tuple[tuple[str | int, ...], ...]] = {
     "strftime": (("%Y-%m-%d %H:%M:%S", "%j %b %A %p %I %f %u %G %V"),),
     "strptime": (("%Y-%m-%d", "%d/%m/%y %H:%M"),),
@@ -194,7 +197,8 @@ _WORDS: dict[str, tuple[tuple[str | int, ...], ...]] = {
 }
 
 
-#: Microseconds below the least timestamp that the engine would write itself: other writers of Parquet have these.
+#: Microseconds below the least timestamp that the engine would write itself:
+#: other writers of #: Parquet have these.
 _BEYOND = (-(2**63), 1 - 2**63, -9223372022400000001)
 
 
@@ -308,7 +312,9 @@ def test_a_function_never_fails(connection: duckdb.DuckDBPyConnection, name: str
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_nothing_fails_within_try(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """What fails there is computed once more row by row, for all rows that the engine has at hand: it takes longer."""
+    """What fails there is computed once more row by row,
+    for all rows that the engine has at hand: it takes longer.
+    """
     ran = 0
     for expression in _calls(name, FUNCTIONS[name]):
         value = re.sub(r"\bTRY\(", "(", native(DUCKDB, expression).sql(dialect="duckdb"))

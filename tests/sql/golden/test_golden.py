@@ -1,7 +1,8 @@
-"""What a statement becomes: its engine SQL, its cells with sensitivity and noise, its shell, its columns.
+"""What a statement becomes: its engine SQL, its cells with sensitivity and noise, its shell,
+its columns.
 
-Each file holds a statement and what was planned for it when somebody last read it. A change shows here as a difference
-to be read; ``pytest tests/sql/golden --update-golden`` writes it.
+Each file holds a statement and what was planned for it when somebody last read it. A change shows
+here as a difference to be read; ``pytest tests/sql/golden --update-golden`` writes it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Each aggregate function is one object that states all of its properties, and nothing else decides by its name."""
+"""Each aggregate function is one object that states all of its properties,
+and nothing else decides by its name.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ from dpsql.sql.ir.aggregate_properties import AggregateFunction, MomentSums, Sta
 from dpsql.sql.suggest.aggregates import SAME_NUMBER
 
 PACKAGE = Path(dpsql.__file__).parent
-#: Where names of functions stand that are not private aggregates: of released rows, of the catalogue, of an engine.
+#: Where names of functions stand that are not private aggregates: of released rows,
+#: of the #: catalogue, of an engine.
 OTHER_FUNCTIONS = ("sql/postprocess/", "server/catalogue/", "engines/")
 #: The sandbox is asked for both ends of numbers.
 ENDS = {"min", "max"}

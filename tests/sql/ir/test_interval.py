@@ -1,4 +1,6 @@
-"""The image of an interval under an increasing function holds each value that a DOUBLE of it may have."""
+"""The image of an interval under an increasing function holds each value that a DOUBLE of it may
+have.
+"""
 
 from __future__ import annotations
 

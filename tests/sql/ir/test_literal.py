@@ -1,4 +1,6 @@
-"""Constants of a statement have exact values and the narrowest types; calendars are the standard library's."""
+"""Constants of a statement have exact values and the narrowest types;
+calendars are the standard library's.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What the time is stands in a statement as a constant, in UTC, and stays the same as long as it can."""
+"""What the time is stands in a statement as a constant, in UTC,
+and stays the same as long as it can.
+"""
 
 from __future__ import annotations
 

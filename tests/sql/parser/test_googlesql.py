@@ -1,4 +1,6 @@
-"""GoogleSQL's clause prices and tightens a statement, and never goes beyond what the owner allows."""
+"""GoogleSQL's clause prices and tightens a statement,
+and never goes beyond what the owner allows.
+"""
 
 from __future__ import annotations
 

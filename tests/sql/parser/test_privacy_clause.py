@@ -1,4 +1,6 @@
-"""GoogleSQL's clause is another way to write a statement over one row for each unit, and options that are checked."""
+"""GoogleSQL's clause is another way to write a statement over one row for each unit,
+and options that are checked.
+"""
 
 from __future__ import annotations
 
@@ -85,7 +87,8 @@ def test_options_are_read_as_exact_numbers() -> None:
     assert parse("SELECT COUNT(*) FROM t").options is None
 
 
-#: A statement, and what is said of it with the column of the first line, or those that versions of sqlglot say.
+#: A statement, and what is said of it with the column of the first line,
+#: or those that versions of #: sqlglot say.
 REFUSED = (
     (
         f"SELECT WITH DIFFERENTIAL_PRIVACY SUM(x, {BETWEEN}) FROM t",

@@ -1,4 +1,6 @@
-"""Spellings that PostgreSQL's tools use: what they mean, and that they are refused where two parsers could disagree."""
+"""Spellings that PostgreSQL's tools use: what they mean,
+and that they are refused where two parsers could disagree.
+"""
 
 from __future__ import annotations
 

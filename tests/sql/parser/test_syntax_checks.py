@@ -1,4 +1,6 @@
-"""Where each gap is that the parser would close with a guess, and what is said of it; ^ stands before the place."""
+"""Where each gap is that the parser would close with a guess, and what is said of it;
+^ stands before the place.
+"""
 
 from __future__ import annotations
 

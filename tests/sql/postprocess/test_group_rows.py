@@ -1,4 +1,6 @@
-"""What an expression over a released table's rows is: made of keys alone, or 0 for a group without rows."""
+"""What an expression over a released table's rows is: made of keys alone,
+or 0 for a group without rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Later stages read the noisy cells of groups that are not shown, or say that these are left out."""
+"""Later stages read the noisy cells of groups that are not shown,
+or say that these are left out.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ DAYS = "(SELECT day, COUNT(*) AS n, SUM(size) AS s FROM sales GROUP BY day)"
 JOINED = "AS s LEFT JOIN (SELECT day, COUNT(*) AS n, SUM(size) AS s FROM sales GROUP BY day) AS g ON g.day = s.day"
 SPINE = "(SELECT DATE '2024-01-01' + CAST(t.i AS INTEGER) AS day FROM range(91) AS t(i))"
 
-#: Statements that may read groups that are not shown; those with rows of their own show some of these.
+#: Statements that may read groups that are not shown;
+#: those with rows of their own show some of #: these.
 COMPLETE = {
     "a total": f"SELECT SUM(n) AS n, SUM(s) / SUM(n) AS mean FROM {DAYS} AS g",
     "a total of some": f"SELECT SUM(n) AS n FROM {DAYS} AS g WHERE day >= DATE '2024-02-01'",
@@ -97,7 +100,8 @@ PARTIAL = {
     "one that a later stage reads": f"SELECT COUNT(*) AS k FROM sales JOIN {DAYS} AS g ON g.day = sales.day",
 }
 
-#: Statements with sums of all groups, called n, and aggregates of the groups that have rows, k of them.
+#: Statements with sums of all groups, called n, and aggregates of the groups that have rows,
+#: k of #: them.
 BOTH = {
     "one row": f"SELECT SUM(n) AS n, AVG(n) AS a, COUNT(*) AS k, MAX(n) AS m FROM {DAYS} AS g",
     "months": f"SELECT MONTH(day) AS m, SUM(n) AS n, AVG(n) AS a, COUNT(*) AS k FROM {DAYS} AS g GROUP BY 1",

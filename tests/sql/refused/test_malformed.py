@@ -1,4 +1,6 @@
-"""Calls with too few or too many arguments are refused in dpsql's words, whatever tree the parser makes of them."""
+"""Calls with too few or too many arguments are refused in dpsql's words,
+whatever tree the parser makes of them.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What is refused: each statement with its code, its reason and a statement that is answered instead.
+"""What is refused: each statement with its code,
+its reason and a statement that is answered instead.
 
-A file is a code. An entry is the schema, the statement, what dpsql says, and what to write instead: ``-- instead:`` is
-dpsql's own suggestion, ``-- answered:`` one of ours where dpsql has none to make. ``--update-golden`` writes anew what
-dpsql says and suggests.
+A file is a code. An entry is the schema, the statement, what dpsql says, and what to write instead:
+``-- instead:`` is dpsql's own suggestion, ``-- answered:`` one of ours where dpsql has none to
+make. ``--update-golden`` writes anew what dpsql says and suggests.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from dpsql.errors import SQLSTATES, Refused, StatementError
 from dpsql.session import Session
 
 FOLDER = Path(__file__).parent
-#: Codes whose refusals have SQLSTATEs of their own: those of the engine, and PostgreSQL's of constants in quotes.
+#: Codes whose refusals have SQLSTATEs of their own: those of the engine,
+#: and PostgreSQL's of #: constants in quotes.
 OTHER_STATES = ("E_SHELL", "E_TYPE")
 SCHEMAS = ("nafld", "tpch", "nafld, delta = 0")
 
@@ -94,7 +96,9 @@ def test_refused(path: Path, sessions: dict[str, Session], request: pytest.Fixtu
 
 
 def _said(text: str) -> str:
-    """The text; without columns where an older sqlglot remembers another part of a function as its place."""
+    """The text; without columns where an older sqlglot remembers another part of a function as its
+    place.
+    """
     newest = tuple(map(int, sqlglot.__version__.split(".")[:2])) >= (30, 30)
     return text if newest else re.sub(r", column \d+\)", ")", text)
 

@@ -1,4 +1,6 @@
-"""Refused statements over a star schema of retail, as benchmarks and dashboards write them, and the schema."""
+"""Refused statements over a star schema of retail, as benchmarks and dashboards write them,
+and the schema.
+"""
 
 SCHEMA = """
 name = "retail"

@@ -1,4 +1,6 @@
-"""Where DP_CLIP stands inside a SUM, the suggested statement is answered, and clips the rows that are added up."""
+"""Where DP_CLIP stands inside a SUM, the suggested statement is answered,
+and clips the rows that are added up.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,9 @@ def test_a_suggestion_is_answered_and_finds_the_size_of_the_rows_that_are_added_
 
 
 def test_a_suggestion_under_rollup_is_answered(session: Session) -> None:
-    """The oldest parser writes a ROLLUP beside a key otherwise, another question: nothing is suggested."""
+    """The oldest parser writes a ROLLUP beside a key otherwise, another question:
+    nothing is suggested.
+    """
     refused = f"SELECT test, {CLIPPED} AS s FROM labs GROUP BY ROLLUP (test)"
     if sqlglot.__version__ == OLDEST:
         with pytest.raises(Refused) as caught:

@@ -1,4 +1,6 @@
-"""Hints keep the question: aggregates, grouping, filters, joins and names stay, and the hint says what it changed."""
+"""Hints keep the question: aggregates, grouping, filters, joins and names stay,
+and the hint says what it changed.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def said(hint: str) -> list[str]:
 
 
 def clauses(text: str, kind: str) -> list[str]:
-    """The clauses of one kind in all queries of the statement, without the parts that hold queries."""
+    """The clauses of one kind in all queries of the statement,
+    without the parts that hold queries.
+    """
     found = []
     for select in parse(text).tree.find_all(exp.Select):
         parts = select.args.get("joins") or [] if kind == "joins" else [select.args.get(kind)]

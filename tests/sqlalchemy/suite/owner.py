@@ -1,4 +1,6 @@
-"""The owner of the suite's tables: plain DuckDB, which dpsql reads as the public tables of a schema."""
+"""The owner of the suite's tables: plain DuckDB,
+which dpsql reads as the public tables of a schema.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ guest = {{ type = "integer" }}
 
 
 class Owner:
-    """Tables that tests make and fill; ``database`` is what dpsql has of them, ``changes`` counts what was done."""
+    """Tables that tests make and fill; ``database`` is what dpsql has of them,
+    ``changes`` counts what was done.
+    """
 
     dialect = DUCKDB
 

@@ -1,4 +1,6 @@
-"""dpsql's dialect, with an owner beside it who makes the tables that the suite wants; every SELECT is dpsql's."""
+"""dpsql's dialect, with an owner beside it who makes the tables that the suite wants;
+every SELECT is dpsql's.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The dialect whose tables an owner makes, beside SQLAlchemy's pytest plugin; and what is not asked of it."""
+"""The dialect whose tables an owner makes, beside SQLAlchemy's pytest plugin;
+and what is not asked of it.
+"""
 
 import pytest
 from sqlalchemy.dialects import registry

@@ -1,7 +1,8 @@
-"""What of SQLAlchemy's suite a dialect that only reads cannot be asked, each with its reason; the rest is asked.
+"""What of SQLAlchemy's suite a dialect that only reads cannot be asked, each with its reason;
+the rest is asked.
 
-``WITHOUT`` closes what dpsql does not have, ``NOT_ASKED`` the tests that no requirement closes, and ``WITH`` opens what
-SQLAlchemy takes for unusual and dpsql has.
+``WITHOUT`` closes what dpsql does not have, ``NOT_ASKED`` the tests that no requirement closes, and
+``WITH`` opens what SQLAlchemy takes for unusual and dpsql has.
 """
 
 from __future__ import annotations

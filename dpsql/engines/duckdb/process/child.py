@@ -1,6 +1,7 @@
 """The engine's process: it opens the data, and answers what dpsql asks until dpsql is gone.
 
-Whatever goes wrong is told as a word, never as what the engine said. Proved in ``docs/proofs/process.md``.
+Whatever goes wrong is told as a word, never as what the engine said. Proved in
+``docs/proofs/process.md``.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class Child:
         self._cursors: dict[int, OpenedCursor] = {}
 
     def listen(self) -> None:
-        """Take requests from the pipe; an interrupt is not queued behind what it shall end, nor whether it is heard."""
+        """Take requests from the pipe; an interrupt is not queued behind what it shall end,
+        nor whether it is heard.
+        """
         while True:
             message = self._pipe.receive()
             if message.word == "interrupt":

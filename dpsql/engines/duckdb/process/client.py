@@ -28,11 +28,13 @@ from dpsql.errors.owners_log import LOG
 
 #: Seconds that a process has to end by itself, and to begin.
 PATIENCE, BEGINNING = 5.0, 60.0
-#: Seconds after which a process that was asked whether it hears, says nothing and does not work either is ended.
+#: Seconds after which a process that was asked whether it hears,
+#: says nothing and does not work #: either is ended.
 SILENCE = 10.0
 #: A process is asked whether it hears after so many seconds in which it said nothing.
 ASKED = 1.0
-#: Seconds of processor in SILENCE below which a process stands still; one that works gets more on the busiest machine.
+#: Seconds of processor in SILENCE below which a process stands still;
+#: one that works gets more on #: the busiest machine.
 WORK = 0.01
 #: Seconds for which who was ended waits for the engine to hear of it.
 GRACE = 0.5
@@ -59,10 +61,12 @@ class WaitAbandoned(OperationalError):
 
 
 class EngineProcess:
-    """A process that runs the engine; a thread of its own begins it and hears what it answers until it ends.
+    """A process that runs the engine; a thread of its own begins it and hears what it answers until
+    it ends.
 
-    That thread is its parent in the eyes of Linux, which ends the process with it. OperationalError where none can be
-    begun. For the audit it ``serves`` attempts in the engine's place, under the same limits.
+    That thread is its parent in the eyes of Linux, which ends the process with it. OperationalError
+    where none can be begun. For the audit it ``serves`` attempts in the engine's place, under the
+    same limits.
     """
 
     def __init__(
@@ -115,7 +119,9 @@ class EngineProcess:
         return self._process.pid
 
     def ask(self, word: str, said: dict[str, Any], rows: Sequence[ValueRows] = ()) -> EngineMessage:
-        """The answer to a request; Died where the process ends before it is there, GivenUp for who was ended."""
+        """The answer to a request; Died where the process ends before it is there,
+        GivenUp for who was ended.
+        """
         return self.awaited(self.asked(word, said, rows))
 
     def asked(
@@ -167,7 +173,9 @@ class EngineProcess:
                 self._pipe.send_now(EngineMessage("interrupt", 0, {"cursor": cursor}))
 
     def _look(self) -> None:
-        """What each who waits does again and again: GivenUp where it was ended, and a process that stands still is."""
+        """What each who waits does again and again: GivenUp where it was ended,
+        and a process that stands still is.
+        """
         if self._looking.acquire(blocking=False):
             try:
                 self._listen()
@@ -177,10 +185,11 @@ class EngineProcess:
             raise WaitAbandoned
 
     def _listen(self) -> None:
-        """Ask whether the process hears, and end it where it neither says anything nor works for long after that.
+        """Ask whether the process hears,
+        and end it where it neither says anything nor works for long after that.
 
-        What was said and not taken yet counts as said; so does the time in which nobody here could look. Where the
-        system does not tell whether it works, it is not ended for its silence.
+        What was said and not taken yet counts as said; so does the time in which nobody here could
+        look. Where the system does not tell whether it works, it is not ended for its silence.
         """
         now, pipe = time.monotonic(), self._pipe
         since = None if pipe is None else pipe.reading_since
@@ -224,7 +233,9 @@ class EngineProcess:
             self._attendant.join(PATIENCE)
 
     def leave(self) -> None:
-        """In a fork: the process is the parent's; let go of the pipes, so that it hears when the parent is gone."""
+        """In a fork: the process is the parent's; let go of the pipes,
+        so that it hears when the parent is gone.
+        """
         self._inherited = True
         if self._process is not None:
             self._process.returncode = 0

@@ -1,7 +1,8 @@
-"""What the engine's process takes from itself before it opens anything, as far as the operating system lets it.
+"""What the engine's process takes from itself before it opens anything,
+as far as the operating system lets it.
 
-On Linux files, programs and the network are given up for good by Landlock (kernel 5.13 and later); elsewhere `restrict`
-does nothing, and tells so. Proved in ``docs/proofs/process.md``.
+On Linux files, programs and the network are given up for good by Landlock (kernel 5.13 and later);
+elsewhere `restrict` does nothing, and tells so. Proved in ``docs/proofs/process.md``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import duckdb
 
 from dpsql.engines.source import ResourceLimits
 
-#: Bytes beside DuckDB's own limit: Python, DuckDB's code and threads, and the rows on their way to dpsql.
+#: Bytes beside DuckDB's own limit: Python, DuckDB's code and threads,
+#: and the rows on their way to #: dpsql.
 HEAD_ROOM = 2 * 10**9
 #: Where the system's libraries are, and what tells DuckDB of the machine.
 _SYSTEM = (
@@ -40,7 +42,8 @@ _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
 
 
 def confine(parent: int, read: Sequence[str], limits: ResourceLimits) -> None:
-    """Die with the parent, leave no core, open nothing but what may be read, write and take no more than the limits.
+    """Die with the parent, leave no core, open nothing but what may be read,
+    write and take no more than the limits.
 
     What is written nobody else may read.
     """
@@ -93,7 +96,8 @@ def _limit(name: str, most: int) -> None:
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _VERSION, _PATH_BENEATH = 1, 1
-#: The file system's rights by the version of Landlock that brought them; the later ones are bits that follow.
+#: The file system's rights by the version of Landlock that brought them;
+#: the later ones are bits #: that follow.
 _RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
 _READ_FILE, _READ_DIR = 1 << 2, 1 << 3
 #: Write, remove and make ordinary files, truncate them, and make folders.
@@ -105,7 +109,9 @@ _NETWORK, _SCOPES = 0b11, 0b11
 
 
 class _Ruleset(ctypes.Structure):
-    """What is forbidden but for the rules: rights on files, on the network, and towards other processes."""
+    """What is forbidden but for the rules: rights on files, on the network,
+    and towards other processes.
+    """
 
     _fields_ = (
         ("files", ctypes.c_uint64),
@@ -122,9 +128,11 @@ class _PathBeneath(ctypes.Structure):
 
 
 def restrict(read: Sequence[str], write: Sequence[str]) -> bool:
-    """Whether this thread, and all that it begins, can open nothing but these for reading and writing any more.
+    """Whether this thread, and all that it begins,
+    can open nothing but these for reading and writing any more.
 
-    Nor can it start a program or connect to anything. Places that do not exist are left out. False without Landlock.
+    Nor can it start a program or connect to anything. Places that do not exist are left out. False
+    without Landlock.
     """
     found = landlock_version()
     if found < 1:

@@ -1,4 +1,5 @@
-"""In the engine's place: tries what its process must not be able to do, under the same limits, for the owner's audit.
+"""In the engine's place: tries what its process must not be able to do, under the same limits,
+for the owner's audit.
 
 Proved in ``docs/proofs/process.md``.
 """

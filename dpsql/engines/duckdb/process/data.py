@@ -1,4 +1,5 @@
-"""The owner's data in a process for each version of them; where one has died, the next who asks gets another one.
+"""The owner's data in a process for each version of them; where one has died,
+the next who asks gets another one.
 
 Proved in ``docs/proofs/process.md`` and ``docs/proofs/versions.md``.
 """
@@ -32,14 +33,17 @@ from dpsql.engines.source import (
     ValueRows,
 )
 
-#: Seconds that a statement whose time is over has to hear of it, before it is told so; and before the process is ended.
+#: Seconds that a statement whose time is over has to hear of it, before it is told so;
+#: and before #: the process is ended.
 HEARS, GRACE = 1.0, 5.0
 #: Seconds between interrupts.
 AGAIN = 0.05
 
 
 class ProcessFailed(Exception):
-    """The process did not do what it was asked for; ``kind`` is the class of its error, for the owner's log."""
+    """The process did not do what it was asked for; ``kind`` is the class of its error,
+    for the owner's log.
+    """
 
     def __init__(self, kind: object) -> None:
         super().__init__()
@@ -49,9 +53,9 @@ class ProcessFailed(Exception):
 class ProcessData(Versions["ProcessVersion"]):
     """A source that is opened in a process; OperationalError where none can be begun.
 
-    Raises NotOpened, EngineDied, or an UnfitColumn where statements could fail on the data or mean what they must not.
-    What is opened later must have the catalogue that ``fits`` wants. ``process`` is one that was begun for this source,
-    and that ends with this object.
+    Raises NotOpened, EngineDied, or an UnfitColumn where statements could fail on the data or mean
+    what they must not. What is opened later must have the catalogue that ``fits`` wants.
+    ``process`` is one that was begun for this source, and that ends with this object.
     """
 
     def __init__(
@@ -106,7 +110,9 @@ class ProcessVersion:
         return self.process.alive
 
     def hears(self) -> bool:
-        """Whether the process answers; one that stands still is ended, before anything is charged for reading it."""
+        """Whether the process answers; one that stands still is ended,
+        before anything is charged for reading it.
+        """
         return self.process.hears()
 
     def cursor(self, renew: Callable[[], object]) -> ProcessCursor:
@@ -141,7 +147,9 @@ def facts_of(
 
 
 class ProcessCursor:
-    """One charged plan in the process; where that dies, a new one is there before the plan's failure is told."""
+    """One charged plan in the process; where that dies,
+    a new one is there before the plan's failure is told.
+    """
 
     def __init__(self, process: EngineProcess, number: int, renew: Callable[[], object]) -> None:
         self._process, self._number, self._renew = process, number, renew
@@ -152,9 +160,11 @@ class ProcessCursor:
     def rows(
         self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]
     ) -> Sequence[ValueRows]:
-        """The rows of each core; Failed or Died for trouble, and then a process is there for those who come next.
+        """The rows of each core; Failed or Died for trouble,
+        and then a process is there for those who come next.
 
-        GivenUp where the statement was ended, or its time is over, and the process does not hear of it.
+        GivenUp where the statement was ended, or its time is over,
+        and the process does not hear of it.
         """
         said = stage_said([table for table, _ in derived], cores)
         self._over.clear()
@@ -195,7 +205,9 @@ class ProcessCursor:
             self.interrupt()
 
     def close(self, derived: Sequence[str], then: Callable[[], None] = lambda: None) -> None:
-        """Let go of it, and call ``then``; both later, beside this thread, where a stage was left before its end."""
+        """Let go of it, and call ``then``; both later, beside this thread,
+        where a stage was left before its end.
+        """
 
         def close() -> None:
             try:
@@ -216,7 +228,9 @@ class ProcessCursor:
 
 
 def _known(said: dict[str, Any], source: DataSource) -> tuple[str, str, int, int]:
-    """The column that was said, which must be one that the schema declares, and the numbers of a file and a line."""
+    """The column that was said, which must be one that the schema declares,
+    and the numbers of a file and a line.
+    """
     table, column, file, line = said["table"], said["column"], said["file"], said["line"]
     if not source.has(table, column) or type(file) is not int or type(line) is not int:
         raise NotOpened

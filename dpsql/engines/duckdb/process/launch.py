@@ -1,4 +1,5 @@
-"""How the engine's process is begun: with nothing of this one, and told what it may read; and what ended it.
+"""How the engine's process is begun: with nothing of this one, and told what it may read;
+and what ended it.
 
 Proved in ``docs/proofs/process.md``.
 """
@@ -22,7 +23,8 @@ from dpsql.engines.duckdb.process.protocol import MessagePipe
 from dpsql.engines.files.table_files import files_of, found_tables, root_of, with_journal
 from dpsql.engines.source import ResourceLimits
 
-#: What the dynamic linker may need to find Python's own libraries; nothing else of the environment is passed on.
+#: What the dynamic linker may need to find Python's own libraries;
+#: nothing else of the environment #: is passed on.
 _KEPT: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "SYSTEMROOT")
 
 
@@ -34,7 +36,9 @@ def end_of(code: int) -> str:
 
 
 def begun() -> subprocess.Popen[bytes]:
-    """A fresh interpreter, with nothing of this one: no environment, no descriptor, no terminal, and unheard."""
+    """A fresh interpreter, with nothing of this one: no environment, no descriptor,
+    no terminal, and unheard.
+    """
     if not sys.executable:
         raise OSError
     return subprocess.Popen(
@@ -52,7 +56,9 @@ def begun() -> subprocess.Popen[bytes]:
 def pipe_to(
     process: subprocess.Popen[bytes], setup: bytes, waits: Callable[[], None]
 ) -> MessagePipe:
-    """The pipes to and from the process, which has been told its first line; OSError where it is gone already."""
+    """The pipes to and from the process, which has been told its first line;
+    OSError where it is gone already.
+    """
     assert process.stdin is not None and process.stdout is not None
     with process.stdin, process.stdout:
         process.stdin.write(setup)
@@ -65,7 +71,9 @@ def pipe_to(
 
 
 def setup_line(source: str, limits: ResourceLimits, serves: str) -> bytes:
-    """The line that tells the process where modules lie, what it may read, its limits, and what it serves as."""
+    """The line that tells the process where modules lie, what it may read, its limits,
+    and what it serves as.
+    """
     home = str(Path(start.__file__).parents[3])
     path = [str(Path(place or ".").absolute()) for place in sys.path]
     first = {
@@ -80,7 +88,9 @@ def setup_line(source: str, limits: ResourceLimits, serves: str) -> bytes:
 
 
 def _readable(source: str) -> list[str]:
-    """The source, with its journals where it is a database, and where the links to data files in a folder lead."""
+    """The source, with its journals where it is a database,
+    and where the links to data files in a folder lead.
+    """
     place = Path(source)
     root = root_of(place)
     if not root.is_dir():

@@ -1,4 +1,5 @@
-"""How long a process has worked: what tells one that says nothing and works from one that stands still.
+"""How long a process has worked: what tells one that says nothing and works from one that stands
+still.
 
 Proved in ``docs/proofs/process.md``.
 """
@@ -10,12 +11,15 @@ import sys
 import time
 from contextlib import suppress
 
-#: Linux names the clock of what a process has run by the bits of its number, moved by so many, and by a kind.
+#: Linux names the clock of what a process has run by the bits of its number, moved by so many,
+#: and #: by a kind.
 _MOVED, _SCHEDULED = 3, 2
 
 
 def processor_seconds(pid: int) -> float | None:
-    """The seconds of processor that all threads of a process have had; None where the system does not tell it."""
+    """The seconds of processor that all threads of a process have had;
+    None where the system does not tell it.
+    """
     if sys.platform == "linux":
         with suppress(OSError):
             return time.clock_gettime(~pid << _MOVED | _SCHEDULED)

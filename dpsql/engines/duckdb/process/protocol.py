@@ -1,4 +1,5 @@
-"""What is said between dpsql and the engine's process: frames of a JSON header and columns, over two pipes.
+"""What is said between dpsql and the engine's process: frames of a JSON header and columns,
+over two pipes.
 
 Proved in ``docs/proofs/process.md``.
 """
@@ -31,7 +32,8 @@ from dpsql.errors.deadline import GLANCE
 _LENGTHS: Final = struct.Struct(">QI")
 #: So many bytes are written to a pipe whole, or not at all.
 _WHOLE: Final = 512
-#: Frames larger than this are no frames: an answer of so many bytes has no use, and memory is not given for it.
+#: Frames larger than this are no frames: an answer of so many bytes has no use,
+#: and memory is not #: given for it.
 LARGEST: Final = 2**33
 
 
@@ -48,8 +50,8 @@ class EngineMessage:
 class MessagePipe:
     """One end of two pipes; any thread may send, one thread receives.
 
-    ``waits`` is called again and again while something cannot be sent, and raises to give it up; the other side may
-    then have a part of a frame, and nothing more is sent.
+    ``waits`` is called again and again while something cannot be sent, and raises to give it up;
+    the other side may then have a part of a frame, and nothing more is sent.
     """
 
     def __init__(self, reads: int, writes: int, waits: Callable[[], None] | None = None) -> None:
@@ -60,7 +62,9 @@ class MessagePipe:
             os.set_blocking(writes, False)
 
     def send(self, message: EngineMessage) -> None:
-        """Send the frame whole; OSError where nobody reads it, TypeError for rows that have no bytes."""
+        """Send the frame whole; OSError where nobody reads it,
+        TypeError for rows that have no bytes.
+        """
         written = [row_encoding.written(rows) for rows in message.rows]
         header = json.dumps(
             [message.word, message.number, message.said, [each for each, _ in written]]
@@ -77,7 +81,9 @@ class MessagePipe:
             self._lock.release()
 
     def send_now(self, message: EngineMessage) -> bool:
-        """Whether a small frame without rows could be sent without waiting for anything; OSError where nobody reads."""
+        """Whether a small frame without rows could be sent without waiting for anything;
+        OSError where nobody reads.
+        """
         header = json.dumps([message.word, message.number, message.said, []]).encode()
         frame = _LENGTHS.pack(len(header), len(header)) + header
         if len(frame) > _WHOLE or not self._lock.acquire(blocking=False):
@@ -118,7 +124,9 @@ class MessagePipe:
         return bool(poll.poll(0))
 
     def receive(self) -> EngineMessage:
-        """The next frame; EOFError at the end, and ValueError or TypeError where what comes is none."""
+        """The next frame; EOFError at the end,
+        and ValueError or TypeError where what comes is none.
+        """
         whole, header = _LENGTHS.unpack(self._receive(_LENGTHS.size))
         if not header <= whole <= LARGEST:
             raise ValueError("no frame")
@@ -145,12 +153,15 @@ class MessagePipe:
         return bytes(found)
 
     def close(self) -> None:
-        """Close both, so that the other side reads an end; nothing is sent into what has their numbers after that."""
+        """Close both, so that the other side reads an end;
+        nothing is sent into what has their numbers after that.
+        """
         with self._lock:
             self.drop()
 
     def drop(self) -> None:
-        """Close both in a fork, where no other thread sends, and the lock may be held by one that is not there.
+        """Close both in a fork, where no other thread sends,
+        and the lock may be held by one that is not there.
 
         Something else may have the numbers of those that are closed, and is left alone.
         """
@@ -166,7 +177,9 @@ def _until_writable(descriptor: int) -> None:
 
 
 def source_said(source: DataSource) -> dict[str, Any]:
-    """A source in values that JSON has, without its limits, which the process knows from its beginning."""
+    """A source in values that JSON has, without its limits,
+    which the process knows from its beginning.
+    """
     return {name: value for name, value in asdict(source).items() if name != "limits"}
 
 

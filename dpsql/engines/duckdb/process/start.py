@@ -1,4 +1,5 @@
-"""Run by its path in a fresh interpreter: makes dpsql's engines importable, without all the rest, and serves.
+"""Run by its path in a fresh interpreter: makes dpsql's engines importable,
+without all the rest, and serves.
 
 Proved in ``docs/proofs/process.md``.
 """
@@ -13,7 +14,9 @@ from types import ModuleType
 
 
 def start() -> None:
-    """Read where modules lie from the first line of standard input; then the pipes belong to the protocol alone."""
+    """Read where modules lie from the first line of standard input;
+    then the pipes belong to the protocol alone.
+    """
     reads, writes = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):

@@ -1,1 +1,3 @@
-"""The owner's tables in the engine: views of what it can read itself, and copies of what it cannot."""
+"""The owner's tables in the engine: views of what it can read itself,
+and copies of what it cannot.
+"""

@@ -1,4 +1,5 @@
-"""What is looked for in the owner's tables when a version is opened, so that no statement fails on it or misreads it.
+"""What is looked for in the owner's tables when a version is opened,
+so that no statement fails on it or misreads it.
 
 Proved in ``docs/proofs/stability.md`` and ``docs/proofs/versions.md``.
 """
@@ -49,7 +50,9 @@ def _require_columns_alike(
 
 
 def require_codes(connection: duckdb.DuckDBPyConnection, source: DataSource) -> None:
-    """NotWhole where codes that are stored as DOUBLE are not whole, so that two of them could become one."""
+    """NotWhole where codes that are stored as DOUBLE are not whole,
+    so that two of them could become one.
+    """
     for name, table in source.tables.items():
         for column in table.columns:
             if column.reading != "its whole number":

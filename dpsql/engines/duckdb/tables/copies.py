@@ -1,7 +1,8 @@
-"""Tables that are copied into the engine when a version of the data is opened: those of CSV files and of SQLite.
+"""Tables that are copied into the engine when a version of the data is opened:
+those of CSV files and of SQLite.
 
-What stands there are texts, which may be no values of the declared types. That is looked for before anything is asked,
-so that no statement fails for it. Proved in ``docs/proofs/versions.md``.
+What stands there are texts, which may be no values of the declared types. That is looked for before
+anything is asked, so that no statement fails for it. Proved in ``docs/proofs/versions.md``.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ from dpsql.engines.source import (
 
 #: So many rows of SQLite become DuckDB's at a time.
 _ROWS: Final = 10_000
-#: What DuckDB says of a line that is longer than it was told to read, and of the file in which it stands.
+#: What DuckDB says of a line that is longer than it was told to read,
+#: and of the file in which it #: stands.
 _LONG: Final = re.compile(
     r"CSV Error on Line: (\d+)\n.*\nMaximum line size of .*\n +file = (\S+)\n", re.DOTALL
 )
@@ -46,7 +48,9 @@ _LONG: Final = re.compile(
 def copy_csv(
     connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str
 ) -> None:
-    """Make the table at the place of all rows of its files; UnfitColumn where they are not as the schema says."""
+    """Make the table at the place of all rows of its files;
+    UnfitColumn where they are not as the schema says.
+    """
     stored = source.tables[table]
     try:
         parts = [_part(table, stored, file) for file in stored.files or ()]
@@ -65,7 +69,9 @@ def copy_csv(
 
 
 def csv_names(place: str, packed: bool, csv_text: CsvText) -> list[str]:
-    """The names in the first line of a CSV file, numbered ones where it has none; csv.Error where there is no line."""
+    """The names in the first line of a CSV file, numbered ones where it has none;
+    csv.Error where there is no line.
+    """
     encoding = {"utf-8": "utf-8-sig", "latin-1": "latin-1", "utf-16": "utf-16"}[csv_text.encoding]
     with gzip.open(place) if packed else open(place, "rb") as opened:  # noqa: PTH123 (a descriptor's own name)
         lines = TextIOWrapper(opened, encoding=encoding, errors="replace", newline="")
@@ -83,7 +89,9 @@ def csv_names(place: str, packed: bool, csv_text: CsvText) -> list[str]:
 
 
 def csv_rows(file: TableFile, names: Sequence[str], csv_text: CsvText) -> str:
-    """The rows of a CSV file as a relation of texts, none of them NULL; nothing about how it is written is guessed."""
+    """The rows of a CSV file as a relation of texts, none of them NULL;
+    nothing about how it is written is guessed.
+    """
     texts = [quoted(f"c{number}") for number in range(len(names))]
     columns = ", ".join(f"{text}: 'VARCHAR'" for text in texts)
     quote = quoted(csv_text.quote)
@@ -101,7 +109,9 @@ def csv_rows(file: TableFile, names: Sequence[str], csv_text: CsvText) -> str:
 def copy_sqlite(
     connection: duckdb.DuckDBPyConnection, source: DataSource, table: str, place: str
 ) -> None:
-    """Make the table at the place of all rows of a table of SQLite; UnfitColumn where a value is none of its type."""
+    """Make the table at the place of all rows of a table of SQLite;
+    UnfitColumn where a value is none of its type.
+    """
     stored = source.tables[table]
     texts = ", ".join(f"t{number} VARCHAR" for number in range(len(stored.columns)))
     connection.execute(f"CREATE TEMP TABLE texts ({texts})")
@@ -114,7 +124,9 @@ def copy_sqlite(
 
 
 def open_sqlite(path: str) -> sqlite3.Connection:
-    """An SQLite file that nobody writes to now; NotOpened where there is a journal, in which some of it may be."""
+    """An SQLite file that nobody writes to now; NotOpened where there is a journal,
+    in which some of it may be.
+    """
     file = Path(path)
     if any(_has_bytes(file.with_name(file.name + ending)) for ending in ("-wal", "-journal")):
         raise NotOpened
@@ -209,7 +221,9 @@ def _text_and_value(number: int, column: StoredColumn, stored: StoredTable) -> t
 
 
 def _check(text: str, value: str, apart: bool) -> str:
-    """0 where each text is a value; 1 where one is none; 2 where two are one value and must not be."""
+    """0 where each text is a value; 1 where one is none;
+    2 where two are one value and must not be.
+    """
     several = f"WHEN count(DISTINCT {text}) <> count(DISTINCT {value}) THEN 2 " if apart else ""
     # a NUL, which no CSV line has, stands for bytes, which are no text either
     wrong = f"count({text}) <> count({value}) OR count(*) FILTER (contains({text}, chr(0))) > 0"

@@ -1,4 +1,5 @@
-"""The unit of each private row as a column, where rows without a unit have one of their own (``orphans = "each"``).
+"""The unit of each private row as a column,
+where rows without a unit have one of their own (``orphans = "each"``).
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -14,12 +15,15 @@ from dpsql.engines.duckdb.tables.texts import identifier, quoted
 from dpsql.engines.source import StoredTable
 from dpsql.engines.unit_column import UnitColumn
 
-#: The schema in which the tables lie as they are read, where statements read views that add the unit.
+#: The schema in which the tables lie as they are read,
+#: where statements read views that add the #: unit.
 BARE: Final = "bare"
 
 
 def unit_type(value: str) -> str:
-    """The type of the column: a unit's value, or else the row that is a unit and its number among equal rows."""
+    """The type of the column: a unit's value,
+    or else the row that is a unit and its number among equal rows.
+    """
     return f'STRUCT("value" {value}, "row" VARCHAR[], "copy" BIGINT)'
 
 
@@ -29,7 +33,9 @@ def add_units(
     units: UnitColumn,
     name: str,
 ) -> None:
-    """Make a view of each private table of the database with the unit of its rows beside its columns, parents first."""
+    """Make a view of each private table of the database with the unit of its rows beside its
+    columns, parents first.
+    """
     for table in units.parents_first:
         columns = [column.name for column in tables[table].columns]
         rows = rows_with_units(units, table, columns, name)
@@ -39,8 +45,8 @@ def add_units(
 def rows_with_units(units: UnitColumn, table: str, columns: Sequence[str], name: str) -> str:
     """The SQL of a table's rows with their units.
 
-    The unit of a row is that of its parent. A reference that no parent has is a unit by itself, of all rows that have
-    it; a row that has no reference is a unit, which a copy of it is not.
+    The unit of a row is that of its parent. A reference that no parent has is a unit by itself, of
+    all rows that have it; a row that has no reference is a unit, which a copy of it is not.
     """
     link = units.links[table]
     own, bare = f"t.{identifier(link.column)}", f"{name}.{BARE}.{identifier(table)} AS t"

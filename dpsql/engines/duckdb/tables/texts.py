@@ -1,7 +1,8 @@
-"""Names and texts as DuckDB's SQL writes them, and texts read as values of declared types; one that is none is NULL.
+"""Names and texts as DuckDB's SQL writes them, and texts read as values of declared types;
+one that is none is NULL.
 
-Texts are read for CSV, SQLite and names of folders. Numbers but doubles, dates and moments are never rounded or cut.
-Proved in ``docs/proofs/stability.md``.
+Texts are read for CSV, SQLite and names of folders. Numbers but doubles, dates and moments are
+never rounded or cut. Proved in ``docs/proofs/stability.md``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ _MOMENT = "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2
 
 
 def value_of_text(text: str, engine_type: str, csv: CsvText = RFC_4180) -> str:
-    """The SQL of the value that the SQL of a text writes, in one of the engine's types; NULL where it writes none.
+    """The SQL of the value that the SQL of a text writes, in one of the engine's types;
+    NULL where it writes none.
 
     >>> print(value_of_text('"c"', "bigint"))
     CASE WHEN regexp_full_match("c", '\\s*[+-]?[0-9]+([.]0*)?\\s*') THEN TRY_CAST("c" AS bigint) END
@@ -81,7 +83,8 @@ WITH_NAN: Final = "double"
 
 
 def without_nan(value: str, engine_type: str) -> str:
-    """The SQL of the value, NULL if it is NaN: no DOUBLE that is read is NaN, and no analysis need think of it.
+    """The SQL of the value, NULL if it is NaN: no DOUBLE that is read is NaN,
+    and no analysis need think of it.
 
     >>> print(without_nan('"c"', "double"), without_nan('"c"', "bigint"))
     CASE WHEN NOT isnan("c") THEN "c" END "c"

@@ -1,4 +1,5 @@
-"""The owner's tables as views and copies of one database, read-only behind them, with each column as it is declared.
+"""The owner's tables as views and copies of one database, read-only behind them,
+with each column as it is declared.
 
 Proved in ``docs/proofs/stability.md`` and ``docs/proofs/versions.md``.
 """
@@ -22,14 +23,15 @@ from dpsql.engines.duckdb.tables.texts import (
 from dpsql.engines.files.held_files import located
 from dpsql.engines.source import DataSource, StoredColumn, StoredTable, TableFile
 
-#: The SQL of each reading that a column may have (`dpsql.schema.types.Reading`): a function of its one
-#: value, which fails for none.
+#: The SQL of each reading that a column may have (`dpsql.schema.types.Reading`): a function of its
+#: one value, which fails for none.
 _SQL: Mapping[str, str] = {
     "its text": "CAST({0} AS VARCHAR)",
     "its moment in UTC": "make_timestamp(epoch_us({0}))",
     "its microsecond": "make_timestamp(epoch_us({0}))",
     "the nearest integer": "CASE WHEN {0} IS NOT NULL THEN "
-    "CAST(LEAST(GREATEST({0}, -9223372036854775808), 9223372036854775807) AS BIGINT) END",  # they pass over NULL
+    # they pass over NULL
+    "CAST(LEAST(GREATEST({0}, -9223372036854775808), 9223372036854775807) AS BIGINT) END",
     "its whole number": "CASE WHEN {0} BETWEEN -9007199254740992 AND 9007199254740992 THEN CAST({0} AS BIGINT) END",
 }
 
@@ -37,8 +39,9 @@ _SQL: Mapping[str, str] = {
 def attach(connection: duckdb.DuckDBPyConnection, source: DataSource, name: str) -> None:
     """Attach the source read-only as ``name``.
 
-    Parquet files, and tables with columns that are stored otherwise than they are read, are views under that name; the
-    DuckDB file behind such views is attached as ``stored``. What stands in CSV or in SQLite is copied into tables.
+    Parquet files, and tables with columns that are stored otherwise than they are read, are views
+    under that name; the DuckDB file behind such views is attached as ``stored``. What stands in CSV
+    or in SQLite is copied into tables.
     """
     if source.kind == "database":
         if file_name(source) == "source":
@@ -67,7 +70,9 @@ def attach(connection: duckdb.DuckDBPyConnection, source: DataSource, name: str)
 
 
 def file_name(source: DataSource) -> str | None:
-    """The name under which the engine holds the DuckDB file of a source; None where that is no DuckDB file."""
+    """The name under which the engine holds the DuckDB file of a source;
+    None where that is no DuckDB file.
+    """
     if source.kind != "database":
         return None
     if source.units is not None:

@@ -17,7 +17,8 @@ from dpsql.privacy.measure import NeighbourRelation
 #: The version of the layout; an older one is brought up to it when a ledger is opened.
 VERSION = 3
 
-#: The table of named releases, in words that every store understands; layouts before the third have none.
+#: The table of named releases, in words that every store understands;
+#: layouts before the third have #: none.
 NAMED_RELEASES = """
     CREATE TABLE named_releases (
       name TEXT PRIMARY KEY, kind TEXT NOT NULL, entry BIGINT NOT NULL, version TEXT NOT NULL, facts TEXT NOT NULL,
@@ -40,7 +41,9 @@ class LedgerIdentity:
 
 @dataclass(frozen=True)
 class LedgerMeta:
-    """What a ledger says of itself; ``began`` is the layout in which it was begun, which its chain starts from."""
+    """What a ledger says of itself; ``began`` is the layout in which it was begun,
+    which its chain starts from.
+    """
 
     belongs: LedgerIdentity
     id: str
@@ -74,7 +77,9 @@ class LedgerMeta:
         )
 
     def require(self, belongs: LedgerIdentity) -> None:
-        """LedgerError where the ledger is not that of this database, or is priced for other neighbours."""
+        """LedgerError where the ledger is not that of this database,
+        or is priced for other neighbours.
+        """
         mine = self.belongs
         if (mine.dataset, mine.unit) != (belongs.dataset, belongs.unit):
             raise LedgerError(
@@ -94,7 +99,9 @@ def begun(meta: LedgerMeta) -> Sequence[WriteStatement]:
 
 
 def read(tables: LedgerTables, neighbours: NeighbourRelation) -> LedgerMeta:
-    """What the ledger says of itself; one of the first layout says no neighbours, and has those of the schema."""
+    """What the ledger says of itself; one of the first layout says no neighbours,
+    and has those of the schema.
+    """
     versions = tables.execute("SELECT dataset, unit, version FROM meta").fetchall()
     if len(versions) != 1 or not isinstance(versions[0][2], int):
         raise LedgerError("this is not a ledger of dpsql; nothing is released")
@@ -111,7 +118,9 @@ def read(tables: LedgerTables, neighbours: NeighbourRelation) -> LedgerMeta:
 
 
 def bring_up(tables: LedgerTables, meta: LedgerMeta) -> None:
-    """Bring the tables up to the layout of this version, in the transaction that has read ``meta``."""
+    """Bring the tables up to the layout of this version,
+    in the transaction that has read ``meta``.
+    """
     ((version,),) = tables.execute("SELECT version FROM meta").fetchall()
     if version == VERSION:
         return
@@ -124,6 +133,8 @@ def bring_up(tables: LedgerTables, meta: LedgerMeta) -> None:
 
 
 def _id_of_first(tables: LedgerTables) -> str:
-    """What is taken for the id of a ledger of the first layout: its first entry's, so that copies have one id."""
+    """What is taken for the id of a ledger of the first layout: its first entry's,
+    so that copies have one id.
+    """
     first = tables.execute("SELECT digest FROM entries WHERE seq = 1").fetchone()
     return uuid.uuid4().hex if first is None else str(first[0])[:32]

@@ -1,4 +1,5 @@
-"""How threads and processes take turns at a ledger: waits that end, and no connection or lock that crosses a fork.
+"""How threads and processes take turns at a ledger: waits that end,
+and no connection or lock that crosses a fork.
 
 Proved in ``docs/proofs/ledger.md``.
 """
@@ -44,7 +45,8 @@ def alone(lock: threading.Lock, patience: Patience) -> Iterator[None]:
 def once_free(lock: threading.Lock, attempt: Callable[[], T]) -> Iterator[T]:
     """One thread at a time, with what the attempt gives once no other process holds the file.
 
-    SQLite waits for a moment in each attempt; in between another thread has its turn, which may need no lock.
+    SQLite waits for a moment in each attempt; in between another thread has its turn,
+    which may need no lock.
     """
     patience = Patience(PATIENCE)
     while True:

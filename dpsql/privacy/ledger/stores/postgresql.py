@@ -1,4 +1,7 @@
-"""A ledger in a PostgreSQL database, for databases that several machines serve. ``docs/proofs/ledger.md``."""
+"""A ledger in a PostgreSQL database, for databases that several machines serve.
+
+``docs/proofs/ledger.md``.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,8 @@ except ImportError:
         'a ledger on PostgreSQL needs the driver psycopg; pip install "dpsql[postgresql]"; nothing is released'
     ) from None
 
-#: What psycopg logs of a connection that was lost is raised as well; a terminal need not show it twice.
+#: What psycopg logs of a connection that was lost is raised as well;
+#: a terminal need not show it #: twice.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 #: The PostgreSQL schema of the tables where the address does not name one with ``?schema=…``.
@@ -82,7 +86,8 @@ _TABLES = (
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
-#: Whoever writes has this lock until COMMIT, waits for the disk, and is ended where its process stops in between.
+#: Whoever writes has this lock until COMMIT, waits for the disk,
+#: and is ended where its process #: stops in between.
 _LOCK = f"""
     SELECT set_config('synchronous_commit', 'on', true)
     WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write');
@@ -91,11 +96,13 @@ _LOCK = f"""
     LOCK TABLE head IN EXCLUSIVE MODE;
 """
 
-#: The moment at which this is read, behind the lock, and not the one at which the transaction began to wait for it.
+#: The moment at which this is read, behind the lock,
+#: and not the one at which the transaction began #: to wait for it.
 _NOW = "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS bigint)"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-#: How PostgreSQL must run for COMMIT to mean that an entry is on the disk, and for text to come back as it was.
+#: How PostgreSQL must run for COMMIT to mean that an entry is on the disk,
+#: and for text to come #: back as it was.
 _WANTED = {
     "fsync": ("on", "it runs without fsync, so that a crash could lose what was charged"),
     "full_page_writes": (
@@ -107,10 +114,11 @@ _WANTED = {
 
 
 class LedgerServer:
-    """The tables in one schema of a PostgreSQL database, over one connection that is made when it is needed.
+    """The tables in one schema of a PostgreSQL database,
+    over one connection that is made when it is needed.
 
-    The address is ``postgresql://user@host:port/database?schema=NAME``; the rest of it, and what it leaves out, is
-    libpq's. LedgerError for one that cannot be read.
+    The address is ``postgresql://user@host:port/database?schema=NAME``; the rest of it, and what it
+    leaves out, is libpq's. LedgerError for one that cannot be read.
     """
 
     def __init__(self, address: str) -> None:
@@ -139,7 +147,9 @@ class LedgerServer:
             return self._is_made(tables)
 
     def create(self, facts: Iterable[WriteStatement]) -> bool:
-        """Make the tables with these facts in them, whole or not at all; where there are some already they stay."""
+        """Make the tables with these facts in them, whole or not at all;
+        where there are some already they stay.
+        """
         with self._making() as tables:
             if self._is_made(tables):
                 return False
@@ -161,9 +171,9 @@ class LedgerServer:
     def transaction(self, *, write: bool) -> Iterator[ServerTables]:
         """All that is read and written inside happens at one moment; on a clean exit it is durable.
 
-        One that writes holds the lock of ``head``, so that each of its statements sees all that was committed before;
-        the server ends it where the process stops in its midst. Statements are sent without waiting for the answers
-        to those before; asking for an answer waits.
+        One that writes holds the lock of ``head``, so that each of its statements sees all that was
+        committed before; the server ends it where the process stops in its midst. Statements are
+        sent without waiting for the answers to those before; asking for an answer waits.
         """
         patience = Patience(PATIENCE)
         with alone(self.lock, patience), _said():
@@ -210,7 +220,9 @@ class LedgerServer:
         return f'SET LOCAL search_path TO "{self._namespace}", pg_temp'
 
     def _begun(self, begin: str, patience: Patience) -> tuple[LedgerConnection, int]:
-        """The connection, once this has begun its transaction, and the clock; one that has ended is made anew."""
+        """The connection, once this has begun its transaction, and the clock;
+        one that has ended is made anew.
+        """
         if self._connection is not None and self._process != os.getpid():
             raise LedgerError(
                 "the process was forked where Python could not see it; open the ledger again"
@@ -251,7 +263,9 @@ class LedgerServer:
     def _commit_or_rollback(
         self, connection: psycopg.Connection[Any]
     ) -> Iterator[psycopg.Pipeline | None]:
-        """Commits what happened inside, or takes it back; a connection that can do neither is let go."""
+        """Commits what happened inside, or takes it back;
+        a connection that can do neither is let go.
+        """
         try:
             with pipelined(connection) as pipeline:
                 yield pipeline

@@ -1,4 +1,5 @@
-"""A connection to PostgreSQL: its waits end with the patience of the ledger, and its errors have words of dpsql's.
+"""A connection to PostgreSQL: its waits end with the patience of the ledger,
+and its errors have words of dpsql's.
 
 The words name no address, role or database, because analysts read them too.
 
@@ -60,7 +61,8 @@ _BY_MESSAGE = {
 
 
 def reason(state: str | None, message: str) -> str:
-    """Why a server cannot be used, by its SQLSTATE or, where none came, by what was said instead of a connection.
+    """Why a server cannot be used, by its SQLSTATE or, where none came,
+    by what was said instead of a connection.
 
     >>> reason(None, 'connection failed: FATAL:  database "budgets" does not exist')
     'the address names a database that the server does not have; make it with `createdb` and its name'
@@ -92,7 +94,9 @@ _UNHEARD = "the server does not answer"
 
 
 class LedgerConnection(psycopg.Connection[Any]):
-    """A connection that is closed as soon as a wait is given up or interrupted: what it was asked for stays unknown."""
+    """A connection that is closed as soon as a wait is given up or interrupted:
+    what it was asked for stays unknown.
+    """
 
     #: Of what is waited for now; None for the ledger's own.
     patience: Patience | None = None
@@ -108,8 +112,8 @@ class LedgerConnection(psycopg.Connection[Any]):
 
 
 def connected(address: str, patience: Patience) -> LedgerConnection:
-    """A connection to the server at the address; psycopg.Error where it cannot be made, LedgerError where it takes too
-    long."""
+    """A connection to the server at the address; psycopg.Error where it cannot be made,
+    LedgerError where it takes too long."""
     settings = {**_SETTINGS, **conninfo_to_dict(address), "client_encoding": "UTF8"}
     made: Future[LedgerConnection] = Future()
 
@@ -148,7 +152,9 @@ def _close(made: Future[LedgerConnection]) -> None:
 
 
 def _watched(gen: PQGen[T], patience: Patience | None) -> Generator[Any, Any, T]:
-    """What psycopg waits for, until the patience is over: it is asked again whenever nothing comes for a glance."""
+    """What psycopg waits for, until the patience is over:
+    it is asked again whenever nothing comes for a glance.
+    """
     try:
         wanted = next(gen)
         while True:
@@ -165,7 +171,9 @@ def _watched(gen: PQGen[T], patience: Patience | None) -> Generator[Any, Any, T]
 
 
 class ServerTables:
-    """Runs SQL with ``?`` for parameters over a connection of psycopg, in a transaction that began at a moment."""
+    """Runs SQL with ``?`` for parameters over a connection of psycopg,
+    in a transaction that began at a moment.
+    """
 
     def __init__(
         self,
@@ -190,7 +198,9 @@ class ServerTables:
         )
 
     def settle(self) -> None:
-        """Wait for all answers; the server then knows that it waits for us, and for how long it should."""
+        """Wait for all answers; the server then knows that it waits for us,
+        and for how long it should.
+        """
         if self._pipeline is not None and self._sent:
             self._pipeline.sync()
         self._sent = False

@@ -1,4 +1,7 @@
-"""The SQLite file under a ledger, kept whole across threads, processes and forks. ``docs/proofs/ledger.md``."""
+"""The SQLite file under a ledger, kept whole across threads, processes and forks.
+
+``docs/proofs/ledger.md``.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +93,9 @@ class LedgerFile:
         return os.path.lexists(self.path)
 
     def create(self, facts: Iterable[WriteStatement]) -> bool:
-        """Make the file with these facts in it, whole or not at all; a file that is already there stays."""
+        """Make the file with these facts in it, whole or not at all;
+        a file that is already there stays.
+        """
         if self.exists():
             return False
         script = chain(((table, ()) for table in _TABLES), facts)
@@ -110,7 +115,9 @@ class LedgerFile:
 
     @contextmanager
     def transaction(self, *, write: bool) -> Iterator[sqlite3.Connection]:
-        """All that is read and written inside happens at one moment; on a clean exit it is on the disk."""
+        """All that is read and written inside happens at one moment;
+        on a clean exit it is on the disk.
+        """
         with _said(), once_free(self.lock, lambda: self._begun(write)) as connection:
             try:
                 yield connection
@@ -221,7 +228,9 @@ def _replaced() -> LedgerError:
 
 
 def _identity(path: Path) -> tuple[int, int]:
-    """The file's device and inode; LedgerError where the path is not one plain file under one name."""
+    """The file's device and inode; LedgerError where the path is not one plain file under one
+    name.
+    """
     for _ in range(30):
         try:
             found = path.lstat()

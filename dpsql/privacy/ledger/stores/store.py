@@ -24,21 +24,26 @@ class TableRows(Protocol):
 
 
 class LedgerTables(Protocol):
-    """The tables of a ledger within one transaction; all stores understand the same SQL, with ``?`` for parameters."""
+    """The tables of a ledger within one transaction; all stores understand the same SQL,
+    with ``?`` for parameters.
+    """
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> TableRows: ...
 
 
 @dataclass(frozen=True)
 class LedgerLocation:
-    """Where a ledger lies, its links followed; ``file`` is the device and the inode of one in a file."""
+    """Where a ledger lies, its links followed;
+    ``file`` is the device and the inode of one in a file.
+    """
 
     place: str
     file: tuple[int, int] | None
 
 
 class Store(Protocol):
-    """The tables ``meta``, ``head``, ``entries``, ``answers`` and ``named_releases``; safe to share between threads.
+    """The tables ``meta``, ``head``, ``entries``, ``answers`` and ``named_releases``;
+    safe to share between threads.
 
     Everything that goes wrong in it is a LedgerError in our words, without a path or an address.
     """
@@ -57,11 +62,15 @@ class Store(Protocol):
         ...
 
     def create(self, facts: Iterable[WriteStatement]) -> bool:
-        """Make the tables with these facts in them, whole or not at all; False where something is there: it stays."""
+        """Make the tables with these facts in them, whole or not at all;
+        False where something is there: it stays.
+        """
         ...
 
     def require_whole(self, tables: LedgerTables, /) -> None:
-        """LedgerError where what the tables lie in is damaged, as far as the store itself can tell."""
+        """LedgerError where what the tables lie in is damaged,
+        as far as the store itself can tell.
+        """
         ...
 
     def transaction(self, *, write: bool) -> AbstractContextManager[LedgerTables]:
@@ -72,7 +81,9 @@ class Store(Protocol):
         ...
 
     def now(self, tables: LedgerTables, /) -> datetime:
-        """The moment by the one clock that all who use this store go by, in UTC, read within a transaction."""
+        """The moment by the one clock that all who use this store go by, in UTC,
+        read within a transaction.
+        """
         ...
 
     def close(self) -> None:

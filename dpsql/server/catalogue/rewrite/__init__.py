@@ -1,4 +1,6 @@
-"""Rewrites statements over PostgreSQL's catalogues for the store: each rule is a function, applied bottom up."""
+"""Rewrites statements over PostgreSQL's catalogues for the store: each rule is a function,
+applied bottom up.
+"""
 
 from __future__ import annotations
 
@@ -48,10 +50,11 @@ logging.getLogger("sqlglot").setLevel(logging.ERROR)
 class RewrittenQuery:
     """A rewritten statement, split where values are filled in.
 
-    Every second part is the name of a value: a parameter's number, or a fact about the session. ``outputs`` has the
-    PostgreSQL types of the output columns in order; it is None for a statement with ``*``, for which ``named`` has them
-    by name. A type that is not known is DuckDB's. ``relations`` are the store's relations that are read, ``assigned``
-    the arguments of ``set_config``.
+    Every second part is the name of a value: a parameter's number, or a fact about the session.
+    ``outputs`` has the PostgreSQL types of the output columns in order; it is None for a statement
+    with ``*``, for which ``named`` has them by name. A type that is not known is DuckDB's.
+    ``relations`` are the store's relations that are read, ``assigned`` the arguments of
+    ``set_config``.
     """
 
     parts: tuple[str, ...]
@@ -62,18 +65,23 @@ class RewrittenQuery:
     assigned: tuple[tuple[str, str], ...]
 
 
-#: What sqlglot raises of malformed text; of an operator without its right side it makes nodes of nothing.
+#: What sqlglot raises of malformed text;
+#: of an operator without its right side it makes nodes of #: nothing.
 _MALFORMED = (SqlglotError, LookupError, AttributeError, TypeError, ValueError, RuntimeError)
 
 
 class _AsWritten(Postgres):
-    """PostgreSQL's syntax with subscripts as they stand there; sqlglot else counts some of them from 0."""
+    """PostgreSQL's syntax with subscripts as they stand there;
+    sqlglot else counts some of them from 0.
+    """
 
     INDEX_OFFSET = 0
 
 
 def parse(text: str) -> exp.Expr:
-    """The parsed statement, its functions renamed; raises StatementError if it cannot be parsed or is not one query."""
+    """The parsed statement, its functions renamed;
+    raises StatementError if it cannot be parsed or is not one query.
+    """
     if len(text) > MAX_LENGTH:
         raise StatementError("E_LIMITS", f"the statement is longer than {MAX_LENGTH} characters")
     require_seen(text)
@@ -91,7 +99,9 @@ def parse(text: str) -> exp.Expr:
 def rewrite(
     tree: exp.Expr, shapes: Mapping[str, Mapping[str, str]], columns: Mapping[str, str]
 ) -> RewrittenQuery:
-    """Rewrite a parsed statement for the store; ``shapes`` has its relations, ``columns`` their columns' types."""
+    """Rewrite a parsed statement for the store; ``shapes`` has its relations,
+    ``columns`` their columns' types.
+    """
     if not isinstance(tree, exp.Query):
         raise StatementError("E_STMT", "only queries are answered from the catalogue")
     require_known(tree)
@@ -127,7 +137,9 @@ def rewrite(
 
 @dataclass(frozen=True)
 class _Context:
-    """The context of the rules: types, the store's relations, and the names under which tables read them."""
+    """The context of the rules: types, the store's relations,
+    and the names under which tables read them.
+    """
 
     kinds: ColumnTypes
     shapes: Mapping[str, Mapping[str, str]]
@@ -201,7 +213,9 @@ def _is_null(output: exp.Expr) -> bool:
 
 
 def _parameter_types(tree: exp.Expr, kinds: ColumnTypes) -> tuple[str, ...]:
-    """The types of the parameters: that of a cast, or of what a parameter is compared with, or text."""
+    """The types of the parameters: that of a cast, or of what a parameter is compared with,
+    or text.
+    """
     found: dict[int, str] = {}
     for node in tree.find_all(exp.Parameter):
         number = int(node.name) if node.name.isdigit() else 0
@@ -233,7 +247,9 @@ def _expected(node: exp.Expr, kinds: ColumnTypes) -> str | None:
 
 
 def _assignments(tree: exp.Expr) -> tuple[tuple[str, str], ...]:
-    """The name and value of every ``set_config``: a constant after ``=``, or a parameter's number after ``$``."""
+    """The name and value of every ``set_config``: a constant after ``=``,
+    or a parameter's number after ``$``.
+    """
     found = []
     for node in tree.find_all(exp.Anonymous):
         if node.name.lower() == f"{CALL}set_config" and len(node.expressions) == 3:

@@ -1,4 +1,6 @@
-"""Infers the PostgreSQL type of an expression over the catalogue, as far as clients tell types apart."""
+"""Infers the PostgreSQL type of an expression over the catalogue,
+as far as clients tell types apart.
+"""
 
 from __future__ import annotations
 

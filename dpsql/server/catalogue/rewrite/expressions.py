@@ -1,4 +1,6 @@
-"""Rewrites PostgreSQL's operators, casts, comparisons and subscripts for DuckDB, and builds nodes for all rules."""
+"""Rewrites PostgreSQL's operators, casts, comparisons and subscripts for DuckDB,
+and builds nodes for all rules.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ def marker(name: str) -> exp.Expr:
 
 
 def object_oid(kind: str, named: exp.Expr, *, required: bool) -> exp.Expr:
-    """The OID of the object that a text names, which is known before the statement runs if the text is constant.
+    """The OID of the object that a text names,
+    which is known before the statement runs if the text is constant.
 
     A missing object is an error if it is ``required``, else NULL.
     """
@@ -150,7 +153,9 @@ def rewrite_cast(node: exp.Cast, kinds: ColumnTypes) -> exp.Expr:
 
 
 def rewrite_comparison(node: exp.Binary, kinds: ColumnTypes) -> exp.Expr | None:
-    """Rewrite a comparison with a constant that names an object or an array, or with the elements of an array."""
+    """Rewrite a comparison with a constant that names an object or an array,
+    or with the elements of an array.
+    """
     left, right = node.this, node.expression
     every = (
         isinstance(right, exp.Anonymous)

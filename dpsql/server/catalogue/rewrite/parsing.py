@@ -1,9 +1,9 @@
 """Prepares PostgreSQL's text for sqlglot, and refuses unknown syntax, functions and characters.
 
-Every function is renamed, so that the parser takes none for one of DuckDB's or another system's with other
-arguments. A call that has not been renamed would reach the store as it stands; it is refused. Arrays of types that
-sqlglot does not know, words that PostgreSQL allows as labels, and a phrase of a known tool are written so that it
-reads them."""
+Every function is renamed, so that the parser takes none for one of DuckDB's or another system's
+with other arguments. A call that has not been renamed would reach the store as it stands; it is
+refused. Arrays of types that sqlglot does not know, words that PostgreSQL allows as labels, and a
+phrase of a known tool are written so that it reads them."""
 
 from __future__ import annotations
 
@@ -50,8 +50,9 @@ _SYNTAX = frozenset(
 #: Syntax that is a function where a name could not stand otherwise.
 _ALSO_FUNCTIONS = frozenset("left right".split())
 _LABELS = frozenset("select insert update delete references trigger usage".split())
-#: A parameter, beside all in which one is no parameter; what stands between two may not be taken for a quote's tag.
-#: Quotes and comments that do not end go on to the end of the text, so that it is read once.
+#: A parameter, beside all in which one is no parameter; what stands between two may not be taken
+#: for a quote's tag. Quotes and comments that do not end go on to the end of the text, so that it
+#: is read once.
 _PARAMETER = re.compile(
     r"[eE]'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*'?|'[^']*+(?:''[^']*+)*'?|\"[^\"]*+(?:\"\"[^\"]*+)*\"?|--[^\n]*+|/\*.*?(?:\*/|\Z)"
     r"|[^\W\d][\w$]*+|\$(?P<tag>[^\W\d]\w*+)\$.*?(?:\$(?P=tag)\$|\Z)|\$\$.*?(?:\$\$|\Z)|(?P<parameter>\$\d++)",
@@ -138,7 +139,9 @@ def _is_call(tokens: Sequence[Token], place: int, word: str) -> bool:
 
 
 def _names_a_query(tokens: Sequence[Token], opening: int) -> bool:
-    """Whether the parentheses that open here are followed by AS (…): the columns of a WITH query."""
+    """Whether the parentheses that open here are followed by AS (…):
+    the columns of a WITH query.
+    """
     depth = 0
     for place in range(opening, len(tokens)):
         depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(tokens[place].token_type, 0)
@@ -174,7 +177,8 @@ _KNOWN_SYNTAX = (
 )
 #: Words before a parenthesis that are syntax and come as calls.
 _CALLED = frozenset({"all", "row"})
-#: Functions that make texts longer, how often they may stand in a statement, and how long what they put in may be.
+#: Functions that make texts longer, how often they may stand in a statement,
+#: and how long what they #: put in may be.
 _GROWING, MOST_GROWING, LONGEST_PIECE = (
     frozenset({f"{CALL}replace", f"{CALL}regexp_replace"}),
     3,
@@ -200,7 +204,9 @@ def require_seen(text: str) -> None:
 
 
 def require_known(tree: exp.Expr) -> None:
-    """Refuse calls that were not renamed, and names and constants with characters that mark placeholders."""
+    """Refuse calls that were not renamed,
+    and names and constants with characters that mark placeholders.
+    """
     growing = 0
     for node in tree.walk():
         if isinstance(node, exp.Anonymous):

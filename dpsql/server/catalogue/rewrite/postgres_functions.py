@@ -1,4 +1,6 @@
-"""Rewrites calls of PostgreSQL's functions for the store; functions that are not listed do not exist."""
+"""Rewrites calls of PostgreSQL's functions for the store;
+functions that are not listed do not exist.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ def _of_class(macro: str) -> Build:
 
 
 def _setting(arguments: Arguments, _: ColumnTypes) -> exp.Expr:
-    """The setting of that name; if there is none, NULL or, unless the second argument is true, an error."""
+    """The setting of that name; if there is none, NULL or, unless the second argument is true,
+    an error.
+    """
     name = cast(arguments[0], "VARCHAR")
     return call("pgc.setting_of", marker("shown"), name, *(arguments[1:2] or [exp.false()]))
 
@@ -60,7 +64,9 @@ def _has_role(arguments: Arguments, _: ColumnTypes) -> exp.Expr:
 
 
 def _format(arguments: Arguments, _: ColumnTypes) -> exp.Expr:
-    """The pieces of a constant format with its values: ``%s`` as text, ``%I`` as a name, ``%L`` as a constant."""
+    """The pieces of a constant format with its values: ``%s`` as text, ``%I`` as a name,
+    ``%L`` as a constant.
+    """
     template, values = arguments[0], list(arguments[1:])
     if not isinstance(template, exp.Literal):
         raise StatementError("E_FUNC", "format takes a constant format here")
@@ -157,7 +163,9 @@ OF_CATALOGUE = (set(_MACROS) | set(SPECIAL)) - set(
 
 
 def rewrite_call(node: exp.Anonymous, kinds: ColumnTypes) -> exp.Expr:
-    """Rewrite a call for the store; raises StatementError if PostgreSQL or dpsql has no such function."""
+    """Rewrite a call for the store; raises StatementError if PostgreSQL or dpsql has no such
+    function.
+    """
     name = node.name.lower().removeprefix(CALL)
     arguments = node.expressions
     if name in SPECIAL:

@@ -1,4 +1,6 @@
-"""Rewrites the relations and columns of a statement to those of the store, and names outputs as PostgreSQL does."""
+"""Rewrites the relations and columns of a statement to those of the store,
+and names outputs as PostgreSQL does.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ _OF_SESSION = {
 }
 #: Functions that give the rows of a table of the store.
 _ROWS = {"pg_get_keywords": "keywords", "pg_show_all_settings": "pg_settings"}
-#: Functions that give rows in DuckDB too, and those of which each call is an output that gives rows.
+#: Functions that give rows in DuckDB too,
+#: and those of which each call is an output that gives #: rows.
 _SETS = ("generate_series", "unnest")
 _OUTPUTS = (
     "pg_partition_ancestors",
@@ -47,7 +50,8 @@ _EMPTY = {
         "level": "INTEGER",
     },
 }
-#: Relations that speak of passwords, sessions, statistics of data or files: not even their emptiness is said.
+#: Relations that speak of passwords, sessions, statistics of data or files:
+#: not even their #: emptiness is said.
 _CLOSED = frozenset(
     "pg_authid pg_shadow pg_statistic pg_statistic_ext_data pg_stats pg_stats_ext pg_stats_ext_exprs pg_largeobject "
     "pg_hba_file_rules pg_ident_file_mappings pg_file_settings pg_config pg_shmem_allocations "
@@ -89,7 +93,9 @@ def _is_named_query(table: exp.Table) -> bool:
 
 
 def relation_of(table: exp.Table, relations: Collection[str]) -> str | None:
-    """The store's name of a catalogue relation, even one that does not exist; None for any other."""
+    """The store's name of a catalogue relation, even one that does not exist;
+    None for any other.
+    """
     name, schema = table.name, table.db.lower()
     if isinstance(table.this, exp.Anonymous):
         return None
@@ -176,7 +182,8 @@ def is_row_function(call: exp.Anonymous) -> bool:
 
 
 def rewrite_column(column: exp.Column, sources: Mapping[str, str]) -> exp.Expr | None:
-    """Rewrite ``user``, ``current_role`` or ``tableoid``; drop database and schema before any other column.
+    """Rewrite ``user``, ``current_role`` or ``tableoid``;
+    drop database and schema before any other column.
 
     ``sources`` are the relations by the names under which the statement reads them.
     """
@@ -215,7 +222,8 @@ def stored_name(relation: str) -> str:
 
 
 def fold_names(tree: exp.Expr) -> None:
-    """Names without quotes in lower case, as PostgreSQL folds them; from here on every name is quoted.
+    """Names without quotes in lower case, as PostgreSQL folds them;
+    from here on every name is quoted.
 
     >>> from sqlglot import parse_one
     >>> tree = parse_one('SELECT A AS "B", c AS TABLE_CAT FROM T'); fold_names(tree); tree.sql()

@@ -1,4 +1,6 @@
-"""Builds the store's tables from the schema file and from PostgreSQL's facts, which dpsql includes."""
+"""Builds the store's tables from the schema file and from PostgreSQL's facts,
+which dpsql includes.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,8 @@ SPELLED: tuple[str, ...] = (
     JOIN pgc.spelled_types s ON s.oid = p.argument GROUP BY p.oid""",
 )
 
-#: Functions, and the statements that fill the tables which they look into; few tools call them, and it takes a while.
+#: Functions, and the statements that fill the tables which they look into; few tools call them,
+#: and #: it takes a while.
 LATE: Mapping[str, str] = {
     "pg_get_constraintdef": f"""INSERT INTO pgc.constraint_definitions
     SELECT k.oid, CASE k.contype WHEN 'p' THEN 'PRIMARY KEY (' || {_OF_KEY} || ')'
@@ -93,11 +96,13 @@ LATE: Mapping[str, str] = {
 
 FACTS = Path(__file__).with_name("facts")
 
-#: The columns of every relation with PostgreSQL's names of their types, by the relation's name in the store.
+#: The columns of every relation with PostgreSQL's names of their types,
+#: by the relation's name in #: the store.
 Shapes: TypeAlias = Mapping[str, Mapping[str, str]]
 Run: TypeAlias = Callable[..., duckdb.DuckDBPyConnection]
 
-#: Which row of PostgreSQL's own gives the values that a new row does not name, and what is different for all.
+#: Which row of PostgreSQL's own gives the values that a new row does not name,
+#: and what is #: different for all.
 _TEMPLATES: Mapping[str, tuple[str, Row]] = {
     "pg_class": (
         "oid = 2601",
@@ -171,7 +176,9 @@ _OF_TYPES = "SELECT unnest([typinput, typoutput, typreceive, typsend, typmodin, 
 def build(
     run: Run, schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()
 ) -> Shapes:
-    """Make all tables and macros except `dpsql.server.catalogue.store.views`; returns the columns of all relations."""
+    """Make all tables and macros except `dpsql.server.catalogue.store.views`;
+    returns the columns of all relations.
+    """
     run("CREATE SCHEMA pgc; CREATE SCHEMA ifs; BEGIN")
     for file in sorted(FACTS.glob("*.parquet")):
         quoted = str(file).replace("'", "''")
@@ -237,7 +244,9 @@ class _RowWriter:
         self._run, self._shapes = run, shapes
 
     def put(self, rows: Mapping[str, Sequence[Row]]) -> None:
-        """Insert the owner's objects, roles, settings, and the functions that statements may call."""
+        """Insert the owner's objects, roles, settings,
+        and the functions that statements may call.
+        """
         types = rows.get("pg_type", [])
         self._insert(
             "pg_type",
@@ -288,7 +297,8 @@ class _RowWriter:
             shape = self._shapes[f"pgc.{relation}"]
             names = [name for name in shape if name in full[0]]
             columns = {name: [row.get(name) for row in full] for name in names}
-            # Older DuckDBs take long over lists unnested side by side: what is the same in all rows is given once.
+            # Older DuckDBs take long over lists unnested side by side:
+            # what is the same in all rows # is given once.
             fixed = {
                 name for name, values in columns.items() if values.count(values[0]) == len(values)
             } - {names[0]}

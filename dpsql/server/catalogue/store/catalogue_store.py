@@ -1,6 +1,8 @@
-"""The catalogue's own in-memory DuckDB: PostgreSQL's facts, the owner's tables and the functions that tools call.
+"""The catalogue's own in-memory DuckDB: PostgreSQL's facts,
+the owner's tables and the functions that tools call.
 
-It is made from the schema file and from facts that dpsql includes; it has no access to the engine of the data."""
+It is made from the schema file and from facts that dpsql includes;
+it has no access to the engine of the data."""
 
 from __future__ import annotations
 
@@ -62,7 +64,8 @@ _NAMES = {
     OIDS["regnamespace"]: "SELECT oid, pgc.quote_ident(nspname) FROM pgc.pg_namespace",
     OIDS["regrole"]: "SELECT oid, rolname FROM pgc.pg_roles",
 }
-#: The numbers of objects by what they are called, with and without their schema where it is on the search path.
+#: The numbers of objects by what they are called,
+#: with and without their schema where it is on the #: search path.
 _BY_NAME = {
     "regclass": "SELECT nspname || '.' || relname, oid FROM pgc.spelled_classes UNION ALL "
     "SELECT relname, max(oid) FROM pgc.spelled_classes WHERE nspname IN ('pg_catalog', 'public') GROUP BY ALL",
@@ -75,10 +78,12 @@ _BY_NAME = {
 
 
 class CatalogueStore:
-    """The relations of ``pg_catalog`` under the schema ``pgc`` and those of ``information_schema`` under ``ifs``.
+    """The relations of ``pg_catalog`` under the schema ``pgc`` and those of ``information_schema``
+    under ``ifs``.
 
-    ``columns`` has the columns of each with PostgreSQL's names of their types, ``kinds`` the type of every column by
-    its name alone, where all relations agree: PostgreSQL names its columns so that most do.
+    ``columns`` has the columns of each with PostgreSQL's names of their types, ``kinds`` the type
+    of every column by its name alone, where all relations agree: PostgreSQL names its columns so
+    that most do.
     """
 
     def __init__(
@@ -101,9 +106,11 @@ class CatalogueStore:
         user: str = "",
         begun: Callable[[Callable[[], None]], None] = lambda _: None,
     ) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-        """Run a query over these relations; returns the names and DuckDB types of its columns, and its rows.
+        """Run a query over these relations; returns the names and DuckDB types of its columns,
+        and its rows.
 
-        ``begun`` is called with a function that interrupts the query. Raises duckdb.Error if the query fails.
+        ``begun`` is called with a function that interrupts the query. Raises duckdb.Error if the
+        query fails.
         """
         self._require(sql, relations)
         ended, cursor = threading.Event(), self._connection.cursor()
@@ -147,7 +154,9 @@ class CatalogueStore:
         return self._names[type_oid]
 
     def find(self, kind: str, written: str) -> int | None:
-        """The OID of the object of a type such as ``regclass`` that a text names; None if there is none."""
+        """The OID of the object of a type such as ``regclass`` that a text names;
+        None if there is none.
+        """
         if written.strip().isdigit():
             return int(written)
         if kind not in self._found:
@@ -198,7 +207,10 @@ class _StoreCache:
     def of(
         self, schema: Schema, database: str, synopses: Sequence[tuple[str, str]]
     ) -> CatalogueStore:
-        """The store of a schema, made on first use. It holds the schema, so that no other object can get its ``id``."""
+        """The store of a schema, made on first use.
+
+        It holds the schema, so that no other object can get its ``id``.
+        """
         key = (id(schema), database, *synopses)
         with self._lock:
             if key not in self._stores:

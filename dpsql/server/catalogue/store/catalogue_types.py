@@ -1,4 +1,6 @@
-"""PostgreSQL's types and OIDs, the DuckDB types that hold their values, and values as SQL constants."""
+"""PostgreSQL's types and OIDs, the DuckDB types that hold their values,
+and values as SQL constants.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ from dpsql.errors import DataError
 from dpsql.schema import SqlType
 from dpsql.server.protocol import postgres_types
 
-#: How DuckDB holds a PostgreSQL type, by PostgreSQL's own name of it; an array's name starts with an underscore.
+#: How DuckDB holds a PostgreSQL type, by PostgreSQL's own name of it;
+#: an array's name starts with #: an underscore.
 _HELD = {
     "bool": "BOOLEAN",
     "int2": "SMALLINT",
@@ -33,8 +36,8 @@ _HELD = {
     "cardinal_number": "INTEGER",
 }
 
-#: The numbers that PostgreSQL gave to its types, those that only the catalogue has among them; those of an array of
-#: them stand in `ARRAYS`.
+#: The numbers that PostgreSQL gave to its types, those that only the catalogue has among them;
+#: those of an array of them stand in `ARRAYS`.
 OIDS = {name: kind.oid for name, kind in postgres_types.TYPES.items()} | {
     "inet": 869,
     "aclitem": 1033,
@@ -63,7 +66,8 @@ def duckdb_type(name: str) -> str:
 
 
 def type_oid(name: str) -> int:
-    """The OID of a PostgreSQL type; that of the base type for a domain, of text for an unknown type.
+    """The OID of a PostgreSQL type; that of the base type for a domain,
+    of text for an unknown type.
 
     >>> type_oid("name"), type_oid("_text"), type_oid("yes_or_no")
     (19, 1009, 1043)

@@ -1,7 +1,7 @@
 """PostgreSQL's catalogue functions as DuckDB macros over the tables of the store.
 
-A parameter ends in two underscores, since a macro's body takes the column of its caller for a name of its own. A name
-may stand here several times with different numbers of parameters.
+A parameter ends in two underscores, since a macro's body takes the column of its caller for a name
+of its own. A name may stand here several times with different numbers of parameters.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ _PRINTED = {
     "regnamespace": ("pg_namespace", "nspname"),
     "regrole": ("pg_roles", "rolname"),
 }
-#: A name inside a text, without its quotes (no declared name needs them) and without a schema on the search path.
+#: A name inside a text, without its quotes (no declared name needs them) and without a schema on
+#: the search path.
 _PLAIN_NAME = (
     """regexp_replace(replace(CAST(q__ AS VARCHAR), '"', ''), '^(public|pg_catalog)[.]', '')"""
 )
@@ -79,7 +80,8 @@ _OBJECTS = tuple(
         ),
     )
 )
-#: What a database without views, triggers, rules, sequences, partitions, statistics or defaults has none of.
+#: What a database without views, triggers, rules, sequences, partitions,
+#: statistics or defaults has #: none of.
 _NEVER_DEFINED = (
     "pg_get_expr(a__,b__) pg_get_expr(a__,b__,c__) pg_get_viewdef(a__) pg_get_viewdef(a__,b__) "
     "pg_get_triggerdef(a__) pg_get_triggerdef(a__,b__) pg_get_ruledef(a__) pg_get_ruledef(a__,b__) "

@@ -1,4 +1,6 @@
-"""Rows of PostgreSQL's catalogues for the owner's tables and the allowed functions; they hold nothing of the data."""
+"""Rows of PostgreSQL's catalogues for the owner's tables and the allowed functions;
+they hold nothing of the data.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ FIRST_OID = 16384
 
 @dataclass(frozen=True)
 class TypeStorage:
-    """How PostgreSQL stores a type: its length, whether by value, alignment, storage and collation."""
+    """How PostgreSQL stores a type: its length, whether by value, alignment,
+    storage and collation.
+    """
 
     length: int
     by_value: bool
@@ -34,9 +38,9 @@ class TypeStorage:
 class CatalogueObjects:
     """Gathers the rows of each catalogue; OIDs of objects depend on their names alone.
 
-    ``storages`` has the storage of each type by its oid, ``classes`` the default B-tree operator class of each type,
-    and ``equals`` the equality operator of each. ``synopses`` are names with what is said of them: materialized views
-    without columns.
+    ``storages`` has the storage of each type by its oid, ``classes`` the default B-tree operator
+    class of each type, and ``equals`` the equality operator of each. ``synopses`` are names with
+    what is said of them: materialized views without columns.
     """
 
     schema: Schema
@@ -50,7 +54,9 @@ class CatalogueObjects:
     _keys: dict[tuple[str, tuple[str, ...]], int] = field(default_factory=dict)
 
     def gather(self) -> dict[str, list[Row]]:
-        """The rows of each catalogue; columns that are not set have the values of one of PostgreSQL's own rows."""
+        """The rows of each catalogue; columns that are not set have the values of one of
+        PostgreSQL's own rows.
+        """
         self._add("pg_database", oid=self.oid("database", self.database), datname=self.database)
         if self.schema.comment is not None:
             database = self.oid_of("database", self.database)
@@ -71,7 +77,9 @@ class CatalogueObjects:
         return self.rows
 
     def oid(self, kind: str, name: str) -> int:
-        """An OID for a new object, from its kind and name; the next free one if another object has it."""
+        """An OID for a new object, from its kind and name;
+        the next free one if another object has it.
+        """
         number = self.oid_of(kind, name)
         while number in self._taken:
             number += 1
@@ -158,9 +166,11 @@ class CatalogueObjects:
         )
 
     def _declared_keys(self, name: str, table: Table) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """The unique keys of a table, and whether each is the primary key; declared keys come first.
+        """The unique keys of a table, and whether each is the primary key;
+        declared keys come first.
 
-        Columns that other tables reference are unique too, since rows lead to their unit through them.
+        Columns that other tables reference are unique too,
+        since rows lead to their unit through them.
         """
         referred = {
             target.partition(".")[2]: None
@@ -222,7 +232,9 @@ class CatalogueObjects:
         self._depends((_CLASS, index), (_CONSTRAINT, constraint), "i")
 
     def _depends(self, row: tuple[int, int], on: tuple[int, int], kind: str) -> None:
-        """Let the row of a relation depend on another, as drivers find the index behind a foreign key."""
+        """Let the row of a relation depend on another,
+        as drivers find the index behind a foreign key.
+        """
         self._add(
             "pg_depend",
             classid=row[0],
@@ -267,7 +279,8 @@ class CatalogueObjects:
             )
 
 
-#: The relations of which rows depend on each other, by their numbers: `pg_class` and `pg_constraint`.
+#: The relations of which rows depend on each other, by their numbers:
+#: `pg_class` and #: `pg_constraint`.
 _CLASS, _CONSTRAINT = 1259, 2606
 
 
@@ -277,7 +290,8 @@ def _places(table: Table, columns: tuple[str, ...]) -> list[int]:
     return [order.index(column) + 1 for column in columns]
 
 
-#: Words of the vocabulary that are written as operators or syntax, and are no functions in PostgreSQL either.
+#: Words of the vocabulary that are written as operators or syntax,
+#: and are no functions in #: PostgreSQL either.
 _SYNTAX = frozenset(
     "array case coalesce greatest if least map not nullif or row struct xor".split()
 )
@@ -289,7 +303,9 @@ def allowed_functions() -> frozenset[str]:
 
 
 def added_functions(known: set[str]) -> list[Row]:
-    """Rows of ``pg_proc`` for allowed functions that PostgreSQL lacks, with arguments and results of any type."""
+    """Rows of ``pg_proc`` for allowed functions that PostgreSQL lacks,
+    with arguments and results of any type.
+    """
     anything = 2283
     return [
         {

@@ -1,7 +1,8 @@
-"""Relations that PostgreSQL computes from its catalogues, each as one SELECT over the tables of the store.
+"""Relations that PostgreSQL computes from its catalogues,
+each as one SELECT over the tables of the store.
 
-Columns that a SELECT leaves out are NULL. ``pgc`` holds ``pg_catalog``, ``ifs`` the ``information_schema``; all names
-in the text are dpsql's own.
+Columns that a SELECT leaves out are NULL. ``pgc`` holds ``pg_catalog``, ``ifs`` the
+``information_schema``; all names in the text are dpsql's own.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _GRANTS = (
     "r.relname AS table_name, 'SELECT' AS privilege_type, 'NO' AS is_grantable"
 )
 
-#: What PostgreSQL counts of a table's rows and blocks: here always 0, since the true numbers are private.
+#: What PostgreSQL counts of a table's rows and blocks: here always 0,
+#: since the true numbers are #: private.
 _COUNTERS = {
     "": (
         "seq_scan seq_tup_read idx_scan idx_tup_fetch n_tup_ins n_tup_upd n_tup_del n_tup_hot_upd n_live_tup "
@@ -32,7 +34,8 @@ _COUNTERS = {
     "io": "heap_blks_read heap_blks_hit idx_blks_read idx_blks_hit".split(),
 }
 
-#: Relation, and the SELECT whose named columns it holds; ``{database}`` stands for the database's name in quotes.
+#: Relation, and the SELECT whose named columns it holds;
+#: ``{database}`` stands for the database's #: name in quotes.
 FILLS: dict[str, str] = {
     "pgc.pg_tables": f"""
         SELECT r.nspname AS schemaname, r.relname AS tablename, 'dpsql' AS tableowner, c.relhasindex AS hasindexes,

@@ -1,4 +1,5 @@
-"""Which group keys a core shows whatever the data hold; where that is not known, keys need a threshold.
+"""Which group keys a core shows whatever the data hold; where that is not known,
+keys need a threshold.
 
 Proved in ``docs/proofs/presence.md`` and ``docs/proofs/domain.md``.
 """
@@ -29,9 +30,11 @@ from dpsql.sql.ir.relation import Constants, Groups, PerUnit, Relation
 
 
 def is_listed(key: Expression, relation: Relation) -> bool:
-    """Whether the key's values are listed: by the owner (``values``, a boolean) or by the statement (IN, VALUES).
+    """Whether the key's values are listed: by the owner (``values``,
+    a boolean) or by the statement (IN, VALUES).
 
-    Values between bounds, of public tables and of functions are not listed: nobody said that each of them has rows.
+    Values between bounds, of public tables and of functions are not listed:
+    nobody said that each of them has rows.
     """
     if isinstance(key, Cast):
         return is_listed(key.argument, relation)
@@ -41,7 +44,8 @@ def is_listed(key: Expression, relation: Relation) -> bool:
         return True
     if not isinstance(key, ColumnRef):
         return False
-    if key.released:  # a table that nothing ties to the rows has each of its values in every group of the other keys
+    # a table that nothing ties to the rows has each of its values in every group of the other keys
+    if key.released:
         tied = {
             column.relation
             for condition in conditions_of(relation)
@@ -76,10 +80,10 @@ def key_domain(
 ) -> KeyDomain | None:
     """The public domain of the keys, or None where some key can only come from the data.
 
-    A key is public when it is computed from columns of public tables, and from columns or functions of columns whose
-    values can be enumerated: declared values, conditions, numbers and moments between close bounds, few values of a
-    public table that a row may lack. With ``by_output`` a key that shares no column with another one is listed by its
-    own values if these are known.
+    A key is public when it is computed from columns of public tables, and from columns or functions
+    of columns whose values can be enumerated: declared values, conditions, numbers and moments
+    between close bounds, few values of a public table that a row may lack. With ``by_output`` a key
+    that shares no column with another one is listed by its own values if these are known.
     """
     found = DomainValues(relation, sizes, by_output)
     read = [_over_released(key, _equal_to_released(relation)) for key in keys]
@@ -119,9 +123,11 @@ def _may_be_an_unlisted_null(key: Expression, found: DomainValues) -> bool:
 
 
 def with_kept_rows(domain: KeyDomain | None, keeps: bool) -> KeyDomain | None:
-    """The domain, ``kept`` where an outer join ``keeps`` the public rows that all keys are read from.
+    """The domain, ``kept`` where an outer join ``keeps`` the public rows that all keys are read
+    from.
 
-    A key that stands for listed values is read from none of these: it may be NULL where no row lacks a partner.
+    A key that stands for listed values is read from none of these:
+    it may be NULL where no row lacks a partner.
     """
     return None if domain is None else replace(domain, kept=keeps and not domain.enumerated)
 
@@ -147,7 +153,9 @@ def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
 
 
 def _equal_to_released(relation: Relation) -> dict[ColumnRef, ColumnRef]:
-    """Columns of private tables that equal a column of a derived table in every row: they take its values only."""
+    """Columns of private tables that equal a column of a derived table in every row:
+    they take its values only.
+    """
     found: dict[ColumnRef, ColumnRef] = {}
     for condition in conditions_of(relation):
         match condition:
@@ -170,7 +178,9 @@ def _over_released(key: Expression, equal: dict[ColumnRef, ColumnRef]) -> Expres
 def _cheap(
     keys: Sequence[Expression], conditions: list[Expression], enumerated: Sequence[Enumerated]
 ) -> tuple[Expression, ...]:
-    """The conditions that may narrow the domain: those that bring too many values together are left out."""
+    """The conditions that may narrow the domain:
+    those that bring too many values together are left out.
+    """
     counts = {each.column: each.count for each in enumerated}
     kept: list[Expression] = []
     for condition in conditions:
@@ -192,7 +202,9 @@ CAVEAT = (
 
 
 def shown_notices(cores: Sequence[Core]) -> tuple[str, ...]:
-    """The notice, given once, that some core shows the number of units by which its keys are chosen."""
+    """The notice, given once, that some core shows the number of units by which its keys are
+    chosen.
+    """
     for core in cores:
         chosen = core.keys and core.domain is None
         if chosen and any(

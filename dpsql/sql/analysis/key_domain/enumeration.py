@@ -1,4 +1,5 @@
-"""Every value that a column or an expression may show, from the schema and the statement's conditions alone.
+"""Every value that a column or an expression may show,
+from the schema and the statement's conditions alone.
 
 Proved in ``docs/proofs/domain.md``.
 """
@@ -37,7 +38,8 @@ _STRICT = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"})
 
 
 def narrowed_column(column: ColumnRef, conditions: Iterable[Expression]) -> ColumnRef:
-    """The column with the bounds and the nullability that hold for every row which fulfils the conditions.
+    """The column with the bounds and the nullability that hold for every row which fulfils the
+    conditions.
 
     >>> from dpsql.sql.ir.expression import BOOLEAN, INTEGER
     >>> age = ColumnRef("t", "age", INTEGER, bounds=(Fraction(18), Fraction(100)))
@@ -65,7 +67,8 @@ def narrowed_column(column: ColumnRef, conditions: Iterable[Expression]) -> Colu
 def narrowed_moment(
     moment: Expression, within: Interval, nullable: bool, conditions: Iterable[Expression]
 ) -> ColumnRef:
-    """What the conditions say of a computed date or timestamp that lies ``within``, as a column that stands for it.
+    """What the conditions say of a computed date or timestamp that lies ``within``,
+    as a column that stands for it.
 
     >>> from dpsql.sql.ir.expression import BOOLEAN, DATE, INTEGER
     >>> start = Literal(date(2000, 1, 1), DATE)
@@ -149,7 +152,9 @@ def _bound(column: ColumnRef, constant: Literal) -> Bound | None:
 
 
 def _inclusive(column: ColumnRef, function: str, end: Bound) -> Bound:
-    """The end of a strict comparison moved by the smallest step of the column's type, where it has one."""
+    """The end of a strict comparison moved by the smallest step of the column's type,
+    where it has one.
+    """
     if function not in ("<", ">"):
         return end
     sign = -1 if function == "<" else 1
@@ -166,7 +171,8 @@ def _inclusive(column: ColumnRef, function: str, end: Bound) -> Bound:
     return end if step is None or end % step else end + sign * step
 
 
-#: Values between bounds are enumerated up to this many, the days behind functions of dates up to the second number.
+#: Values between bounds are enumerated up to this many,
+#: the days behind functions of dates up to #: the second number.
 MAX_RANGE, MAX_DAYS = 1_000, 40_000
 
 _TRUNCATED = frozenset(f"date_trunc {unit}" for unit in STARTING)
@@ -175,7 +181,9 @@ _WHOLE = frozenset({"floor", "ceil", "trunc", "round", "//"})
 
 @lru_cache(maxsize=256)
 def column_values(column: ColumnRef) -> tuple[Scalar, ...] | None:
-    """Every value that a column of a private table may show; None where there are too many to tell."""
+    """Every value that a column of a private table may show;
+    None where there are too many to tell.
+    """
     if column.public:
         return None
     if column.domain is not None:
@@ -192,7 +200,9 @@ def column_values(column: ColumnRef) -> tuple[Scalar, ...] | None:
 
 
 def column_days(column: ColumnRef) -> Days | None:
-    """The days of a bounded date or timestamp, for functions that give few values over many days."""
+    """The days of a bounded date or timestamp,
+    for functions that give few values over many days.
+    """
     if column.public or not column.type.is_temporal or column.bounds is None:
         return None
     first, last = (_day(bound) for bound in column.bounds)
@@ -201,7 +211,9 @@ def column_days(column: ColumnRef) -> Days | None:
 
 
 def values(expression: Expression) -> tuple[Scalar, ...] | None:
-    """Every value that a function of private columns may show, from where its numbers or moments can lie."""
+    """Every value that a function of private columns may show,
+    from where its numbers or moments can lie.
+    """
     if expression.type == BOOLEAN:
         return (False, True, None) if is_nullable(expression) else (False, True)
     if expression.type.is_temporal:
@@ -265,7 +277,9 @@ def _number(number: Fraction, sql_type: SqlType) -> Scalar:
 def _moments(
     expression: Expression, unit: str, argument: Expression | None = None
 ) -> tuple[Scalar, ...] | None:
-    """The starts of all days, months, … that the bounds of the argument touch, in the expression's type."""
+    """The starts of all days, months, … that the bounds of the argument touch,
+    in the expression's type.
+    """
     interval = bounds(expression if argument is None else argument)
     if interval.low is None or interval.high is None or not is_ordinary(interval):
         return None

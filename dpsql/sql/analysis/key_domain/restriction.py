@@ -32,8 +32,8 @@ def within_domain(
 ) -> Relation:
     """The rows in which all that the domain of the keys is enumerated by has one of its values.
 
-    They have keys of the domain, and the others, if there are any, are left out. The relation as it stands if the keys
-    have no domain, or no row can be beyond it.
+    They have keys of the domain, and the others, if there are any, are left out. The relation as it
+    stands if the keys have no domain, or no row can be beyond it.
     """
     found = DomainValues(relation, sizes, by_output=True)
     reduced = found.keys(keys)
@@ -58,12 +58,16 @@ def may_be_beyond(relation: Relation, key: Expression) -> bool:
 
 
 def _expression(name: object) -> Expression:
-    """The expression whose values are enumerated: under its own name, or a timestamp under that of its days."""
+    """The expression whose values are enumerated: under its own name,
+    or a timestamp under that of its days.
+    """
     return cast(Expression, name[1] if isinstance(name, tuple) else name)
 
 
 def _may_be_beyond(name: object) -> bool:
-    """Whether values are those of declared bounds or values, which rows may break; branches of a CASE are all there."""
+    """Whether values are those of declared bounds or values, which rows may break;
+    branches of a CASE are all there.
+    """
     if isinstance(name, tuple) and name[0] != "day":
         return False
     return any(
@@ -75,7 +79,9 @@ def _may_be_beyond(name: object) -> bool:
 
 
 def _has_a_value(expression: Expression, values: tuple[Scalar, ...] | Days) -> Expression:
-    """That the expression has one of the values, of which numbers and moments are all those of a range."""
+    """That the expression has one of the values,
+    of which numbers and moments are all those of a range.
+    """
     if isinstance(values, Days):
         return _or_null(_between_days(expression, values), expression, values.nullable)
     known = [value for value in values if value is not None]

@@ -46,7 +46,8 @@ from dpsql.sql.ir.expression import (
 from dpsql.sql.ir.references import outer_columns, reads_private
 from dpsql.sql.ir.relation import Groups, Leaf, PerUnit, Relation, Scan, UnitAggregate
 
-#: Combinations of all keys, and of the values that keys in common are computed from, are enumerated up to this many.
+#: Combinations of all keys, and of the values that keys in common are computed from,
+#: are enumerated #: up to this many.
 MAX_KEYS = 100_000
 
 #: Functions of a moment that its day alone decides.
@@ -60,8 +61,9 @@ _OF_DAYS = frozenset(
 class DomainValues:
     """The values behind the keys of one core while they are found.
 
-    ``enumerated`` has what stands for a column or a function of columns, by that expression; the conditions of a CASE
-    are there as what chooses a branch. With ``by_output`` keys that share no column are listed by their values.
+    ``enumerated`` has what stands for a column or a function of columns, by that expression; the
+    conditions of a CASE are there as what chooses a branch. With ``by_output`` keys that share no
+    column are listed by their values.
     """
 
     relation: Relation
@@ -86,8 +88,8 @@ class DomainValues:
     def keys(self, keys: Sequence[Expression]) -> list[Expression] | None:
         """Each key over enumerated values and public columns; None where one of them is neither.
 
-        Keys that share columns are computed from the columns' values where these are few, so that only combinations
-        that occur together are shown, else each from the values of its functions.
+        Keys that share columns are computed from the columns' values where these are few, so that
+        only combinations that occur together are shown, else each from the values of its functions.
         """
         fine = [self._reduced(key, fine=not self._has_own_values(key, keys)) for key in keys]
         reduced: list[Expression] = []
@@ -113,12 +115,15 @@ class DomainValues:
         return reduced if self.count <= MAX_KEYS else None
 
     def _has_own_values(self, key: Expression, keys: Sequence[Expression]) -> bool:
-        """Whether the key is listed by its own values, which columns beyond their bounds may give, too."""
+        """Whether the key is listed by its own values,
+        which columns beyond their bounds may give, too.
+        """
         shared = any({*columns(key)} & {*columns(other)} for other in keys if other != key)
         return self.by_output and not isinstance(key, ColumnRef) and not shared
 
     def tables(self, keys: Sequence[Expression]) -> tuple[Leaf, ...]:
-        """The public tables that keys are read from, with those that conditions on public columns alone join to them.
+        """The public tables that keys are read from,
+        with those that conditions on public columns alone join to them.
 
         ``nation JOIN region ON … WHERE r_name = 'ASIA'`` shows the nations of Asia, and no others.
         """
@@ -135,7 +140,9 @@ class DomainValues:
             named = more
 
     def substituted(self, expression: Expression) -> Expression | None:
-        """The expression over what is enumerated already and over public columns; None where it reads more."""
+        """The expression over what is enumerated already and over public columns;
+        None where it reads more.
+        """
         if expression in self.enumerated:
             return self.enumerated[expression].column
         moment = _moment_of(expression)
@@ -183,10 +190,12 @@ class DomainValues:
             inner = sum(map(self._count, results)) + 1
         return inner if known is None else min(inner, len(known))
 
-    # -- reducing one key ----------------------------------------------------------------------------------------
+    # -- reducing one key --------------------------------------------------------------------------
 
     def _reduced(self, expression: Expression, fine: bool) -> Expression | None:
-        """The expression over enumerated values; ``fine`` starts from columns, else from functions of them."""
+        """The expression over enumerated values; ``fine`` starts from columns,
+        else from functions of them.
+        """
         if isinstance(expression, Subquery):
             return self._function(expression) or self._stands_for(
                 expression, self._of_public_rows(expression)
@@ -212,7 +221,9 @@ class DomainValues:
         )
 
     def _is_public(self, expression: Expression) -> bool:
-        """Whether the expression reads public tables alone, those that are joined here and those in subqueries."""
+        """Whether the expression reads public tables alone,
+        those that are joined here and those in subqueries.
+        """
         joined = all(
             column.public and column.relation in self.public for column in columns(expression)
         )
@@ -221,7 +232,9 @@ class DomainValues:
         )
 
     def _of_public_rows(self, subquery: Subquery) -> tuple[Scalar, ...] | None:
-        """The values that the least or the greatest of a public column may be, and NULL for no row."""
+        """The values that the least or the greatest of a public column may be,
+        and NULL for no row.
+        """
         inner = _extreme(subquery.aggregate)
         found = (
             public_values(inner, subquery.relation, self.sizes)
@@ -246,7 +259,9 @@ class DomainValues:
         )
 
     def _of_days(self, expression: Expression) -> Expression | None:
-        """A function of the day of a bounded date or timestamp, over the days between its bounds."""
+        """A function of the day of a bounded date or timestamp,
+        over the days between its bounds.
+        """
         moment = _moment_of(expression)
         if moment is None:
             return None
@@ -257,7 +272,9 @@ class DomainValues:
         return None if day is None else rebuilt(expression, lambda _: day)
 
     def _case(self, case: Case, fine: bool) -> Expression | None:
-        """The CASE over the values that its conditions read, if these are few, else over the branch's number."""
+        """The CASE over the values that its conditions read, if these are few,
+        else over the branch's number.
+        """
         results = [value for _, value in case.branches]
         reduced = [self._reduced(each, fine) for each in results]
         default = None if case.default is None else self._reduced(case.default, fine)
@@ -328,10 +345,11 @@ class DomainValues:
 def public_values(
     column: ColumnRef, relation: Relation, sizes: Fanout
 ) -> tuple[Scalar, ...] | None:
-    """Every value of a column of a public table in the relation, with NULL if a row may lack its partner there.
+    """Every value of a column of a public table in the relation,
+    with NULL if a row may lack its partner there.
 
-    A key, a MIN or a MAX of a subquery per unit has those of the column that it is of. None of all other columns, and
-    where the values are too many to be listed.
+    A key, a MIN or a MAX of a subquery per unit has those of the column that it is of. None of all
+    other columns, and where the values are too many to be listed.
     """
     found = None
     match next((each for each in sources(relation) if each.alias == column.relation), None):

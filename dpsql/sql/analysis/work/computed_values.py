@@ -1,4 +1,7 @@
-"""Which expressions an engine computes of a row, and how often. Proved in ``docs/proofs/work.md``."""
+"""Which expressions an engine computes of a row, and how often.
+
+Proved in ``docs/proofs/work.md``.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ def within(expressions: Iterable[Expression]) -> set[Expression]:
 
 
 def computed(expressions: Iterable[Expression]) -> Counter[Expression]:
-    """How often each is computed, with all that is inside of them: what stands in several values once, what stands in
-    several places of a condition in each.
+    """How often each is computed, with all that is inside of them: what stands in several values
+    once, what stands in several places of a condition in each.
     """
     every = list(dict.fromkeys(expressions))
     found = Counter(dict.fromkeys(within(each for each in every if each.type.kind != "boolean"), 1))

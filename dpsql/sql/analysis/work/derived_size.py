@@ -1,4 +1,5 @@
-"""How many rows a derived table has at most, and which of its columns stand once, as far as its query shows it.
+"""How many rows a derived table has at most, and which of its columns stand once,
+as far as its query shows it.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -88,7 +89,8 @@ def _unlimited(select: exp.Select, shapes: Mapping[str, Core | Cube]) -> Derived
 
 
 def _columns(select: exp.Select, source: exp.Expr) -> tuple[tuple[str, str, str], ...]:
-    """The columns c0, c1 … of the result that hold values of a public table's column, each from another row of it.
+    """The columns c0, c1 … of the result that hold values of a public table's column,
+    each from another row of it.
 
     >>> from sqlglot import parse_one
     >>> derived_size(parse_one("SELECT kind, MIN(day) FROM public.days GROUP BY kind"), {}).columns
@@ -136,8 +138,8 @@ def _of_source(source: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSi
 
 
 def _of_domain(domain: KeyDomain | None) -> DerivedSize:
-    """At most the combinations of enumerated values and rows of public tables; those that the data show are not
-    known beforehand."""
+    """At most the combinations of enumerated values and rows of public tables; those that the data
+    show are not known beforehand."""
     if domain is None:
         return UNKNOWN
     if domain.count is not None:
@@ -155,7 +157,9 @@ def _of_domain(domain: KeyDomain | None) -> DerivedSize:
 
 
 def _shown(select: exp.Select, source: DerivedSize) -> frozenset[str] | None:
-    """The key of the only source as columns ``c0``, ``c1`` and so on of the result, where all of it is shown."""
+    """The key of the only source as columns ``c0``, ``c1`` and so on of the result,
+    where all of it is shown.
+    """
     if source.key is None:
         return None
     found = {

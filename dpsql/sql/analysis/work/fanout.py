@@ -1,4 +1,5 @@
-"""What is known of public tables beforehand: how many rows a row may meet, how long texts are, and values.
+"""What is known of public tables beforehand: how many rows a row may meet, how long texts are,
+and values.
 
 Proved in ``docs/proofs/work.md`` and ``docs/proofs/stability.md``.
 """
@@ -14,11 +15,13 @@ from dpsql.sql.ir.relation import Constants, PublicRange, Scan
 
 
 class Fanout(Protocol):
-    """The most rows of a public table that have equal values in these columns, all of its rows where there are none; or
-    the most ``characters`` that the one column has. ``values`` are those of a column but NULL, None if too many.
+    """The most rows of a public table that have equal values in these columns, all of its rows
+    where there are none; or the most ``characters`` that the one column has. ``values`` are those
+    of a column but NULL, None if too many.
 
-    ``partners`` is the most rows of a public table, or of constants, that fulfil the conditions, have equal values in
-    these columns, and whose ranges have a point in common; None if it is not counted.
+    ``partners`` is the most rows of a public table, or of constants, that fulfil the conditions,
+    have equal values in these columns, and whose ranges have a point in common; None if it is not
+    counted.
     """
 
     def __call__(
@@ -37,7 +40,8 @@ class Fanout(Protocol):
 
 
 class UnknownSizes:
-    """The sizes of public tables where nobody knows them: a statement that depends on one is refused.
+    """The sizes of public tables where nobody knows them:
+    a statement that depends on one is refused.
 
     Texts count as short ones, for a statement that is bound to be shown and not to be answered.
     """

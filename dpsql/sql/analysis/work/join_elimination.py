@@ -1,5 +1,5 @@
-"""Joins whose rows nothing reads: where it does not matter how often a row stands there, they only ask whether there
-is a partner, and multiply nothing.
+"""Joins whose rows nothing reads: where it does not matter how often a row stands there, they only
+ask whether there is a partner, and multiply nothing.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -35,8 +35,9 @@ from dpsql.sql.ir.relation import (
 def without_unread_joins(core: Core) -> Core:
     """The core with EXISTS in the place of inner joins that nothing reads, and without outer ones.
 
-    ``SELECT COUNT(DISTINCT p.id) FROM p JOIN v ON v.id = p.id CROSS JOIN (VALUES (1), (2)) AS b(x)`` counts what
-    ``SELECT COUNT(DISTINCT p.id) FROM p WHERE EXISTS (SELECT 1 FROM v WHERE v.id = p.id)`` does.
+    ``SELECT COUNT(DISTINCT p.id) FROM p JOIN v ON v.id = p.id CROSS JOIN (VALUES (1), (2)) AS
+    b(x)`` counts what ``SELECT COUNT(DISTINCT p.id) FROM p WHERE EXISTS (SELECT 1 FROM v WHERE
+    v.id = p.id)`` does.
     """
     read = [core.unit, *core.keys, *_parts(core.aggregates)]
     as_set = all(each.function.ignores_repeated_rows for each in core.aggregates)
@@ -44,7 +45,9 @@ def without_unread_joins(core: Core) -> Core:
 
 
 def _relation(relation: Relation, read: Sequence[Expression], as_set: bool) -> Relation:
-    """The relation with fewer joins; ``read`` is what is read of it, and ``as_set`` tells that a row counts once."""
+    """The relation with fewer joins; ``read`` is what is read of it,
+    and ``as_set`` tells that a row counts once.
+    """
     relation = _inside(relation)
     if not as_set or not isinstance(relation, Join | Filter) or _has_full_join(relation):
         return relation
@@ -87,7 +90,9 @@ def _eliminate_inner_join(
     read: Sequence[Expression],
     outer: Sequence[Leaf],
 ) -> tuple[list[Leaf], list[Expression]] | None:
-    """The sources and conditions without one source that is only asked whether it has a row; None without such."""
+    """The sources and conditions without one source that is only asked whether it has a row;
+    None without such.
+    """
     for source in reversed(inner):
         own = [each for each in conditions if _names(each, source)]
         rest = [each for each in inner if each is not source]
@@ -103,8 +108,8 @@ def _eliminate_inner_join(
 
 
 def _exists(source: Leaf, own: list[Expression], rest: Sequence[Leaf]) -> Expression | None:
-    """Whether the source has a row for which its conditions hold; None where they do more than compare for equality
-    with one other source, or where the rows may be another unit's."""
+    """Whether the source has a row for which its conditions hold; None where they do more than
+    compare for equality with one other source, or where the rows may be another unit's."""
     within, condition = aliases(source), conjunction(own)
     met = [other for other in rest if any(_names(each, other) for each in own)]
     for each in own:

@@ -1,4 +1,5 @@
-"""In which order the sources of a join are joined: by the schema and the statement alone, never by how large they are.
+"""In which order the sources of a join are joined: by the schema and the statement alone,
+never by how large they are.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -50,8 +51,9 @@ _Identified: TypeAlias = dict[tuple[str, str], str]
 class JoinStep:
     """A source of a join, as it is joined to those before it.
 
-    ``on`` are the conditions between it and those. ``single`` tells that each row before it meets one of its rows at
-    most, whatever the data hold, and ``on_unit`` that it meets rows of its own unit alone.
+    ``on`` are the conditions between it and those. ``single`` tells that each row before it meets
+    one of its rows at most, whatever the data hold, and ``on_unit`` that it meets rows of its own
+    unit alone.
     """
 
     source: Leaf
@@ -63,7 +65,9 @@ class JoinStep:
 
 @dataclass(frozen=True, slots=True)
 class JoinOrder:
-    """The sources of a join in order, the conditions that are left for WHERE, and columns of rows outside of it."""
+    """The sources of a join in order, the conditions that are left for WHERE,
+    and columns of rows outside of it.
+    """
 
     steps: tuple[JoinStep, ...]
     where: tuple[Expression, ...]
@@ -86,10 +90,10 @@ class JoinOrder:
 def join_order(relation: Relation) -> JoinOrder:
     """The order in which the relation's sources are joined.
 
-    Private sources come first, the one with the most rows of a unit before those whose rows its rows meet once, each
-    behind one with which it has the unit in common; then public ones, each behind one that a condition ties it to;
-    outer joins follow in the order of the statement. A LEFT JOIN whose rows without a partner fail a condition between
-    private sources is an inner join.
+    Private sources come first, the one with the most rows of a unit before those whose rows its
+    rows meet once, each behind one with which it has the unit in common; then public ones, each
+    behind one that a condition ties it to; outer joins follow in the order of the statement. A LEFT
+    JOIN whose rows without a partner fail a condition between private sources is an inner join.
     """
     inner, outer, conditions = _without_void_outer_joins(*_flat(relation))
     outside = frozenset(column.relation for column in outer_columns(relation))
@@ -123,8 +127,8 @@ def aliases(source: Leaf) -> frozenset[str]:
 def equated(
     source: Leaf, conditions: Iterable[Expression], others: Collection[str] | None = None
 ) -> Iterator[ColumnRef]:
-    """The columns of the source that the conditions equate with a column of ``others``, or of any other relation, so
-    that one value of that column meets one value of the source's."""
+    """The columns of the source that the conditions equate with a column of ``others``, or of any
+    other relation, so that one value of that column meets one value of the source's."""
     for own, other in equalities(conditions):
         named = own.relation == source.alias != other.relation and (
             others is None or other.relation in others
@@ -147,7 +151,9 @@ def equalities(conditions: Iterable[Expression]) -> Iterator[tuple[ColumnRef, Co
 def is_single(
     source: Leaf, conditions: Iterable[Expression], others: Collection[str] | None = None
 ) -> bool:
-    """Whether a row of the others meets one row of the private source at most: they share what stands in one row."""
+    """Whether a row of the others meets one row of the private source at most:
+    they share what stands in one row.
+    """
     given = {column.name for column in equated(source, conditions, others)}
     match source:
         case Scan(path=path) if path is not None:
@@ -161,7 +167,9 @@ def is_single(
 
 
 def _flat(relation: Relation) -> tuple[list[Leaf], list[_Outer], list[Expression]]:
-    """The sources of inner joins, those of outer joins with their conditions, and the conditions of the whole."""
+    """The sources of inner joins, those of outer joins with their conditions,
+    and the conditions of the whole.
+    """
     match relation:
         case Filter(child=child, condition=condition):
             inner, outer, conditions = _flat(child)
@@ -187,8 +195,9 @@ def _flat(relation: Relation) -> tuple[list[Leaf], list[_Outer], list[Expression
 def _without_void_outer_joins(
     inner: list[Leaf], outer: list[_Outer], conditions: list[Expression]
 ) -> tuple[list[Leaf], list[_Outer], list[Expression]]:
-    """The same rows with inner joins for LEFT JOINs whose rows without a partner fail a condition on all rows: one that
-    equates a column of the private source that they lack with one of another private source."""
+    """The same rows with inner joins for LEFT JOINs whose rows without a partner fail a condition
+    on all rows: one that equates a column of the private source that they lack with one of another
+    private source."""
     every = (*inner, *(lacking for _, lacking, _ in outer))
     private = {
         alias for source in every if unit_of(source) is not None for alias in aliases(source)
@@ -209,7 +218,8 @@ def _without_void_outer_joins(
 
 
 def _demands(condition: Expression | None) -> Iterator[Expression]:
-    """The conditions that must all hold: those of an AND, and what all sides of an OR have in common.
+    """The conditions that must all hold: those of an AND,
+    and what all sides of an OR have in common.
 
     ``(a AND b) OR (a AND c)`` demands a, and b OR c.
     """
@@ -277,7 +287,9 @@ def _greedy_order(
     outside: frozenset[str],
     known: _Identified,
 ) -> tuple[list[Leaf], float]:
-    """The order that begins with ``first``, and what one of its rows becomes at most by joins with private sources."""
+    """The order that begins with ``first``,
+    and what one of its rows becomes at most by joins with private sources.
+    """
     order, factor = [first], 1.0
     joined, waiting = aliases(first), [source for source in sources if source is not first]
     while waiting:
@@ -303,7 +315,9 @@ def _rank(
     outside: frozenset[str],
     known: _Identified,
 ) -> tuple[int, float]:
-    """How soon a source is to be joined, the smaller the sooner, and how many of a unit's rows a row meets."""
+    """How soon a source is to be joined, the smaller the sooner,
+    and how many of a unit's rows a row meets.
+    """
     if unit_of(source) is None:
         return (3 if any(True for _ in equated(source, conditions, joined)) else 4), 1.0
     if is_single(source, conditions, joined):
@@ -314,8 +328,11 @@ def _rank(
 def _identified(
     inner: Sequence[Leaf], outer: Sequence[_Outer], conditions: Sequence[Expression]
 ) -> _Identified:
-    """What columns identify. Behind an outer join a column no longer says so, but its source and the join's own
-    condition do, and where it is not NULL it still identifies the same; so does a column of a subquery that is one."""
+    """What columns identify.
+
+    Behind an outer join a column no longer says so, but its source and the join's own condition do,
+    and where it is not NULL it still identifies the same; so does a column of a subquery that is
+    one."""
     every = [*conditions, *(each for _, _, condition in outer for each in _demands(condition))]
     read = (column for condition in every for column in columns(condition))
     known = {
@@ -340,7 +357,9 @@ def _identified(
 def _is_on_unit(
     source: Leaf, conditions: Iterable[Expression], others: frozenset[str], known: _Identified
 ) -> bool:
-    """Whether rows of a private source meet rows of their unit alone: conditions equate what identifies the same."""
+    """Whether rows of a private source meet rows of their unit alone:
+    conditions equate what identifies the same.
+    """
 
     def identifies(column: ColumnRef) -> str | None:
         return known.get((column.relation, column.name))
@@ -356,12 +375,16 @@ def _is_on_unit(
 
 
 def most_rows(source: Leaf) -> float:
-    """The most rows of one unit in a private source, by the limits of its tables; infinite where they leave it open."""
+    """The most rows of one unit in a private source, by the limits of its tables;
+    infinite where they leave it open.
+    """
     rows = row_limit(limits(source))
     return inf if rows is None else float(rows)
 
 
 def _is_between(condition: Expression, source: Leaf, joined: frozenset[str]) -> bool:
-    """Whether the condition speaks of the source and of what is joined so far, and of nothing else."""
+    """Whether the condition speaks of the source and of what is joined so far,
+    and of nothing else.
+    """
     read = {column.relation for column in columns(condition)}
     return bool(read & aliases(source)) and read <= joined and not any(subqueries(condition))

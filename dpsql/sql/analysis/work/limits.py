@@ -1,7 +1,8 @@
-"""What a statement may make the engine do with one unit's rows: what makes too much is refused, and long texts are cut.
+"""What a statement may make the engine do with one unit's rows: what makes too much is refused,
+and long texts are cut.
 
-The texts of public tables are as long as they are, which no person's data change. Proved in ``docs/proofs/work.md``,
-and of regular expressions in ``docs/proofs/automaton.md``.
+The texts of public tables are as long as they are, which no person's data change. Proved in
+``docs/proofs/work.md``, and of regular expressions in ``docs/proofs/automaton.md``.
 """
 
 from __future__ import annotations
@@ -42,18 +43,21 @@ from dpsql.sql.ir.refusal import refuse
 
 #: What one unit's rows may become in any step of a core.
 MOST_ROWS = 1_000_000
-#: What may be done with these rows: how many they are, times the `steps` of what is computed of each.
+#: What may be done with these rows: how many they are,
+#: times the `steps` of what is computed of #: each.
 MOST_STEPS = 30_000_000
 
 #: Where the rows of a unit are multiplied, all of them together hold so many characters of a text.
 _MOST_CHARACTERS = 32_000_000
-#: Where texts are made of a row, or converted, all that stand together hold so many characters, and those of a block of
-#: rows, which an engine computes at once and one unit may fill, 128 million.
+#: Where texts are made of a row, or converted, all that stand together hold so many characters, and
+#: those of a block of rows, which an engine computes at once and one unit may fill, 128 million.
 _MOST_MADE = 128_000_000 // 2_048
-#: All texts of a row that are split have so many characters: each may be a piece, for which 33 bytes are needed.
+#: All texts of a row that are split have so many characters: each may be a piece,
+#: for which 33 #: bytes are needed.
 _MOST_SPLIT = 4_000
-#: Where a row takes more steps beside its own texts, each unit is held to the rows that it may have; so it is where
-#: texts that are kept of a row hold more characters of the statement's, or one of its own texts more often.
+#: Where a row takes more steps beside its own texts, each unit is held to the rows that it may
+#: have; so it is where texts that are kept of a row hold more characters of the statement's, or one
+#: of its own texts more often.
 _MOST_LIGHT, _MOST_ADDED, _MOST_KEPT = 2_000, 500, 8
 #: So it is where it takes more steps if each of its own texts has `UNDECLARED` characters.
 _MOST_READ = 16_000
@@ -65,10 +69,12 @@ _MOST_SAID = 200
 
 
 def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]:
-    """The cores whose units are held to the limits of their tables before rows are multiplied, or a refusal.
+    """The cores whose units are held to the limits of their tables before rows are multiplied,
+    or a refusal.
 
-    Where much is made of texts, all cores cut them to the same length, so that those of one cube mean the same by
-    an expression. A core in which no row is multiplied and no text is cut stays as it is.
+    Where much is made of texts, all cores cut them to the same length, so that those of one cube
+    mean the same by an expression. A core in which no row is multiplied and no text is cut stays as
+    it is.
     """
     every = list(cores)
     works, texts = (
@@ -120,7 +126,9 @@ def most_characters_read(work: UnitWork, known: Known) -> TextLengths:
 
 
 def _require_small_automata(work: UnitWork) -> None:
-    """Rows of all people share the states of an automaton, and a search behind each match reads little again."""
+    """Rows of all people share the states of an automaton,
+    and a search behind each match reads little again.
+    """
     for match in sorted(matches(work.computed), key=pattern_of):
         pattern = pattern_of(match)
         said = f"'{pattern}'" if len(pattern) <= _MOST_SAID else f"'{pattern[:_MOST_SAID]}…'"
@@ -189,8 +197,8 @@ def _require_few_pieces(work: UnitWork, known: Known) -> None:
 
 
 def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
-    """Whether so much is computed of each row, or kept of it, beside its own texts, that it would be felt of all rows
-    that a unit may have in the data."""
+    """Whether so much is computed of each row, or kept of it, beside its own texts, that it would
+    be felt of all rows that a unit may have in the data."""
     if sum(map(_own_steps, works, texts)) > _MOST_LIGHT:
         return True
     if sum(map(_text_steps, works, texts)) > _MOST_READ:

@@ -1,4 +1,5 @@
-"""The lengths of the texts that a core reads: those of public tables as they are, which no person's data change.
+"""The lengths of the texts that a core reads: those of public tables as they are,
+which no person's data change.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -31,7 +32,8 @@ class PublicTexts:
         self._wholes: dict[tuple[str, str], int] = {}
 
     def known(self, expressions: Iterable[Expression]) -> Known:
-        """How many characters the text columns in the expressions have; nothing where none of a public table is read.
+        """How many characters the text columns in the expressions have;
+        nothing where none of a public table is read.
 
         Those of private tables have as many as are counted of a text whose length nobody declares.
         """
@@ -57,8 +59,8 @@ class PublicTexts:
         return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
 
     def lengths(self, expressions: Iterable[Expression]) -> Known:
-        """How many characters the texts that are read in the expressions have, those that a subquery makes among them,
-        where each of a private table has as many as are counted of it.
+        """How many characters the texts that are read in the expressions have, those that a
+        subquery makes among them, where each of a private table has as many as are counted of it.
         """
         every = list(expressions)
         lengths: dict[Expression, int] = {
@@ -80,7 +82,9 @@ class PublicTexts:
         return {each: Interval(Fraction(0), Fraction(length)) for each, length in lengths.items()}
 
     def length(self, column: ColumnRef) -> int:
-        """The most characters of a column of a public table; of another one as many as are counted of it."""
+        """The most characters of a column of a public table;
+        of another one as many as are counted of it.
+        """
         place = column.relation, column.name
         if place not in self._lengths:
             self._lengths[place] = 0  # of a column that would read itself

@@ -1,4 +1,5 @@
-"""How much an engine does with one row: a step for each value that it makes, more where that is slow to make.
+"""How much an engine does with one row: a step for each value that it makes,
+more where that is slow to make.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -34,11 +35,14 @@ CHARACTERS = 16
 UNDECLARED = 1_000
 #: So long is it where it is of a public table, which no person's data make longer.
 _PUBLIC = 100
-#: LIKE looks at each character several times, and a regular expression too, or once for each of its own characters.
+#: LIKE looks at each character several times, and a regular expression too,
+#: or once for each of its #: own characters.
 _LOOKS = 8
-#: An automaton of so few states is made at once; each state of others may be made for one character.
+#: An automaton of so few states is made at once;
+#: each state of others may be made for one #: character.
 _FEW_STATES = 64
-#: What goes through a text by characters that may have several bytes takes so many times what others take.
+#: What goes through a text by characters that may have several bytes takes so many times what
+#: others take.
 _BY_CHARACTER, _REVERSED = 8, 16
 #: So many looks it takes to find a match, remove it, and begin anew.
 _MATCH = 256
@@ -46,7 +50,8 @@ _MATCH = 256
 _ORDERED = 16
 #: A function that may be NULL of what is not, and a conversion.
 _DOUBTFUL = 100
-#: A decimal of so many digits, which an engine does not keep in 64 bits, takes so many steps to be computed with.
+#: A decimal of so many digits, which an engine does not keep in 64 bits,
+#: takes so many steps to be #: computed with.
 _LONG, _OF_LONG = 19, 100
 #: To read a text as a decimal takes so many, since digits beyond its own are read one by one.
 _READ = 600
@@ -64,7 +69,9 @@ def steps(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> in
 
 
 def steps_of_order(expressions: Iterable[Expression], known: Known = NOTHING_KNOWN) -> int:
-    """The steps that it takes to find equal values of each expression among all rows, or an order of them."""
+    """The steps that it takes to find equal values of each expression among all rows,
+    or an order of them.
+    """
     texts = (
         (each, _length(each, known) if each.type.kind == "text" else 0) for each in expressions
     )
@@ -84,7 +91,9 @@ def texts_made(expressions: Iterable[Expression]) -> Counter[Expression]:
 
 
 def characters_made(expressions: Collection[Expression], known: Known) -> int:
-    """The most characters of all texts that are made of texts of known lengths, and that several keep of one."""
+    """The most characters of all texts that are made of texts of known lengths,
+    and that several keep of one.
+    """
     kept = [each for each in expressions if each.type.kind == "text"]
     made = (texts_made(expressions) + Counter(kept[1:])).items()
     return sum(
@@ -130,7 +139,9 @@ def _listed_characters(expression: Expression) -> int:
 
 
 def _looks(expression: Expression) -> int:
-    """How often the expression looks at a character of a text: an engine may follow each part of a pattern at each."""
+    """How often the expression looks at a character of a text:
+    an engine may follow each part of a pattern at each.
+    """
     if not isinstance(expression, Call):
         return 1
     match FUNCTIONS[expression.function].cost:
@@ -151,8 +162,8 @@ def _looks(expression: Expression) -> int:
 
 
 def _followed(match: Call) -> int:
-    """The looks of one search: where there are few states one follows the other; all places of the pattern are followed
-    where states are many, and where a group is extracted."""
+    """The looks of one search: where there are few states one follows the other; all places of the
+    pattern are followed where states are many, and where a group is extracted."""
     pattern = pattern_of(match)
     states = most_states(match.function, pattern)
     has_group = match.function == "regexp_extract" and match.arguments[2:] not in (
@@ -165,7 +176,9 @@ def _followed(match: Call) -> int:
 
 
 def _again(match: Call) -> int:
-    """Those of as many searches as a text has characters, each of which reads some of them once more."""
+    """Those of as many searches as a text has characters,
+    each of which reads some of them once more.
+    """
     return _MATCH + 2 * (most_bytes_behind(pattern_of(match)) or 0)
 
 
@@ -180,7 +193,9 @@ def matches(expressions: Iterable[Expression]) -> Iterator[Call]:
 
 
 def has_pattern_of_data(expressions: Iterable[Expression]) -> bool:
-    """Whether a LIKE has a pattern that a row holds, which is tried at each character of the text."""
+    """Whether a LIKE has a pattern that a row holds,
+    which is tried at each character of the text.
+    """
     return any(
         isinstance(each, Call)
         and FUNCTIONS[each.function].cost is CallCost.LIKE
@@ -202,7 +217,9 @@ def is_repeated(match: Call) -> bool:
 
 
 def _character_cost_factor(expression: Expression, known: Known) -> int:
-    """How often as long as others it takes for a character: a pattern of the data may be tried at each of a text."""
+    """How often as long as others it takes for a character:
+    a pattern of the data may be tried at each of a text.
+    """
     if not isinstance(expression, Call):
         return 1
     match FUNCTIONS[expression.function].cost:
@@ -247,11 +264,13 @@ def _length(text: Expression, known: Known) -> int:
 
 
 def copies(expressions: Collection[Expression]) -> int:
-    """How many texts of the data, of whatever length, stand together while the expressions are computed.
+    """How many texts of the data, of whatever length,
+    stand together while the expressions are computed.
 
-    An engine keeps every text that it makes of a row until all are computed, as often as it holds one of the data; what
-    converts a text, or may fail of it, makes one more. So does each expression after the first that is a text itself:
-    it is a key, or something counts its values, and both keep what they have met.
+    An engine keeps every text that it makes of a row until all are computed, as often as it holds
+    one of the data; what converts a text, or may fail of it, makes one more. So does each
+    expression after the first that is a text itself: it is a key, or something counts its values,
+    and both keep what they have met.
     """
     known: dict[Expression, int] = {}
     made = computed(expressions)
@@ -274,8 +293,8 @@ def copies_in(expression: Expression) -> int:
 
 
 def split_texts(expressions: Collection[Expression], known: Known) -> tuple[int, int]:
-    """How many texts of the data, of whatever length, are split into lists of pieces, and the most characters of all
-    others that are.
+    """How many texts of the data, of whatever length, are split into lists of pieces, and the most
+    characters of all others that are.
     """
     copied: dict[Expression, int] = {}
     undeclared = characters = 0
@@ -292,7 +311,8 @@ def split_texts(expressions: Collection[Expression], known: Known) -> tuple[int,
 
 
 def repeats_declared(expressions: Collection[Expression]) -> bool:
-    """Whether texts are made of a column whose values are declared, or it is a key or counted more than once.
+    """Whether texts are made of a column whose values are declared,
+    or it is a key or counted more than once.
 
     The data may hold other values there, of whatever length.
     """

@@ -1,6 +1,8 @@
-"""How many rows the engine makes of one unit's rows at most, whatever the data hold, and what it computes of them.
+"""How many rows the engine makes of one unit's rows at most, whatever the data hold,
+and what it computes of them.
 
-Proved in ``docs/proofs/work.md`` and, for what is read of public tables, in ``docs/proofs/stability.md``.
+Proved in ``docs/proofs/work.md`` and, for what is read of public tables,
+in ``docs/proofs/stability.md``.
 """
 
 from __future__ import annotations
@@ -67,7 +69,9 @@ _ONE = RowBound(1, frozenset())
 
 
 def public_rows(relation: Relation, fanout: Fanout) -> int | None:
-    """The most rows of a public relation that one row outside meets; None where that is not known."""
+    """The most rows of a public relation that one row outside meets;
+    None where that is not known.
+    """
     with suppress(Refused):
         return UnitWork(fanout).public_relation(relation).rows
     return None
@@ -92,11 +96,12 @@ def unit_work(core: Core, fanout: Fanout) -> UnitWork:
 class UnitWork:
     """The rows of one unit in one core while they are counted.
 
-    ``held`` are the private tables in it whose rows must be limited first, ``most`` is the largest product of rows,
-    ``computed`` what is computed of rows, as often as something groups, counts or compares it, ``ordered`` those of
-    which the engine finds equal ones, or an order, and ``listed`` with how many values rows are compared. ``sets`` is
-    the number of aggregates that keep a value of each row, and ``repeats`` is true where a private row may stand in as
-    many rows as its unit has in another table.
+    ``held`` are the private tables in it whose rows must be limited first, ``most`` is the largest
+    product of rows, ``computed`` what is computed of rows, as often as something groups, counts or
+    compares it, ``ordered`` those of which the engine finds equal ones, or an order, and ``listed``
+    with how many values rows are compared. ``sets`` is the number of aggregates that keep a value
+    of each row, and ``repeats`` is true where a private row may stand in as many rows as its unit
+    has in another table.
     """
 
     def __init__(self, fanout: Fanout) -> None:
@@ -132,7 +137,7 @@ class UnitWork:
         self.held = set(self.tables)
         self.most = max(self.most, self._widest, key=lambda each: each.rows)
 
-    # -- joins -------------------------------------------------------------------------------------------------------
+    # -- joins -------------------------------------------------------------------------------------
 
     def _joined(self, made: RowBound, step: JoinStep, order: JoinOrder, place: int) -> RowBound:
         source = step.source
@@ -195,11 +200,11 @@ class UnitWork:
             case _:
                 assert_never(source)
 
-    # -- subqueries in expressions -----------------------------------------------------------------------------------
+    # -- subqueries in expressions -----------------------------------------------------------------
 
     def _read(self, made: RowBound, subquery: Subquery) -> None:
-        """A subquery that only asks for rows with the row's own values reads private rows, and one public table, once;
-        all others read theirs for each row."""
+        """A subquery that only asks for rows with the row's own values reads private rows, and one
+        public table, once; all others read theirs for each row."""
         relation, by_value = (
             subquery.relation,
             _asks_by_value(subquery.relation, subquery.aggregate),
@@ -221,7 +226,7 @@ class UnitWork:
         )
         self.evaluate(inner, [part for part in arguments if part is not None])
 
-    # -- public rows -------------------------------------------------------------------------------------------------
+    # -- public rows -------------------------------------------------------------------------------
 
     def public_source(self, source: Leaf, given: Collection[str]) -> RowBound:
         """The rows of a public source that have one value in each of the given columns."""
@@ -276,8 +281,8 @@ class UnitWork:
         return RowBound(rows, frozenset(), (f"a subquery {rows:,}",))
 
     def public_relation(self, relation: Relation, known: Iterable[ColumnRef] = ()) -> RowBound:
-        """The rows of a public relation that have one value in each of the known columns, and in those that its
-        conditions equate with rows outside."""
+        """The rows of a public relation that have one value in each of the known columns, and in
+        those that its conditions equate with rows outside."""
         order, known = join_order(relation), tuple(known)
         made = RowBound(1, frozenset())
         for place, step in enumerate(order.steps):
@@ -296,15 +301,17 @@ class UnitWork:
 
 
 def _equated_names(order: JoinOrder, place: int) -> set[str]:
-    """The columns of a source that the join's conditions equate with columns before it, or outside."""
+    """The columns of a source that the join's conditions equate with columns before it,
+    or outside.
+    """
     source = order.steps[place].source
     before = order.outside.union(*(aliases(step.source) for step in order.steps[:place]))
     return {each.name for each in equated(source, [*order.steps[place].on, *order.where], before)}
 
 
 def _asks_by_value(relation: Relation, aggregate: UnitAggregate | None) -> bool:
-    """Whether the rows outside choose rows of the subquery by equal values alone: each is then read for one of the
-    values that the rows outside have."""
+    """Whether the rows outside choose rows of the subquery by equal values alone: each is then read
+    for one of the values that the rows outside have."""
     order = join_order(relation)
     within = frozenset().union(*(aliases(step.source) for step in order.steps))
     asked = [

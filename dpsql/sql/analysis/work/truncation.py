@@ -1,4 +1,5 @@
-"""A core whose rows are multiplied: each unit keeps no more rows of a table than it may, and texts are no longer.
+"""A core whose rows are multiplied: each unit keeps no more rows of a table than it may,
+and texts are no longer.
 
 Proved in ``docs/proofs/work.md``.
 """
@@ -43,10 +44,11 @@ from dpsql.sql.ir.relation import (
 
 @dataclass(frozen=True, slots=True)
 class TextLengths:
-    """How many characters are read of a text that a private table stores, and of one that a subquery derives.
+    """How many characters are read of a text that a private table stores,
+    and of one that a subquery derives.
 
-    None is all of them. Where ``declared``, those whose values are declared are read so far that a longer one is none
-    of these.
+    None is all of them. Where ``declared``,
+    those whose values are declared are read so far that a longer one is none of these.
     """
 
     stored: int | None
@@ -59,11 +61,13 @@ NOT_CUT = TextLengths(None, None, False)
 
 
 def held(core: Core, names: Collection[str], lengths: TextLengths) -> Core:
-    """The core with each of these tables, which have a limit of rows, held to it, and texts cut to these lengths.
+    """The core with each of these tables, which have a limit of rows, held to it,
+    and texts cut to these lengths.
 
-    A unit above the limit keeps the rows that come first in an order by keyed hash over what the core reads of them.
-    A stored text is cut where its table is read. What is unique there, or a name of the unit, is not: a join by it
-    stays the same. Nor are texts that a subquery derives where they are compared with each other for equality.
+    A unit above the limit keeps the rows that come first in an order by keyed hash over what the
+    core reads of them. A stored text is cut where its table is read. What is unique there, or a
+    name of the unit, is not: a join by it stays the same. Nor are texts that a subquery derives
+    where they are compared with each other for equality.
     """
     return _Truncation(core, names, lengths).core
 
@@ -155,7 +159,9 @@ class _Truncation:
         return None
 
     def _kept(self, scan: Scan) -> Scan:
-        """The table held to its limit; where its parents are joined for its unit alone, this is done inside of it."""
+        """The table held to its limit; where its parents are joined for its unit alone,
+        this is done inside of it.
+        """
         rows, owned = row_limit(scan.limits), bool(scan.hops)
         assert rows is not None and scan.unit is not None
         read = self._columns.get(scan.alias, {})
@@ -216,7 +222,9 @@ class _Truncation:
                 return rebuilt(expression, self._expression)
 
     def _column(self, column: ColumnRef) -> ColumnRef:
-        """The column, or that of the unit where the parent that held it is joined inside of the table."""
+        """The column, or that of the unit where the parent that held it is joined inside of the
+        table.
+        """
         return self._units.get(column.relation, column)
 
 

@@ -1,4 +1,6 @@
-"""Aggregate functions: where they stand in a statement, how they are spelled, and what each measures."""
+"""Aggregate functions: where they stand in a statement, how they are spelled,
+and what each measures.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ from dpsql.sql.ir.refusal import called, only, refuse
 
 
 def statistic(node: exp.Expr, reader: Reader) -> Aggregate | None:
-    """Read an aggregate that takes a condition or one or two numbers, with its FILTER; None for any other call.
+    """Read an aggregate that takes a condition or one or two numbers, with its FILTER;
+    None for any other call.
 
     SUM and AVG are left to `split`.
     """
@@ -84,7 +87,8 @@ def _arguments(call: exp.Expr, wanted: int) -> list[exp.Expr]:
     return arguments
 
 
-#: Aggregates without a private form that sqlglot has no node for; a refusal calls them by their name.
+#: Aggregates without a private form that sqlglot has no node for;
+#: a refusal calls them by their #: name.
 _WITHOUT_FORM = frozenset(
     "any_value arbitrary arg_min_null arg_max_null bitstring_agg product mad entropy kurtosis kurtosis_pop skewness "
     "reservoir_quantile list array_agg histogram_exact first last min_by max_by argmin argmax "
@@ -94,7 +98,9 @@ _WITHOUT_FORM = frozenset(
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether the node itself is a call of an aggregate function (with its FILTER or WITHIN GROUP)."""
+    """Whether the node itself is a call of an aggregate function (with its FILTER or WITHIN
+    GROUP).
+    """
     if isinstance(node, exp.Filter | exp.WithinGroup):
         return True
     if isinstance(node, exp.Anonymous):
@@ -175,7 +181,9 @@ def split(
 
 
 def released_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> Aggregate:
-    """What a private aggregate measures; refused where it has no private form or its argument no bounds."""
+    """What a private aggregate measures;
+    refused where it has no private form or its argument no bounds.
+    """
     found = statistic(node, reader)
     if found is not None:
         return found

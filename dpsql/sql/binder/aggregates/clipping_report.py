@@ -1,4 +1,5 @@
-"""What clamping and limits leave out of an answer, as cores beside it: rows beyond the bounds, units beyond the limits.
+"""What clamping and limits leave out of an answer, as cores beside it:
+rows beyond the bounds, units beyond the limits.
 
 Proved in ``docs/proofs/clipped.md``.
 """
@@ -30,10 +31,12 @@ from dpsql.sql.ir.expression import (
 )
 from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, groups_in, unit_of
 
-#: Stands for the units of a relation, each with the number of its rows; for its groups, and for the rows in one.
+#: Stands for the units of a relation, each with the number of its rows; for its groups,
+#: and for the #: rows in one.
 _UNITS, _GROUPS, _ROWS = "units", "groups", "rows"
 
-#: What is counted: rows beyond bounds; units with too many rows, with rows in too many groups, with too many values.
+#: What is counted: rows beyond bounds; units with too many rows, with rows in too many groups,
+#: with #: too many values.
 Kind: TypeAlias = OneOf["rows", "units", "groups", "values"]
 
 
@@ -41,10 +44,11 @@ Kind: TypeAlias = OneOf["rows", "units", "groups", "values"]
 class LeftOut:
     """One entry of the clipping report: a count of rows or units that an answer leaves out in part.
 
-    The count is an aggregate of a core that is measured beside those of the statement. Rows are counted that lie beyond
-    the bounds ``low`` and ``high`` of ``name``; units are counted that have more than ``high`` rows, groups, or
-    different values of ``name``. Of units with too many rows ``name`` tells in what they count in part, if not in all.
-    The aggregate ``whole`` of the core ``whole_core`` counts all rows or units.
+    The count is an aggregate of a core that is measured beside those of the statement. Rows are
+    counted that lie beyond the bounds ``low`` and ``high`` of ``name``; units are counted that have
+    more than ``high`` rows, groups, or different values of ``name``. Of units with too many rows
+    ``name`` tells in what they count in part, if not in all. The aggregate ``whole`` of the core
+    ``whole_core`` counts all rows or units.
     """
 
     kind: Kind
@@ -58,7 +62,9 @@ class LeftOut:
 
 
 def clipped(cores: Sequence[Core], norm: Norm) -> tuple[tuple[Core, ...], tuple[LeftOut, ...]]:
-    """The cores that count what the given ones leave out, and what each of their aggregates counts."""
+    """The cores that count what the given ones leave out,
+    and what each of their aggregates counts.
+    """
     beside: list[Core] = []
     left_out: list[LeftOut] = []
     for relation in dict.fromkeys(
@@ -74,14 +80,17 @@ def clipped(cores: Sequence[Core], norm: Norm) -> tuple[tuple[Core, ...], tuple[
     return tuple(beside), tuple(left_out)
 
 
-#: Cores, and what the first of them counts; ``whole_core`` says how far behind it the core of the whole is.
+#: Cores, and what the first of them counts;
+#: ``whole_core`` says how far behind it the core of the #: whole is.
 _Counting: TypeAlias = tuple[tuple[Core, ...], list[LeftOut]]
 
 
 def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
-    """Count the rows beyond the bounds of each number that is clamped, in one core, and all its rows in another.
+    """Count the rows beyond the bounds of each number that is clamped, in one core,
+    and all its rows in another.
 
-    In one core, both counts of a unit above its limit would be scaled by the number of all its rows.
+    In one core, both counts of a unit above its limit would be scaled by the number of all its
+    rows.
     """
     if limits(relation).rows is None and rows_per_group(relation, []) is None:
         return (), []  # nothing bounds a count over all groups
@@ -102,7 +111,8 @@ def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
     ]
 
 
-#: For a number that is clamped its name, its bounds, and the conditions of the rows beyond them and of all its rows.
+#: For a number that is clamped its name, its bounds,
+#: and the conditions of the rows beyond them and #: of all its rows.
 _Beyond: TypeAlias = tuple[str, Fraction, Fraction, Expression | None, Expression | None]
 
 
@@ -152,7 +162,9 @@ def _compared(operator: str, argument: Expression, end: Fraction) -> Expression:
 
 
 def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iterator[_Counting]:
-    """Counts of the units above each limit that the cores hold them to, each beside that of all units."""
+    """Counts of the units above each limit that the cores hold them to,
+    each beside that of all units.
+    """
     rows = dict[int, str]()
     for averaged in (False, True):
         own = {
@@ -176,7 +188,9 @@ def _units_beyond(relation: Relation, cores: Sequence[Core], norm: Norm) -> Iter
 
 
 def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...], int]]:
-    """Each limit that the core sets on how many groups, and how many different values, one unit counts in."""
+    """Each limit that the core sets on how many groups, and how many different values,
+    one unit counts in.
+    """
     declared = limits(core.relation).rows
     by_units = any(each.function is UNITS for each in core.aggregates)
     groups = groups_by(core.relation, list(core.keys))
@@ -194,7 +208,9 @@ def _held_groups(core: Core) -> Iterator[tuple[Kind, str, tuple[Expression, ...]
 
 
 def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> Relation:
-    """The groups of each unit, one row a group; where values are counted, the values that are not NULL."""
+    """The groups of each unit, one row a group; where values are counted,
+    the values that are not NULL.
+    """
     rows = (
         Filter(relation, _present(keys[-1]))
         if kind == "values" and is_nullable(keys[-1])
@@ -204,7 +220,9 @@ def _different(relation: Relation, keys: tuple[Expression, ...], kind: Kind) -> 
 
 
 def _adds_rows(core: Core, averaged: bool) -> bool:
-    """Whether an average, or another aggregate of the core, holds units to a number of rows, and not to a norm."""
+    """Whether an average, or another aggregate of the core, holds units to a number of rows,
+    and not to a norm.
+    """
     norms = (NORM, NORM_CLIPPED_SUM)
     return any(
         not each.function.ignores_repeated_rows
@@ -226,7 +244,9 @@ def _is_one_row_each(relation: Relation) -> bool:
 
 
 def _above(relation: Relation, kind: Kind, name: str, most: int) -> _Counting:
-    """The number of units with more than ``most`` rows in the relation, and of all units that have one."""
+    """The number of units with more than ``most`` rows in the relation,
+    and of all units that have one.
+    """
     rows = PerUnit(_UNITS, relation, (), ((_ROWS, UnitAggregate(UnitFunction.COUNT, None, None)),))
     more = Call(">", (ColumnRef(_UNITS, _ROWS, INTEGER), Literal(most, INTEGER)), BOOLEAN)
     unit = unit_of(rows)

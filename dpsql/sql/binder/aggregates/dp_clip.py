@@ -1,4 +1,5 @@
-"""DP_CLIP, a size that few rows exceed: how it is measured, and what to write where it stands inside a SUM.
+"""DP_CLIP, a size that few rows exceed: how it is measured,
+and what to write where it stands inside a SUM.
 
 Proved in ``docs/proofs/clipping.md``.
 """
@@ -52,7 +53,9 @@ def is_clip(call: exp.Expr) -> bool:
 
 
 def _place(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
-    """The place of the value among the sizes: LEAST(CEIL(LN(GREATEST(ABS(x) / step, 1)) / LN(RATIO)), last)."""
+    """The place of the value among the sizes:
+    LEAST(CEIL(LN(GREATEST(ABS(x) / step, 1)) / LN(RATIO)), last).
+    """
     size = exp.Div(this=exp.Abs(this=value.copy()), expression=number(float(step)))
     above_one = exp.Greatest(this=size, expressions=[number(1.0)])
     whole = exp.Ceil(this=exp.Mul(this=exp.Ln(this=above_one), expression=number(1 / log(RATIO))))
@@ -60,7 +63,8 @@ def _place(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
     return exp.Cast(this=last, to=exp.DataType.build("INTEGER"))
 
 
-#: The name of the subquery that finds the sizes, where no other part of the statement has it, and of its columns.
+#: The name of the subquery that finds the sizes, where no other part of the statement has it,
+#: and #: of its columns.
 _SUBQUERY, _SIZE_COLUMN = "sizes", "size"
 
 
@@ -73,7 +77,9 @@ class _Clipped:
 
 
 def clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Rewrite SUM(DP_CLIP(x)) as DP_CLIP(SUM(x)) where x has a column without bounds, so that no size is looked for."""
+    """Rewrite SUM(DP_CLIP(x)) as DP_CLIP(SUM(x)) where x has a column without bounds,
+    so that no size is looked for.
+    """
     unbounded = {
         name
         for table in schema.tables.values()
@@ -95,11 +101,12 @@ def clipped_to_norms(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
 
 
 def sizes_first(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
-    """Rewrite SUM(DP_CLIP(x)) as size * SUM(GREATEST(LEAST(x / size, 1), -1)), with a size that is found before.
+    """Rewrite SUM(DP_CLIP(x)) as size * SUM(GREATEST(LEAST(x / size, 1), -1)),
+    with a size that is found before.
 
-    AVG is rewritten likewise. SUM(LEAST(x, DP_CLIP(x))) means the same, and so does SUM(t) over a subquery with
-    DP_CLIP(x) AS t, of which SUM(x) is clipped. The size is that of the rows that are added up: a FILTER stands behind
-    DP_CLIP as it does behind SUM.
+    AVG is rewritten likewise. SUM(LEAST(x, DP_CLIP(x))) means the same, and so does SUM(t) over a
+    subquery with DP_CLIP(x) AS t, of which SUM(x) is clipped. The size is that of the rows that are
+    added up: a FILTER stands behind DP_CLIP as it does behind SUM.
     """
     if not isinstance(tree, exp.Select) or tree.args.get("from_") is None:
         return None
@@ -142,7 +149,9 @@ def _free_name(tree: exp.Expr) -> str:
 
 
 def _totals_clipped(tree: exp.Select) -> None:
-    """Rewrite a subquery's DP_CLIP as the total of its group, which the sums around the subquery clip."""
+    """Rewrite a subquery's DP_CLIP as the total of its group,
+    which the sums around the subquery clip.
+    """
     for subquery in [node for node in tree.find_all(exp.Subquery) if node.parent_select is tree]:
         inner = subquery.this
         for item in (
@@ -175,7 +184,9 @@ def _call(node: exp.Expr | str | None) -> exp.Expr | None:
 
 
 def _clipped(argument: exp.Expr | str | None, rows: exp.Expr | None) -> _Clipped | None:
-    """The value of DP_CLIP(x), or of LEAST(x, DP_CLIP(x)), in a SUM over these rows; None for anything else."""
+    """The value of DP_CLIP(x), or of LEAST(x, DP_CLIP(x)), in a SUM over these rows;
+    None for anything else.
+    """
     parts = (
         [argument.this, *argument.expressions] if isinstance(argument, exp.Least) else [argument]
     )

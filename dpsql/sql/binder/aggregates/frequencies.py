@@ -1,4 +1,5 @@
-"""HISTOGRAM, MODE, APPROX_TOP_K and STRING_AGG: how often each of the public values of an expression occurs.
+"""HISTOGRAM, MODE, APPROX_TOP_K and STRING_AGG:
+how often each of the public values of an expression occurs.
 
 Proved in ``docs/proofs/frequencies.md``.
 """
@@ -23,7 +24,8 @@ ListedValues: TypeAlias = Callable[[ColumnRef], "tuple[Scalar, ...] | None"]
 
 
 def frequent_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> Aggregate | None:
-    """The frequencies that an aggregate asks for, with its FILTER; None where it is another aggregate.
+    """The frequencies that an aggregate asks for, with its FILTER;
+    None where it is another aggregate.
 
     ``listed`` tells the values of columns of public tables.
     """
@@ -169,8 +171,8 @@ def _listed(argument: Expression, call: exp.Expr, listed: ListedValues) -> tuple
 
 
 def public_values(argument: Expression, listed: ListedValues) -> tuple[Scalar, ...] | None:
-    """Every value but NULL that the expression may show, from the schema, the statement and public tables; None if not
-    known."""
+    """Every value but NULL that the expression may show, from the schema,
+    the statement and public tables; None if not known."""
     match argument:
         case ColumnRef():
             known = argument.domain or listed(argument) or column_values(argument)

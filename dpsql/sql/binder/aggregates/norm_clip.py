@@ -1,8 +1,10 @@
-"""DP_CLIP around a SUM or a COUNT: a norm that few units exceed is found, and each unit's vector clipped to it.
+"""DP_CLIP around a SUM or a COUNT: a norm that few units exceed is found,
+and each unit's vector clipped to it.
 
-``DP_CLIP(SUM(x))`` becomes ``norm * sum``. A core without keys finds the norm of the units' sums by the statement's
-groups. The norm is a key of the core that adds up, whose sums are told in parts of it. So does ``SUM(x)`` over a column
-whose bounds are ``"auto"``. Proved in ``docs/proofs/norm_scan.md``.
+``DP_CLIP(SUM(x))`` becomes ``norm * sum``. A core without keys finds the norm of the units' sums by
+the statement's groups. The norm is a key of the core that adds up, whose sums are told in parts of
+it. So does ``SUM(x)`` over a column whose bounds are ``"auto"``. Proved in
+``docs/proofs/norm_scan.md``.
 """
 
 from __future__ import annotations
@@ -43,7 +45,9 @@ _ONE = Literal(1, INTEGER)
 
 @dataclass(frozen=True)
 class NormClipped:
-    """A total in which each unit's vector over the groups is clipped to a norm that is found; ``counts`` of rows."""
+    """A total in which each unit's vector over the groups is clipped to a norm that is found;
+    ``counts`` of rows.
+    """
 
     argument: Expression
     condition: Expression | None
@@ -94,7 +98,9 @@ def norm_clipped(node: exp.Expr, reader: Reader) -> NormClipped | None:
 
 
 def _is_automatic(call: exp.Sum, reader: Reader) -> bool:
-    """Whether a column gives the value that is added up no bounds because its own are to be found."""
+    """Whether a column gives the value that is added up no bounds because its own are to be
+    found.
+    """
     if isinstance(call.this, exp.Distinct):
         return False
     try:

@@ -118,7 +118,9 @@ def _arguments(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _name(node: exp.Expr) -> str:
-    """The function as it is called most often: QUANTILE_CONT for PERCENTILE_CONT that is no ordered set."""
+    """The function as it is called most often:
+    QUANTILE_CONT for PERCENTILE_CONT that is no ordered set.
+    """
     if isinstance(node, exp.PercentileCont | exp.PercentileDisc) and not isinstance(
         node.parent, exp.WithinGroup
     ):
@@ -165,7 +167,9 @@ def _bare(node: exp.Expr) -> exp.Expr:
 
 
 def ranked_value(argument: Expression, node: exp.Expr) -> Expression:
-    """The expression whose values are ranked; refused unless it is a number or a date between finite bounds."""
+    """The expression whose values are ranked;
+    refused unless it is a number or a date between finite bounds.
+    """
     name = _name(_bare(node))
     if not argument.type.is_numeric and not argument.type.is_temporal:
         refuse("E_TYPE", f"{name} needs a number or a date, and this is {argument.type}", node)

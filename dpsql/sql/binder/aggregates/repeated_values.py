@@ -1,4 +1,5 @@
-"""Aggregates of what is the same in all rows of a group: they are that value itself, and nothing is measured.
+"""Aggregates of what is the same in all rows of a group: they are that value itself,
+and nothing is measured.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -32,7 +33,9 @@ _OF_ONE: dict[type[exp.Expr], _ResultType] = {
 
 @dataclass(frozen=True)
 class RepeatedValue:
-    """An aggregate that is its argument, if this is the same in all rows; ``beside`` chooses the row of ARG_MIN."""
+    """An aggregate that is its argument, if this is the same in all rows;
+    ``beside`` chooses the row of ARG_MIN.
+    """
 
     argument: exp.Expr
     type: _ResultType
@@ -41,7 +44,9 @@ class RepeatedValue:
     def released(
         self, reader: Reader, over_keys: Callable[[exp.Expr], exp.Expr]
     ) -> exp.Expr | None:
-        """The value over released keys; None if a group may have no row to choose, or the argument has no mean."""
+        """The value over released keys; None if a group may have no row to choose,
+        or the argument has no mean.
+        """
         if self.beside is not None and is_nullable(reader.read(self.beside)):
             return None
         value = over_keys(self.argument)
@@ -56,7 +61,8 @@ class RepeatedValue:
 
 
 def repeated_value(node: exp.Expr) -> RepeatedValue | None:
-    """The argument that the aggregate gives back, if all rows have the same value of it; None of other aggregates.
+    """The argument that the aggregate gives back, if all rows have the same value of it;
+    None of other aggregates.
 
     With a FILTER no row may be left, so that such an aggregate is another.
 

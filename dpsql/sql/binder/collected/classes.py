@@ -21,7 +21,9 @@ Place = tuple[str, str]
 
 
 class ReportClasses:
-    """What is read of one SELECT's rows: columns by which they are in one class, and aggregates over a class."""
+    """What is read of one SELECT's rows: columns by which they are in one class,
+    and aggregates over a class.
+    """
 
     def __init__(self, select: exp.Select, sources: Sources, parts: Iterable[exp.Expr]) -> None:
         self._select, self._sources = select, sources
@@ -49,7 +51,8 @@ class ReportClasses:
     def summed(self, worth: exp.Expr, relevant: Iterable[Place]) -> tuple[exp.Column, exp.Column]:
         """Σ w·f and Σ w·f² over the values of a class, as columns; f is what a value is worth.
 
-        Values of a domain that is not ``relevant`` are summed over one of them, so that its reports add no noise.
+        Values of a domain that is not ``relevant`` are summed over one of them,
+        so that its reports add no noise.
         """
         asked = set(relevant)
         factors = [
@@ -169,7 +172,9 @@ class ReportClasses:
 
 
 def remade(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    """The node with each of its parts changed, and what is remembered of it: its place, and which parameter it is."""
+    """The node with each of its parts changed, and what is remembered of it: its place,
+    and which parameter it is.
+    """
     made = rebuilt(node, change)
     made.meta.update(node.meta)
     return made

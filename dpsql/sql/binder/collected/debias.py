@@ -1,7 +1,9 @@
-"""A SELECT over collected columns, rewritten: what is counted or added up of them has the right mean.
+"""A SELECT over collected columns, rewritten:
+what is counted or added up of them has the right mean.
 
-The rows that report alike are counted first, as any rows are: at no price where they are public, at the ordinary one
-where they are not. The rest is arithmetic over these counts. Proved in ``docs/proofs/local.md``.
+The rows that report alike are counted first, as any rows are: at no price where they are public, at
+the ordinary one where they are not. The rest is arithmetic over these counts. Proved in
+``docs/proofs/local.md``.
 """
 
 from __future__ import annotations
@@ -30,16 +32,18 @@ from dpsql.sql.binder.group_by import has_sets
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.postprocess.functions import interval_end
 
-#: The columns behind those of the result that have the ends of the intervals of these, whose places they name.
+#: The columns behind those of the result that have the ends of the intervals of these,
+#: whose places #: they name.
 LOW, HIGH = "dpsql collected low ", "dpsql collected high "
 
 
 @dataclass(frozen=True)
 class Debiased:
-    """A statement without reads of collected columns but those that are understood, and what is said of it.
+    """A statement without reads of collected columns but those that are understood,
+    and what is said of it.
 
-    ``rewritten`` tells that it has debiased numbers, ``private`` that private rows are counted by their reports for
-    them, so that groups without rows are released too.
+    ``rewritten`` tells that it has debiased numbers, ``private`` that private rows are counted by
+    their reports for them, so that groups without rows are released too.
     """
 
     tree: exp.Expr
@@ -75,7 +79,9 @@ def debiased(tree: exp.Expr, schema: Schema) -> Debiased:
 
 
 def read_as_reports(schema: Schema) -> Schema:
-    """The schema with the range of reports in the place of bounds of values, to which private sums are clamped."""
+    """The schema with the range of reports in the place of bounds of values,
+    to which private sums are clamped.
+    """
     found = {
         name: {
             place: _exact(reports.reach)
@@ -93,7 +99,9 @@ def _exact(ends: tuple[float, float]) -> tuple[Bound, Bound]:
 
 
 def _qualify(select: exp.Select, sources: Sources) -> None:
-    """Write the names of columns in one way, but for those of ORDER BY that stand for items; items keep their names."""
+    """Write the names of columns in one way, but for those of ORDER BY that stand for items;
+    items keep their names.
+    """
     for item in list(select.expressions):
         if not isinstance(item, exp.Alias):
             item.replace(exp.alias_(item.copy(), output_name(item), quoted=True))
@@ -143,7 +151,9 @@ class _Rewriting:
         self._estimates = Estimates(self._classes, sources, relevant)
 
     def made(self, outermost: bool) -> exp.Select:
-        """The SELECT over weighted classes; the outermost one has the ends of intervals behind its columns."""
+        """The SELECT over weighted classes;
+        the outermost one has the ends of intervals behind its columns.
+        """
         select = self._select
         items = [self._item(item) for item in select.expressions]
         rest = {
@@ -182,7 +192,9 @@ class _Rewriting:
 
     @property
     def _joins(self) -> bool:
-        """Whether a report may stand in several rows: the clients' noises in them are not independent then."""
+        """Whether a report may stand in several rows:
+        the clients' noises in them are not independent then.
+        """
         select = self._select
         return any(
             part.find(exp.Join) is not None

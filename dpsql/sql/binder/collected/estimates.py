@@ -1,6 +1,7 @@
 """Which debiased sums an aggregate over collected columns is made of, and its interval.
 
-Arithmetic with constants, and a part of all rows, have intervals too. Proved in ``docs/proofs/local.md``.
+Arithmetic with constants, and a part of all rows,
+have intervals too. Proved in ``docs/proofs/local.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from dpsql.sql.ir.refusal import called, refuse
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the rows of an aggregate fulfil: ``own`` reads no collected column, ``lifted`` is over classes and values.
+    """What the rows of an aggregate fulfil: ``own`` reads no collected column,
+    ``lifted`` is over classes and values.
 
     ``relevant`` are the collected columns that the aggregate, the keys and the WHERE clause read.
     """
@@ -42,14 +44,18 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Estimates:
-    """Reads the aggregates of one SELECT. ``relevant`` are the collected columns of its keys and its WHERE clause."""
+    """Reads the aggregates of one SELECT. ``relevant`` are the collected columns of its keys and
+    its WHERE clause.
+    """
 
     classes: ReportClasses
     sources: Sources
     relevant: frozenset[Place]
 
     def shown(self, node: exp.Expr) -> exp.Expr:
-        """What stands in the place of an aggregate: a count as a whole number, a sum or an average as it is."""
+        """What stands in the place of an aggregate: a count as a whole number,
+        a sum or an average as it is.
+        """
         above, below = self._of(node)
         if below is not None:
             divisor = exp.Nullif(this=below.value, expression=exp.Literal.number(0))
@@ -60,7 +66,9 @@ class Estimates:
         return exp.cast(whole, "bigint")
 
     def ends(self, node: exp.Expr, z: float) -> tuple[exp.Expr, exp.Expr] | None:
-        """The ends of an aggregate's interval of z standard deviations of the collection; None where it has none."""
+        """The ends of an aggregate's interval of z standard deviations of the collection;
+        None where it has none.
+        """
         above, below = self._of(node)
         return sum_ends(above, z) if below is None else ratio_ends(above, below, z)
 
@@ -72,7 +80,9 @@ class Estimates:
         return None if over[1] is not None else ratio_ends(over[0], under[0], z)
 
     def _of(self, node: exp.Expr) -> tuple[Estimate, Estimate | None]:
-        """The sum that an aggregate is; of an average also the count of the rows that it is over."""
+        """The sum that an aggregate is;
+        of an average also the count of the rows that it is over.
+        """
         call = _call(node)
         filtered = conjuncts(node.expression if isinstance(node, exp.Filter) else None)
         argument = call.this
@@ -138,7 +148,9 @@ class Estimates:
     def _added(
         self, argument: exp.Expr, reports: NumberReports | None, rows: Conditions
     ) -> Estimate:
-        """A sum of numbers that are exact or reports; beside private columns their squares are bounded, not bought."""
+        """A sum of numbers that are exact or reports;
+        beside private columns their squares are bounded, not bought.
+        """
         mass = self.classes.mass(_filtered(exp.Sum(this=argument.copy()), rows.own))
         summed = self._summed(number(1.0), rows)
         if not self.sources.is_private:
@@ -198,7 +210,9 @@ Ends = tuple[exp.Expr, exp.Expr]
 
 
 def ends_of(node: exp.Expr, estimates: Estimates, z: float) -> Ends | None:
-    """The ends of the interval of an aggregate, of it with constants, or of its quotient by COUNT(*); else None."""
+    """The ends of the interval of an aggregate, of it with constants,
+    or of its quotient by COUNT(*); else None.
+    """
     if is_aggregate(node):
         return estimates.ends(node, z)
     match node:

@@ -1,4 +1,5 @@
-"""Which columns of a statement hold reports of local differential privacy, and where they may be read.
+"""Which columns of a statement hold reports of local differential privacy,
+and where they may be read.
 
 Proved in ``docs/proofs/local.md``.
 """
@@ -21,7 +22,8 @@ from dpsql.sql.ir.expression import columns
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.ir.relation import Scan
 
-#: A rewritten part of a statement has this in its ``meta``: what it reads of collected columns is understood.
+#: A rewritten part of a statement has this in its ``meta``:
+#: what it reads of collected columns is #: understood.
 UNDERSTOOD = "dpsql_collected"
 _SHOWN = (
     "a collected column holds reports, not values: what is counted, grouped or averaged in one SELECT over the "
@@ -53,8 +55,8 @@ def has_collected(table: Table) -> bool:
 class Sources:
     """The tables of the schema in the FROM clause of one SELECT, by the names that it gives them.
 
-    ``is_private`` tells whether the SELECT reads a private table anywhere, also in subqueries and common table
-    expressions.
+    ``is_private`` tells whether the SELECT reads a private table anywhere,
+    also in subqueries and common table expressions.
     """
 
     def __init__(self, select: exp.Select, schema: Schema) -> None:
@@ -79,7 +81,9 @@ class Sources:
         return any(map(has_collected, self._tables.values()))
 
     def is_row(self, node: exp.Expr) -> bool:
-        """Whether the name is that of a source, which stands for its whole row, and of no column."""
+        """Whether the name is that of a source, which stands for its whole row,
+        and of no column.
+        """
         return (
             isinstance(node, exp.Column)
             and not node.table
@@ -88,7 +92,9 @@ class Sources:
         )
 
     def column(self, node: exp.Expr) -> tuple[str, Column] | None:
-        """The source and the declaration of the column that a node names; None where no table here has it."""
+        """The source and the declaration of the column that a node names;
+        None where no table here has it.
+        """
         if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
             return None
         for source, table in self._tables.items():
@@ -110,7 +116,9 @@ class Sources:
         return CollectedColumn(found[0], fold(node.name), found[1])
 
     def refuse_joins_by_reports(self, select: exp.Select) -> None:
-        """Refuse a join by a collected column, whether it is named in ON or USING or may be meant by NATURAL."""
+        """Refuse a join by a collected column,
+        whether it is named in ON or USING or may be meant by NATURAL.
+        """
         for join in select.args.get("joins") or ():
             named = (exp.column(each.copy()) for each in join.args.get("using") or ())
             natural = bool(join.args.get("method")) and self.has_collected
@@ -127,7 +135,8 @@ class Sources:
                 )
 
     def qualify(self, part: exp.Expr, aliases: Collection[str] = ()) -> None:
-        """Write the names of columns in a part of the SELECT in one way, so that equal names are equal.
+        """Write the names of columns in a part of the SELECT in one way,
+        so that equal names are equal.
 
         ``aliases`` are names that stand for items of the SELECT there.
         """
@@ -147,7 +156,9 @@ class Sources:
 
 
 def _reads_private(part: exp.Expr, schema: Schema, met: frozenset[str]) -> bool:
-    """Whether part of a statement reads a private table; ``met`` are the common table expressions on the way to it."""
+    """Whether part of a statement reads a private table;
+    ``met`` are the common table expressions on the way to it.
+    """
     for node in part.find_all(exp.Table):
         name, table = fold(node.name), schema.table(node.name)
         if table is not None and not table.public:
@@ -172,7 +183,9 @@ def _tables(source: exp.Expr) -> Iterator[exp.Table]:
 
 
 def refuse_hidden_names(tree: exp.Expr, schema: Schema) -> None:
-    """Refuse what hides where collected columns are read: PIVOT, and a common table expression of the same name."""
+    """Refuse what hides where collected columns are read: PIVOT,
+    and a common table expression of the same name.
+    """
     collected = {name for name, table in schema.tables.items() if has_collected(table)}
     for cte in tree.find_all(exp.CTE):
         if fold(cte.alias) in collected:
@@ -195,7 +208,8 @@ def refuse_hidden_names(tree: exp.Expr, schema: Schema) -> None:
 
 
 def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
-    """Refuse each read of a collected column that is not understood: what is made of it would be biased.
+    """Refuse each read of a collected column that is not understood:
+    what is made of it would be biased.
 
     Returns:
         What is said where the statement only shows reports, as rows.
@@ -215,7 +229,9 @@ def refuse_other_reads(tree: exp.Expr, schema: Schema) -> list[str]:
 
 
 def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
-    """Refuse a core by reports and by keys that a threshold chooses: a weighted sum over the rest would be biased."""
+    """Refuse a core by reports and by keys that a threshold chooses:
+    a weighted sum over the rest would be biased.
+    """
     for core in cores:
         tables = {
             leaf.alias: leaf.table for leaf in sources(core.relation) if isinstance(leaf, Scan)
@@ -233,7 +249,8 @@ def require_public_keys(cores: Sequence[Core], schema: Schema) -> None:
 
 
 def _read(node: exp.Expr, schema: Schema, known: dict[int, Sources]) -> exp.Select | None:
-    """The SELECT of which the node reads a collected column, or all columns; None where it reads none.
+    """The SELECT of which the node reads a collected column, or all columns;
+    None where it reads none.
 
     ``known`` are the sources of the SELECTs so far, by their identities.
     """

@@ -1,4 +1,5 @@
-"""The SQL of a debiased statement's parts: weights of reports, estimates of sums, variances and ends of intervals.
+"""The SQL of a debiased statement's parts: weights of reports, estimates of sums,
+variances and ends of intervals.
 
 Proved in ``docs/proofs/local.md``.
 """
@@ -16,7 +17,8 @@ from sqlglot import exp
 
 from dpsql.schema.reports import NumberReports
 
-#: The parts of a rewritten SELECT: rows that report alike, the values they may stand for, and both together.
+#: The parts of a rewritten SELECT: rows that report alike, the values they may stand for,
+#: and both #: together.
 CLASSES, WEIGHTED = "dpsql reports", "dpsql weighted"
 
 
@@ -87,10 +89,11 @@ def choice(*cases: tuple[exp.Expr, exp.Expr], default: exp.Expr) -> exp.Case:
 
 @dataclass(frozen=True)
 class Domain:
-    """The values that a report may stand for, as a table ``name`` of values and their places, and NULL as the last.
+    """The values that a report may stand for, as a table ``name`` of values and their places,
+    and NULL as the last.
 
-    ``report`` is the column of the class's report. A report that is NULL, or none that the mechanism gives, stands for
-    NULL alone.
+    ``report`` is the column of the class's report. A report that is NULL, or none that the
+    mechanism gives, stands for NULL alone.
     """
 
     name: str
@@ -140,7 +143,9 @@ class Domain:
 
     @property
     def weight(self) -> exp.Expr:
-        """(1 − other)/(truth − other) where the report speaks for the value, else −other/(truth − other)."""
+        """(1 − other)/(truth − other) where the report speaks for the value,
+        else −other/(truth − other).
+        """
         gain = self.truth - self.other
         if self.unary:
             bit = exp.Substring(
@@ -169,9 +174,10 @@ def squared(reports: NumberReports, report: exp.Expr) -> exp.Expr:
 class Estimate:
     """One debiased sum: Σ mass·w over classes, with w the weight of all values that count.
 
-    ``square`` is the sum of squares of what a class's rows report (or a bound of it), ``true_square`` an estimate of
-    the sum of squares of what they hold (or the same bound); None where no bound is known. ``weight`` and ``again``
-    are Σ w·f and Σ w·f² over the values, f being what a value counts for.
+    ``square`` is the sum of squares of what a class's rows report (or a bound of it),
+    ``true_square`` an estimate of the sum of squares of what they hold (or the same bound); None
+    where no bound is known. ``weight`` and ``again`` are Σ w·f and Σ w·f² over the values, f being
+    what a value counts for.
     """
 
     mass: exp.Expr
@@ -187,7 +193,9 @@ class Estimate:
 
     @property
     def variance(self) -> exp.Expr | None:
-        """Σ (square·w² − true_square·Σ w f²): without bias, or at least the variance where squares are bounds."""
+        """Σ (square·w² − true_square·Σ w f²): without bias,
+        or at least the variance where squares are bounds.
+        """
         if self.square is None or self.true_square is None:
             return None
         return total(
@@ -196,7 +204,9 @@ class Estimate:
 
 
 def covariance(above: Estimate, below: Estimate) -> exp.Expr:
-    """That of a sum and the count of the rows that it is over, without bias: Σ mass·(w·w' − Σ w f f')."""
+    """That of a sum and the count of the rows that it is over, without bias:
+    Σ mass·(w·w' − Σ w f f').
+    """
     together = above.weight if above.mass == below.mass else above.again
     return total(times(above.mass, minus(times(above.weight, below.weight), together)))
 
@@ -211,7 +221,9 @@ def sum_ends(estimate: Estimate, z: float) -> tuple[exp.Expr, exp.Expr] | None:
 
 
 def ratio_ends(above: Estimate, below: Estimate, z: float) -> tuple[exp.Expr, exp.Expr] | None:
-    """The ends of the interval of a ratio of two debiased sums, by Fieller; ±∞ where the divisor may be 0."""
+    """The ends of the interval of a ratio of two debiased sums, by Fieller;
+    ±∞ where the divisor may be 0.
+    """
     over, under = above.variance, below.variance
     if over is None or under is None:
         return None

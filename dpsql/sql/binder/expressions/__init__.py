@@ -1,1 +1,3 @@
-"""How each kind of scalar node is read into the closed union, for `dpsql.sql.binder.expressions.expression_reader`."""
+"""How each kind of scalar node is read into the closed union, for
+`dpsql.sql.binder.expressions.expression_reader`.
+"""

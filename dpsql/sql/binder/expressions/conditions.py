@@ -1,4 +1,6 @@
-"""Conditions, CASE and casts: comparisons, BETWEEN, IN, IS, IF, and the demand that a column is the unit."""
+"""Conditions, CASE and casts: comparisons, BETWEEN, IN, IS, IF,
+and the demand that a column is the unit.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ _EQUALITIES = {"=": "is not distinct from", "<>": "is distinct from"}
 
 
 def compared(read: ReadNode, node: exp.Expr) -> Expression:
-    """A comparison of values, of rows, of a value with a list, or of the time between two moments with an interval."""
+    """A comparison of values, of rows, of a value with a list,
+    or of the time between two moments with an interval.
+    """
     only(node, "this", "expression")
     operator, _ = NODES[type(node)]
     left, right = node.this.unnest(), node.expression.unnest()
@@ -66,7 +70,9 @@ def _quantified(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
 
 
 def _members(node: exp.Expr | None) -> list[exp.Expr] | None:
-    """The members of ARRAY[…], […] or (…), perhaps cast to an array type; None for anything else."""
+    """The members of ARRAY[…], […] or (…), perhaps cast to an array type;
+    None for anything else.
+    """
     inner = node.unnest() if isinstance(node, exp.Expr) else None
     if isinstance(inner, exp.Cast):
         inner = inner.this.unnest()

@@ -1,4 +1,5 @@
-"""Constants with a notation of their own: intervals of time, regular expressions, and formats of dates.
+"""Constants with a notation of their own: intervals of time, regular expressions,
+and formats of dates.
 
 Proved in ``docs/proofs/expression.md``.
 """
@@ -87,7 +88,9 @@ class Span:
 
     @property
     def whole_microseconds(self) -> int | None:
-        """The length of the interval in microseconds; None where it has months, whose lengths differ."""
+        """The length of the interval in microseconds; None where it has months,
+        whose lengths differ.
+        """
         return None if self.months else self.days * 86_400 * 10**6 + self.microseconds
 
 
@@ -166,7 +169,9 @@ _LONGEST = 200
 
 
 def require_pattern(expression: Expression, node: exp.Expr, options: str = "") -> Literal:
-    """The constant pattern with its options inside it; refused unless every engine reads it in the same way."""
+    """The constant pattern with its options inside it;
+    refused unless every engine reads it in the same way.
+    """
     if not isinstance(expression, Literal) or not isinstance(expression.value, str):
         refuse("E_FUNC", "a regular expression must be a constant", node)
     text = expression.value

@@ -17,7 +17,8 @@ from dpsql.sql.ir.expression import DATE, INTEGER, TIMESTAMP, Cast, Expression, 
 from dpsql.sql.ir.literal import STARTING, starts
 from dpsql.sql.ir.refusal import called, only, refuse
 
-#: Parts of an interval between two timestamps: the unit that is counted, and of how many it is the remainder.
+#: Parts of an interval between two timestamps: the unit that is counted,
+#: and of how many it is the #: remainder.
 _ELAPSED = {
     "day": ("day", None),
     "hour": ("hour", 24),
@@ -87,7 +88,9 @@ def truncated(read: ReadNode, node: exp.Expr) -> Expression:
 
 
 def _start(moment: date, unit: str, sql_type: SqlType) -> Literal:
-    """Where the unit that holds a constant moment begins: a statement about today stays the same all day."""
+    """Where the unit that holds a constant moment begins:
+    a statement about today stays the same all day.
+    """
     exactly = (
         moment if isinstance(moment, datetime) else datetime(moment.year, moment.month, moment.day)
     )

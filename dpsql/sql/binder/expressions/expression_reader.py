@@ -1,4 +1,6 @@
-"""Reads scalar expressions into typed ones; what is not in the allow-list of functions is refused."""
+"""Reads scalar expressions into typed ones;
+what is not in the allow-list of functions is refused.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.parser.googlesql import IS_UNIT
 from dpsql.sql.parser.parameter import PLACE
 
-#: Finds the column that a name stands for, or gives the value of a node that the caller has already understood.
+#: Finds the column that a name stands for,
+#: or gives the value of a node that the caller has already #: understood.
 ResolveColumn: TypeAlias = Callable[[exp.Column], Expression]
 ReadKnown: TypeAlias = Callable[[exp.Expr], Expression | None]
 
@@ -26,8 +29,9 @@ ReadKnown: TypeAlias = Callable[[exp.Expr], Expression | None]
 class Reader:
     """Reads scalar nodes.
 
-    ``resolve`` finds the meaning of a column. ``known`` is asked first about every node, such as a subquery or an
-    aggregate that the caller reads itself, and returns None for a node that it does not know.
+    ``resolve`` finds the meaning of a column. ``known`` is asked first about every node, such as a
+    subquery or an aggregate that the caller reads itself, and returns None for a node that it does
+    not know.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""Moments moved by an interval, constant or of as many units as a row says, and moments that count from 1970."""
+"""Moments moved by an interval, constant or of as many units as a row says,
+and moments that count from 1970.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from dpsql.sql.ir.refusal import refuse
 
 #: Where Unix time begins.
 EPOCH = Literal(datetime(1970, 1, 1), TIMESTAMP)
-#: The unit that a function of a number counts, by the power of ten that sqlglot says; None for seconds.
+#: The unit that a function of a number counts, by the power of ten that sqlglot says;
+#: None for #: seconds.
 _SCALES = {None: "second", "3": "millisecond", "6": "microsecond"}
 
 
@@ -31,7 +34,9 @@ def is_interval(node: exp.Expr) -> bool:
 
 
 def _counted(node: exp.Expr) -> tuple[str, exp.Expr] | None:
-    """The unit of INTERVAL (n) SECOND, TO_SECONDS and their like, and what is counted; None for another node."""
+    """The unit of INTERVAL (n) SECOND, TO_SECONDS and their like, and what is counted;
+    None for another node.
+    """
     if isinstance(node, exp.Interval) and node.args.get("unit") is not None:
         return unit_word(node.args["unit"].name), node.this
     if isinstance(node, exp.ToDays):
@@ -91,7 +96,9 @@ def _one(unit: str) -> Span:
 
 
 def _counts(number: Expression, unit: str, node: exp.Expr) -> Expression:
-    """The number of units; one with a fraction counts seconds and milliseconds alone, as in DuckDB."""
+    """The number of units; one with a fraction counts seconds and milliseconds alone,
+    as in DuckDB.
+    """
     if number.type.kind != "integer" and unit not in ("second", "millisecond"):
         refuse(
             "E_TYPE",
@@ -102,7 +109,9 @@ def _counts(number: Expression, unit: str, node: exp.Expr) -> Expression:
 
 
 def _times(moment: Expression, number: Expression, span: Span, node: exp.Expr) -> Expression:
-    """The moment moved by so many intervals; a number with a fraction counts microseconds, which months have not."""
+    """The moment moved by so many intervals; a number with a fraction counts microseconds,
+    which months have not.
+    """
     if number.type.kind != "integer":
         length = span.whole_microseconds
         if length is None or not number.type.is_numeric:
@@ -130,7 +139,9 @@ def _whole(number: Expression) -> Expression:
 
 
 def of_number(read: ReadNode, node: exp.Expr) -> Expression:
-    """TO_TIMESTAMP of seconds, EPOCH_MS of milliseconds and MAKE_TIMESTAMP of microseconds: moments of UTC."""
+    """TO_TIMESTAMP of seconds, EPOCH_MS of milliseconds and MAKE_TIMESTAMP of microseconds:
+    moments of UTC.
+    """
     scale = node.args.get("scale")
     unit = _SCALES.get(None if scale is None else scale.name)
     number = read(node.this)

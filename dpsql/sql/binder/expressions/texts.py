@@ -152,8 +152,8 @@ def _tokens(pattern: str, escape: str) -> list[tuple[bool, str]]:
 def matches(read: ReadNode, node: exp.Expr) -> Expression:
     """~, ~*, REGEXP_MATCHES and REGEXP_FULL_MATCH with a constant pattern.
 
-    The operators find the pattern anywhere in the text, as PostgreSQL's do, whichever version of the parser and of the
-    engine read them.
+    The operators find the pattern anywhere in the text, as PostgreSQL's do, whichever version of
+    the parser and of the engine read them.
     """
     only(node, "this", "expression", "flag", "options", "full_match", code="E_FUNC")
     flags = node.args.get("flag") or node.args.get("options")
@@ -170,7 +170,9 @@ def matches(read: ReadNode, node: exp.Expr) -> Expression:
 
 
 def similar(read: ReadNode, node: exp.Expr) -> Expression:
-    """SIMILAR TO with a pattern that is read alike by PostgreSQL, where it is SQL's own, and by DuckDB."""
+    """SIMILAR TO with a pattern that is read alike by PostgreSQL, where it is SQL's own,
+    and by DuckDB.
+    """
     only(node, "this", "expression", code="E_FUNC")
     pattern = require_pattern(read(node.expression), node)
     if set(str(pattern.value)) & set("%_.^$\\"):
@@ -250,7 +252,9 @@ def tried(read: ReadNode, node: exp.Expr) -> Expression:
 
 
 def of_template(read: ReadNode, node: exp.Expr) -> Expression:
-    """TO_TIMESTAMP and TO_DATE of a text and of PostgreSQL's template for it, or TO_TIMESTAMP of a number."""
+    """TO_TIMESTAMP and TO_DATE of a text and of PostgreSQL's template for it,
+    or TO_TIMESTAMP of a number.
+    """
     template = node.args.get("scale")
     if isinstance(node, exp.UnixToTime) and (template is None or not template.is_string):
         return of_number(read, node)

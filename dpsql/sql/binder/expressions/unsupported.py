@@ -1,4 +1,6 @@
-"""Refusals of nodes that are not in the allow-list, each with a reason or with what to write instead."""
+"""Refusals of nodes that are not in the allow-list,
+each with a reason or with what to write instead.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Derived tables: what the sandbox makes of released and public rows, and later cores read as one more public table.
+"""Derived tables: what the sandbox makes of released and public rows,
+and later cores read as one more public table.
 
 Proved in ``docs/proofs/execution.md``.
 """
@@ -30,7 +31,8 @@ from dpsql.sql.ir.relation import Scan
 from dpsql.sql.postprocess import released_sql
 from dpsql.sql.postprocess.functions import reads_interval_ends
 
-#: The columns of a query over released tables, named with their shapes, and over public tables: names and engine types.
+#: The columns of a query over released tables, named with their shapes,
+#: and over public tables: #: names and engine types.
 ColumnTypes: TypeAlias = list[tuple[str, str]]
 Describe: TypeAlias = Callable[[exp.Query, Mapping[str, Core | Cube], Collection[str]], ColumnTypes]
 
@@ -40,9 +42,11 @@ _MADE = "made"
 
 @dataclass(frozen=True)
 class DerivedQuery:
-    """One derived table: the sandbox's SQL that makes its rows, and the types of its columns ``c0``, ``c1`` and so on.
+    """One derived table: the sandbox's SQL that makes its rows,
+    and the types of its columns ``c0``, ``c1`` and so on.
 
-    ``cores`` is the number of cores that must be released before: those that the SQL reads are among them.
+    ``cores`` is the number of cores that must be released before:
+    those that the SQL reads are among them.
     """
 
     name: str
@@ -52,7 +56,8 @@ class DerivedQuery:
 
 
 class DerivedTables:
-    """The derived tables of one statement, in the order of their discovery; an equal one is made once.
+    """The derived tables of one statement, in the order of their discovery;
+    an equal one is made once.
 
     ``read`` names the released tables that they are made of.
     """
@@ -74,7 +79,9 @@ class DerivedTables:
         return self.made(tree, query, noisy=noisy)
 
     def made(self, tree: exp.Query, at: exp.Expr, *, noisy: bool = False) -> BoundRelation:
-        """The rows of the sandbox's own query, as a public relation; ``noisy`` if they stand for SQL's own."""
+        """The rows of the sandbox's own query, as a public relation;
+        ``noisy`` if they stand for SQL's own.
+        """
         if reads_interval_ends(tree):
             refuse(
                 "E_SUBQ",
@@ -136,7 +143,9 @@ class DerivedTables:
 
 
 def _is_clipping_bound(shape: Core | Cube) -> bool:
-    """Whether DP_CLIP alone is released: a bound to which values are clipped, of which SQL has no exact one."""
+    """Whether DP_CLIP alone is released: a bound to which values are clipped,
+    of which SQL has no exact one.
+    """
     return not shape.keys and all(aggregate.function is CLIP for aggregate in shape.aggregates)
 
 
@@ -157,7 +166,9 @@ def _column(alias: str, name: str, sql_type: SqlType, interval: Interval) -> Col
 
 
 def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> Interval:
-    """The interval of an output column; known of aggregates within bounds, and of keys that are passed on unchanged."""
+    """The interval of an output column; known of aggregates within bounds,
+    and of keys that are passed on unchanged.
+    """
     if not isinstance(tree, exp.Select) or tree.args.get("joins") or place >= len(tree.expressions):
         return EVERYTHING
     item, source = tree.expressions[place].unalias(), tree.args.get("from_")

@@ -1,4 +1,5 @@
-"""The sides of a join while FROM is read: rows, visible columns, and public rows that an outer join keeps.
+"""The sides of a join while FROM is read: rows, visible columns,
+and public rows that an outer join keeps.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -36,7 +37,9 @@ _COMPARISONS = frozenset({"=", "<>", "<", "<=", ">", ">=", "in", "like", "ilike"
 
 @dataclass(frozen=True)
 class PreservedRows:
-    """An outer join that preserves public rows; columns of ``relations`` are NULL in a row without a partner."""
+    """An outer join that preserves public rows;
+    columns of ``relations`` are NULL in a row without a partner.
+    """
 
     relations: frozenset[str]
     join: exp.Expr
@@ -54,12 +57,16 @@ class PreservedRows:
     def with_partners(
         self, condition: Sequence[Expression], partners: frozenset[str]
     ) -> PreservedRows:
-        """These rows behind one more left join, whose columns are NULL too where its condition needs what they lack."""
+        """These rows behind one more left join,
+        whose columns are NULL too where its condition needs what they lack.
+        """
         lacks = any(never_holds_without(each, self.relations) for each in condition)
         return replace(self, relations=self.relations | partners) if lacks else self
 
     def require_unseen(self, keys: Sequence[Expression], aggregates: Sequence[Aggregate]) -> None:
-        """Refuse unless every aggregate ignores rows without a partner, and no key reads a column that they lack."""
+        """Refuse unless every aggregate ignores rows without a partner,
+        and no key reads a column that they lack.
+        """
         seen = any(column.relation in self.relations for key in keys for column in columns(key))
         if seen or not aggregates or not all(self._passes_over(each) for each in aggregates):
             self.refuse()
@@ -113,7 +120,9 @@ def adds_nothing_without(expression: Expression, relations: frozenset[str]) -> b
 
 
 def _values_without(case: Case, relations: frozenset[str]) -> list[Expression]:
-    """The values that a CASE may have wherever all columns of the relations are NULL, but for the NULL of no ELSE."""
+    """The values that a CASE may have wherever all columns of the relations are NULL,
+    but for the NULL of no ELSE.
+    """
     reached = [
         value for condition, value in case.branches if not never_holds_without(condition, relations)
     ]
@@ -179,7 +188,9 @@ class Side:
 
 
 def lift(relation: Relation) -> tuple[Relation, list[Expression]]:
-    """The relation without its outermost filters, and their conditions: an inner join may apply them later."""
+    """The relation without its outermost filters, and their conditions:
+    an inner join may apply them later.
+    """
     conditions: list[Expression] = []
     while isinstance(relation, Filter):
         conditions += conjuncts(relation.condition)
@@ -188,7 +199,9 @@ def lift(relation: Relation) -> tuple[Relation, list[Expression]]:
 
 
 def padded_column(column: Expression) -> Expression:
-    """The column behind an outer join that may lack its side: it may be NULL, and no longer identifies the unit."""
+    """The column behind an outer join that may lack its side: it may be NULL,
+    and no longer identifies the unit.
+    """
     assert isinstance(column, ColumnRef)
     domain = None if column.domain is None else tuple(dict.fromkeys((*column.domain, None)))
     return replace(column, nullable=True, domain=domain, identifies=None, public=False)
@@ -206,7 +219,9 @@ def padded_sources(relation: Relation) -> list[Relation]:
 
 
 def graft(left: Relation, right: Relation) -> Relation:
-    """The inner join of both relations, in which left joins of the right side come last: A × (B ⟕ C) = (A × B) ⟕ C."""
+    """The inner join of both relations, in which left joins of the right side come last:
+    A × (B ⟕ C) = (A × B) ⟕ C.
+    """
     if isinstance(right, Join):
         return Join(graft(left, right.left), right.right, right.kind, right.condition)
     return Join(left, right, "inner", None)

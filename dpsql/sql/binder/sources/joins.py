@@ -1,4 +1,5 @@
-"""FROM and JOIN over private and public tables → one relation in which every row keeps its one unit.
+"""FROM and JOIN over private and public tables → one relation in which every row keeps its one
+unit.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -73,7 +74,9 @@ class From:
     def add(
         self, source: BoundRelation, name: str, node: exp.Expr, join: exp.Join | None = None
     ) -> None:
-        """Join one more source to what is there; refused where a row could lose or double its unit."""
+        """Join one more source to what is there;
+        refused where a row could lose or double its unit.
+        """
         relation, conditions = lift(source.relation)
         self._join(Side(relation, conditions, [VisibleSource(name, source.columns)]), node, join)
 
@@ -132,7 +135,9 @@ class From:
     def _tie(
         self, lacking: Side, preserved: Side, condition: list[Expression], at: exp.Expr
     ) -> None:
-        """Note from which source the partners of an outer join have their unit; refuse the join where there is none."""
+        """Note from which source the partners of an outer join have their unit;
+        refuse the join where there is none.
+        """
         parts = [*sources_of(preserved.relation), *sources_of(lacking.relation)]
         partner = tied_source(
             lacking.relation, sources_of(preserved.relation), self._in_rows_that_have(condition)
@@ -143,11 +148,15 @@ class From:
         self._partners |= {part.alias: partner for part in sources_of(lacking.relation)}
 
     def _in_rows_that_have(self, conditions: list[Expression]) -> list[Expression]:
-        """The conditions as they hold in rows with a partner, where columns of the padded side are not NULL."""
+        """The conditions as they hold in rows with a partner,
+        where columns of the padded side are not NULL.
+        """
         return [rebuilt(each, lambda part: self._lacking.get(part, part)) for each in conditions]
 
     def _padded(self, side: Side) -> Side:
-        """The side as rows see it that may lack it; what its columns identify is noted for later conditions."""
+        """The side as rows see it that may lack it;
+        what its columns identify is noted for later conditions.
+        """
         for each in side.seen():
             known = self._lacking.get(each, each)
             if isinstance(known, ColumnRef) and known.identifies is not None:
@@ -155,7 +164,9 @@ class From:
         return side.padded()
 
     def _hand_on(self, before: Expression, after: ColumnRef) -> None:
-        """Note that a column of the new relation stands for one of the old, so that what it identifies is not lost."""
+        """Note that a column of the new relation stands for one of the old,
+        so that what it identifies is not lost.
+        """
         known = self._lacking.get(before)
         if known is not None:
             self._lacking[after] = replace(after, identifies=known.identifies)
@@ -269,7 +280,7 @@ class From:
                 refuse("E_COLUMN", f"USING names {name}, which is not on both sides", at)
         return names
 
-    # -- public rows that an outer join keeps --------------------------------------------------------------------------
+    # -- public rows that an outer join keeps ------------------------------------------------------
 
     def _keeps_public(self, kind: JoinKind, left: Side) -> bool:
         return kind == "full" or (kind == "left") != left.is_private
@@ -279,7 +290,8 @@ class From:
     ) -> None:
         """Join as an inner join, and note that public rows without a partner are missing.
 
-        Such rows have no unit. `finish` refuses the join unless nothing that is measured could see them.
+        Such rows have no unit. `finish` refuses the join unless nothing that is measured could see
+        them.
         """
         if kind == "full":
             refuse(
@@ -304,10 +316,12 @@ class From:
         self.preserved.append(PreservedRows(named, at))
         self._show(self._joined(left, right, "inner", condition, shared, at), at)
 
-    # -- one side as a subquery of its own -----------------------------------------------------------------------------
+    # -- one side as a subquery of its own ---------------------------------------------------------
 
     def _wrapped(self, side: Side, at: exp.Expr, kind: JoinKind) -> Side:
-        """The side as one source, which an outer join may lack as a whole; a table that holds the unit is one."""
+        """The side as one source, which an outer join may lack as a whole;
+        a table that holds the unit is one.
+        """
         has_hops = isinstance(side.relation, Scan) and bool(side.relation.hops)
         is_one = not isinstance(side.relation, Join | Filter) and not has_hops
         plain = all(isinstance(each, ColumnRef) for each in side.seen())
@@ -359,7 +373,8 @@ class From:
     ) -> Relation:
         """The whole relation, each row with exactly one unit, or a refusal that prints the paths.
 
-        ``shows_preserved`` tells that the caller looks itself at what public rows without partner would change.
+        ``shows_preserved`` tells that the caller looks itself at what public rows without partner
+        would change.
         """
         assert self._side is not None
         conditions = [*self._side.conditions, *conjuncts(where)]

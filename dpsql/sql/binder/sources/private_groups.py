@@ -1,7 +1,7 @@
 """Aggregates over groups of private rows: how many households there are, and how large they are.
 
-The groups are not released. One unit changes a limited number of them, and so it changes what is counted or added up
-over all groups by a limited amount. Proved in ``docs/proofs/groups.md``.
+The groups are not released. One unit changes a limited number of them, and so it changes what is
+counted or added up over all groups by a limited amount. Proved in ``docs/proofs/groups.md``.
 """
 
 from __future__ import annotations
@@ -42,10 +42,12 @@ from dpsql.sql.ir.expression import ColumnRef, Expression, columns, conjuncts, r
 from dpsql.sql.ir.refusal import only, refuse
 from dpsql.sql.ir.relation import Filter, Groups, Relation, Scan, UnitAggregate, groups_in, unit_of
 
-#: Groups are counted by their number of rows up to this many; larger ones are in no row, which is said.
+#: Groups are counted by their number of rows up to this many; larger ones are in no row,
+#: which is #: said.
 MOST_COUNTED = 999
-#: Stands for the rows of a group, which nothing limits. Sums of what is made of them, and not brought between ends by
-#: the statement, would have noise of this size: the width of their bounds is compared with the second number.
+#: Stands for the rows of a group, which nothing limits. Sums of what is made of them, and not
+#: brought between ends by the statement, would have noise of this size: the width of their bounds
+#: is compared with the second number.
 ANY_NUMBER, MOST_OPEN = 10**12, 10**9
 
 _OUTSIDE = ("expressions", "from_", "where", "group", "having", "order", "limit", "offset")
@@ -54,9 +56,11 @@ _COUNTS = (UnitFunction.COUNT, UnitFunction.COUNT_DISTINCT)
 
 
 def over_groups(select: exp.Select, binding: Binding, ctes: Ctes) -> exp.Select | None:
-    """The SELECT over released rows, if it aggregates groups of private rows whose keys only the data know.
+    """The SELECT over released rows, if it aggregates groups of private rows whose keys only the
+    data know.
 
-    None if it does not, or if nothing bounds what one unit changes: then the groups themselves are released.
+    None if it does not, or if nothing bounds what one unit changes:
+    then the groups themselves are released.
     """
     source = _grouped_source(select, binding, ctes)
     if source is None:
@@ -99,7 +103,9 @@ def _grouped_source(
 
 
 def _is_of_private_groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> bool:
-    """Whether the subquery groups rows of tables, some of them private, and reads nothing that is released."""
+    """Whether the subquery groups rows of tables, some of them private,
+    and reads nothing that is released.
+    """
     if any(value for name, value in inner.args.items() if name not in _INSIDE) or _has_windows(
         inner
     ):
@@ -148,7 +154,8 @@ def _cut(
 ) -> exp.Select | None:
     """The SELECT over what is released of the groups.
 
-    If it adds up what nothing bounds, and all else is understood, ``unbounded`` gets the sentence that says so.
+    If it adds up what nothing bounds, and all else is understood,
+    ``unbounded`` gets the sentence that says so.
     """
     (item,) = from_items(select)
     name = fold(item.alias_or_name) or f"subquery {id(item)}"
@@ -182,9 +189,11 @@ def _cut(
 
 
 def _has_one_row_each(groups: Groups, schema: Schema) -> bool:
-    """Whether no unit has rows in a second group, as the one table that is read has one row for each.
+    """Whether no unit has rows in a second group,
+    as the one table that is read has one row for each.
 
-    The unit is its key or, if rows without a unit are units of their own, the table is the one that has the units.
+    The unit is its key or, if rows without a unit are units of their own,
+    the table is the one that has the units.
     """
     relation = groups.child.branches[0].relation
     while isinstance(relation, Filter):
@@ -197,9 +206,11 @@ def _has_one_row_each(groups: Groups, schema: Schema) -> bool:
 
 
 class _Known:
-    """What the statement says of the numbers of its groups, and the groups with numbers that are known so far.
+    """What the statement says of the numbers of its groups,
+    and the groups with numbers that are known so far.
 
-    ``counts`` are the numbers of rows that the statement itself groups by, which are listed up to `MOST_COUNTED`.
+    ``counts`` are the numbers of rows that the statement itself groups by,
+    which are listed up to `MOST_COUNTED`.
     """
 
     def __init__(self, bound: BoundRelation, source_from: From, select: exp.Select) -> None:
@@ -263,7 +274,9 @@ class _Known:
 
 
 def _without_bounds(select: exp.Select, names: tuple[str, ...]) -> str:
-    """What is said of a SELECT that adds up what nothing bounds, with what would be asked of all groups."""
+    """What is said of a SELECT that adds up what nothing bounds,
+    with what would be asked of all groups.
+    """
     totals = [total for item in select.expressions for total in item.find_all(exp.Sum, exp.Avg)]
     function, argument, what = "SUM", "x", "a number that is added up"
     if len(totals) == 1:
@@ -277,7 +290,9 @@ def _without_bounds(select: exp.Select, names: tuple[str, ...]) -> str:
 
 
 def _groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> BoundRelation | None:
-    """The groups as a relation; None if each has rows of one unit, if their keys are public, or without a limit."""
+    """The groups as a relation; None if each has rows of one unit, if their keys are public,
+    or without a limit.
+    """
     only(inner, *_INSIDE, code="E_STMT")
     if inner.args.get("distinct"):
         inner = inner.copy()
@@ -298,7 +313,9 @@ def _groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> BoundRelation | 
 
 
 class _GroupsOfRows(Grouping):
-    """One GROUP BY of private rows while it is read, where a group may have rows of several units."""
+    """One GROUP BY of private rows while it is read,
+    where a group may have rows of several units.
+    """
 
     _of_one_unit = False
 
@@ -325,7 +342,9 @@ class _GroupsOfRows(Grouping):
         return ANY_NUMBER
 
     def _relation(self, keys: list[Expression]) -> Relation:
-        """The groups over the columns that they read, which are carried with the unit of their row."""
+        """The groups over the columns that they read,
+        which are carried with the unit of their row.
+        """
         unit = unit_of(self._child)
         parts = [*keys, *(part for aggregate in self._aggregates for part in aggregate.reads)]
         read = list(dict.fromkeys(column for part in parts for column in columns(part)))

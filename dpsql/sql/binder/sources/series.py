@@ -27,7 +27,8 @@ _WHAT = "GENERATE_SERIES takes constants: two numbers or two moments, and a step
 
 
 def with_listed_series(tree: exp.Expr, parameters: tuple[object, ...]) -> exp.Expr:
-    """The tree with VALUES in the place of each series: in FROM, in UNNEST, or as an item of a SELECT without FROM.
+    """The tree with VALUES in the place of each series: in FROM, in UNNEST,
+    or as an item of a SELECT without FROM.
 
     >>> STATEMENT.write(with_listed_series(STATEMENT.parse("SELECT * FROM GENERATE_SERIES(0, 9, 4) AS g"), ()))
     'SELECT * FROM (VALUES (0), (4), (8)) AS g(g)'

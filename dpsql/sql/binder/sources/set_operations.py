@@ -1,4 +1,5 @@
-"""Relations made of SELECTs put together: UNION ALL, set operations within each unit, and lists of constants.
+"""Relations made of SELECTs put together: UNION ALL, set operations within each unit,
+and lists of constants.
 
 Proved in ``docs/proofs/compound.md``.
 """
@@ -38,7 +39,9 @@ _OPERATORS: dict[tuple[type[exp.Expr], bool], Operator] = {
 def combined(
     query: exp.SetOperation, left: BoundRelation, right: BoundRelation, alias: str
 ) -> BoundRelation:
-    """The set operation over two relations; refused where a row would have no unit, or depend on another's rows."""
+    """The set operation over two relations; refused where a row would have no unit,
+    or depend on another's rows.
+    """
     only(query, "this", "expression", "distinct", "order", code="E_SETOP")
     units = [unit_of(left.relation), unit_of(right.relation)]
     if (units[0] is None) != (units[1] is None):
@@ -105,7 +108,8 @@ def output(
 ) -> ColumnRef:
     """What is known of a column that is one of these expressions in each row.
 
-    ``identifies`` tells what it identifies where that is known of the whole row, not of each expression alone.
+    ``identifies`` tells what it identifies where that is known of the whole row,
+    not of each expression alone.
     """
     declared = [each for each in branches if isinstance(each, ColumnRef)]
     sql_type = branches[0].type
@@ -145,7 +149,9 @@ def _listed(expression: Expression) -> tuple[Scalar, ...] | None:
 def constants(
     rows: Sequence[Sequence[exp.Expr]], reader: Reader, node: exp.Expr, alias: str
 ) -> BoundRelation:
-    """A list of rows of constants as a public relation, with the names that DuckDB gives its columns."""
+    """A list of rows of constants as a public relation,
+    with the names that DuckDB gives its columns.
+    """
     if len({len(row) for row in rows}) != 1 or not rows[0]:
         refuse("E_TABLE", "the rows of VALUES have different numbers of columns", node)
     columns: list[list[Literal]] = []

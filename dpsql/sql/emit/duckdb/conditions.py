@@ -1,4 +1,5 @@
-"""DuckDB's total forms of comparisons, their connectives, questions about one value, and conditional values.
+"""DuckDB's total forms of comparisons, their connectives, questions about one value,
+and conditional values.
 
 Proved in ``docs/proofs/expression.md``.
 """
@@ -25,13 +26,16 @@ from dpsql.sql.emit.total_form import (
 def _ilike(value: Node, pattern: Node) -> Node:
     """ILIKE as the LIKE of small letters.
 
-    ILIKE of DuckDB 1.5.6 fails on a pattern that ends in a NUL, out of reach of TRY, and is slow on constants too.
+    ILIKE of DuckDB 1.5.6 fails on a pattern that ends in a NUL, out of reach of TRY,
+    and is slow on constants too.
     """
     return binary(exp.Like)(call("LOWER")(value), call("LOWER")(pattern))
 
 
 def _escaped(kind: type[exp.Binary]) -> TotalForm:
-    """LIKE with an escape character; the pattern and the character were looked at when the statement was read."""
+    """LIKE with an escape character; the pattern and the character were looked at when the
+    statement was read.
+    """
 
     def build(value: Node, pattern: Node, escape: Node) -> Node:
         return exp.Escape(

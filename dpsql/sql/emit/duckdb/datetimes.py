@@ -1,6 +1,8 @@
-"""DuckDB's total forms of functions of dates and timestamps: parts, truncation, differences, shifts and names.
+"""DuckDB's total forms of functions of dates and timestamps: parts, truncation, differences,
+shifts and names.
 
-Each is NULL for moments before the year 1 or from the last day of 9999 on. Proved in ``docs/proofs/expression.md``.
+Each is NULL for moments before the year 1 or from the last day of 9999 on. Proved in
+``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
@@ -31,8 +33,8 @@ _FARTHEST_YEAR = 5_000_000
 def ordinary(moment: Node) -> Node:
     """The moment, or NULL before the year 1 and from the last day of 9999 on.
 
-    DATE_TRUNC and EXTRACT are also applied to the least and the greatest value that the engine's statistics hold, out
-    of reach of TRY: one extreme date in the data would fail the statement.
+    DATE_TRUNC and EXTRACT are also applied to the least and the greatest value that the engine's
+    statistics hold, out of reach of TRY: one extreme date in the data would fail the statement.
     """
     first, last = (cast(exp.Literal.string(end), "date") for end in _ENDS)
     return case(
@@ -43,7 +45,8 @@ def ordinary(moment: Node) -> Node:
 def _timestamp(moment: Node) -> Node:
     """The ordinary moment as a timestamp.
 
-    The engine would convert a date by itself, and then in one place for all that read it, out of reach of TRY.
+    The engine would convert a date by itself, and then in one place for all that read it,
+    out of reach of TRY.
     """
     return cast(ordinary(moment), "timestamp")
 
@@ -119,7 +122,9 @@ def _formatted(moment: Node, pattern: Node) -> Node:
 
 
 def _made(year: Node, month: Node, day: Node) -> Node:
-    """The day, NULL where there is none: it is looked for before it is made, as nothing may fail within TRY."""
+    """The day, NULL where there is none: it is looked for before it is made,
+    as nothing may fail within TRY.
+    """
 
     def made(number: Node) -> Node:
         return attempt(call("MAKE_DATE")(year.copy(), month.copy(), number))

@@ -84,7 +84,9 @@ class DuckDB(Dialect):
         return nobody_rows.values(rows, alias, columns)
 
     def rows(self, emit: Callable[[], exp.Select]) -> exp.Select:
-        """The rows with flat values, what joins compare computed before them, and columns of ones."""
+        """The rows with flat values, what joins compare computed before them,
+        and columns of ones.
+        """
         tree = per_row_evaluation.emitted_flat(emit)
         for select in list(tree.find_all(exp.Select)):
             precompute(select)
@@ -98,7 +100,9 @@ class DuckDB(Dialect):
         return per_row_evaluation.flat(emitted, expression)
 
     def tested_on_each_row(self, condition: exp.Expr, read: exp.Expr | None) -> exp.Expr:
-        """A comparison of a column with itself, whose outcome DuckDB does not know; elsewhere of the ones."""
+        """A comparison of a column with itself, whose outcome DuckDB does not know;
+        elsewhere of the ones.
+        """
         other = node.bare(per_row_evaluation.ONE) if read is None else read
         return node.case(
             (condition, exp.true()), default=node.compare(exp.NEQ, other, other.copy())
@@ -124,7 +128,9 @@ class DuckDB(Dialect):
         return nobody_rows.intersected(selects, private=private)
 
     def exists(self, query: exp.Select) -> exp.Expr:
-        """EXISTS that is compared: DuckDB makes a semi-join of a plain one, which may end before it has read."""
+        """EXISTS that is compared: DuckDB makes a semi-join of a plain one,
+        which may end before it has read.
+        """
         return node.paren(self.same(exp.Exists(this=query), exp.true()))
 
     def same(self, left: exp.Expr, right: exp.Expr) -> exp.Expr:

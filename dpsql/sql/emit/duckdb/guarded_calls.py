@@ -59,7 +59,9 @@ def guarded(condition: type[exp.Binary], bound: float, name: str) -> TotalForm:
 
 
 def between(low: float, high: float, name: str) -> TotalForm:
-    """NULL unless the argument lies between the two, and TRY inside, on every version of the engine."""
+    """NULL unless the argument lies between the two, and TRY inside,
+    on every version of the engine.
+    """
 
     def build(argument: Node) -> Node:
         inside = both(

@@ -1,7 +1,8 @@
-"""Rows of nobody, whose unit is NULL: with one, what the engine compares others with is never empty.
+"""Rows of nobody, whose unit is NULL: with one,
+what the engine compares others with is never empty.
 
-An engine that finds no row there does less for each row of the others, and the first person whose row stands there
-would be told by its time. Proved in ``docs/proofs/work.md``.
+An engine that finds no row there does less for each row of the others, and the first person whose
+row stands there would be told by its time. Proved in ``docs/proofs/work.md``.
 """
 
 from __future__ import annotations
@@ -37,15 +38,18 @@ def units_above_limit(
 
 
 def look_up(unit: exp.Expr, listed: exp.Expr) -> exp.Join:
-    """The LEFT JOIN with such a list; its ``u`` is not NULL where the row's unit is one of those listed.
+    """The LEFT JOIN with such a list; its ``u`` is not NULL where the row's unit is one of those
+    listed.
 
-    NULL meets NULL, since an engine leaves NULL out of what it looks values up in by plain equality.
+    NULL meets NULL, since an engine leaves NULL out of what it looks values up in by plain
+    equality.
     """
     return node.join(listed, same(unit, node.column(listed.alias_or_name, "u")), "LEFT")
 
 
 def is_listed(listed: exp.Expr, unit: exp.Expr) -> exp.Expr:
-    """Whether the LEFT JOIN found a row, which has a value in ``listed``; ``unit`` is a column of the left side.
+    """Whether the LEFT JOIN found a row, which has a value in ``listed``;
+    ``unit`` is a column of the left side.
 
     The engine reads the left side whether or not any row is found.
     """
@@ -66,7 +70,8 @@ def values(rows: Sequence[Sequence[exp.Expr]], alias: str, columns: Sequence[str
 
 
 def intersected(selects: Sequence[exp.Select], *, private: bool) -> exp.Select:
-    """The different rows that all have, found by groupings; where they are private, none has a NULL unit.
+    """The different rows that all have, found by groupings; where they are private,
+    none has a NULL unit.
 
     An engine that finds one side of an INTERSECT empty does not read the other.
     """

@@ -1,8 +1,10 @@
-"""DuckDB's total forms of functions of numbers: operators, rounding, bits, roots, logarithms, exponentials and angles.
+"""DuckDB's total forms of functions of numbers: operators, rounding, bits, roots,
+logarithms, exponentials and angles.
 
-Numbers are computed as DOUBLE, which never overflows; a function outside its domain is NULL. DuckDB's ROUND rounds a
-half away from zero; another rule, such as half to even, is another total form of ``round`` and ``round decimal``, whose
-function `dpsql.engines.duckdb.emitted_sql_check` must let pass. Proved in ``docs/proofs/expression.md``.
+Numbers are computed as DOUBLE, which never overflows; a function outside its domain is NULL.
+DuckDB's ROUND rounds a half away from zero; another rule, such as half to even, is another total
+form of ``round`` and ``round decimal``, whose function `dpsql.engines.duckdb.emitted_sql_check`
+must let pass. Proved in ``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ from dpsql.sql.functions.numbers import LARGEST
 
 
 def _floored_modulo(left: Node, right: Node) -> Node:
-    """The remainder with the sign of the divisor: the other one and the divisor, once more modulo the divisor."""
+    """The remainder with the sign of the divisor: the other one and the divisor,
+    once more modulo the divisor.
+    """
     added = exp.Add(
         this=exp.Paren(this=remainder(left, right)), expression=exp.Paren(this=right.copy())
     )
@@ -40,8 +44,8 @@ def _floored_modulo(left: Node, right: Node) -> Node:
 def _half_away(value: Node, scale: int, digits: int, name: str) -> Node:
     """A decimal of that scale at fewer digits, as the engine has it for its own decimals.
 
-    The double is first made the whole number of steps that the decimal is, so that 2.345 is a half and not a little
-    less.
+    The double is first made the whole number of steps that the decimal is,
+    so that 2.345 is a half and not a little less.
     """
     steps = call("ROUND")(exp.Mul(this=exp.Paren(this=value), expression=number(10.0**scale)))
     kept = call(name)(
@@ -65,7 +69,8 @@ def _decimal(name: str) -> TotalForm:
 
 
 def _shifted_left(left: Node, right: Node) -> Node:
-    """The number times a power of two, NULL beyond 64 bits and where either is negative; nothing of it fails.
+    """The number times a power of two, NULL beyond 64 bits and where either is negative;
+    nothing of it fails.
 
     The product of two numbers up to 2^63 fits in 128 bits, and 2^63 stands for all larger powers.
     """

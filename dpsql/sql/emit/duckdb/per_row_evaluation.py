@@ -1,8 +1,10 @@
-"""Values that an engine computes for each row by itself, however much alike the rows of a block are.
+"""Values that an engine computes for each row by itself,
+however much alike the rows of a block are.
 
-DuckDB computes a function once for a block of rows that hold one value (a constant vector), or for each entry of a
-block's dictionary (a dictionary vector): one row that is unlike the others makes it compute all of them. So slow
-functions read *flat* values, which DuckDB holds row by row (a flat vector). Proved in ``docs/proofs/work.md``.
+DuckDB computes a function once for a block of rows that hold one value (a constant vector), or for
+each entry of a block's dictionary (a dictionary vector): one row that is unlike the others makes it
+compute all of them. So slow functions read *flat* values, which DuckDB holds row by row (a flat
+vector). Proved in ``docs/proofs/work.md``.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from dpsql.sql.functions import FUNCTIONS
 from dpsql.sql.functions.signature import CallCost
 from dpsql.sql.ir.expression import Expression, columns
 
-#: So many quick operations are left to the engine as they are; where a core has more, what they read is made flat.
+#: So many quick operations are left to the engine as they are; where a core has more,
+#: what they #: read is made flat.
 FEW = 100
 #: The column of ones, which makes a value flat.
 ONE = "its one"
@@ -45,7 +48,9 @@ _THROUGH = (exp.Paren, exp.Cast, exp.TryCast, exp.Try, exp.Neg, exp.Not)
 
 
 def emitted_flat(emit: Callable[[], Tree]) -> Tree:
-    """What is emitted, with flat values under slow operations, and under each where there are many quick ones."""
+    """What is emitted, with flat values under slow operations,
+    and under each where there are many quick ones.
+    """
     tree = _emitted(emit, "slow")
     many = sum(1 for _ in tree.find_all(exp.Binary, exp.If)) > FEW
     return _emitted(emit, "every") if many else tree
@@ -68,7 +73,9 @@ def reads_flat(function: str) -> bool:
 
 
 def flat(emitted: exp.Expr, expression: Expression) -> exp.Expr:
-    """The emitted expression as a flat value, which no two rows share; unchanged where rows may share it."""
+    """The emitted expression as a flat value, which no two rows share;
+    unchanged where rows may share it.
+    """
     if _READING.get() == "none":
         return emitted
     if all(column.public for column in columns(expression)) or is_flat(emitted):
@@ -87,9 +94,10 @@ def made_flat(emitted: exp.Expr) -> exp.Expr:
 def with_opaque_ones(tree: exp.Query) -> None:
     """Give sources a column of ones, which the engine cannot know to be alike.
 
-    A value or a condition reads that of a source it is made of; where a join may leave out rows of these, that of the
-    first source, or of all where any may be left out. In a subquery that is computed for a row it reads that of the
-    row: an engine computes what it cannot know to be alike for each row anew.
+    A value or a condition reads that of a source it is made of; where a join may leave out rows of
+    these, that of the first source, or of all where any may be left out. In a subquery that is
+    computed for a row it reads that of the row: an engine computes what it cannot know to be alike
+    for each row anew.
     """
     read: dict[int, tuple[exp.Select, set[str]]] = {}
     for select in list(tree.find_all(exp.Select)):
@@ -174,9 +182,9 @@ def _chosen(
 ) -> set[str]:
     """Mark and return the sources whose ones are read in the clause.
 
-    Of a product the engine hands on one row of some ``factors`` for all pairs of a block, so a value reads the ones of
-    all sources. A condition with ``asks_first`` reads those of the first source: from those of another the engine would
-    infer that its rows exist.
+    Of a product the engine hands on one row of some ``factors`` for all pairs of a block, so a
+    value reads the ones of all sources. A condition with ``asks_first`` reads those of the first
+    source: from those of another the engine would infer that its rows exist.
     """
     if clause is None:
         return set()
@@ -217,7 +225,9 @@ def may_be_missing(select: exp.Select, until: exp.Join | None = None) -> set[str
 
 
 def with_columns(source: exp.Expr, select: exp.Select, more: Mapping[str, exp.Expr]) -> exp.Expr:
-    """The source as a subquery of the columns that the SELECT reads of it, and of those that are computed."""
+    """The source as a subquery of the columns that the SELECT reads of it,
+    and of those that are computed.
+    """
     alias = source.alias
     read = [column.name for column in _columns(select) if column.table == alias]
     read += [
@@ -240,7 +250,9 @@ def _columns(select: exp.Select) -> Iterator[exp.Column]:
 
 
 def own_parts(select: exp.Select) -> Iterator[exp.Expr]:
-    """All that stands in the SELECT but its sources: its clauses, and the conditions of its joins."""
+    """All that stands in the SELECT but its sources: its clauses,
+    and the conditions of its joins.
+    """
     yield from clauses(select)
     yield from (
         join.args["on"]
@@ -261,7 +273,9 @@ def clauses(select: exp.Select) -> Iterator[exp.Expr]:
 
 
 def is_product(select: exp.Select) -> bool:
-    """Whether some join multiplies rows without an equality of what is joined, so that the engine makes each pair."""
+    """Whether some join multiplies rows without an equality of what is joined,
+    so that the engine makes each pair.
+    """
     return any(
         not _equates(join.args.get("on"), join.this.alias)
         for join in select.args.get("joins") or []

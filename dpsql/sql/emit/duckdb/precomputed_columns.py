@@ -1,8 +1,9 @@
-"""What is computed of one source of a join is computed before it, whether or not there is anything to be joined.
+"""What is computed of one source of a join is computed before it,
+whether or not there is anything to be joined.
 
-An engine that finds no row on the right side of a join computes nothing of its condition for the rows on the left; and
-of a product it hands on the rows of one side as constants, of which it computes a function once for many pairs.
-Proved in ``docs/proofs/work.md``.
+An engine that finds no row on the right side of a join computes nothing of its condition for the
+rows on the left; and of a product it hands on the rows of one side as constants, of which it
+computes a function once for many pairs. Proved in ``docs/proofs/work.md``.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ _BY_ROWS = (exp.Case, exp.If, exp.Coalesce, exp.Cast, exp.TryCast, exp.Connector
 
 
 def precompute(select: exp.Select) -> None:
-    """Make each slow part of a join's condition that reads one table before it a column of that table; where rows are
-    multiplied as they are, each slow part of the statement that reads one table.
+    """Make each slow part of a join's condition that reads one table before it a column of that
+    table; where rows are multiplied as they are, each slow part of the statement that reads one
+    table.
 
     StatementError (E_JOIN) for a part that reads several of them, or one whose rows may be missing.
     """
@@ -82,7 +84,9 @@ def precompute(select: exp.Select) -> None:
 
 
 def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.Expr]]) -> exp.Expr:
-    """The part, in which each slow value that reads one of the ``whole`` sources is read from a precomputed column."""
+    """The part, in which each slow value that reads one of the ``whole`` sources is read from a
+    precomputed column.
+    """
     if not _is_slow(part) or isinstance(part, exp.Select):
         return part
     tables = {column.table for column in part.find_all(exp.Column) if column.table}
@@ -114,7 +118,9 @@ def _below(part: exp.Expr, whole: frozenset[str], computed: dict[str, list[exp.E
 
 
 def _flat_again(column: exp.Expr, part: exp.Expr) -> exp.Expr:
-    """The column, made flat where something is computed of it together with other sources of a product."""
+    """The column, made flat where something is computed of it together with other sources of a
+    product.
+    """
     around = part.parent
     while isinstance(around, exp.Paren):
         around = around.parent
@@ -130,9 +136,11 @@ def _hoisted(
     product: bool,
     computed: dict[str, list[exp.Expr]],
 ) -> exp.Expr:
-    """The part, in which what is slow and reads one of the ``whole`` sources is read from a precomputed column.
+    """The part, in which what is slow and reads one of the ``whole`` sources is read from a
+    precomputed column.
 
-    ``before`` are the sources before the join; what also reads the joined source is computed for pairs only.
+    ``before`` are the sources before the join;
+    what also reads the joined source is computed for pairs only.
     """
     if not _is_slow(part):
         return part

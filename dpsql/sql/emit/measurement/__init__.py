@@ -1,1 +1,3 @@
-"""A core → engine SQL: row values, contribution bounding, totals per key, histograms, key domains."""
+"""A core → engine SQL: row values, contribution bounding, totals per key, histograms,
+key domains.
+"""

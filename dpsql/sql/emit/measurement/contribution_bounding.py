@@ -1,4 +1,5 @@
-"""Contribution bounding: the groups and distinct values that a unit may bring, and the clipping of its norm.
+"""Contribution bounding: the groups and distinct values that a unit may bring,
+and the clipping of its norm.
 
 ``contributions``  what each unit adds to each key, where units are counted
 ``…_suspects``     the units that a look at their rows cannot clear of a norm above a limit
@@ -25,7 +26,9 @@ from dpsql.sql.ir.expression import DOUBLE, INTEGER
 
 
 def contributions(dialect: Dialect, keys: list[str], members: list[Member]) -> exp.Select:
-    """What each unit adds to each key: the sum of its rows' values; where units are counted, the greatest of them."""
+    """What each unit adds to each key: the sum of its rows' values; where units are counted,
+    the greatest of them.
+    """
     groups: list[exp.Expr] = [node.bare(name) for name in ["u", *keys]]
     outputs = list(groups)
     for name, each in members:
@@ -48,7 +51,9 @@ def crowded(dialect: Dialect, groups: int) -> exp.Query:
 
 
 def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> exp.SetOperation:
-    """Each unit's first groups in a total order by keyed hash over unit and keys; no other unit has a say."""
+    """Each unit's first groups in a total order by keyed hash over unit and keys;
+    no other unit has a say.
+    """
     names = ["u", *keys, *values]
     free = node.select(
         [node.column("contributions", name) for name in names],
@@ -75,7 +80,9 @@ def kept(dialect: Dialect, keys: list[str], values: list[str], groups: int) -> e
 
 
 def weight(dialect: Dialect, whole: int, norm: Norm) -> exp.Expr:
-    """The weight of a row's unit by the number of groups in which it is kept; those are the rows of one unit."""
+    """The weight of a row's unit by the number of groups in which it is kept;
+    those are the rows of one unit.
+    """
     own: list[exp.Expr] = [node.bare("u")]
     groups = exp.Window(this=exp.Count(this=exp.Star()), partition_by=own)
     if norm == "l1":
@@ -88,7 +95,9 @@ def weight(dialect: Dialect, whole: int, norm: Norm) -> exp.Expr:
 def pairs(
     dialect: Dialect, keys: list[str], name: str, most: int, *, thresholded: bool
 ) -> exp.Select:
-    """The distinct values that each unit brings to its groups, at most so many, in an order by keyed hash."""
+    """The distinct values that each unit brings to its groups, at most so many,
+    in an order by keyed hash.
+    """
     parts = ["u", *keys, name]
     joins = []
     if thresholded:
@@ -115,7 +124,9 @@ def pairs(
 
 
 def _rank(dialect: Dialect, relation: str, parts: list[str]) -> exp.Expr:
-    """The place of a row among those of its unit: by keyed hash over unit and keys, then by the keys themselves."""
+    """The place of a row among those of its unit: by keyed hash over unit and keys,
+    then by the keys themselves.
+    """
     hashed = dialect.hashed(HASH_KEY, [node.column(relation, part) for part in parts])
     order = [
         exp.Ordered(this=each, nulls_first=True)
@@ -130,12 +141,14 @@ def _rank(dialect: Dialect, relation: str, parts: list[str]) -> exp.Expr:
 
 #: A column of row values, and how a unit's contribution to it is bounded.
 Member: TypeAlias = tuple[str, Contribution]
-#: For a column of row values, the column of doubles that are no smaller than their sizes, where there is one.
+#: For a column of row values, the column of doubles that are no smaller than their sizes,
+#: where #: there is one.
 Sizes: TypeAlias = Mapping[str, str]
 
 #: A unit's factor is an integer of 2^20ths.
 FACTOR_BITS = 20
-#: Doubles are added up where the limit is below so many steps; their sum may lack this share of the true one.
+#: Doubles are added up where the limit is below so many steps;
+#: their sum may lack this share of the #: true one.
 MOST_ADDED, LOST = 2**32, 2**-18
 
 
@@ -148,7 +161,9 @@ def steps(
     sizes: Sizes,
     norm: Norm,
 ) -> dict[str, exp.Query]:
-    """The steps that clip the cells of ``members`` by one common factor per unit; ``base`` is what is summed."""
+    """The steps that clip the cells of ``members`` by one common factor per unit;
+    ``base`` is what is summed.
+    """
     chosen, own = f"{family}_suspects", f"{family}_own"
     return {
         chosen: _suspects(dialect, base, members, sizes, norm),
@@ -162,11 +177,13 @@ def steps(
 def _suspects(
     dialect: Dialect, source: str, members: list[Member], sizes: Sizes, norm: Norm
 ) -> exp.Query:
-    """The units whose row values may exceed a limit: the sum of their sizes does, and no norm over groups is larger.
+    """The units whose row values may exceed a limit: the sum of their sizes does,
+    and no norm over groups is larger.
 
-    Where ``sizes`` has a column of doubles that are no smaller, these are added up, and the limit is lowered by what
-    their sum may lose. Where rows are counted, the number of rows is compared: a unit with few rows is within every
-    limit. A count of units adds the same value in each group, so that the plain sum gives its L2 norm.
+    Where ``sizes`` has a column of doubles that are no smaller, these are added up, and the limit
+    is lowered by what their sum may lose. Where rows are counted, the number of rows is compared: a
+    unit with few rows is within every limit. A count of units adds the same value in each group, so
+    that the plain sum gives its L2 norm.
     """
     above: exp.Expr | None = None
     for name, each in members:
@@ -205,7 +222,9 @@ def max_safe_l1_norm(each: Contribution, norm: Norm) -> int:
 def _heavy(
     dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm
 ) -> exp.Select:
-    """For each unit above a limit and each key: the difference that scaling down by the unit's factor makes."""
+    """For each unit above a limit and each key:
+    the difference that scaling down by the unit's factor makes.
+    """
     outputs: list[exp.Expr] = [node.bare(name) for name in keys]
     for name, each in members:
         scaled = dialect.quotient(
@@ -239,7 +258,9 @@ def _scaled(
 def _norms(
     dialect: Dialect, own: str, keys: list[str], members: list[Member], norm: Norm
 ) -> exp.Select:
-    """The contributions of the chosen units per key, with the norms of the unit's whole vectors beside each."""
+    """The contributions of the chosen units per key,
+    with the norms of the unit's whole vectors beside each.
+    """
     outputs: list[exp.Expr] = [*map(node.bare, _carried(keys, members))]
     for name, _ in members:
         value = dialect.cast(node.bare(name), "wide")
@@ -250,7 +271,8 @@ def _norms(
 
 
 def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member]) -> exp.Select:
-    """Rows added up per key, apart for each suspect, and together for all other units, whose unit is NULL there.
+    """Rows added up per key, apart for each suspect, and together for all other units,
+    whose unit is NULL there.
 
     The rows are read once, and in the same way whether or not there is a suspect.
     """
@@ -271,7 +293,9 @@ def _summed(dialect: Dialect, chosen: str, keys: list[str], members: list[Member
 def _own(
     dialect: Dialect, source: str, chosen: str, keys: list[str], members: list[Member]
 ) -> exp.Select:
-    """The suspects' contributions per key: ``v…`` as they are clipped, and ``r…`` as they stand in the totals."""
+    """The suspects' contributions per key: ``v…`` as they are clipped,
+    and ``r…`` as they stand in the totals.
+    """
     outputs: list[exp.Expr] = [node.column(source, name) for name in ["u", *keys]]
     for name, each in members:
         outputs.append(node.column(source, name))
@@ -291,7 +315,9 @@ def _carried(keys: list[str], members: list[Member]) -> list[str]:
 
 
 def raw(name: str, each: Contribution) -> str:
-    """The column that holds a contribution as it stands in the totals: counts are never clamped, sums may be."""
+    """The column that holds a contribution as it stands in the totals:
+    counts are never clamped, sums may be.
+    """
     return (
         f"r{name[1:]}" if isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum) else name
     )
@@ -322,11 +348,14 @@ def factor(dialect: Dialect, members: list[Member], norm: Norm) -> exp.Expr:
     root = node.function("SQRT", dialect.least(number(1.0), *squares))
     floor = node.function("FLOOR", node.times(root, node.integer(2**FACTOR_BITS)))
     down = exp.Sub(this=dialect.cast(floor, "wide"), expression=node.integer(1))
-    # one less than the double says, so that its rounding cannot exceed the true ratio; never below nothing
+    # one less than the double says, so that its rounding cannot exceed the true ratio;
+    # never below # nothing
     return dialect.greatest(down, node.integer(0))
 
 
 def squarable(dialect: Dialect, value: exp.Expr) -> exp.Expr:
-    """The value, never NULL, within ±2^52: far above every limit, and no sum of squares leaves 128 bits."""
+    """The value, never NULL, within ±2^52: far above every limit,
+    and no sum of squares leaves 128 bits.
+    """
     least, most = node.integer(-MOST_NORM), node.integer(MOST_NORM)
     return dialect.cast(dialect.greatest(least, dialect.least(most, value)), INTEGER)

@@ -11,7 +11,8 @@ The statement that is emitted reads from top to bottom:
 ``totals``          per key, the sum over all units; for thresholded keys also the number of units
 ``h0_…``            the counts of histograms (`histogram.py`) and of units by their norms (`unit_norms.py`)
 
-The cells of counts of units are clipped in the same steps, as ``units_…``. Proved in ``docs/proofs/contribution.md``.
+The cells of counts of units are clipped in the same steps, as ``units_…``. Proved in
+``docs/proofs/contribution.md``.
 """
 
 from __future__ import annotations
@@ -45,11 +46,12 @@ def core_sql(
     dialect: Dialect,
     whole: int | None = None,
 ) -> str:
-    """The engine SQL whose rows are keys, exact cells in order, units where thresholded, and bins of histograms.
+    """The engine SQL whose rows are keys, exact cells in order, units where thresholded,
+    and bins of histograms.
 
-    ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None; with ``whole``
-    units are weighed and not counted, and that is the weight of a unit of one group. StatementError
-    (E_LIMITS) where it comes to more than an engine plans in seconds.
+    ``groups`` is the number of groups a unit may stand in where keys are thresholded, else None;
+    with ``whole`` units are weighed and not counted, and that is the weight of a unit of one group.
+    StatementError (E_LIMITS) where it comes to more than an engine plans in seconds.
     """
     tree = limited(_Emission(dialect, core, contributions, histograms, norm, groups, whole).tree())
     return dialect.write(tree, copy=False)
@@ -151,7 +153,8 @@ class _Emission:
 
     @property
     def _keeps_rows(self) -> bool:
-        """Whether the rows are stored between the steps: one table is cheap to scan again, a join is not.
+        """Whether the rows are stored between the steps: one table is cheap to scan again,
+        a join is not.
 
         Nor is a table whose units are grouped, where several histograms are made of it.
         Rows that are multiplied are made once, whether or not a unit is above a limit.
@@ -166,10 +169,11 @@ class _Emission:
 
     @property
     def _takes_back(self) -> bool:
-        """Whether rows without a unit are added up and subtracted again, so that totals need not read every row's unit.
+        """Whether rows without a unit are added up and subtracted again,
+        so that totals need not read every row's unit.
 
-        That is done for a plain table, where such rows are cheap to find, where nothing but sums reads them, and where
-        no key is shown because of them.
+        That is done for a plain table, where such rows are cheap to find, where nothing but sums
+        reads them, and where no key is shown because of them.
         """
         relation = self.core.relation
         while isinstance(relation, Filter):
@@ -180,23 +184,28 @@ class _Emission:
 
     @property
     def _is_of_groups(self) -> bool:
-        """Whether rows are groups of several units' rows, which are bounded by their number and clipped by no unit."""
+        """Whether rows are groups of several units' rows,
+        which are bounded by their number and clipped by no unit.
+        """
         return groups_in(self.core.relation) is not None
 
     @cached_property
     def _sizes(self) -> dict[str, exp.Expr]:
-        """For sums, doubles that stand for their values while suspects are looked for; kept rows have none."""
+        """For sums, doubles that stand for their values while suspects are looked for;
+        kept rows have none.
+        """
         if self._base != "rows" or self._keeps_rows or self._is_of_groups:
             return {}
         sizes = {name: row_size(self.dialect, each, self.norm) for name, each in self.summed}
         return {name: size for name, size in sizes.items() if size is not None}
 
     def _families(self) -> dict[str, list[contribution_bounding.Member]]:
-        """Cells scaled by one common factor per unit: sums and counts of rows together, counts of units apart.
+        """Cells scaled by one common factor per unit: sums and counts of rows together,
+        counts of units apart.
 
-        Those that averages alone read are scaled together, apart from other sums and counts. A count of units without
-        keys needs no clipping: a unit adds at most 1 to it. What is clipped to a norm of its own has a factor of its
-        own. Groups of several units' rows are not clipped.
+        Those that averages alone read are scaled together, apart from other sums and counts. A
+        count of units without keys needs no clipping: a unit adds at most 1 to it. What is clipped
+        to a norm of its own has a factor of its own. Groups of several units' rows are not clipped.
         """
         if self._is_of_groups:
             return {}
@@ -240,10 +249,9 @@ class _Emission:
     def _measured(self) -> exp.Query:
         """Every value under its key and, for units above a limit, what scaling them down changes.
 
-        Rows are added up per key before, those of suspects apart (`clip`): changes have 128 bits, and rows beside them
-        would be made as wide.
-        ``counted`` is 1 on the values of kept groups, or the weight of the unit, so that its sum is their number of
-        units or their weight.
+        Rows are added up per key before, those of suspects apart (`clip`): changes have 128 bits,
+        and rows beside them would be made as wide. ``counted`` is 1 on the values of kept groups,
+        or the weight of the unit, so that its sum is their number of units or their weight.
         """
         names = [*self.keys, *(name for name, _ in self.summed)]
         counted = [] if self.groups is None else [node.aliased(self._counted(), "counted")]
@@ -316,7 +324,9 @@ class _Emission:
         )
 
     def _final(self) -> exp.Select:
-        """Keys of the domain with their totals, 0 where there are none; or the keys that the data hold."""
+        """Keys of the domain with their totals, 0 where there are none;
+        or the keys that the data hold.
+        """
         if self.core.domain is not None:
             base = "domain"
         elif self._has_totals:

@@ -118,7 +118,8 @@ def _many(
 def _counts(
     dialect: Dialect, name: str, keys: list[str], each: Contribution, thresholded: bool
 ) -> exp.Select:
-    """The rows per key and bin, in fine steps: those of each of the few units, and under NULL those of all others.
+    """The rows per key and bin, in fine steps: those of each of the few units,
+    and under NULL those of all others.
 
     One reading of the rows, which is the same whether or not there are such units.
     """
@@ -151,7 +152,8 @@ def _factors(
 ) -> exp.Select:
     """The units above the limit, each with the factor that brings it there.
 
-    The norm is that of the vector of counts per key, over all bins: no level of a tree over the bins has a larger one.
+    The norm is that of the vector of counts per key, over all bins:
+    no level of a tree over the bins has a larger one.
     """
     per_key = [node.bare(part) for part in ["u", *keys]]
     value = node.aliased(dialect.sum(node.bare("v")), "v")
@@ -203,7 +205,9 @@ def _bins(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
 
 
 def with_bins(dialect: Dialect, groups: exp.Select, keys: list[str], histograms: int) -> exp.Query:
-    """The groups, and behind them a row for each bin of each histogram: keys, histogram, bin and count."""
+    """The groups, and behind them a row for each bin of each histogram: keys, histogram,
+    bin and count.
+    """
     if not histograms:
         return groups
     cells = len(groups.expressions) - len(keys)

@@ -1,4 +1,5 @@
-"""The key domain of a core as SQL over enumerated values and public tables alone, and how many keys it has.
+"""The key domain of a core as SQL over enumerated values and public tables alone,
+and how many keys it has.
 
 Proved in ``docs/proofs/domain.md``.
 """
@@ -36,7 +37,9 @@ def domain_select(dialect: Dialect, core: Core) -> exp.Select:
 
 
 def domain_parts(dialect: Dialect, core: Core) -> list[exp.Select]:
-    """The parts of the domain that have no source in common, each distinct: its keys are all their combinations."""
+    """The parts of the domain that have no source in common, each distinct:
+    its keys are all their combinations.
+    """
     assert core.domain is not None
     return [_distinct(dialect, part, core.domain) for part in _parts(core.domain) if part.keys]
 
@@ -56,7 +59,8 @@ class _Part:
 
 
 def _parts(domain: KeyDomain) -> list[_Part]:
-    """The domain as parts that share no source: the keys are all combinations of the keys of the parts.
+    """The domain as parts that share no source:
+    the keys are all combinations of the keys of the parts.
 
     A condition that reads no column goes to a part that reads one, if there is one.
     """
@@ -96,7 +100,9 @@ def _distinct(dialect: Dialect, part: _Part, domain: KeyDomain) -> exp.Select:
 
 
 def _values(dialect: Dialect, enumerated: Enumerated) -> exp.Expr:
-    """The values as a relation with one column, in the type of the key where their literals have another."""
+    """The values as a relation with one column,
+    in the type of the key where their literals have another.
+    """
     alias, sql_type = enumerated.column.relation, enumerated.column.type
     if isinstance(enumerated.values, Days):
         return node.subquery(_days(dialect, enumerated.values, sql_type), alias)
@@ -119,7 +125,9 @@ def _values(dialect: Dialect, enumerated: Enumerated) -> exp.Expr:
 
 
 def _days(dialect: Dialect, days: Days, sql_type: SqlType) -> exp.Select:
-    """The days as first + number, the number put together from its decimal digits; NULL behind the last of them."""
+    """The days as first + number, the number put together from its decimal digits;
+    NULL behind the last of them.
+    """
     wanted = days.count + days.nullable
     digits = [f"n{place}" for place in range(len(str(wanted - 1)))]
     number: exp.Expr = node.integer(0)
@@ -140,19 +148,24 @@ def _days(dialect: Dialect, days: Days, sql_type: SqlType) -> exp.Select:
     )
 
 
-#: A statement shows at most so many keys of public domains; from so many on it is told what that means.
+#: A statement shows at most so many keys of public domains;
+#: from so many on it is told what that #: means.
 MOST_KEYS, MANY_KEYS = 2_000_000, 10_000
 
 
 @dataclass(frozen=True)
 class Counting:
-    """Engine SQL whose numbers multiply to that of the keys, each with the public tables that it reads."""
+    """Engine SQL whose numbers multiply to that of the keys,
+    each with the public tables that it reads.
+    """
 
     queries: tuple[tuple[str, frozenset[str]], ...]
 
 
 def counting(dialect: Dialect, core: Core) -> Counting | None:
-    """The queries that count the keys of the core; None where the number is known or follows from earlier cores."""
+    """The queries that count the keys of the core;
+    None where the number is known or follows from earlier cores.
+    """
     if core.domain is None or core.domain.count is not None:
         return None
     queries = []

@@ -1,4 +1,5 @@
-"""SQL that counts the public rows which one row meets: those of a range, and those that fulfil conditions of their own.
+"""SQL that counts the public rows which one row meets: those of a range,
+and those that fulfil conditions of their own.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -24,8 +25,8 @@ def partners_sql(
     conditions: Sequence[Expression],
     between: PublicRange | None,
 ) -> str:
-    """The SQL for the most rows of the source that fulfil the conditions, have equal values in these columns, and whose
-    ranges have a point in common."""
+    """The SQL for the most rows of the source that fulfil the conditions, have equal values in
+    these columns, and whose ranges have a point in common."""
     equal = [f"c{place}" for place in range(len(columns))]
     outputs = [
         node.aliased(node.column(source.alias, column), name)
@@ -53,8 +54,8 @@ def _counted(rows: exp.Select, equal: list[str]) -> exp.Select:
 def _running(rows: exp.Select, equal: list[str], closed: bool) -> exp.Select:
     """How many ranges hold each end of one: those that have begun, less those that have ended.
 
-    Ranges that are closed on both sides begin at a point before others end there; others end first, and those without
-    a point are left out.
+    Ranges that are closed on both sides begin at a point before others end there; others end first,
+    and those without a point are left out.
     """
     kind = exp.LTE if closed else exp.LT
     has_points = node.compare(kind, node.column("r", "low"), node.column("r", "high"))

@@ -30,7 +30,9 @@ from dpsql.sql.ir.core import (
 
 
 def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
-    """What one row adds to the cell, in its steps, or its bin in a histogram; NULL where it adds nothing."""
+    """What one row adds to the cell, in its steps, or its bin in a histogram;
+    NULL where it adds nothing.
+    """
     cell = each.cell
     match cell:
         case RowCount(argument=argument):
@@ -66,7 +68,8 @@ def row_value(dialect: Dialect, each: Contribution) -> exp.Expr:
 
 
 def row_size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | None:
-    """An upper bound of the size of what a row adds to a sum, in units of the value, NULL where it adds nothing.
+    """An upper bound of the size of what a row adds to a sum, in units of the value,
+    NULL where it adds nothing.
 
     None where no cheap one is known.
     """

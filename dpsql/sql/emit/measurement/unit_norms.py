@@ -22,7 +22,8 @@ from dpsql.sql.emit.node import number
 from dpsql.sql.ir.core import UnitNorms
 from dpsql.sql.ir.expression import DOUBLE, INTEGER
 
-#: A group's sum is a whole number of so many parts of the unit's largest: their squares add up exactly in any order.
+#: A group's sum is a whole number of so many parts of the unit's largest:
+#: their squares add up #: exactly in any order.
 LARGEST_PART = 2.0**30
 
 

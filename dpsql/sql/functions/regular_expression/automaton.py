@@ -1,7 +1,8 @@
-"""The states of the automata by which RE2 follows a regular expression: how many it may need, whatever the texts are.
+"""The states of the automata by which RE2 follows a regular expression:
+how many it may need, whatever the texts are.
 
-RE2 makes of a pattern those states of a deterministic automaton over bytes that the texts ask for. Here they are made
-as it makes them, for all texts. Proved in ``docs/proofs/automaton.md``.
+RE2 makes of a pattern those states of a deterministic automaton over bytes that the texts ask for.
+Here they are made as it makes them, for all texts. Proved in ``docs/proofs/automaton.md``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from dpsql.sql.functions.regular_expression.program import (
 from dpsql.sql.functions.regular_expression.syntax import with_its_options
 from dpsql.sql.functions.regular_expression.tree import RegularExpression, positions, simplified
 
-#: So many states an automaton may have, and so many bytes for them: RE2 has 2.6 MB for those of one, or a little less.
+#: So many states an automaton may have, and so many bytes for them:
+#: RE2 has 2.6 MB for those of #: one, or a little less.
 MOST_STATES, MOST_BYTES = 1_000, 1_500_000
 #: So many characters a pattern may have, written out.
 _MOST_POSITIONS = 1_000
@@ -44,7 +46,9 @@ _OF_WORDS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123
 
 @dataclass(frozen=True, slots=True)
 class DfaState:
-    """What RE2 knows of a text up to a byte: the threads that read on, and whether the byte before ended a match."""
+    """What RE2 knows of a text up to a byte: the threads that read on,
+    and whether the byte before ended a match.
+    """
 
     threads: tuple[int, ...]
     matched: bool
@@ -53,10 +57,11 @@ class DfaState:
 
 @dataclass(frozen=True, slots=True)
 class Automaton:
-    """All states of a search, and those that follow each by a byte of each kind, or by the end of the text.
+    """All states of a search, and those that follow each by a byte of each kind,
+    or by the end of the text.
 
-    ``starts`` are those at the begin of a text, and behind a line, a word, and another character; ``kinds`` is for each
-    byte the first that the pattern does not tell apart from it.
+    ``starts`` are those at the begin of a text, and behind a line, a word, and another character;
+    ``kinds`` is for each byte the first that the pattern does not tell apart from it.
     """
 
     starts: tuple[DfaState, ...]
@@ -70,7 +75,9 @@ class TooLargeError(Exception):
 
 @lru_cache(4_096)
 def most_states(function: str, pattern: str) -> int | None:
-    """The most states of an automaton of the pattern; None where these may be too many for RE2 to keep."""
+    """The most states of an automaton of the pattern;
+    None where these may be too many for RE2 to keep.
+    """
     tree = simplified(with_its_options(pattern))
     try:
         return max(len(automaton(tree, each).after) for each in searches(function, tree))
@@ -78,7 +85,7 @@ def most_states(function: str, pattern: str) -> int | None:
         return None
 
 
-# -- states -------------------------------------------------------------------------------------------------------
+# -- states ----------------------------------------------------------------------------------------
 
 
 def automaton(tree: RegularExpression, search: Search) -> Automaton:
@@ -121,7 +128,9 @@ class _Making:
 
     @property
     def starts(self) -> tuple[DfaState, ...]:
-        """Those in which a search begins: at the begin of a text, behind a line, a word, and another character."""
+        """Those in which a search begins: at the begin of a text, behind a line, a word,
+        and another character.
+        """
         states = [
             self._state(
                 self._threads(self._program.start, _PLACES["begin"] if before == _BEGIN else 0),
@@ -149,7 +158,9 @@ class _Making:
                 yield byte, found
 
     def _threads_past_assertions(self, state: DfaState, byte: int) -> tuple[int, ...]:
-        """The threads of a state, and those that go on at a place which the byte behind it tells."""
+        """The threads of a state, and those that go on at a place which the byte behind it
+        tells.
+        """
         if not self._checks:
             return state.threads
         begins = _PLACES["begin"] if state.before & _BEGIN else 0
@@ -215,7 +226,9 @@ class _Making:
         return needed
 
     def _threads(self, start: int, places: int) -> tuple[int, ...]:
-        """The steps that wait for a byte, a place or the end of the pattern where a thread goes on at ``start``."""
+        """The steps that wait for a byte,
+        a place or the end of the pattern where a thread goes on at ``start``.
+        """
         if (start, places) not in self._known:
             self._known[start, places] = tuple(self._followed(start, places))
         return self._known[start, places]
@@ -259,7 +272,9 @@ def _merged(threads: Iterable[Iterable[int]]) -> tuple[int, ...]:
 
 
 def _kinds(whole: Program, checks: bool) -> tuple[tuple[int, ...], int]:
-    """For each byte the first that the program does not tell apart from it, and into how many ranges it cuts them."""
+    """For each byte the first that the program does not tell apart from it,
+    and into how many ranges it cuts them.
+    """
     reads = [step for step in whole.steps if isinstance(step, ByteRange)]
     cuts = {0} | {
         end for step in reads for low, high in step.ranges for end in (low, high + 1) if end <= 0xFF

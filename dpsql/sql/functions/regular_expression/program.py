@@ -1,4 +1,5 @@
-"""A regular expression as RE2 compiles it: steps over bytes of UTF-8, forward or backward, with its anchors taken off.
+"""A regular expression as RE2 compiles it: steps over bytes of UTF-8, forward or backward,
+with its anchors taken off.
 
 How RE2 searches: which programs it runs over a text, from where, and up to which match. Proved in
 ``docs/proofs/automaton.md``.
@@ -52,7 +53,9 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class EmptyWidth:
-    """Goes on where the text has such a place, and reads nothing: RE2 calls it an empty-width assertion."""
+    """Goes on where the text has such a place, and reads nothing:
+    RE2 calls it an empty-width assertion.
+    """
 
     place: Place
     out: int
@@ -115,7 +118,9 @@ def _without(tree: RegularExpression, place: Place, depth: int) -> tuple[Regular
 
 
 def program(tree: RegularExpression, *, backward: bool, anchored: bool) -> Program:
-    """The program that reads texts from their begin, or their end; one that is not ``anchored`` begins anywhere."""
+    """The program that reads texts from their begin, or their end;
+    one that is not ``anchored`` begins anywhere.
+    """
     without, begins, ends = _anchors(tree)
     compiler = _ProgramWriter(backward)
     steps, start = compiler.steps, compiler.part(without, 0)
@@ -195,7 +200,9 @@ class _ProgramWriter:
         return out
 
     def _beyond_ascii(self, out: int) -> list[int]:
-        """All characters of two bytes and more, of which the last bytes are shared where they come last."""
+        """All characters of two bytes and more,
+        of which the last bytes are shared where they come last.
+        """
         heads, tail = ((0xC2, 0xDF), (0xE0, 0xEF), (0xF0, 0xF4)), (0x80, 0xBF)
         if self._backward:
             return [
@@ -246,13 +253,15 @@ def _sequences(low: int, high: int) -> Iterator[tuple[tuple[int, int], ...]]:
     yield tuple(zip(first, last, strict=True))
 
 
-#: Whether threads are kept in their order, up to the first match, or as sets, one for each begin of the match.
+#: Whether threads are kept in their order, up to the first match, or as sets,
+#: one for each begin of #: the match.
 Matching: TypeAlias = Literal["first", "longest"]
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A way to run a pattern's program: from the begin or from the end of a text, at that place or at any.
+    """A way to run a pattern's program: from the begin or from the end of a text,
+    at that place or at any.
 
     ``earliest`` searches end with any match.
     """

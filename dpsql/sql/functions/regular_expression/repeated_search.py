@@ -1,4 +1,5 @@
-"""How far a search for the next match reads beyond it, where a text is searched again and again behind each match.
+"""How far a search for the next match reads beyond it,
+where a text is searched again and again behind each match.
 
 Proved in ``docs/proofs/automaton.md``.
 """
@@ -27,7 +28,9 @@ _Steps = Mapping[DfaState, Mapping[int, DfaState]]
 
 @lru_cache(4_096)
 def most_bytes_behind(pattern: str) -> int | None:
-    """So many bytes behind each match are read once more for the next one; None where it may be any number of them."""
+    """So many bytes behind each match are read once more for the next one;
+    None where it may be any number of them.
+    """
     tree = simplified(with_its_options(pattern))
     (search, *_) = searches("regexp_replace", tree)
     if search.anchored:
@@ -50,8 +53,8 @@ def _most_bytes_behind(states: Automaton) -> int | None:
 
 
 def _open_states(steps: _Steps) -> tuple[set[DfaState], int]:
-    """The states in which a search that has matched reads on for ever without another match, and how many bytes it
-    reads at most in the others."""
+    """The states in which a search that has matched reads on for ever without another match, and
+    how many bytes it reads at most in the others."""
     behind = _reached(
         [after for state in steps if state.matched for after in steps[state].values()], steps
     )
@@ -79,7 +82,8 @@ def _reached(begin: Iterable[DfaState], steps: _Steps) -> set[DfaState]:
 
 
 def _meets_a_match(states: Automaton, steps: _Steps, open_: set[DfaState]) -> bool:
-    """Whether a search may match behind the match of an earlier one that would read on for ever from there.
+    """Whether a search may match behind the match of an earlier one that would read on for ever
+    from there.
 
     The earlier search is followed from its last match, the later one from any place behind it.
     """

@@ -1,6 +1,7 @@
 """Regular expressions as they are written: what RE2 takes, and less of it, becomes a tree.
 
-The grammar is narrower than the engine's, which so accepts what is read here. Proved in ``docs/proofs/expression.md``.
+The grammar is narrower than the engine's, which so accepts what is read here. Proved in
+``docs/proofs/expression.md``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _MOST_COPIES, _DEEPEST = 100, 10
 def parsed(text: str, options: str = "") -> RegularExpression:
     """The tree of a pattern; ValueError with the reason where it is not understood.
 
-    Options are ``i``, by which letters of either case are alike, and ``s``, by which ``.`` is a line's end too.
+    Options are ``i``, by which letters of either case are alike, and ``s``,
+    by which ``.`` is a line's end too.
 
     >>> parsed("a|b*")
     Alternation(parts=(Characters(ranges=((97, 97),)), \
@@ -50,7 +52,7 @@ def with_its_options(pattern: str) -> RegularExpression:
     return parsed(pattern, "") if found is None else parsed(pattern[found.end() :], found[1])
 
 
-# -- characters ---------------------------------------------------------------------------------------------------
+# -- characters ------------------------------------------------------------------------------------
 
 
 def _others(ranges: Ranges) -> Ranges:
@@ -94,7 +96,9 @@ _BEYOND = {"k": "\u212a", "K": "\u212a", "s": "\u017f", "S": "\u017f"}
 
 
 def _either_case(ranges: Ranges) -> Ranges:
-    """The ranges with the other case of each letter of ASCII; K is also the sign for kelvin, and S a long s."""
+    """The ranges with the other case of each letter of ASCII; K is also the sign for kelvin,
+    and S a long s.
+    """
     letters = {
         chr(code)
         for low, high in ranges
@@ -108,7 +112,7 @@ def _either_case(ranges: Ranges) -> Ranges:
     return union((*ranges, *((ord(other), ord(other)) for other in others)))
 
 
-# -- reading ------------------------------------------------------------------------------------------------------
+# -- reading ---------------------------------------------------------------------------------------
 
 _COUNT = re.compile(r"\{(\d{1,3})(?:,(\d{0,3}))?\}", re.ASCII)
 _CLASS = re.compile(

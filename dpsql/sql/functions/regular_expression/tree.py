@@ -1,7 +1,7 @@
 """Regular expressions as trees, and as RE2 simplifies them before it compiles them.
 
-RE2 makes ``a*aa`` an ``a{2,}`` and ``ab|ac`` an ``a[bc]``, by which its automaton has other states. Proved in
-``docs/proofs/automaton.md``.
+RE2 makes ``a*aa`` an ``a{2,}`` and ``ab|ac`` an ``a[bc]``, by which its automaton has other states.
+Proved in ``docs/proofs/automaton.md``.
 
 Proved in ``docs/proofs/automaton.md``.
 """
@@ -169,7 +169,9 @@ def repetition(
 
 
 def alternation(branches: list[RegularExpression]) -> RegularExpression:
-    """One of the branches: neighbours that begin alike do so once, and single characters are one class."""
+    """One of the branches: neighbours that begin alike do so once,
+    and single characters are one class.
+    """
     if len(branches) == 1:
         return branches[0]
     found = list[RegularExpression]()

@@ -1,4 +1,6 @@
-"""Expressions over the catalogue have the name, the type and the value that PostgreSQL gives them."""
+"""Expressions over the catalogue have the name,
+the type and the value that PostgreSQL gives them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from asked import answered, really_answered
 
 from dpsql.server.catalogue import Catalogue
 
-#: Expressions over the row of ``orders`` in pg_class: the name of the output and its type, and the value.
+#: Expressions over the row of ``orders`` in pg_class: the name of the output and its type,
+#: and the #: value.
 EXPRESSIONS: list[tuple[str, str, object]] = [
     ('relname COLLATE "C"', "relname name", "orders"),
     ('relname COLLATE pg_catalog."default" AS a', "a name", "orders"),
