@@ -61,7 +61,8 @@ def process_checks(schema: Schema) -> list[AuditCheck]:
         ]
     limits = data_source_of(schema).limits
     with TemporaryDirectory(prefix="dpsql-audit-") as folder:
-        data, outside = Path(folder, "data"), Path(folder, "outside")
+        data = Path(folder, "data")
+        outside = Path(folder, "outside")
         outside.mkdir()
         for file in (data, outside / "secret.csv"):
             file.write_text("secret", encoding="utf-8")

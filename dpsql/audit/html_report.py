@@ -103,8 +103,10 @@ def page(report: AuditReport, details: bool) -> str:
 
 
 def _card(group: CheckGroup) -> str:
-    failed, passed = group.count("failed"), group.count("passed")
-    notes, skipped = group.count("note"), group.count("skipped")
+    failed = group.count("failed")
+    passed = group.count("passed")
+    notes = group.count("note")
+    skipped = group.count("skipped")
     rest = [f"{notes} to weigh or know"] * (notes > 0) + [f"{skipped} not looked at"] * (
         skipped > 0
     )

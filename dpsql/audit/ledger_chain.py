@@ -88,7 +88,8 @@ def _sums(entries: Sequence[Entry]) -> AuditCheck:
     """Whether the totals in each entry, of all analysts and of its own,
     are the sums of the costs up to it.
     """
-    total, owns = FREE, dict[str, Cost]()
+    total = FREE
+    owns = dict[str, Cost]()
     for entry in entries:
         total += entry.cost
         owns[entry.analyst] = owns.get(entry.analyst, FREE) + entry.cost

@@ -44,7 +44,8 @@ def attempts(table: str, column: str, outside: Path, file: str | None) -> list[L
     and changing them changes no data.
     """
     held = "source" if file is None else file
-    name, secret = f'source.main."{table}"', _quoted(outside / "secret.csv")
+    name = f'source.main."{table}"'
+    secret = _quoted(outside / "secret.csv")
     forbidden = {
         "insert": f"INSERT INTO {name} SELECT * FROM {name}",
         "update": f'UPDATE {name} SET "{column}" = NULL',

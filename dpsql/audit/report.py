@@ -77,9 +77,11 @@ class AuditReport:
     @property
     def closing(self) -> str:
         """A summary in one line."""
-        failed, done = self.count("failed"), self.count("failed") + self.count("passed")
+        failed = self.count("failed")
+        done = self.count("failed") + self.count("passed")
         whole = f"all {done} checks passed" if failed == 0 else f"{failed} of {done} checks failed"
-        skipped, notes = self.count("skipped"), self.count("note")
+        skipped = self.count("skipped")
+        notes = self.count("note")
         rest = [f"{skipped} not looked at"] * (skipped > 0) + [f"{notes} notes"] * (notes > 0)
         return "; ".join([whole, *rest])
 

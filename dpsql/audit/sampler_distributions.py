@@ -38,7 +38,8 @@ def gaussian_below(bounds: Sequence[int], sigma: float) -> NDArray[np.float64]:
 
 def laplace_moments(scale: float) -> tuple[float, float]:
     """E Z² = 2q/(1 − q)² and E Z⁴ = 2q(1 + 10q + q²)/(1 − q)⁴ with q = exp(−1/scale)."""
-    q, rest = exp(-1 / scale), -expm1(-1 / scale)
+    q = exp(-1 / scale)
+    rest = -expm1(-1 / scale)
     return 2 * q / rest**2, 2 * q * (1 + 10 * q + q * q) / rest**4
 
 
@@ -88,7 +89,8 @@ def first_above_law(
     reach = ceil(40 * border_scale) + 2
     border = range(-reach, reach + 1)
     passed = np.exp(-np.abs(np.array(border)) / border_scale)
-    passed, found = passed / passed.sum(), []
+    passed = passed / passed.sum()
+    found = []
     for answer in answers:
         below = laplace_below([threshold + noise - answer - 1 for noise in border], query_scale)
         found.append(float((passed * (1 - below)).sum()))

@@ -45,12 +45,14 @@ QUERIES: Final = (-3, 0, 2, -1)
 THRESHOLD: Final = 1
 #: The scales of the threshold's and of each query's noise at which a unit that moves each query by
 #: 1 costs ε = 1: 1/2.5 + 2·1/(10/3), and 1/2 + 1/2 where it moves all of them one way.
-ANY, COUNTS = (2.5, 10 / 3), (2.0, 2.0)
+ANY = (2.5, 10 / 3)
+COUNTS = (2.0, 2.0)
 #: Rows of each size. A unit moves 2 of them at ε = 1, or one in each of four groups at ρ = 1/2,
 #: which is ε = 1/2 for each: seven tenths for the threshold's noise and three for the queries',
 #: 2/(20/7) + 2/(20/3) = 1, and 8 rows left above.
 ROWS: Final = (30, 20, 15, 10, 8, 5)
-SCALES_OF_ROWS, LEFT = (20 / 7, 20 / 3), 8
+SCALES_OF_ROWS = (20 / 7, 20 / 3)
+LEFT = 8
 
 
 def sparse_vectors() -> Iterator[tuple[str, Callable[[int], list[int]], NDArray[np.float64]]]:
@@ -97,7 +99,8 @@ def scan_law() -> NDArray[np.float64]:
 ALARM = 1e-12
 #: What all tests together have, at most, of a chance to fail where nothing is wrong.
 FALSE_ALARM = 1e-10
-DRAWS, CHOICES = 1_000_000, 20_000
+DRAWS = 1_000_000
+CHOICES = 20_000
 #: Draws that would fit noise of these scales as well would show nothing.
 TOLD_APART = (0.7, 1.3)
 #: Standard errors by which the observed variance may miss its own.
@@ -120,7 +123,8 @@ _VARIANCES = [
     Fraction(2**99),
 ]
 _NOISE_FITS = "the law, signs, neighbouring draws and variance fit; other scales do not"
-_UTILITIES, _RATE = (0, -1, -3), Fraction(1, 2)
+_UTILITIES = (0, -1, -3)
+_RATE = Fraction(1, 2)
 
 
 def check_samplers(clock: AuditClock, draws: int = DRAWS, choices: int = CHOICES) -> CheckGroup:
@@ -256,7 +260,8 @@ def _merged(
     observed: NDArray[np.int64], law: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The counts with cells of fewer than ten expected draws merged into their neighbours."""
-    enough, total = 10 / max(int(observed.sum()), 1), 0.0
+    enough = 10 / max(int(observed.sum()), 1)
+    total = 0.0
     ends = []
     for place, chance in enumerate(law):
         total += chance

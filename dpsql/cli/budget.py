@@ -75,7 +75,8 @@ def budget(
     from dpsql.session import open_accountant
 
     declared = load(schema)
-    accountant, price = open_accountant(declared), declared.privacy.query_epsilon
+    accountant = open_accountant(declared)
+    price = declared.privacy.query_epsilon
     entries = list(accountant.ledger.history())
     whole, found = accountant.remaining(), holders(accountant, entries, declared.privacy)
     if chart is not None:
@@ -119,7 +120,8 @@ def budget(
 
 
 def _heading(declared: Schema, left: RemainingBudget) -> str:
-    total, window = left.budget, left.window
+    total = left.budget
+    window = left.window
     when = "" if window is None else f", {declared.privacy.refresh}: {window} (UTC)"
     return f"{declared.name}: unit {declared.privacy.unit}, ε = {_said(total.epsilon)}, δ = {_said(total.delta)}{when}"
 
@@ -152,7 +154,8 @@ def _more(following: NextCount, price: Fraction) -> str:
     """How many more counts are admitted as they are asked,
     and by the wider noise where those are a quarter more.
     """
-    by_laplace, left = following.by_laplace or 0, following.answers.left
+    by_laplace = following.by_laplace or 0
+    left = following.answers.left
     worth = by_laplace > left and 4 * by_laplace >= 5 * left
     others = f" ({by_laplace} with Laplace noise)" if worth else ""
     return f"{left} more at ε = {_said(price)}{others}"
@@ -180,7 +183,8 @@ def uses(holders: list[BudgetHolder], price: Fraction) -> str:
         if each.cap is not None and each.next.answers.left
     }
     following = holders[0].next
-    cost, noise = following.cost, following.noise.capitalize()
+    cost = following.cost
+    noise = following.noise.capitalize()
     first = f"a count of units at ε = {_said(price)} has {noise} noise and is charged as {_said_cost(cost)}"
     return first + (f"; it takes {', '.join(taken.values())}" if taken else "")
 

@@ -77,7 +77,8 @@ def draw(
     first, *others = holders
 
     def spending(holder: BudgetHolder, limit: Budget, paid: list[Entry]) -> SpendingCurve:
-        most, cost = holder.next.own.total, holder.next.cost
+        most = holder.next.own.total
+        cost = holder.next.cost
         after = standing_after(paid, limit, accountant.refresh)
         used = [(at, most - standing.affordable(cost)) for at, standing in after]
         return SpendingCurve(plain(holder.name), used, most)
@@ -180,7 +181,8 @@ def _holder(
 ) -> BudgetHolder:
     from fractions import Fraction
 
-    left, spent = accountant.remaining(name), accountant.spent(name)
+    left = accountant.remaining(name)
+    spent = accountant.spent(name)
     own = left.standings[-1]
     asked = [entry for entry in entries if name in (None, entry.analyst)]
     window = left.window
@@ -208,7 +210,8 @@ def _next(left: RemainingBudget, privacy: Privacy) -> NextCount:
 
     price = privacy.query_epsilon
     noise = ordinary_noise(privacy, price, left)
-    cost, now = count_cost(privacy, noise, price), left.standings[-1]
+    cost = count_cost(privacy, noise, price)
+    now = left.standings[-1]
     other = (
         count_cost(privacy, "laplace", price)
         if noise != "laplace" in usual_costs(privacy, price)
@@ -225,7 +228,8 @@ def report(
     accountant: Accountant, left: RemainingBudget, holders: list[BudgetHolder]
 ) -> dict[str, object]:
     """The budget, its window, its lifetime and its holders."""
-    window, whole = left.window, holders[0]
+    window = left.window
+    whole = holders[0]
     after = None if left.renewal is None else f"{left.renewal}"
     return {
         "epsilon": float(accountant.budget.epsilon),
@@ -273,7 +277,8 @@ def group_report(
     """
     if size is None:
         return {}
-    promise, whole = accountant.group(size), left.lifetime.group(size)
+    promise = accountant.group(size)
+    whole = left.lifetime.group(size)
     lifetime = (
         None if whole is None else {"epsilon": float(whole.epsilon), "delta": float(whole.delta)}
     )

@@ -166,10 +166,12 @@ def _print_schema(out: Console, schema: Schema, connection: Connection) -> None:
     for heading in ("table", "rows", "of one patient", "columns"):
         table.add_column(heading, no_wrap=heading != "columns")
     for name, declared in schema.tables.items():
-        rows, most = "private", f"at most {declared.max_rows_per_unit}"
+        rows = "private"
+        most = f"at most {declared.max_rows_per_unit}"
         if declared.public:
             counted = connection.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()
-            rows, most = f"{counted[0] if counted else 0}, public", "–"
+            rows = f"{counted[0] if counted else 0}, public"
+            most = "–"
         table.add_row(name, rows, most, ", ".join(declared.columns))
     out.print(Padding(table, (0, 0, 1, 2)))
 
@@ -203,7 +205,8 @@ def _answers(cursor: Cursor, truth: list[tuple[object, ...]] | None) -> Table:
     """The released rows with their 95 % intervals and, where the owner compares,
     the true values beside them.
     """
-    rows, intervals = cursor.fetchall(), cursor.intervals
+    rows = cursor.fetchall()
+    intervals = cursor.intervals
     table = Table(box=None, pad_edge=False, header_style="bold")
     described = cursor.description or []
     estimated = [

@@ -216,7 +216,9 @@ def details(price: Price, left: RemainingBudget) -> str:
 
 def as_data(explanation: Explanation) -> str:
     """The explanation as JSON, its exact figures as plain numbers."""
-    left, answers, promise = explanation.remaining, explanation.answers, explanation.alone
+    left = explanation.remaining
+    answers = explanation.answers
+    promise = explanation.alone
     return json.dumps(
         {
             "engine_sql": explanation.engine_sql,

@@ -38,7 +38,8 @@ class Workload:
     """
 
     def __init__(self, connection: Connection, priced: Priced) -> None:
-        self._connection, self._priced = connection, priced
+        self._connection = connection
+        self._priced = priced
 
     @property
     def offers(self) -> tuple[Offer, ...]:
@@ -117,8 +118,10 @@ class Connection:
     NotSupportedError = errors.NotSupportedError
 
     def __init__(self, session: Session) -> None:
-        self._session, self._lock = session, threading.Lock()
-        self._process, self._closed = os.getpid(), False
+        self._session = session
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._closed = False
 
     @property
     def analyst(self) -> str:
@@ -268,7 +271,8 @@ class Connection:
         """The whole answer to a statement: named rows, ``df()``, ``arrow()``, ``pl()``,
         and a table in notebooks.
         """
-        cursor, took = self.execute(text, parameters), ""
+        cursor = self.execute(text, parameters)
+        took = ""
         with suppress(LedgerError):  # the answer is there, and is not lost with what is left
             took = self.paid_for(cursor) if cursor.description else ""
         return QueryResult(cursor._answer(), took)

@@ -34,9 +34,11 @@ class Cursor:
     """The rows of one statement at a time, with an interval for each cell that is an estimate."""
 
     def __init__(self, connection: Connection) -> None:
-        self.connection, self.arraysize = connection, 1
+        self.connection = connection
+        self.arraysize = 1
         self._result: Result | None = None
-        self._next, self._closed = 0, False
+        self._next = 0
+        self._closed = False
 
     @classmethod
     def of(cls, connection: Connection, result: Result) -> Self:
@@ -166,7 +168,8 @@ class Cursor:
 
     def _made(self, make: Callable[[FrameColumns], Frame], intervals: bool) -> Frame:
         """Make a frame of the remaining rows; if that fails, the rows can still be fetched."""
-        result, start = self._rows(), self._next
+        result = self._rows()
+        start = self._next
         named = [(column.name, column.type) for column in result.columns]
         frame = make(
             columns_of(
@@ -186,7 +189,8 @@ class Cursor:
 
     def close(self) -> None:
         """Forget the rows; a closed cursor can be closed again."""
-        self._closed, self._result = True, None
+        self._closed = True
+        self._result = None
 
     def __iter__(self) -> Iterator[Row]:
         return self
@@ -214,7 +218,8 @@ class Cursor:
         return self.connection._with_session(lambda session: session.execute(plain, values))
 
     def _take(self, size: int) -> list[Row]:
-        result, start = self._rows(), self._next
+        result = self._rows()
+        start = self._next
         end = start + max(size, 0)
         names = tuple(column.name for column in result.columns)
         pairs = zip(result.rows[start:end], result.intervals[start:end], strict=True)

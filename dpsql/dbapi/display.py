@@ -109,7 +109,8 @@ def _rounded(number: int | float | Decimal, places: int) -> str:
 #: Rows that are shown.
 MOST_SHOWN = 100
 #: The width and the height of an error bar in pixels.
-_WIDTH, _HEIGHT = 120, 12
+_WIDTH = 120
+_HEIGHT = 12
 _CELL = "text-align:{side};white-space:nowrap;font-variant-numeric:tabular-nums"
 
 
@@ -151,7 +152,8 @@ def html_table(result: Result, took: str) -> str:
     for row, bars, texts in zip(result.rows, result.intervals, _cells(result), strict=False):
         cells = []
         for place, (value, bar, text) in enumerate(zip(row, bars, texts, strict=True)):
-            style, scale = _CELL.format(side=_side(result.columns[place].type)), scales[place]
+            style = _CELL.format(side=_side(result.columns[place].type))
+            scale = scales[place]
             cells.append(f'<td style="{style}">{escape(text)}</td>')
             cells.append("" if scale is None else f"<td>{_error_bar(value, bar, scale)}</td>")
         body.append(f"<tr>{''.join(cells)}</tr>")
@@ -197,7 +199,8 @@ def _scale(result: Result, place: int) -> tuple[float, float] | None:
     ]
     if not ends:
         return None
-    low, high = min(ends), max(ends)
+    low = min(ends)
+    high = max(ends)
     low, high = (min(low, 0.0), max(high, 0.0)) if high - low > abs(low + high) / 4 else (low, high)
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
@@ -205,7 +208,8 @@ def _scale(result: Result, place: int) -> tuple[float, float] | None:
 def _error_bar(value: object, bar: CellInterval | None, scale: tuple[float, float]) -> str:
     if not isinstance(value, int | float | Decimal) or not math.isfinite(value):
         return ""
-    middle, y = _place(float(value), scale), _HEIGHT / 2
+    middle = _place(float(value), scale)
+    y = _HEIGHT / 2
     drawn = f'<circle cx="{middle:.1f}" cy="{y:g}" r="2.5" fill="currentColor"/>'
     ends: Sequence[object] = bar or ()
     if (

@@ -41,10 +41,16 @@ class TypeObject:
         return hash(self._code)
 
 
-STRING, BINARY, NUMBER = TypeObject("STRING"), TypeObject("BINARY"), TypeObject("NUMBER")
-DATETIME, ROWID = TypeObject("DATETIME"), TypeObject(None)
+STRING = TypeObject("STRING")
+BINARY = TypeObject("BINARY")
+NUMBER = TypeObject("NUMBER")
+DATETIME = TypeObject("DATETIME")
+ROWID = TypeObject(None)
 
-Date, Time, Timestamp, Binary = date, time, datetime, bytes
+Date = date
+Time = time
+Timestamp = datetime
+Binary = bytes
 DateFromTicks = date.fromtimestamp
 TimestampFromTicks = datetime.fromtimestamp
 

@@ -36,7 +36,8 @@ class QueryResult:
     """
 
     def __init__(self, result: Result, took: str = "") -> None:
-        self._result, self._took = result, took
+        self._result = result
+        self._took = took
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -51,7 +52,8 @@ class QueryResult:
     @property
     def rows(self) -> list[Row]:
         """The rows, whose values have names and intervals."""
-        names, result = self.columns, self._result
+        names = self.columns
+        result = self._result
         return [
             Row(row, names, bars) for row, bars in zip(result.rows, result.intervals, strict=True)
         ]
@@ -128,7 +130,8 @@ class QueryResult:
         return len(self._result.rows)
 
     def __getitem__(self, place: int) -> Row:
-        names, result = self.columns, self._result
+        names = self.columns
+        result = self._result
         return Row(result.rows[place], names, result.intervals[place])
 
     def __bool__(self) -> bool:

@@ -42,7 +42,8 @@ class Row(tuple[Any, ...]):
         intervals: Sequence[CellInterval | None] = (),
     ) -> Self:
         row = super().__new__(cls, values)
-        row._names, row._intervals = names, tuple(intervals)
+        row._intervals = tuple(intervals)
+        row._names = names
         return row
 
     def __getnewargs__(self) -> tuple[object, ...]:

@@ -170,7 +170,10 @@ class UnfitColumn(Exception):
 
     def __init__(self, table: str, column: str, file: int = 0, line: int = 0) -> None:
         super().__init__()
-        self.table, self.column, self.file, self.line = table, column, file, line
+        self.table = table
+        self.column = column
+        self.file = file
+        self.line = line
 
 
 class NotUnique(UnfitColumn):

@@ -118,7 +118,8 @@ class PostProcessingFailed(DataError):
     """Post-processing failed on a value of a released row; the charge stays."""
 
     def __init__(self, sqlstate: str, reason: str) -> None:
-        self.sqlstate, self.reason = sqlstate, f"over the released rows: {reason}"
+        self.sqlstate = sqlstate
+        self.reason = f"over the released rows: {reason}"
         super().__init__(f"E_SHELL {self.reason}")
 
 
@@ -183,7 +184,8 @@ class PostProcessingStopped(OperationalError):
     """Post-processing needed too much time or memory; the charge stays."""
 
     def __init__(self, sqlstate: str, reason: str) -> None:
-        self.sqlstate, self.reason = sqlstate, f"over the released rows: {reason}"
+        self.sqlstate = sqlstate
+        self.reason = f"over the released rows: {reason}"
         super().__init__(f"E_SHELL {self.reason}")
 
 
@@ -221,7 +223,10 @@ class _Diagnosed(DatabaseError):
         position: Position | None = None,
         sqlstate: str | None = None,
     ) -> None:
-        self.code, self.reason, self.hint, self.position = code, reason, hint, position
+        self.code = code
+        self.reason = reason
+        self.hint = hint
+        self.position = position
         where = f" ({position})" if position else ""
         mend = f"\n  Write instead: {hint}" if hint else ""
         super().__init__(f"{code} {reason}{where}{mend}")

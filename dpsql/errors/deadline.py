@@ -77,7 +77,8 @@ class Patience:
     """
 
     def __init__(self, seconds: float) -> None:
-        self._present, self._since = _PRESENT.get(), time.monotonic()
+        self._present = _PRESENT.get()
+        self._since = time.monotonic()
         self._end = self._since + seconds - (0.0 if self._present is None else self._present.lost)
 
     @property

@@ -99,7 +99,8 @@ def _is_figure(rows: OutputRows, place: int) -> bool:
 
 
 def _mark(rows: OutputRows, number: int, place: int) -> Mark:
-    row, bars = rows.rows[number], rows.intervals[number]
+    row = rows.rows[number]
+    bars = rows.intervals[number]
     estimated = rows.estimated
     words = [
         cell(value, None, False)
@@ -127,7 +128,8 @@ def _scale(marks: Sequence[Mark], width: int) -> Scale:
     )
     if far and high > low and len(marks) > 1:
         return Scale(low, high, width)
-    low, high = min(low, 0.0), max(high, 0.0)
+    low = min(low, 0.0)
+    high = max(high, 0.0)
     return Scale(low, high if high > low else low + 1.0, width)
 
 
@@ -142,7 +144,8 @@ def _body(mark: Mark, scale: Scale) -> str:
             cells[place] = "█"
         if value > zero and high - low < 2:
             cells[int(end)] = _EIGHTHS[int(8 * (end - int(end)))]
-    first, last = round(max(low, 0)), round(min(high, scale.width))
+    first = round(max(low, 0))
+    last = round(min(high, scale.width))
     if last - first >= 2:
         cells[first : last + 1] = ["├", *"─" * (last - first - 1), "┤"]
         cells[min(max(round(value), first), last)] = "┼"

@@ -36,7 +36,8 @@ class OutputRows:
         described = cursor.description or []
         intervals = cursor.intervals
         rows = cursor.fetchall()
-        names, types = tuple(each[0] for each in described), tuple(each[1] for each in described)
+        names = tuple(each[0] for each in described)
+        types = tuple(each[1] for each in described)
         bars = intervals[len(intervals) - len(rows) :]
         return cls(names, types, rows, bars, cursor.has_interval_columns if described else False)
 

@@ -51,7 +51,8 @@ def draw_spending(
     end = total.used[-1][0]
     stairs = []
     for holder in (total, *analysts):
-        times, used = [at for at, _ in holder.used], [used for _, used in holder.used]
+        times = [at for at, _ in holder.used]
+        used = [used for _, used in holder.used]
         strong = {"color": "black", "linewidth": 2} if holder is total else {}
         (stair,) = axes.step([times[0], *times, end], [0, *used, used[-1]], where="post", **strong)
         stairs.append(stair)

@@ -28,7 +28,8 @@ def norms_said(plan: Plan) -> tuple[str, ...]:
     """One sentence for each norm that is found: its part of the price,
     and how many units are above it.
     """
-    found, place = list[str](), 0
+    found = list[str]()
+    place = 0
     for core in plan.cores:
         place += len(core.cells)
         for number, each in enumerate(core.histograms, place):

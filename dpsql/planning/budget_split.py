@@ -150,7 +150,8 @@ def _plan_core(
     share: Fraction,
     delta: Fraction,
 ) -> CorePlan:
-    core, each = draft.core, share / draft.weight
+    core = draft.core
+    each = share / draft.weight
     contributions = tuple(contribution(core, cell, norm) for cell in draft.choice.cells)
     cells = tuple(
         MeasuredCell(bounded, mechanism(bounded, norm, privacy.neighbours, epsilon, each * weight))
@@ -171,7 +172,8 @@ def _plan_core(
     groups = kept_groups(core) if draft.thresholded else None
     selection = None
     if groups is not None:
-        part, weights = each * draft.selection_weight, draft.weights(groups, norm)
+        part = each * draft.selection_weight
+        weights = draft.weights(groups, norm)
         selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta, weights)
         groups = groups if weights is None else weights.most
     return CorePlan(

@@ -234,9 +234,11 @@ def recursion(
     the rest for counts around.
     """
     assert contribution.bins is not None
-    bins, levels = contribution.bins.count, len(targets).bit_length()
+    bins = contribution.bins.count
+    levels = len(targets).bit_length()
     order = sorted(targets, key=lambda each: each.part)
-    part, ends = share * VALUES_SHARE / levels, (Fraction(0), Fraction(1))
+    part = share * VALUES_SHARE / levels
+    ends = (Fraction(0), Fraction(1))
     first = _split(contribution, norm, neighbours, epsilon, part, order, ends)
     cells = min(len(targets) * most_cells(bins), bins)
     around = _tree(contribution, norm, neighbours, epsilon, share * (1 - VALUES_SHARE), cells)
@@ -255,7 +257,8 @@ def _split(
     """The choice of the middle one of some targets in rising order,
     among the rows between two ranks.
     """
-    middle, (low, high) = len(targets) // 2, ends
+    middle = len(targets) // 2
+    (low, high) = ends
     target = targets[middle]
     rank = RankTarget(((target.part - low) / (high - low)).limit_denominator(FINEST), target.ties)
     value = _exponential(contribution, norm, neighbours, epsilon, share, rank.spread)
@@ -306,7 +309,8 @@ def scan(
     A unit that comes or goes moves the numbers of rows above all sizes one way;
     one that is replaced does not.
     """
-    cell, monotone = contribution.cell, neighbours == "add-remove"
+    cell = contribution.cell
+    monotone = neighbours == "add-remove"
     assert isinstance(cell, Frequencies | UnitNorms)
     sizes = cell.sizes if isinstance(cell, UnitNorms) else len(cell.values)
     try:

@@ -152,7 +152,8 @@ class _Chooser:
         """How the aggregate is read off its cells;
         None for the count of units that a threshold has released.
         """
-        measure, condition = aggregate.function.measure, aggregate.condition
+        measure = aggregate.function.measure
+        condition = aggregate.condition
         cells = self._averaged if is_average(measure) else self._cells
         match measure:
             case Measure.ROWS:

@@ -23,15 +23,18 @@ class CellList:
     """
 
     def __init__(self, centred: Collection[tuple[Expression, Expression | None]]) -> None:
-        self.cells, self.histograms = list[Cell](), list[CountList]()
-        self._centred, self._averaged = centred, False
+        self.cells = list[Cell]()
+        self.histograms = list[CountList]()
+        self._centred = centred
+        self._averaged = False
 
     def of_averages(self, centred: Collection[tuple[Expression, Expression | None]]) -> CellList:
         """The same list, which takes up cells of sums and of rows as those of averages,
         apart from others.
         """
         found = copy(self)
-        found._centred, found._averaged = centred, True
+        found._centred = centred
+        found._averaged = True
         return found
 
     def is_centred(self, argument: Expression, condition: Expression | None) -> bool:

@@ -56,8 +56,10 @@ def explained_cell(
     contribution: Contribution, noise: Mechanism, confidence: float
 ) -> ExplainedCell:
     """A cell that gets noise."""
-    step, what = float(contribution.step), cell_in_words(contribution.cell)
-    deviation, half = noise.standard_deviation * step, float(noise.half_width(confidence)) * step
+    step = float(contribution.step)
+    what = cell_in_words(contribution.cell)
+    deviation = noise.standard_deviation * step
+    half = float(noise.half_width(confidence)) * step
     family = f"discrete {noise.family.capitalize()}"
     return ExplainedCell(what, noise.sensitivity * step, noise.norm, family, deviation, half)
 
@@ -66,7 +68,8 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
     """A histogram's counts of one level, all of which are alike;
     or the least exact of its choices, in rows.
     """
-    contribution, step = histogram.contribution, float(histogram.contribution.step)
+    contribution = histogram.contribution
+    step = float(histogram.contribution.step)
     what = cell_in_words(contribution.cell)
     match histogram.mechanism:
         case TreeMechanism(node=node) as tree:
@@ -168,7 +171,8 @@ def bin_width(histogram: MeasuredHistogram) -> str:
     """How wide the bins are that hold several values, of those that quantiles are read off;
     empty if none does.
     """
-    bins, mechanism = histogram.contribution.bins, histogram.mechanism
+    bins = histogram.contribution.bins
+    mechanism = histogram.mechanism
     assert bins is not None
     tree = mechanism.tree if isinstance(mechanism, QuantilesWithFallback) else mechanism
     widest = bins.merged(tree.merged) if isinstance(tree, TreeMechanism) else bins

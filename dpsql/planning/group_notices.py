@@ -116,7 +116,8 @@ def groups_left_out(plan: Plan, combined: bool = False) -> tuple[str, ...]:
 
 def _least_evidence(core: CorePlan) -> tuple[int, str]:
     """How many rows, or units, show a group by their noisy count alone."""
-    presence, domain = core.presence, core.core.domain
+    presence = core.presence
+    domain = core.core.domain
     assert presence is not None
     cell = core.cells[presence.cell].contribution
     candidates = EXAMPLES[0] if domain is None or domain.count is None else domain.count
@@ -139,7 +140,8 @@ def nothing_seen(plan: Plan) -> tuple[str, ...]:
 
 def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
     """What is said of the groups of each core with public keys."""
-    first, of_null = 0, _cores_of_null(plan)
+    first = 0
+    of_null = _cores_of_null(plan)
     for number, core in enumerate(plan.cores):
         if core.core.domain is not None:
             count = core.core.domain.count
@@ -160,7 +162,8 @@ def _shown_groups(plan: Plan) -> Iterator[tuple[CorePlan, str]]:
 
 
 def _said(core: CorePlan, presence: GroupPresence, count: int | None, place: int) -> str:
-    cell, chance = core.cells[presence.cell].contribution, float(100 * presence.chance)
+    cell = core.cells[presence.cell].contribution
+    chance = float(100 * presence.chance)
     what = _counted_things(cell)
     most = [
         f"{float(presence.threshold(each) * cell.step):.4g}{f' (of {each:,} groups)' if count is None else ''}"

@@ -263,7 +263,9 @@ def is_number(sql_type: str) -> bool:
 
 def unused_name(name: str, taken: Sequence[str]) -> str:
     """The name, with a number appended if another column has it already, in whatever case."""
-    number, found = 1, name
+    number = 1
+    found = name
     while found.lower() in (each.lower() for each in taken):
-        found, number = f"{name}_{number}", number + 1
+        found = f"{name}_{number}"
+        number = number + 1
     return found

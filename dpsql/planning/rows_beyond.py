@@ -20,7 +20,8 @@ LEAST_BEYOND = 0.01
 #: From this part on an answer says what limits may leave out, though no part is known.
 LEAST_POSSIBLE = 0.2
 #: How what is said of them begins: where a part is known, and where it may be.
-LEAVE, MAY_LEAVE = "limits leave out", "limits may leave out"
+LEAVE = "limits leave out"
+MAY_LEAVE = "limits may leave out"
 #: What is measured of rows, so that a limit of rows leaves something out.
 LIMITED_BY_ROWS = (RowCount, ClampedSum, ProductSum, Histogram, Frequencies)
 
@@ -44,7 +45,8 @@ def rows_beyond_limits(cores: Sequence[CorePlan], tables: Mapping[str, Table]) -
 
 def _said(table: Table, about: str, of_rows: str) -> Iterator[str]:
     """What is said of one table, if its limit leaves out or may leave out much."""
-    part, at_most = float(table.rows_beyond_limit or 0), float(table.rows_beyond_limit_at_most or 0)
+    part = float(table.rows_beyond_limit or 0)
+    at_most = float(table.rows_beyond_limit_at_most or 0)
     if part >= LEAST_BEYOND:
         yield f"{LEAVE} {about} {percent(part)} {of_rows}" + (
             f" (at most {percent(at_most)})" if at_most else ""

@@ -41,7 +41,8 @@ PREFERRED = tuple(
     )
 )
 #: The decades of bounds of a DOUBLE, from its smallest rung on; that of a whole number is 1.
-DOUBLE_DECADES, SMALLEST_DOUBLE = 21, Fraction(1, 10**6)
+DOUBLE_DECADES = 21
+SMALLEST_DOUBLE = Fraction(1, 10**6)
 #: The decades of bounds of a whole number of 64 bits.
 INTEGER_DECADES = 18
 
@@ -102,12 +103,15 @@ def of_bounds(sql_type: SqlType) -> Ladder:
     """
     match sql_type.kind:
         case "integer":
-            first, decades = Fraction(1), INTEGER_DECADES
+            first = Fraction(1)
+            decades = INTEGER_DECADES
         case "decimal":
             assert sql_type.precision is not None and sql_type.scale is not None
-            first, decades = Fraction(1, 10**sql_type.scale), sql_type.precision
+            first = Fraction(1, 10**sql_type.scale)
+            decades = sql_type.precision
         case _:
-            first, decades = SMALLEST_DOUBLE, DOUBLE_DECADES
+            first = SMALLEST_DOUBLE
+            decades = DOUBLE_DECADES
     grid = None if sql_type.kind == "double" else first
     positive = [
         _rounded_up_to_grid(first * 10**decade * each, grid)
@@ -219,7 +223,8 @@ def counts_of(asked: Asked) -> list[TreeMechanism]:
 def noisy_counts(histogram: MeasuredHistogram, counts: Sequence[int]) -> NoisyCounts:
     """Released counts, in the steps of their histogram, as numbers of units."""
     assert isinstance(histogram.mechanism, TreeMechanism)
-    noise, fine = histogram.mechanism.node, histogram.contribution.fine
+    noise = histogram.mechanism.node
+    fine = histogram.contribution.fine
     near, far = (noise.half_width(1 - 2 / chances) / fine for chances in (NEAR_ONE_IN, FAR_ONE_IN))
     return NoisyCounts(tuple(count / fine for count in counts), deviation_of(histogram), near, far)
 
@@ -291,7 +296,8 @@ def _counted(
 
     A unit is in one place of each histogram.
     """
-    histograms, aggregates = [], []
+    histograms = []
+    aggregates = []
     for aggregate, (question, part) in zip(draft.core.aggregates, questions, strict=True):
         assert aggregate.argument is not None
         places = tuple(range(len(question.ladder.rungs)))

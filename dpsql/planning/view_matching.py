@@ -109,9 +109,11 @@ def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> 
     """
     if not is_view(plan) or groups > MOST_GROUPS:
         return None
-    found, cells = normal_core(plan.core), list[ViewCell]()
+    found = normal_core(plan.core)
+    cells = list[ViewCell]()
     for place, measured in enumerate(plan.cells):
-        cell, bounded = normal_cell(found, measured.contribution.cell), measured.contribution
+        cell = normal_cell(found, measured.contribution.cell)
+        bounded = measured.contribution
         if cell is not None and not is_averaged(
             bounded.cell
         ):  # of what averages weigh no total is made
@@ -200,7 +202,8 @@ def match(core: NormalCore, cell: NormalCell, rows: int, view: StoredView) -> Ce
     keys = [over_keys(key, columns) for key in core.keys]
     if any(key is None for key in keys):
         return None
-    arguments, conditions = tuple(map(_expression_digest, cell.arguments)), conditions_of(cell)
+    arguments = tuple(map(_expression_digest, cell.arguments))
+    conditions = conditions_of(cell)
     known = conditions | frozenset(map(_expression_digest, implied(cell.conditions)))
     for found in view.cells:
         if (found.kind, found.arguments) != (cell.kind, arguments) or not found.conditions <= known:
@@ -279,7 +282,8 @@ def _shown(found: CellMatch) -> set[str]:
 
 def _fixed(condition: Expression) -> str | None:
     """The key that the condition lets have one value only."""
-    function, arguments = getattr(condition, "function", None), parts(condition)
+    function = getattr(condition, "function", None)
+    arguments = parts(condition)
     columns = [each for each in arguments if isinstance(each, ColumnRef)]
     if function == "not" and len(columns) == 1:
         return columns[0].name

@@ -118,7 +118,8 @@ class PostProcessor:
     """One analyst's sandbox, and what is asked of it."""
 
     def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
-        self.schema, self._sandbox = schema, Sandbox(schema, public_rows)
+        self.schema = schema
+        self._sandbox = Sandbox(schema, public_rows)
         self._described: dict[object, DescribedResult] = {}
 
     def describe(self, query: Query, cores: Sequence[CorePlan]) -> DescribedResult:
@@ -150,7 +151,8 @@ class PostProcessor:
 
     def _describe(self, query: Query, tables: Mapping[str, Core | Cube]) -> DescribedResult:
         public = {name: self._sandbox.public_columns(name) for name in query.public}
-        shell, ends = _with_names(query.postprocessing), tuple[IntervalEndColumns, ...]()
+        shell = _with_names(query.postprocessing)
+        ends = tuple[IntervalEndColumns, ...]()
         if reads_interval_ends(shell):
             shell, ends = with_ends(shell, released_columns(tables), public, tables)
         self._declare(query.public, tables, ends)

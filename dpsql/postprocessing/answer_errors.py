@@ -72,7 +72,8 @@ def _largest_errors(cells: Sequence[tuple[int | float | Decimal | date, CellInte
     """
     unit = " days" if isinstance(cells[0][0], date) else ""
     errors = sorted(max(_distance(value, end) for end in ends) for value, ends in cells)
-    least, most = errors[0], errors[-1]
+    least = errors[0]
+    most = errors[-1]
     if most <= ALIKE * least:
         return f"{_rounded(most)}{unit}"
     return f"{_rounded(least)} to {_rounded(most)}{unit}"

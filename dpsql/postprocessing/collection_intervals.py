@@ -54,7 +54,9 @@ def with_debiased_intervals(
     found: list[list[CellInterval | None]] = [[None] * len(each) for each in intervals]
     for number, row in enumerate(rows):
         for ends in plan.collection:
-            value, low, high = row[ends.column], row[ends.low], row[ends.high]
+            value = row[ends.column]
+            low = row[ends.low]
+            high = row[ends.high]
             own = (low, high) if isinstance(low, float) and isinstance(high, float) else None
             noise = intervals[number][ends.column]
             found[number][ends.column] = (

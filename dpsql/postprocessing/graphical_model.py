@@ -22,7 +22,8 @@ from dpsql.release.marginal_selection import MeasuredMarginal
 #: How many cells the cliques of a model's junction tree may have together.
 MOST_CELLS = 200_000
 #: The steps of a fit while pairs are chosen, and of the last one.
-STEPS, LAST_STEPS = 200, 1_000
+STEPS = 200
+LAST_STEPS = 1_000
 
 
 def require_mbi() -> ModuleType:
@@ -48,7 +49,8 @@ class GraphicalModel:
     """
 
     def __init__(self, sizes: Sequence[int]) -> None:
-        self._mbi, self._sizes = require_mbi(), tuple(sizes)
+        self._mbi = require_mbi()
+        self._sizes = tuple(sizes)
         self._domain = self._mbi.Domain([_name(place) for place in range(len(sizes))], list(sizes))
         self._pairs = list(combinations(range(len(sizes)), 2))
         self._fitted: Any = None
@@ -65,10 +67,8 @@ class GraphicalModel:
         Of marginals of single columns alone it is the model in which all columns are independent.
         """
         if all(len(each.columns) == 1 for each in measured):
-            total, parts = (
-                _total(measured),
-                {each.columns[0]: _shares(each.counts) for each in measured},
-            )
+            total = _total(measured)
+            parts = {each.columns[0]: _shares(each.counts) for each in measured}
             return [
                 total * np.outer(parts[one], parts[other]).ravel() for one, other in self._pairs
             ]

@@ -22,7 +22,8 @@ def columns_with_intervals(plan: Plan) -> tuple[OutputColumn, ...]:
     each that may have intervals followed by those of its ends.
     """
     estimated = _estimated(plan)
-    names, found = [column.name for column in plan.columns], list[OutputColumn]()
+    names = [column.name for column in plan.columns]
+    found = list[OutputColumn]()
     for place, column in enumerate(plan.columns):
         found.append(column)
         if place in estimated:

@@ -37,9 +37,11 @@ class Slots:
     """
 
     def __init__(self, most: int) -> None:
-        self._most, self._each = most, max(1, most // 2)
+        self._most = most
+        self._each = max(1, most // 2)
         self._lock = threading.Lock()
-        self._held, self._waiting = Counter[str](), list[QueueTicket]()
+        self._held = Counter[str]()
+        self._waiting = list[QueueTicket]()
 
     @contextmanager
     def place(self, analyst: str, check: Callable[[], None] = lambda: None) -> Iterator[None]:
@@ -108,10 +110,15 @@ class PostProcessors:
         public_rows: PublicRows,
         version: Callable[[], str | None] = lambda: None,
     ) -> None:
-        self._schema, self._rows, self._version = schema, public_rows, version
+        self._schema = schema
+        self._rows = public_rows
+        self._version = version
         self._seen: _Seen | None = None
-        self._lock, self._reading = threading.Lock(), threading.Lock()
-        self._slots, self._readings, self._deriving = Slots(MOST), Slots(MOST), Slots(1)
+        self._lock = threading.Lock()
+        self._reading = threading.Lock()
+        self._slots = Slots(MOST)
+        self._readings = Slots(MOST)
+        self._deriving = Slots(1)
         self._free: list[PostProcessor] = []
         self._public: dict[str, Sequence[tuple[object, ...]]] = {}
         self._closed = False
@@ -158,7 +165,8 @@ class PostProcessors:
         """Close the sandboxes, those that are lent when they come back."""
         with self._lock:
             self._closed = True
-            free, self._free = self._free, []
+            free = self._free
+            self._free = []
         for postprocessor in free:
             postprocessor.close()
 
@@ -166,14 +174,17 @@ class PostProcessors:
         """Let go of what was read of other tables or another version of the data,
         and tell those of now.
         """
-        schema, version = self._schema(), self._version()
+        schema = self._schema()
+        version = self._version()
         seen = self._seen
         if seen is not None and seen.is_now(schema, version):
             return seen
         with self._alone_reading(), self._lock:
             if self._seen is not None and self._seen.is_now(schema, version):
                 return self._seen
-            old, self._free, self._seen = self._free, [], _Seen(schema, version)
+            old = self._free
+            self._seen = _Seen(schema, version)
+            self._free = []
             seen = self._seen
             self._public.clear()
         for postprocessor in old:

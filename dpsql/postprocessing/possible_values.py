@@ -34,7 +34,8 @@ def possible(aggregate: Aggregate) -> Interval:
     """Where an aggregate lies whatever the data hold,
     as long as they keep what the schema declares.
     """
-    argument, known = aggregate.argument, aggregate.function.possible
+    argument = aggregate.argument
+    known = aggregate.function.possible
     match known:
         case Interval():
             return known
@@ -44,11 +45,10 @@ def possible(aggregate: Aggregate) -> Interval:
             return Interval(Fraction(0), None if count is None else Fraction(count))
         case Range.OF_SUM:
             assert argument is not None
-            within, zero = bounds(argument), Fraction(0)
-            low, high = (
-                within.low is not None and within.low >= 0,
-                within.high is not None and within.high <= 0,
-            )
+            within = bounds(argument)
+            zero = Fraction(0)
+            low = within.low is not None and within.low >= 0
+            high = within.high is not None and within.high <= 0
             return Interval(zero if low else None, zero if high else None)
         case Range.OF_ARGUMENT:
             assert argument is not None
@@ -108,7 +108,8 @@ def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
             inner = _range(
                 node.this, aggregates
             )  # which may round to the next whole number, and no further
-            low, high = inner.low, inner.high
+            low = inner.low
+            high = inner.high
             return Interval(
                 None if low is None else Fraction(floor(low)),
                 None if high is None else Fraction(ceil(high)),
@@ -145,7 +146,8 @@ def _range(node: exp.Expr, aggregates: tuple[Aggregate, ...]) -> Interval:
 
 
 def _quotient(node: exp.Div, aggregates: tuple[Aggregate, ...]) -> Interval:
-    above, below = _range(node.this, aggregates), _range(node.expression, aggregates)
+    above = _range(node.this, aggregates)
+    below = _range(node.expression, aggregates)
     if not (above.low is not None and below.low is not None and above.low >= 0 and below.low >= 0):
         return above / below
     return Interval(Fraction(0), _most_of(node.this, node.expression, aggregates))
@@ -155,10 +157,12 @@ def _most_of(part: exp.Expr, whole: exp.Expr, aggregates: tuple[Aggregate, ...])
     """The most that one term can be of another one,
     which counts or adds up at least the same rows; None otherwise.
     """
-    above, below = _term(part), _term(whole)
+    above = _term(part)
+    below = _term(whole)
     if above is None or below is None or below[0] <= 0 or above[0] < 0:
         return None
-    one, other = aggregates[above[1]], aggregates[below[1]]
+    one = aggregates[above[1]]
+    other = aggregates[below[1]]
     if not set(conjuncts(other.condition)) <= set(conjuncts(one.condition)):
         return None
     factor = above[0] / below[0]

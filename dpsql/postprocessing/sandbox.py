@@ -41,7 +41,8 @@ SEALED: dict[str, Any] = {
     "max_expression_depth": "250",
 }
 #: How many values one answer may have, and how many rows are read at a time.
-MOST_VALUES, AT_A_TIME = 5_000_000, 10_000
+MOST_VALUES = 5_000_000
+AT_A_TIME = 10_000
 
 
 def fetched(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
@@ -73,7 +74,8 @@ class Sandbox:
     """
 
     def __init__(self, schema: Schema, public_rows: PublicRows) -> None:
-        self._schema, self._public_rows = schema, public_rows
+        self._schema = schema
+        self._public_rows = public_rows
         self._declared: set[str] = set()
         self._filled: set[str] = set()
         self._columns: dict[str, dict[str, str]] = {}
@@ -240,7 +242,8 @@ def column_types(shape: Core | Cube) -> dict[str, str]:
 
 def columns_of(table: ReleasedTable | CubeTable) -> list[Sequence[object]]:
     """The values of a released table, column by column."""
-    shape, rows = table.shape, len(table.keys)
+    shape = table.shape
+    rows = len(table.keys)
     totals = columns(table.totals, len(shape.keys) if isinstance(shape, Cube) else 0)
     own = (
         columns(table.keys, len(shape.keys)),

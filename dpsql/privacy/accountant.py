@@ -54,8 +54,12 @@ class Charge(_Single, Generic[P_co]):
     def __init__(self, mint: object, plan: P_co, cost: Cost, entry: int) -> None:
         if mint is not _MINT:
             raise InternalError("only the accountant makes a charge")
-        self._plan, self._cost, self._entry = plan, cost, entry
-        self._process, self._redeemed, self._lock = os.getpid(), False, threading.Lock()
+        self._plan = plan
+        self._cost = cost
+        self._entry = entry
+        self._process = os.getpid()
+        self._redeemed = False
+        self._lock = threading.Lock()
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("a Charge has no subclasses")
@@ -120,12 +124,10 @@ class Accountant(_Single):
         caps: Mapping[str, Budget] | None = None,
         refresh: Refresh | None = None,
     ) -> None:
-        self._ledger, self._budget, self._caps, self._refresh = (
-            ledger,
-            budget,
-            dict(caps or {}),
-            refresh,
-        )
+        self._ledger = ledger
+        self._budget = budget
+        self._caps = dict(caps or {})
+        self._refresh = refresh
         holders: list[tuple[str | None, Budget]] = [(None, budget), *self._caps.items()]
         weights = {holder: each.weight for holder, each in holders}
         self._tally = WeightTally(weights, self._begins) if budget.is_tallied else None

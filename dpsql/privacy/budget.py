@@ -132,7 +132,8 @@ def _grown(delta: Fraction, epsilon: Fraction, size: int) -> Fraction:
     if exponent * (size - 1) > 700:
         return Fraction(1)
     step = Fraction(exponent.exp()) * (1 + Fraction(1, 10**20))
-    total, power = Fraction(0), Fraction(1)
+    total = Fraction(0)
+    power = Fraction(1)
     for _ in range(size):
         total += power
         power = Fraction(
@@ -258,7 +259,8 @@ class Lifetime:
             promised = min(
                 promised, epsilon_of_rho(self._most_rho * self.windows, self._conversion)
             )
-        spent, present = self._added(self.spent), self._with_the_present()
+        spent = self._added(self.spent)
+        present = self._with_the_present()
         if self.budget.is_tallied and not self.passed:
             spent = promised  # its own sum, which is smaller than these, is within the budget
         return None if spent is None or present is None else max(promised, spent, present)
@@ -285,7 +287,8 @@ class Lifetime:
 
     def group(self, size: int) -> Guarantee | None:
         """What they promise to ``size`` units together; None where there is no ε, or δ is 1."""
-        epsilon, delta = self.epsilon, self.delta
+        epsilon = self.epsilon
+        delta = self.delta
         return None if epsilon is None or delta == 1 else Budget(epsilon, delta).group(size)
 
     @property

@@ -168,8 +168,10 @@ def rho_total(epsilon: Fraction, delta: Fraction) -> Fraction:
     rounded down. ``docs/proofs/measure.md``.
     """
     _require_probability(delta)
-    inverse, target = _log_inverse(delta), _float(epsilon)
-    low, high = math.log(1e-60), math.log(1e12)
+    inverse = _log_inverse(delta)
+    target = _float(epsilon)
+    low = math.log(1e-60)
+    high = math.log(1e12)
     for _ in range(90):
         middle = (low + high) / 2
         order = _order(math.exp(middle), inverse)
@@ -226,12 +228,14 @@ def _without_rho(b: float, delta: Fraction) -> tuple[_Bound, Decimal]:
     """The conversion at order α = 1 + b apart from its ρ,
     and more than the rounding error made here.
     """
-    step, c = Decimal(b), _CONTEXT
+    step = Decimal(b)
+    c = _CONTEXT
     alpha = c.add(
         step, 1
     )  # rounded; the step is then taken again from what alpha became, without rounding
     step = c.subtract(alpha, 1)
-    log_inverse_delta, log_alpha = c.minus(c.ln(_decimal(delta))), c.ln(alpha)
+    log_inverse_delta = c.minus(c.ln(_decimal(delta)))
+    log_alpha = c.ln(alpha)
     log_ratio = c.ln(c.divide(alpha, step))
     rest = c.subtract(c.divide(c.subtract(log_inverse_delta, log_alpha), step), log_ratio)
     size = c.add(
@@ -244,7 +248,8 @@ def _order(rho: float, log_inverse_delta: float) -> float:
     """b = α − 1 at the minimum of the conversion, where ρb² + ln(1 + b) = ln(1/δ);
     any other b is merely looser.
     """
-    low, high = -40.0, 35.0
+    low = -40.0
+    high = 35.0
     for _ in range(60):
         middle = (low + high) / 2
         b = math.exp(middle)

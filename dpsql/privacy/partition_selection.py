@@ -50,10 +50,12 @@ class KeyWeights:
         ``unreached_noise(groups)``, which never falls,
         is what the noise of none of so many groups may reach.
         """
-        found, least = 0, 1
+        found = 0
+        least = 1
         while least <= self.most:
             last = min(2 * least - 1, self.most)
-            found, least = max(found, self.weight(least) + unreached_noise(last)), last + 1
+            found = max(found, self.weight(least) + unreached_noise(last))
+            least = last + 1
         return found
 
 
@@ -118,7 +120,8 @@ def shown_interval(
     least ``confidence`` of cases.
     """
     half = noise.half_width(confidence)
-    low, high = max(shown - half, smallest), shown + half
+    low = max(shown - half, smallest)
+    high = shown + half
     if low > smallest and _explains(noise, threshold, shown, low - 1, confidence):
         low = smallest
     return _furthest_plausible_count(
@@ -132,7 +135,8 @@ def _furthest_plausible_count(
     """The last number of units from what is shown to the end that explains it."""
     if _explains(noise, threshold, shown, end, confidence):
         return end
-    known, beyond = shown, end
+    known = shown
+    beyond = end
     while abs(beyond - known) > 1:
         middle = (known + beyond) // 2
         if _explains(noise, threshold, shown, middle, confidence):
@@ -284,13 +288,17 @@ def unreached_noise(noise: Mechanism, draws: int, chance: Fraction) -> int:
 
 def _least(guess: int, holds: Callable[[int], bool]) -> int:
     """The least m >= 1 at which a monotone condition holds, looked for around a guess."""
-    high, step = max(guess, 1), 1
+    high = max(guess, 1)
+    step = 1
     while not holds(high):
-        high, step = high + step, 2 * step
-    low, step = high, 1
+        high = high + step
+        step = 2 * step
+    low = high
+    step = 1
     while low > 0 and (low == high or holds(low)):
         high = low
-        low, step = max(low - step, 0), 2 * step
+        low = max(low - step, 0)
+        step = 2 * step
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

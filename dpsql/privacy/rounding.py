@@ -28,7 +28,8 @@ def exp_bounds(exponent: Fraction, bits: int) -> tuple[int, int]:
     down, nearest, up = (
         _context(digits, rounding) for rounding in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)
     )
-    numerator, denominator = Decimal(-exponent.numerator), Decimal(exponent.denominator)
+    numerator = Decimal(-exponent.numerator)
+    denominator = Decimal(exponent.denominator)
     low = nearest.next_minus(nearest.exp(down.divide(numerator, denominator)))
     high = nearest.next_plus(nearest.exp(up.divide(numerator, denominator)))
     scale = Decimal(1 << bits)
@@ -62,7 +63,8 @@ def log_bounds(value: Fraction, digits: int) -> tuple[Fraction, Fraction]:
     down, nearest, up = (
         _context(digits, rounding) for rounding in (ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_CEILING)
     )
-    numerator, denominator = Decimal(value.numerator), Decimal(value.denominator)
+    numerator = Decimal(value.numerator)
+    denominator = Decimal(value.denominator)
     low = nearest.next_minus(nearest.ln(down.divide(numerator, denominator)))
     high = nearest.next_plus(nearest.ln(up.divide(numerator, denominator)))
     return Fraction(low), Fraction(high)

@@ -118,8 +118,10 @@ class RunEvidence:
 
     def _least_rates(self, number: int) -> Doubles:
         """Infinite for a block without a sibling."""
-        level, rates = self.levels[number], self._rates(number)
-        count, noise = rates.shape[-1], level.variance / level.sizes**2 + np.zeros_like(rates)
+        level = self.levels[number]
+        rates = self._rates(number)
+        count = rates.shape[-1]
+        noise = level.variance / level.sizes**2 + np.zeros_like(rates)
         sibling = np.arange(count) ^ 1
         paired = np.minimum(sibling, count - 1)
         least = rates[..., paired] - UNLIKE_DEVIATIONS * np.sqrt(noise + noise[..., paired])
@@ -170,7 +172,9 @@ class RunEvidence:
 
     def _shown_after(self, runs: Places, groups: Places, loss: Doubles) -> _Truths:
         """Whether each of these groups is shown after its count has fallen by so much."""
-        present, evident, rates = list[_Truths](), list[_Truths](), list[Doubles]()
+        present = list[_Truths]()
+        evident = list[_Truths]()
+        rates = list[Doubles]()
         own_count = self.levels[0].sums[runs, groups] - loss
         for number, level in enumerate(self.levels):
             blocks = groups >> number

@@ -34,7 +34,8 @@ def _said(each: LeftOut, released: Released, weighed: bool) -> str:
 def _counted(core: int, aggregate: int, released: Released) -> tuple[int, float, float]:
     """A released count with its interval."""
     table = released.tables[core]
-    value, interval = table.aggregates[0][aggregate], table.intervals[0][aggregate]
+    value = table.aggregates[0][aggregate]
+    interval = table.intervals[0][aggregate]
     assert isinstance(value, int) and interval is not None
     return value, *interval
 

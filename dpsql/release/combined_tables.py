@@ -88,7 +88,8 @@ class CombinedTable(ReleasedTable):
         """
         if self.plan.presence is None or not self.evidence:
             return self
-        without_null, uncertain = self.without_null(nulls), self.near(confidence)
+        without_null = self.without_null(nulls)
+        uncertain = self.near(confidence)
         places = sorted(without_null.union(self._shown(0.0).places))
         table = self.at(places)
         cell = SingleCell(self.plan.presence.cell)
@@ -223,7 +224,8 @@ def _read(
     confidence: float,
 ) -> tuple[object, ConfidenceInterval | None]:
     """An aggregate's value in the type of its column, and its interval."""
-    estimate, sql_type = plan.arithmetic(place), aggregate_type(plan.core.aggregates[place])
+    estimate = plan.arithmetic(place)
+    sql_type = aggregate_type(plan.core.aggregates[place])
     cells = list(zip(numbers, _halves(noise, weights, confidence), strict=True))
     number = value(estimate, cells)
     if number is None:

@@ -20,7 +20,8 @@ def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable
     """The table with all groups that have noisy cells, those that are not shown marked;
     None if they are not kept.
     """
-    presence, hidden = table.plan.presence, table.hidden
+    presence = table.plan.presence
+    hidden = table.hidden
     if presence is None or not presence.released or not table.is_complete:
         return replace(table, unshown=table.absent) if table.is_complete else None
     if hidden is None or table.plan.histograms:
@@ -70,13 +71,15 @@ def open_groups(table: ReleasedTable, confidence: float) -> OpenGroups:
     """What the noisy counts of a table leave open; nothing if one row, or one unit,
     would be seen.
     """
-    presence, selection = table.plan.presence, table.plan.selection
+    presence = table.plan.presence
+    selection = table.plan.selection
     if presence is None:
         is_left_out = selection is not None and selection.units_needed() > 1
         return OpenGroups(left_out=is_left_out, gaps=is_left_out)
     complete = with_hidden_groups(table, confidence)
     rows = table if complete is None else complete
-    least, step = presence.threshold(len(rows.keys)), table.plan.steps[presence.cell]
+    least = presence.threshold(len(rows.keys))
+    step = table.plan.steps[presence.cell]
     if least * step <= 1:
         return OpenGroups()
     if complete is None:

@@ -213,7 +213,8 @@ def shared_noise(
             for row in part.rows:
                 uses.setdefault((part.column, row), []).append((number, part.weight))
     classes: dict[tuple[NoiseColumn, tuple[tuple[int, Fraction], ...]], int] = {}
-    noise, weights = SharedNoise(), [dict[int, Fraction]() for _ in estimates]
+    noise = SharedNoise()
+    weights = [dict[int, Fraction]() for _ in estimates]
     times: dict[int, int] = {}
     for (column, _), found in uses.items():
         name = (column, tuple(found))

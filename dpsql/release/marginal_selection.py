@@ -58,7 +58,8 @@ def measure(
     ``approximate`` and ``admitted`` are given released marginals and public choices alone.
     """
     cores = exact.reveal()
-    singles, pairs = cores[: len(plan.columns)], cores[len(plan.columns) :]
+    singles = cores[: len(plan.columns)]
+    pairs = cores[len(plan.columns) :]
     measured = [
         _measured((place,), _counts(plan, (place,), rows), plan, plan.alone, _entropy)
         for place, rows in enumerate(singles)

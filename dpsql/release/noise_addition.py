@@ -101,7 +101,8 @@ def release(
 def _release_core(
     plan: CorePlan, rows: CoreRows, confidence: float, entropy: Entropy
 ) -> ReleasedTable:
-    width, cells = len(plan.core.keys), len(plan.cells)
+    width = len(plan.core.keys)
+    cells = len(plan.cells)
     rows = in_order(rows, width)
     noisy = [
         cell.mechanism.perturb(_integers(rows, width + place), _entropy=entropy)
@@ -113,7 +114,8 @@ def _release_core(
         rows = [rows[place] for place in shown]
         noisy = [[counts[place] for place in shown] for counts in noisy]
         noisy.append([count for count in units if count is not None])
-    hidden, ends = None, dict[int, int]()
+    hidden = None
+    ends = dict[int, int]()
     if plan.presence is not None and plan.presence.released:
         candidates = [tuple(row[:width]) for row in rows]
         places, lower = core_evidence(plan, candidates, noisy[plan.presence.cell], confidence)
@@ -228,7 +230,8 @@ def read_aggregate(
 
     ``grown`` are the histograms of each row.
     """
-    estimate, sql_type = plan.estimates[place], aggregate_type(plan.core.aggregates[place])
+    estimate = plan.estimates[place]
+    sql_type = aggregate_type(plan.core.aggregates[place])
     if isinstance(
         estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
     ):
@@ -255,7 +258,8 @@ def read_aggregate(
         ends = [plan.selection.interval(count, confidence) for count in shown.counts]
         between = IntervalColumn([float(low) for low, _ in ends], [float(high) for _, high in ends])
         return [as_type(each, sql_type) for each in shown], between, nothing
-    half, halves = plan.additive_half_widths(confidence)[place], plan.half_widths(confidence)
+    half = plan.additive_half_widths(confidence)[place]
+    halves = plan.half_widths(confidence)
     return *read_column(estimate, cells, halves, half, plan.law(confidence), sql_type), nothing
 
 
@@ -285,7 +289,8 @@ def _read_ranks(
     ranks: Ranks, distribution: NoisyDistribution | ChosenQuantiles, sql_type: str
 ) -> tuple[object, ConfidenceInterval | None, QuantileCurves]:
     """Quantiles, the interval of a single number, and the curves; those of dates are in seconds."""
-    axis, member = distribution.axis, sql_type.removesuffix("[]")
+    axis = distribution.axis
+    member = sql_type.removesuffix("[]")
     values = [ranked_as_type(each, member, axis) for each in distribution.values(ranks)]
     curves = distribution.curves(ranks)
     if axis == "day":

@@ -147,7 +147,8 @@ class ReleasedTable:
 
     def counts(self, place: int) -> Sequence[int]:
         """A cell's noisy counts, in steps."""
-        cells, step = column(self.cells, place), self.plan.steps[place]
+        cells = column(self.cells, place)
+        step = self.plan.steps[place]
         if isinstance(cells, StepColumn) and cells.step == step:
             return cells.counts
         return [int(each / step) for each in cells]
@@ -162,7 +163,8 @@ class ReleasedTable:
         presence = self.plan.presence
         if presence is None or not ends:
             return self
-        halves, law = list(self.plan.half_widths(confidence)), self.plan.law(confidence)
+        halves = list(self.plan.half_widths(confidence))
+        law = self.plan.law(confidence)
         wide = [list(each) for each in columns(self.intervals, len(self.plan.estimates))]
         values = [list(each) for each in columns(self.aggregates, len(self.plan.estimates))]
         for row, end in ends.items():
@@ -268,10 +270,8 @@ class ReleasedTable:
             aggregate
         ):
             return None
-        halves, lower = (
-            list(self.plan.half_widths(confidence)),
-            self._lower_half(row, aggregate, confidence),
-        )
+        halves = list(self.plan.half_widths(confidence))
+        lower = self._lower_half(row, aggregate, confidence)
         if lower is not None:
             halves[self._evidence] = lower
         return linear(
@@ -294,11 +294,9 @@ class ReleasedTable:
         """The number that let the row be shown:
         its ends are passed as often as noise passes its half-width.
         """
-        ends, middle, reach = (
-            self.intervals[row][place],
-            float(self.cells[row][-1]),
-            max(float(half), 1.0),
-        )
+        ends = self.intervals[row][place]
+        middle = float(self.cells[row][-1])
+        reach = max(float(half), 1.0)
         assert ends is not None
         far = np.where(drawn < middle, middle - ends[0], ends[1] - middle)
         return middle + (drawn - middle) / reach * far

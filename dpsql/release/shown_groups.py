@@ -114,7 +114,8 @@ def shown_groups(
     by_length: dict[int, list[Sequence[int]]] = {}
     for run in runs:
         by_length.setdefault(len(run), []).append(run)
-    places, slacks = list[int](), dict[int, float]()
+    places = list[int]()
+    slacks = dict[int, float]()
     numbers = np.asarray(counts, np.float64)
     for own in by_length.values():
         evidence = RunEvidence(
@@ -148,7 +149,8 @@ def block_levels(
     places: Places, counts: Doubles, block_noise: BlockNoise, tails: Sequence[float], alike: bool
 ) -> list[BlockLevel]:
     """The levels of the blocks of runs of one length; ``places`` has one row for each run."""
-    levels, sums = list[BlockLevel](), counts[places]
+    levels = list[BlockLevel]()
+    sums = counts[places]
     for number, sizes in enumerate(block_sizes(places.shape[1])):
         noises = [
             [

@@ -49,7 +49,8 @@ def copy(repl: ReplSession, command: BackslashCommand) -> None:
     if found["way"].lower() == "from":
         raise Refused("E_STMT", "dpsql never changes data: \\copy only writes TO a file")
     file = Path(found["file"].strip("'")).expanduser()
-    style, rows = _style_of(found["options"], file), repl.rows
+    style = _style_of(found["options"], file)
+    rows = repl.rows
     with reserved(None if repl.rules.dry else file):
         if found["what"]:
             what = found["what"].strip()
@@ -61,7 +62,8 @@ def copy(repl: ReplSession, command: BackslashCommand) -> None:
             if repl.rules.dry:
                 return repl.ask(text)
             answer = repl.answer(text)
-            repl.last, rows = text, answer.rows
+            rows = answer.rows
+            repl.last = text
             repl.rows = rows
             repl.say_price(answer)
         with file_errors(file):
@@ -129,7 +131,8 @@ def _l(repl: ReplSession, command: BackslashCommand) -> None:
 
 
 def _conninfo(repl: ReplSession, command: BackslashCommand) -> None:
-    schema, analyst = repl.session.schema, repl.session.analyst
+    schema = repl.session.schema
+    analyst = repl.session.analyst
     repl.screen.notify(
         f'database "{schema.name}" as analyst "{plain(analyst)}"; protected: one {schema.privacy.unit}'
     )

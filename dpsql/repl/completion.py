@@ -33,7 +33,8 @@ class SchemaCompleter(Completer):
     """
 
     def __init__(self, current: Callable[[], Schema]) -> None:
-        self._current, self._paths = current, PathCompleter(expanduser=True)
+        self._current = current
+        self._paths = PathCompleter(expanduser=True)
 
     @property
     def _schema(self) -> Schema:

@@ -91,7 +91,9 @@ def split(text: str) -> tuple[list[InputPiece], str]:
             pieces.append(
                 BackslashCommand(command[1], _argument(command), _line(text, mark.start()), before)
             )
-            start, place, depth = command.end(), command.end(), 0
+            start = command.end()
+            place = command.end()
+            depth = 0
     rest = text[start:]
     return pieces, "" if _NOTHING.fullmatch(rest) else rest
 

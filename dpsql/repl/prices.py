@@ -26,7 +26,8 @@ class PriceList:
     def __init__(self) -> None:
         self._lines: list[tuple[object, ...]] = []
         self._seen: set[tuple[str, Fraction]] = set()
-        self.epsilon, self._cost = Fraction(0), FREE
+        self._cost = FREE
+        self.epsilon = Fraction(0)
         self._takes = "nothing"
 
     def add(
@@ -126,7 +127,8 @@ def budget_lines(
     ρ and δ.
     """
     remaining = session.remaining
-    cost, lines = session.ordinary_cost(remaining), list[str]()
+    cost = session.ordinary_cost(remaining)
+    lines = list[str]()
     for standing in remaining.standings:
         whose = (
             "the database" if standing.holder is None else f"the cap of {plain(standing.holder)}"

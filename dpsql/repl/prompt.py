@@ -72,7 +72,8 @@ def history_file() -> Path | None:
 _FRESH = 1.0
 #: Seconds for which drawing it waits for the ledger,
 #: and after which one that did not answer is #: asked again.
-_SHOWN, _LATER = 0.3, 10.0
+_SHOWN = 0.3
+_LATER = 10.0
 _STYLE = Style.from_dict(
     {
         "bottom-toolbar": "noreverse bg:#303030 #d0d0d0",
@@ -94,7 +95,9 @@ class Toolbar:
     """The line under the prompt, read from the ledger at most once a second."""
 
     def __init__(self, opening: BackgroundSession) -> None:
-        self._opening, self._read, self._line = opening, float("-inf"), list[tuple[str, str]]()
+        self._opening = opening
+        self._read = float("-inf")
+        self._line = list[tuple[str, str]]()
 
     def __call__(self) -> StyleAndTextTuples:
         session = self._opening.ready
@@ -106,7 +109,8 @@ class Toolbar:
                 with within(Deadline(_SHOWN)):
                     self._line = meter(session)
             except Error:
-                self._line, later = [("class:meter.low", " the ledger cannot be read ")], _LATER
+                self._line = [("class:meter.low", " the ledger cannot be read ")]
+                later = _LATER
             self._read = time.monotonic() + later
         return [*self._line]
 
@@ -121,8 +125,10 @@ class Prompt:
     def __init__(self, schema: Schema, opening: BackgroundSession, *, colour: bool) -> None:
         from pygments.lexers.sql import PostgresLexer
 
-        self._single, self._name = False, schema.name
-        self._toolbar, self._opening = Toolbar(opening), opening
+        self._single = False
+        self._name = schema.name
+        self._toolbar = Toolbar(opening)
+        self._opening = opening
         self._session: PromptSession[str] = PromptSession(
             history=history(),
             multiline=True,
@@ -153,7 +159,8 @@ class Prompt:
         return self._session.prompt([("class:prompt", f"{self._name}=> ")], default=draft)
 
     def _stop(self) -> None:
-        app, error = self._session.app, self._opening.error
+        app = self._session.app
+        error = self._opening.error
         if app.is_running and app.loop is not None and error is not None:
             app.loop.call_soon_threadsafe(
                 lambda: app.exit(exception=error) if not app.is_done else None

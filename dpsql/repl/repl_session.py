@@ -74,13 +74,21 @@ class ReplSession:
         display: DisplaySettings,
         rules: RunOptions | None = None,
     ) -> None:
-        self._session, self.screen, self.display = session, screen, display
+        self._session = session
+        self.screen = screen
+        self.display = display
         self.rules = rules or RunOptions()
-        self.last, self.rows = "", OutputRows.exact([], [])
-        self.paid, self.statements, self.prices = Fraction(0), 0, PriceList()
+        self.last = ""
+        self.rows = OutputRows.exact([], [])
+        self.paid = Fraction(0)
+        self.statements = 0
+        self.prices = PriceList()
         self.failure: Error | None = None
-        self.over, self.draft = False, ""
-        self._depth, self._parquet, self._asked = 0, False, ""
+        self.over = False
+        self.draft = ""
+        self._depth = 0
+        self._parquet = False
+        self._asked = ""
 
     @property
     def session(self) -> Session:
@@ -94,17 +102,18 @@ class ReplSession:
         What is unfinished before a command that does not use it is gone on with behind it:
         at a prompt as a draft.
         """
-        kept, line = "", 1
+        kept = ""
+        line = 1
         for piece in whole(text):
             if self.over:
                 return
             piece = joined(kept, piece)
-            kept, line = (
+            kept = (
                 piece.before
                 if isinstance(piece, BackslashCommand) and not ends_statement(piece.name)
-                else "",
-                piece.line,
+                else ""
             )
+            line = piece.line
             self.take(piece, source)
         if kept and not self.over:
             if self.screen.interactive and not source:
@@ -240,7 +249,8 @@ class ReplSession:
         """Let the rules and, above the price that is set,
         the person agree to what the statement costs.
         """
-        bought, ask = purchase_of(self.session, plan), self.display.ask
+        bought = purchase_of(self.session, plan)
+        ask = self.display.ask
         price = Fraction(0) if bought is None else bought.price
         if self.rules.dry:
             raise PriceDeclined

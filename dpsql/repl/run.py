@@ -98,7 +98,8 @@ def run_loop(repl: ReplSession, prompt: Prompt) -> None:
     Ctrl-D leaves.
     """
     while not repl.over:
-        draft, repl.draft = repl.draft, ""
+        draft = repl.draft
+        repl.draft = ""
         try:
             text = prompt.ask(draft)
             typed = word(text)

@@ -114,7 +114,8 @@ class Screen:
         """Write results to the file from now on, or to the terminal again."""
         if self._file is not None:
             self._file.close()
-        self._file, self.target = None, None
+        self._file = None
+        self.target = None
         if file is not None:
             with file_errors(file):
                 self._file = file.open("w", encoding="utf-8", newline="")

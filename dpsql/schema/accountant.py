@@ -35,12 +35,14 @@ def _parameters(rule: type[CompositionRule]) -> tuple[Parameter[Any], ...]:
 
 def _declared(rule: type[CompositionRule]) -> type[BaseModel]:
     """The table of the schema file that names a rule with its parameters."""
-    types, declared = get_type_hints(rule), dict[str, Any]()
+    types = get_type_hints(rule)
+    declared = dict[str, Any]()
     for each in _parameters(rule):
         if types[each.name] is Fraction:
             declared[each.name] = (Positive, Field(description=each.metadata["description"]))
         else:
-            most, said = each.metadata["most"], each.metadata["description"]
+            most = each.metadata["most"]
+            said = each.metadata["description"]
             declared[each.name] = (int, Field(strict=True, ge=1, le=most, description=said))
     name: Any = Literal[rule.name]
     return create_model(

@@ -145,13 +145,15 @@ class Column(BaseModel):
     def bounded_by(self, bounds: tuple[Bound, Bound]) -> Column:
         """This column with these bounds."""
         copy = self.model_copy(update={"bounds": bounds})
-        copy._reading, copy._automatic = self._reading, self._automatic
+        copy._reading = self._reading
+        copy._automatic = self._automatic
         return copy
 
     def as_stored(self, reading: Reading | None) -> Column:
         """This column where the source stores it so."""
         copy = self.model_copy()
-        copy._reading, copy._automatic = reading, self._automatic
+        copy._reading = reading
+        copy._automatic = self._automatic
         return copy
 
     @property

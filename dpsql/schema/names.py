@@ -75,9 +75,11 @@ def plain_name(name: str, taken: Collection[str] = ()) -> str:
     plain = re.sub(r"[^a-z0-9_]+", "_", ascii_only).strip("_") if not is_plain(name) else fold(name)
     plain = plain or "unnamed"
     plain = f"n{plain}" if plain[0].isdigit() else plain
-    number, found = 2, plain
+    number = 2
+    found = plain
     while found in taken:
-        found, number = f"{plain}_{number}", number + 1
+        found = f"{plain}_{number}"
+        number = number + 1
     return found
 
 

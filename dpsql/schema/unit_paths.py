@@ -51,7 +51,8 @@ def find_owner(name: str, tables: Mapping[str, Table], unit: tuple[str, str]) ->
     the referencing column already holds the unit's value.
     """
     steps: list[PathStep] = []
-    walked, here = [name], name
+    walked = [name]
+    here = name
     while here != unit[0]:
         parents = private_references(tables[here], tables)
         chain = " -> ".join(walked)

@@ -14,7 +14,8 @@ def find_faults(tables: Mapping[str, Table], unit: tuple[str, str]) -> Iterator[
     """Every reason why these tables cannot be answered privately with this unit."""
     names = list(_name_faults(tables))
     yield from names or _unit_faults(tables, unit)
-    broken, apart = False, apart_in(tables, unit)
+    broken = False
+    apart = apart_in(tables, unit)
     for name, table in tables.items():
         for fault in _reference_faults(name, table, tables):
             broken = True

@@ -83,7 +83,8 @@ class ConnectionSettings(Mapping[str, str]):
         self._defaults = {**_FREE}
         self._fixed = {**FIXED, "session_authorization": user}
         self._values: dict[str, str] = {}
-        self._chooser, self._raw_select = chooser, raw_select
+        self._chooser = chooser
+        self._raw_select = raw_select
 
     def __getitem__(self, name: str) -> str:
         key = name.lower()

@@ -51,7 +51,8 @@ class Connections:
     """The connections of a server; methods may be called from any thread."""
 
     def __init__(self, limits: ConnectionLimits) -> None:
-        self._limits, self._lock = limits, threading.Lock()
+        self._limits = limits
+        self._lock = threading.Lock()
         self._peers: dict[int, ClientConnection] = {}
 
     @property
@@ -95,7 +96,8 @@ class Connections:
                 raise too_many_clients()
             if sum(each.user == peer.user for each in inside) >= self._limits.user_connections:
                 raise WireError("53300", f'too many connections for role "{peer.user}"')
-            peer.conversation, peer.key = conversation, fresh_key(peer.number)
+            peer.key = fresh_key(peer.number)
+            peer.conversation = conversation
             return peer.key
 
     def leave(self, peer: ClientConnection) -> None:

@@ -19,7 +19,8 @@ from dpsql.server.query_routing import DescribedQuery, QueryRouter
 from dpsql.server.transactions import Transaction
 
 #: Statements and cursors that one connection may hold.
-MOST_STATEMENTS, MOST_PORTALS = 2000, 500
+MOST_STATEMENTS = 2000
+MOST_PORTALS = 500
 #: Values that its cursors may hold before another one is read.
 MOST_HELD = 5_000_000
 
@@ -41,7 +42,9 @@ class Executor:
     def __init__(
         self, answers: QueryRouter, settings: ConnectionSettings, warn: Callable[[str, str], None]
     ) -> None:
-        self._answers, self.settings, self._warn = answers, settings, warn
+        self._answers = answers
+        self._warn = warn
+        self.settings = settings
         self.transaction = Transaction(settings)
         self.portals: dict[str, Portal] = {}
         self.statements: dict[str, ParsedStatement] = {}

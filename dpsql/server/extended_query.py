@@ -20,7 +20,8 @@ from dpsql.server.protocol.row_format import description, expanded
 from dpsql.server.query_routing import DescribedQuery
 
 #: Characters of one statement, and bytes of the values that are bound to one portal.
-LONGEST, LARGEST = 256 * 1024, 1024 * 1024
+LONGEST = 256 * 1024
+LARGEST = 1024 * 1024
 
 
 class ExtendedQuery:
@@ -32,7 +33,9 @@ class ExtendedQuery:
         send_portal: Callable[[Portal, int], None],
         send: Callable[..., None],
     ) -> None:
-        self._executor, self._send_portal, self._send = executor, send_portal, send
+        self._executor = executor
+        self._send_portal = send_portal
+        self._send = send
 
     def take(
         self, message: codec.Parse | codec.Bind | codec.Describe | codec.Execute | codec.Close

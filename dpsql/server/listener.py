@@ -115,16 +115,12 @@ class Server:
         limits: ConnectionLimits | None = None,
         observer: StatementObserver | None = None,
     ) -> None:
-        self._database, self._policy, self._limits = (
-            database,
-            policy or LoginPolicy(),
-            limits or ConnectionLimits(),
-        )
+        self._database = database
+        self._policy = policy or LoginPolicy()
+        self._limits = limits or ConnectionLimits()
         require_safe(host, self._policy)
-        self._crowd, self._unfinished = (
-            Connections(self._limits),
-            PartialMessageSpace(self._limits.unfinished),
-        )
+        self._crowd = Connections(self._limits)
+        self._unfinished = PartialMessageSpace(self._limits.unfinished)
         self._observer = observer or StatementObserver()
         self._observer.begin(
             lambda: self.connected, database.accountant.remaining, database.answers_left

@@ -82,9 +82,13 @@ class MessageLoop:
         observer: StatementObserver,
         connection: str,
     ) -> None:
-        self._wire, self._session, self._settings = wire, session, settings
+        self._wire = wire
+        self._session = session
+        self._settings = settings
         self._cancellation = StatementCancellation(session.interrupt, catalogue.interrupt)
-        self._price, self._observer, self._connection = "", observer, connection
+        self._price = ""
+        self._observer = observer
+        self._connection = connection
         answers = QueryRouter(session, catalogue, self._cancellation, self._tell_price, self._note)
         self._executor = Executor(answers, settings, self._warn)
         self._extended = ExtendedQuery(self._executor, self._send_portal, wire.send)
@@ -215,8 +219,11 @@ class MessageLoop:
 
     def _guarded(self, action: Callable[[], None]) -> bool:
         """Run the action; any error becomes one message in dpsql's words."""
-        started, self._price = time.perf_counter(), ""
-        sqlstate, code, detail = "00000", "", ""
+        started = time.perf_counter()
+        self._price = ""
+        sqlstate = "00000"
+        code = ""
+        detail = ""
         try:
             with statement_incident(), self._cancellation.running(self._settings.timeout):
                 action()
@@ -224,14 +231,16 @@ class MessageLoop:
             raise
         except Exception as error:
             fields = error.fields if isinstance(error, LocatedError) else error_fields(error)
-            sqlstate, code = fields["C"], error.code if isinstance(error, LocatedError) else ""
+            sqlstate = fields["C"]
+            code = error.code if isinstance(error, LocatedError) else ""
             detail = code or fields.get("D", "").partition(":")[0]
             self._executor.transaction.fail()
             self._wire.send(codec.ErrorResponse(fields=fields))
         took = time.perf_counter() - started
         self._observer.statement(sqlstate, code, took)
         said = self._price or detail
-        user, took = self._session.analyst, took * 1000
+        user = self._session.analyst
+        took = took * 1000
         LOG.info(
             "%s user=%r took=%.1fms sqlstate=%s %s", self._connection, user, took, sqlstate, said
         )

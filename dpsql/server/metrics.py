@@ -21,7 +21,8 @@ except ImportError:
 #: Seconds up to which statements are counted.
 _SECONDS = (0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300)
 #: What a failed login is told, and what failed although the statement was in order.
-_LOGINS, _FAILURES = ("28P01", "28000"), ("XX000", "58030", "53200")
+_LOGINS = ("28P01", "28000")
+_FAILURES = ("XX000", "58030", "53200")
 
 
 class Metrics(StatementObserver):

@@ -52,7 +52,8 @@ class LocatedError(Exception):
 
     def __init__(self, fields: dict[str, str], code: str = "") -> None:
         super().__init__(fields["M"])
-        self.fields, self.code = fields, code
+        self.fields = fields
+        self.code = code
 
 
 class QueryRouter:
@@ -70,8 +71,11 @@ class QueryRouter:
         show_price: Callable[[str, Fraction, Callable[[], str]], None],
         noted: Callable[[str], None],
     ) -> None:
-        self._session, self._catalogue, self._cancellation = session, catalogue, cancellation
-        self._show_price, self._noted = show_price, noted
+        self._session = session
+        self._catalogue = catalogue
+        self._cancellation = cancellation
+        self._show_price = show_price
+        self._noted = noted
 
     def describe(
         self, query: QueryText, declared: Sequence[PostgresType | None] = ()

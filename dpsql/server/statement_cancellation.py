@@ -12,10 +12,8 @@ from dpsql.errors import Error, QueryCancelled
 from dpsql.errors.deadline import Deadline, within
 from dpsql.server.protocol.error_response import WireError
 
-_BY_USER, _BY_CLOCK = (
-    "canceling statement due to user request",
-    "canceling statement due to statement timeout",
-)
+_BY_USER = "canceling statement due to user request"
+_BY_CLOCK = "canceling statement due to statement timeout"
 _BY_END = "terminating connection due to administrator command"
 #: Seconds between interrupts: one that comes between two parts of a statement ends neither.
 AGAIN = 0.05
@@ -27,16 +25,19 @@ class StatementCancellation:
     """
 
     def __init__(self, *interrupts: Callable[[], None]) -> None:
-        self._interrupts, self._lock = interrupts, threading.Lock()
+        self._interrupts = interrupts
+        self._lock = threading.Lock()
         self._running: tuple[Deadline, threading.Event] | None = None
         self._reason = ""
 
     @contextmanager
     def running(self, timeout: float | None) -> Iterator[None]:
         """Run a statement inside the block, at most for ``timeout`` seconds."""
-        deadline, over = Deadline(), threading.Event()
+        deadline = Deadline()
+        over = threading.Event()
         with self._lock:
-            self._running, self._reason = (deadline, over), ""
+            self._running = (deadline, over)
+            self._reason = ""
         clock = None if timeout is None else threading.Timer(timeout, self._cancel, [_BY_CLOCK])
         if clock is not None:
             clock.daemon = True

@@ -52,7 +52,8 @@ class Transaction:
         """Open a transaction; returns a warning if one is open."""
         if self.status != "I":
             return "there is already a transaction in progress"
-        self.status, self._start = "T", self._settings.snapshot()
+        self._start = self._settings.snapshot()
+        self.status = "T"
         return None
 
     def commit(self) -> bool:
@@ -102,7 +103,8 @@ class Transaction:
         if self._local and self.status == "T":
             for name, value in self._local.items():
                 self._settings.set(name, value)
-        self.status, self._local = "I", None
+        self.status = "I"
+        self._local = None
         self._start = self._settings.snapshot()
         self._points.clear()
 

@@ -34,7 +34,8 @@ class PlanAnswering:
     """Answers plans, from stored results where there are any."""
 
     def __init__(self, execution: Execution, scopes: CancelScopes) -> None:
-        self._execution, self._scopes = execution, scopes
+        self._execution = execution
+        self._scopes = scopes
 
     def answer(self, plan: Plan, *, reuse: bool = False) -> tuple[Result, Released | None]:
         """The answer to a plan, and the release behind it;
@@ -104,10 +105,8 @@ class PlanAnswering:
             rows = postprocessor.run(plan, paid.released)
         paid_plan = paid.bought or plan
         own = paid_plan.price if charged is None else charged
-        bought, cost = (
-            bool(plan.cores) and not paid.stored,
-            paid_plan.cost if charged is None else FREE,
-        )
+        bought = bool(plan.cores) and not paid.stored
+        cost = paid_plan.cost if charged is None else FREE
         price = Price(own if bought else Fraction(0), paid.stored, cost if bought else FREE)
         notices = (*plan.notices, *taken_as_given(plan), *rows.notices, *paid.notices)
         if plan.cores:
@@ -138,7 +137,9 @@ class WorkloadAnswering:
     def __init__(
         self, execution: Execution, answering: PlanAnswering, scopes: CancelScopes
     ) -> None:
-        self._execution, self._answering, self._scopes = execution, answering, scopes
+        self._execution = execution
+        self._answering = answering
+        self._scopes = scopes
 
     def is_free(self, plan: Plan, reuse: bool) -> bool:
         """Whether a plan was paid for already; with ``reuse``, also where other answers tell it."""
@@ -152,7 +153,8 @@ class WorkloadAnswering:
 
         With ``reuse`` statements that other answers tell are made of these.
         """
-        offer, execution = offered(workload, accountant), self._execution
+        offer = offered(workload, accountant)
+        execution = self._execution
         for plan in workload.plans:
             plan.written()
         with self._scopes.scope() as scope:
@@ -204,7 +206,8 @@ def text_and_parameters(statement: WorkloadStatement) -> tuple[str, tuple[object
 
 def statuses(plans: Sequence[Plan], is_paid: Callable[[Plan], bool]) -> tuple[OfferStatus, ...]:
     """For each plan, whether it has to be bought, or why it is free."""
-    found, bought = list[OfferStatus](), list[Plan]()
+    found = list[OfferStatus]()
+    bought = list[Plan]()
     for plan in plans:
         if not plan.cores:
             found.append("public")

@@ -27,8 +27,10 @@ class CancelScope:
     """One statement of an analyst while it runs. Any thread may call `interrupt`, at any time."""
 
     def __init__(self, postprocessors: PostProcessors, analyst: str) -> None:
-        self._postprocessors, self._analyst = postprocessors, analyst
-        self._lock, self._over = threading.Lock(), threading.Event()
+        self._postprocessors = postprocessors
+        self._analyst = analyst
+        self._lock = threading.Lock()
+        self._over = threading.Event()
         self._interrupts: list[Callable[[], None]] = []
         self._deadline = Deadline()
         self.cancelled = False
@@ -100,7 +102,8 @@ class CancelScopes:
     """The scopes of one session, one for each thread. Any thread may call `interrupt`."""
 
     def __init__(self, postprocessors: PostProcessors, analyst: str) -> None:
-        self._postprocessors, self._analyst = postprocessors, analyst
+        self._postprocessors = postprocessors
+        self._analyst = analyst
         self._open: dict[int, CancelScope] = {}
 
     @contextmanager

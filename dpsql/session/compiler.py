@@ -72,14 +72,16 @@ class Compiler:
         dialect: Dialect,
         named: NamedReleases,
     ) -> None:
-        self._schema, self._accountant, self._analyst, self._named = (
-            schema,
-            accountant,
-            analyst,
-            named,
-        )
-        self.frontend_options, self._scopes, self._plans = frontend_options, scopes, plans
-        self._sizes, self._dialect, self._settled = sizes, dialect, False
+        self._schema = schema
+        self._accountant = accountant
+        self._analyst = analyst
+        self._named = named
+        self._scopes = scopes
+        self._plans = plans
+        self.frontend_options = frontend_options
+        self._sizes = sizes
+        self._dialect = dialect
+        self._settled = False
 
     def plan(
         self,
@@ -143,12 +145,11 @@ class Compiler:
         sandbox: PostProcessor,
         bounded: BoundedSchema,
     ) -> Plan:
-        statement, delta = (
-            self._with_constants(statement, settings),
-            self._accountant.budget.delta_selection,
-        )
+        statement = self._with_constants(statement, settings)
+        delta = self._accountant.budget.delta_selection
 
-        shown, synthetic = statement, None
+        shown = statement
+        synthetic = None
         if settings.preview == "synthetic":
             tree, synthetic = previewed(statement.tree, bounded.schema)
             shown = replace(statement, tree=tree)
@@ -203,10 +204,8 @@ class Compiler:
     def _with_constants(self, statement: Statement, settings: StatementSettings) -> Statement:
         """The statement with the remaining budget and the current time filled in as constants."""
         if names_budget(statement.text):
-            left, privacy = (
-                self._accountant.remaining(self._analyst),
-                self._schema.privacy.with_noise(settings.mechanism),
-            )
+            left = self._accountant.remaining(self._analyst)
+            privacy = self._schema.privacy.with_noise(settings.mechanism)
             row = budget_row(self._analyst, left, ordinary_answers(privacy, settings.epsilon, left))
             statement = replace(statement, tree=with_budget(statement.tree, row))
         if names_clock(statement.text):
@@ -267,9 +266,12 @@ class Compiled:
 
     def plan(self, price: Fraction, cores: tuple[CorePlan, ...]) -> Plan:
         """The plan made of cores that were planned at this price."""
-        query, described, confidence = self.query, self.described, float(self.privacy.confidence)
+        query = self.query
+        described = self.described
+        confidence = float(self.privacy.confidence)
         derived, cubes = ((), ()) if query.probe else (query.derived, query.cubes)
-        fixed, found = query.own_epsilon is not None, () if query.probe else cores
+        fixed = query.own_epsilon is not None
+        found = () if query.probe else cores
         return Plan(
             self.text,
             found,

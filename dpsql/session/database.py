@@ -59,14 +59,14 @@ class Database:
     """A private database. Sessions on it are cheap; each thread needs its own."""
 
     def __init__(self, schema: Schema, engine: Engine, accountant: Accountant) -> None:
-        self._schema, self._engine, self._accountant = schema, engine, accountant
+        self._schema = schema
+        self._engine = engine
+        self._accountant = accountant
         self._named = NamedReleases(schema, accountant.ledger, engine.version)
         rows = self._named.rows(PublicTables(engine, schema.privacy.time_bucket).rows)
         self._postprocessors = PostProcessors(lambda: self._named.schema, rows, engine.version)
-        self._answers, self._plans = (
-            _open_answers(schema, engine, accountant, self._named, keeps_results=True),
-            PlanCache(),
-        )
+        self._answers = _open_answers(schema, engine, accountant, self._named, keeps_results=True)
+        self._plans = PlanCache()
 
     @property
     def schema(self) -> Schema:
@@ -223,7 +223,8 @@ def statements_paid_for(schema: Schema) -> Mapping[Noise, int]:
 
     The numbers are lower bounds. Raises SchemaError where `open_accountant` does.
     """
-    whole, privacy = FilterState(None, total_budget(schema), FREE), schema.privacy
+    whole = FilterState(None, total_budget(schema), FREE)
+    privacy = schema.privacy
     costs = usual_costs(privacy, privacy.query_epsilon)
     return {noise: whole.affordable(cost) for noise, cost in costs.items()}
 
@@ -253,7 +254,8 @@ def capped(analyst: Analyst, privacy: Privacy) -> Budget:
 
 def _require_price(schema: Schema, total: Budget) -> None:
     """Raise SchemaError if the price of a statement is below 2**-40 of the budget."""
-    price, least = schema.privacy.query_epsilon, total.epsilon * SMALLEST_SHARE
+    price = schema.privacy.query_epsilon
+    least = total.epsilon * SMALLEST_SHARE
     if price < least:
         fault = f"{shown(price)} is below {shown(least)}, 2**-40 of epsilon, so that every statement at it is refused"
         mend = f"set query_epsilon to a small part of epsilon, such as {shown(total.epsilon / 100)}"

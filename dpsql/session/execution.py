@@ -56,8 +56,11 @@ class Execution:
         answers: AnswerStore | None,
         time_bucket: Fraction,
     ) -> None:
-        self._accountant, self._analyst, self._time_bucket = accountant, analyst, time_bucket
-        self.engine, self.answers = engine, answers
+        self._accountant = accountant
+        self._analyst = analyst
+        self._time_bucket = time_bucket
+        self.engine = engine
+        self.answers = answers
         self.clock: Clock = MONOTONIC
         self.public = PublicTables(engine, time_bucket, lambda: self.clock)
         self.entropy: Entropy = OPERATING_SYSTEM
@@ -371,7 +374,8 @@ class Execution:
         """For each stage of a charged plan: make its derived tables, read its exact rows,
         release them.
         """
-        plan, released = charge.plan, NOTHING
+        plan = charge.plan
+        released = NOTHING
         with held.run(charge) as reading, scope.on(reading.interrupt):
             for stage in plan.stages:
                 derived = [] if deriver is None else deriver.derive(plan, stage, released)

@@ -93,7 +93,8 @@ def explain(
         made_of: What is said of an answer that is made of earlier ones.
         rest: The plan of what is bought, where earlier answers tell the other part.
     """
-    sure, bought = expected(plan), rest or plan
+    sure = expected(plan)
+    bought = rest or plan
     errors, known = likely or (sure, None)
     cells = tuple(
         explained

@@ -165,10 +165,8 @@ class Explanation:
             lines.append(self.missing_groups)
         if self.answers is None:
             return "\n".join([*lines, "price: nothing, for it reads public tables only"])
-        left, free = (
-            self.remaining,
-            "nothing, for it was paid for already; otherwise " if self.stored else "",
-        )
+        left = self.remaining
+        free = "nothing, for it was paid for already; otherwise " if self.stored else ""
         lines += [
             *self.made_of,
             f"takes: {free}{self.answers.part} of the budget; {self.answers}{left.renewed}",
@@ -181,7 +179,9 @@ class Explanation:
 
 
 #: The lines of a summary, and how many of them may say what reaches a target, and what norms cost.
-MOST_LINES, MOST_REACHED, MOST_NORMS = 12, 2, 2
+MOST_LINES = 12
+MOST_REACHED = 2
+MOST_NORMS = 2
 
 
 def summary(explanation: Explanation, most: int = MOST_LINES) -> list[str]:
@@ -200,7 +200,8 @@ def price_lines(explanation: Explanation) -> list[str]:
     """What it takes of the budget and what is left, in answers; its price;
     what it promises by itself.
     """
-    answers, promise = explanation.answers, explanation.alone
+    answers = explanation.answers
+    promise = explanation.alone
     if answers is None:
         return ["price: nothing, for it reads public tables only"]
     free = "nothing, for it was paid for already; otherwise " if explanation.stored else ""

@@ -37,8 +37,11 @@ class LRUCache(Generic[K, V]):
     """
 
     def __init__(self, most: int, size: Callable[[V], int]) -> None:
-        self._most, self._size = most, size
-        self._lock, self._values, self._sum = threading.Lock(), OrderedDict[K, V](), 0
+        self._most = most
+        self._size = size
+        self._lock = threading.Lock()
+        self._values = OrderedDict[K, V]()
+        self._sum = 0
 
     def find(self, key: K) -> V | None:
         """The value under the key, if there is one, which now counts as used last."""

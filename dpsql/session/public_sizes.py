@@ -42,7 +42,8 @@ class Counts(Protocol):
 
 #: The values of a public column are listed where its table has at most so many rows,
 #: and the column #: so many values.
-MOST_ROWS, MOST_VALUES = 100_000, MAX_RANGE
+MOST_ROWS = 100_000
+MOST_VALUES = MAX_RANGE
 #: The types of columns whose values are listed: those of which each value is written in one way.
 _LISTED = frozenset({"text", "integer", "date"})
 
@@ -57,7 +58,8 @@ class PublicSizes:
     def __init__(
         self, counts: Counts, synthetic: Callable[[str], int | None] = lambda table: None
     ) -> None:
-        self._counts, self._synthetic = counts, synthetic
+        self._counts = counts
+        self._synthetic = synthetic
         self._known: dict[tuple[str, tuple[str, ...], bool], int] = {}
         self._values: dict[tuple[str, str], tuple[Scalar, ...] | None] = {}
         self._partners: dict[str, int | None] = {}
@@ -121,7 +123,8 @@ class PublicSizes:
     def _listed(self, table: str, column: str, sql_type: SqlType) -> tuple[Scalar, ...] | None:
         if sql_type.kind not in _LISTED or self(table, ()) > MOST_ROWS:
             return None
-        sql, read = values_sql(self._counts.dialect, table, column), frozenset({table})
+        sql = values_sql(self._counts.dialect, table, column)
+        read = frozenset({table})
         if self._counts.public_count(f"SELECT COUNT(*) FROM ({sql}) AS g", read) > MOST_VALUES:
             return None
         with suppress(ValueError):
@@ -133,7 +136,9 @@ class PublicSizes:
     def _forget_other_versions(self) -> None:
         version = self.version
         if version is None or version != self._version:
-            self._known, self._values, self._version = {}, {}, version
+            self._known = {}
+            self._values = {}
+            self._version = version
             self._partners = {}
 
 

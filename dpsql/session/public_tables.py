@@ -28,7 +28,9 @@ class PublicTables:
     def __init__(
         self, engine: Engine, time_bucket: Fraction, clock: Callable[[], Clock] = lambda: MONOTONIC
     ) -> None:
-        self._engine, self._time_bucket, self._clock = engine, time_bucket, clock
+        self._engine = engine
+        self._time_bucket = time_bucket
+        self._clock = clock
 
     @property
     def dialect(self) -> Dialect:

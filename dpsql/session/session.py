@@ -86,14 +86,17 @@ class Session(StatementPlanner):
         plans: PlanCache | None = None,
         named: NamedReleases | None = None,
     ) -> None:
-        self._schema, self._accountant, self.analyst = schema, accountant, analyst
+        self._schema = schema
+        self._accountant = accountant
+        self.analyst = analyst
         self._owned: tuple[PostProcessors | Engine | Ledger, ...] = ()
         self.named = named or NamedReleases(schema, accountant.ledger, engine.version)
         if postprocessors is None:
             rows = self.named.rows(PublicTables(engine, schema.privacy.time_bucket).rows)
             postprocessors = PostProcessors(lambda: self.named.schema, rows, engine.version)
             self._owned = (postprocessors, engine, accountant.ledger)
-        privacy, scopes = schema.privacy, CancelScopes(postprocessors, analyst)
+        privacy = schema.privacy
+        scopes = CancelScopes(postprocessors, analyst)
         self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
         compiler = Compiler(
             schema,
@@ -297,7 +300,8 @@ class Session(StatementPlanner):
                 "E_STMT", "EXPLAIN is a statement here; run it", hint=f"EXPLAIN {text.strip()}"
             )
         goal = goal or behind
-        pricing, reached = self._targets.pricing, None
+        pricing = self._targets.pricing
+        reached = None
         if goal is None:
             plan = self._planned(
                 lambda settings: self._compiler.plan(text, parameters, settings, may_find=True)
@@ -308,10 +312,13 @@ class Session(StatementPlanner):
             if reached.epsilon is not None and reached.share is not None:
                 plan = plan.at(reached.epsilon)
         unit = str(self._schema.privacy.unit)
-        stored, notes, part = self._execution.is_paid(plan), said_of_bounds(plan), None
+        stored = self._execution.is_paid(plan)
+        notes = said_of_bounds(plan)
+        part = None
         if not stored and self._reuses(plan):
             if (found := self._answering.of_views(plan, refine)) is not None:
-                stored, notes = not (refine and found.missing), found.said_before(refine)
+                stored = not (refine and found.missing)
+                notes = found.said_before(refine)
                 plan = plan.at(plan.price * found.missing) if refine and found.missing else plan
             elif not refine and (part := self._answering.part_of_views(plan)) is not None:
                 notes = part.said_before

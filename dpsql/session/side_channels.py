@@ -89,7 +89,8 @@ class ResponseTiming:
     """
 
     def __init__(self, plan: Plan | None, time_bucket: Fraction, clock: Clock = MONOTONIC) -> None:
-        self._bucket, self._clock = bucket(plan, time_bucket), clock
+        self._bucket = bucket(plan, time_bucket)
+        self._clock = clock
         self._begun: float | None = None
 
     def begin(self) -> None:

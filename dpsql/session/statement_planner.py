@@ -81,12 +81,10 @@ class StatementPlanner:
     def __init__(
         self, privacy: Privacy, compiler: Compiler, targets: TargetPlanner, scopes: CancelScopes
     ) -> None:
-        self._privacy, self._compiler, self._targets, self._scopes = (
-            privacy,
-            compiler,
-            targets,
-            scopes,
-        )
+        self._privacy = privacy
+        self._compiler = compiler
+        self._targets = targets
+        self._scopes = scopes
         self._settings = self._default = StatementSettings(
             privacy.query_epsilon, mechanism=privacy.mechanism
         )

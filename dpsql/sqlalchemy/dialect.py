@@ -123,7 +123,8 @@ class DpsqlDialect(Reflection, DefaultDialect):
     DDL and DML are compiled by SQLAlchemy and refused by dpsql.
     """
 
-    name, driver = "dpsql", "dpsql"
+    name = "dpsql"
+    driver = "dpsql"
     default_paramstyle = "qmark"
     statement_compiler = DpsqlCompiler
     type_compiler_cls = DpsqlTypeCompiler
@@ -155,7 +156,8 @@ class DpsqlDialect(Reflection, DefaultDialect):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._databases, self.intervals = Databases(), False
+        self._databases = Databases()
+        self.intervals = False
 
     @classmethod
     def import_dbapi(cls) -> ModuleType:

@@ -21,7 +21,8 @@ def surprise(observed: NDArray[np.int64], probabilities: NDArray[np.float64]) ->
     exp(−t)·(e·t/(k − 1))^(k − 1) where t > k − 1 (Agrawal, Finite-sample concentration of the
     multinomial in relative entropy, 2020).
     """
-    total, free = int(observed.sum()), len(observed) - 1
+    total = int(observed.sum())
+    free = len(observed) - 1
     seen = observed > 0
     if (probabilities[seen] <= 0).any():
         return 0.0
@@ -82,7 +83,8 @@ def beta(p: float, a: float, b: float) -> float:
 
 
 def _fraction(p: float, a: float, b: float) -> float:
-    c, d = 1.0, 1 / (1 - (a + b) * p / (a + 1))
+    c = 1.0
+    d = 1 / (1 - (a + b) * p / (a + 1))
     value = d
     for m in range(1, 200 + int(20 * sqrt(max(a, b)))):
         step = a + 2 * m
@@ -90,7 +92,8 @@ def _fraction(p: float, a: float, b: float) -> float:
             m * (b - m) * p / ((step - 1) * step),
             -(a + m) * (a + b + m) * p / (step * (step + 1)),
         ):
-            d, c = 1 / (1 + term * d), 1 + term / c
+            d = 1 / (1 + term * d)
+            c = 1 + term / c
             value *= d * c
         if abs(d * c - 1) < 1e-15:
             break
@@ -101,7 +104,8 @@ def _reached(rising: Callable[[float], float], tail: float) -> float:
     """The greatest float below which a rising function of a probability is known to stay under
     ``tail``.
     """
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     while low < (middle := (low + high) / 2) < high:
         low, high = (middle, high) if rising(middle) < tail else (low, middle)
     return low

@@ -36,9 +36,12 @@ def features(
     A value that a release does not show is NaN. All releases of a pair have the same number of
     features.
     """
-    ratio, shown, values = 0.0, 0, list[float]()
+    ratio = 0.0
+    shown = 0
+    values = list[float]()
     for core, table, here, there in zip(plan.cores, released.tables, one, other, strict=True):
-        left, right = NeighbourRows.of(core, here), NeighbourRows.of(core, there)
+        left = NeighbourRows.of(core, here)
+        right = NeighbourRows.of(core, there)
         rows = {repr(key): place for place, key in enumerate(table.keys)}
         shown += len(rows)
         for key in sorted(left.rows.keys() | right.rows.keys()):
@@ -66,7 +69,8 @@ def _ratio(
     total = 0.0
     for at, (noise, step) in enumerate(zip(noises, core.steps, strict=True)):
         noisy = table.cells[place][at] / step
-        here, there = float(noisy - left.cell(key, at)), float(noisy - right.cell(key, at))
+        here = float(noisy - left.cell(key, at))
+        there = float(noisy - right.cell(key, at))
         total += noise.exponent(there) - noise.exponent(here)
     return total
 
@@ -147,7 +151,8 @@ class ReleaseClaim:
         √(2ρ) for the least ρ with D_α(p − δ ‖ q + δ) <= αρ for all α, and for normal noise
         Φ⁻¹(p) − Φ⁻¹(q).
         """
-        p, q = least(inside, one, tail) - self.delta, greatest(outside, other, tail)
+        p = least(inside, one, tail) - self.delta
+        q = greatest(outside, other, tail)
         if p <= q:
             return 0.0
         if self.pure:
@@ -174,7 +179,8 @@ def best_event(claim: ReleaseClaim, one: Outputs, other: Outputs) -> Distinguish
     """The tail of a single feature that proves the largest ε on these outputs;
     None if none proves any.
     """
-    best, most = None, 0.0
+    best = None
+    most = 0.0
     for feature in range(one.shape[1]):
         pooled = np.concatenate([one[:, feature], other[:, feature]])
         pooled = pooled[np.isfinite(pooled)]
@@ -189,7 +195,8 @@ def best_event(claim: ReleaseClaim, one: Outputs, other: Outputs) -> Distinguish
                     event.count(one), event.count(other), len(one), len(other), _TRIED
                 )
                 if shown > most:
-                    best, most = event, shown
+                    best = event
+                    most = shown
     return best
 
 
@@ -203,7 +210,8 @@ def lower_bound(claim: ReleaseClaim, one: Outputs, other: Outputs, alpha: float)
         ends = int(len(left) * TRAINING), int(len(right) * TRAINING)
         event = best_event(claim, left[: ends[0]], right[: ends[1]])
         if event is not None:
-            kept, rest = left[ends[0] :], right[ends[1] :]
+            kept = left[ends[0] :]
+            rest = right[ends[1] :]
             shown = claim.shown(
                 event.count(kept), event.count(rest), len(kept), len(rest), alpha / 4
             )

@@ -30,7 +30,8 @@ from dpsql.schema import Schema
 
 #: Releases on each side of a pair, and those that are made beforehand to tell how long all will
 #: take.
-DRAWS, _TIMED = 10_000, 100
+DRAWS = 10_000
+_TIMED = 100
 #: Releases and the bound that is found in them take so many times what releases alone do.
 _BOUND = 1.25
 #: What all bounds of one audit together have, at most, of a chance to be above the true ε.
@@ -70,7 +71,8 @@ def check_epsilon(
     checks: list[AuditCheck] = []
     alpha = ALPHA / max(len(texts) * (PAIRS + 1), 1)
     for place, text in enumerate(texts, 1):
-        shown, step = " ".join(text.split()), f"empirical ε: statement {place} of {len(texts)}"
+        shown = " ".join(text.split())
+        step = f"empirical ε: statement {place} of {len(texts)}"
         clock.tell(step)
         try:
             plan = planner.plan(text, min(PRICE, schema.privacy.epsilon)).written()
@@ -118,10 +120,8 @@ def _check(
     shown: str, plan: Plan, pair: NeighbourRelease, draws: int, alpha: float, clock: AuditClock
 ) -> AuditCheck:
     claim = ReleaseClaim.of(plan.cost, all(_is_wide(core) for core in plan.cores))
-    one, other = (
-        _released(plan, pair.one, pair, draws, clock),
-        _released(plan, pair.other, pair, draws, clock),
-    )
+    one = _released(plan, pair.one, pair, draws, clock)
+    other = _released(plan, pair.other, pair, draws, clock)
     found = lower_bound(claim, one, other, alpha)
     what = f"{shown} — {pair.name}"
     beside = f" beside δ = {claim.delta:.3g}" if claim.delta else ""
@@ -160,7 +160,8 @@ def _pairs(
     looked = look(neighbours, planner, plan, units, clock)
     found: list[tuple[float, tuple[CoreRows, ...], tuple[CoreRows, ...]]] = []
     for one, other in looked.pairs(schema.privacy.neighbours == "replace"):
-        left, right = _rows_if_complete(one), _rows_if_complete(other)
+        left = _rows_if_complete(one)
+        right = _rows_if_complete(other)
         if left is None or right is None:
             continue
         pairs = zip(plan.cores, left, right, strict=True)
@@ -172,7 +173,8 @@ def _pairs(
             _changed(core, here, there)
             for core, here, there in zip(plan.cores, left, right, strict=True)
         ]
-        one_side, other_side = tuple(one for one, _ in sides), tuple(other for _, other in sides)
+        one_side = tuple(one for one, _ in sides)
+        other_side = tuple(other for _, other in sides)
         yield NeighbourRelease(
             f"the data and a neighbour, {place} of {PAIRS}", one_side, other_side, private=True
         )
@@ -213,7 +215,8 @@ def _changed(core: CorePlan, one: CoreRows, other: CoreRows) -> tuple[CoreRows, 
     left, right = ({repr(row[:width]): row for row in rows} for rows in (one, other))
 
     def change(key: str) -> tuple[bool, int]:
-        here, there = left.get(key), right.get(key)
+        here = left.get(key)
+        there = right.get(key)
         if here is None or there is None:
             return True, 0
         numbers = zip(here[width : width + counts], there[width : width + counts], strict=True)

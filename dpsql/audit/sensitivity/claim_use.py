@@ -110,9 +110,11 @@ def levels(tree: TreeMechanism, left: Listed, right: Listed) -> ClaimComparison:
     kind = f"histogram {tree.node.norm}"
     found = ClaimComparison()
     for level in range(tree.levels):
-        change, sums = [], []
+        change = []
+        sums = []
         for key in one.keys() | other.keys():
-            before, after = one.get(key, nothing)[level], other.get(key, nothing)[level]
+            before = one.get(key, nothing)[level]
+            after = other.get(key, nothing)[level]
             changed = [
                 before.get(start, 0) - after.get(start, 0) for start in before.keys() | after.keys()
             ]
@@ -209,7 +211,8 @@ def size_scan_use(scan: ClippingBoundSearch, left: Listed, right: Listed) -> Cla
 
     Where the scan takes them for monotone, a unit that comes moves none of them down.
     """
-    moved, wrong = [], []
+    moved = []
+    wrong = []
     for key in left.keys() | right.keys():
         one, other = (
             dict(zip(*(side.get(key) or _NOTHING_LISTED), strict=True)) for side in (left, right)

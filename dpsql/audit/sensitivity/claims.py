@@ -75,7 +75,8 @@ def compare(core: CorePlan, one: CoreRows, other: CoreRows) -> ClaimComparison:
     """How much the rows of two neighbours use of each claim,
     and the differences that no claim covers.
     """
-    left, right = NeighbourRows.of(core, one), NeighbourRows.of(core, other)
+    left = NeighbourRows.of(core, one)
+    right = NeighbourRows.of(core, other)
     if core.selection is None and left.rows.keys() != right.rows.keys():
         return ClaimComparison((), ("public keys differ between neighbours",))
     if not core.core.keys and (len(one), len(other)) != (1, 1):
@@ -115,7 +116,8 @@ def changes(left: NeighbourRows, right: NeighbourRows, place: int) -> list[int]:
 
 def malformed(core: CorePlan, rows: CoreRows) -> tuple[str, ...]:
     """Faults of the rows of one database by themselves."""
-    width, wrong = len(core.core.keys), []
+    width = len(core.core.keys)
+    wrong = []
     counts = width + counted(core)
     if not all(type(cell) is int for row in rows for cell in row[width:counts]):
         wrong.append("a cell is no integer")
@@ -146,7 +148,9 @@ def _selection(core: CorePlan, left: NeighbourRows, right: NeighbourRows) -> Cla
     Where it has weights, it weighs no more in those groups than their number allows.
     """
     assert core.selection is not None
-    place, wrong, weights = len(core.cells), [], core.selection.weights
+    place = len(core.cells)
+    wrong = []
+    weights = core.selection.weights
     change = changes(left, right, place)
     if any(abs(each) > (1 if weights is None else WHOLE) for each in change):
         wrong.append("a unit counts more than once in a group")

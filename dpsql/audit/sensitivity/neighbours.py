@@ -112,10 +112,8 @@ class NeighbourDatabases:
 
     def __init__(self, schema: Schema) -> None:
         self._folder = spill_folder(data_source_of(schema).limits)
-        self._schema, self._connection = (
-            schema,
-            open_instance(_CONFIG | {"temp_directory": self._folder or ""}),
-        )
+        self._schema = schema
+        self._connection = open_instance(_CONFIG | {"temp_directory": self._folder or ""})
         try:
             encipher(self._connection)
             self._attach()

@@ -87,7 +87,8 @@ class Planner:
     """Plans statements with a temporary ledger; the ledger of the database is not opened."""
 
     def __init__(self, schema: Schema, neighbours: NeighbourDatabases, ledger: Path) -> None:
-        self._schema, self._neighbours = schema, neighbours
+        self._schema = schema
+        self._neighbours = neighbours
         with kept_in(ledger.parent):
             accountant = open_accountant(schema, ledger)
         self._sessions = [

@@ -167,7 +167,8 @@ def _freeze(
     if not plan.derived:
         return tuple(_row(neighbours, core, clock) for core in plan.cores)
     whole: list[CoreRows | None] = []
-    postprocessor, released = planner.postprocessor(), NOTHING
+    postprocessor = planner.postprocessor()
+    released = NOTHING
     try:
         for stage in plan.stages:
             for table, rows in zip(

@@ -43,7 +43,8 @@ def init(source: str, ask: bool, output: Path | None) -> None:
 
     if output is not None and output.exists():
         raise click.UsageError(f"{output} exists; name another file, or remove it")
-    catalog, choices = drafted_catalog(source), NOTHING_CHOSEN
+    catalog = drafted_catalog(source)
+    choices = NOTHING_CHOSEN
     if ask:
         from dpsql.cli.schema.dialogue import choose
 

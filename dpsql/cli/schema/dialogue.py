@@ -20,7 +20,8 @@ from dpsql.schema.table import MAX_LIMIT
 
 #: Limits whose cost is told before one is chosen,
 #: and what is proposed for a table with several #: rows of a unit.
-_LIMITS, _USUAL = (1, 3, 10, 30, 100), 10
+_LIMITS = (1, 3, 10, 30, 100)
+_USUAL = 10
 
 
 def choose(catalog: Catalog, error_of: Callable[[Privacy, int], float]) -> Choices:

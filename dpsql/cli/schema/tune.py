@@ -29,10 +29,8 @@ SHARE = "1/10"
 COUNTED: dict[Sought, str] = {"rows per unit": "Rows of units are", "high": "Values of units are"}
 #: What is said of the limit of a table whose key is the unit's column,
 #: and of bounds that are #: automatic.
-ALONE, AUTOMATIC = (
-    "a unit has one row, as its column is the key",
-    "are found when a statement needs them",
-)
+ALONE = "a unit has one row, as its column is the key"
+AUTOMATIC = "are found when a statement needs them"
 
 
 def share_of(ctx: click.Context, param: click.Parameter, value: str) -> Fraction:
@@ -137,7 +135,8 @@ def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: 
     from dpsql.schema.authoring.missing_limits import ROWS
 
     for name in wanted.tables:
-        limits, bounds = wanted.limits[name], wanted.bounds[name]
+        limits = wanted.limits[name]
+        bounds = wanted.bounds[name]
         by = f", by {', '.join(wanted.keys[name])}" if set(limits) - {ROWS} else ""
         asked = [", ".join(limits) + by] if limits else []
         asked += [f"bounds of {', '.join(bounds)}"] if bounds else []
@@ -150,7 +149,8 @@ def _announce(session: Session, wanted: MissingLimits, plan: TuningPlan, share: 
         )
         return
     left = session.accountant.remaining()
-    answers, after = session.tuner.answers(left), left.after(plan.cost.rounded_up())
+    answers = session.tuner.answers(left)
+    after = left.after(plan.cost.rounded_up())
     many = 0 if after is None else answers.left - session.tuner.answers(after).left
     as_many = f"as much as {many} answer{'s' * (many > 1)}; " if many else ""
     _tell(f"This takes {share} of the budget, once: {as_many}{answers.said('')}.")

@@ -200,7 +200,8 @@ class OpenedCursor:
     """Where one charged plan is run; another thread may interrupt it."""
 
     def __init__(self, cursor: duckdb.DuckDBPyConnection, held: HeldFiles) -> None:
-        self._cursor, self._held = cursor, held
+        self._cursor = cursor
+        self._held = held
 
     def rows(
         self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]

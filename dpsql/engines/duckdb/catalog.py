@@ -134,7 +134,9 @@ def _duckdb_file(
     columns_of, constraints_of, fields_of = (_by_table(facts[place]) for place in (0, 3, 5))
     found = []
     for name, sql in [*tables, *((view, None) for (view,) in views)]:
-        columns, constraints, fields = columns_of[name], constraints_of[name], fields_of[name]
+        columns = columns_of[name]
+        constraints = constraints_of[name]
+        fields = fields_of[name]
         defaults = [column for column, *_, defaulted in columns if defaulted]
         bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", sql or "").upper()
         computed = _computed_columns(bare, defaults)
@@ -223,7 +225,8 @@ def _sqlite_file(
             f"{source}: this SQLite file cannot be read, or a program writes to it (then a -wal or -journal lies "
             "beside it); close the program, or copy the file: sqlite3 FILE '.backup COPY'"
         ) from None
-    columns_of, parents_of = _by_table(columns), _by_table(parents)
+    columns_of = _by_table(columns)
+    parents_of = _by_table(parents)
     key_of = {name: tuple(column for (column,) in own) for name, own in _by_table(keys).items()}
     found = [
         CatalogTable(

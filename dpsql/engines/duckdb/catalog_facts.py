@@ -181,7 +181,9 @@ def _sqlite_facts(path: str, wanted: Collection[str] | None) -> list[ValueRows]:
             names, others = _parted([(name,) for name in kind_of], wanted)
             kinds = [(name, kind_of[name]) for name in names]
             tables = [(name,) for name, kind in kinds if kind == "table"]
-            columns, keys, parents = [], [], []
+            columns = []
+            keys = []
+            parents = []
             for (name,) in tables:
                 described = connection.execute(
                     'SELECT name, type, "notnull", pk FROM pragma_table_info(?)', [name]

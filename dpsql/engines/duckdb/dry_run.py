@@ -37,9 +37,11 @@ class DryRun:
     """
 
     def __init__(self, tables: TableTypes) -> None:
-        self._tables, self._lock = tables, threading.Lock()
+        self._tables = tables
+        self._lock = threading.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
-        self._opener, self._passed = 0, dict[bytes, None]()
+        self._opener = 0
+        self._passed = dict[bytes, None]()
 
     def require(self, stages: Iterable[tuple[Sequence[DerivedTable], Sequence[CoreSql]]]) -> None:
         """StatementError (E_LIMITS) where the engine would not parse, check,

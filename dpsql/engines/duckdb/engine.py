@@ -85,7 +85,8 @@ class DuckDBEngine:
         """The reading of a plan that was paid for, of the version that is held,
         or of one that it holds itself.
         """
-        plan, seconds = charge.redeem(), float(self._schema.engine.seconds)
+        plan = charge.redeem()
+        seconds = float(self._schema.engine.seconds)
         if held is not None:
             return DuckDBReading(plan, held.data, seconds)
         own = self._data.hold()
@@ -168,7 +169,8 @@ class DuckDBVersion:
     """
 
     def __init__(self, engine: DuckDBEngine, data: HeldData) -> None:
-        self._engine, self.data = engine, data
+        self._engine = engine
+        self.data = data
 
     @property
     def version(self) -> str | None:
@@ -220,7 +222,8 @@ def data_source_of(schema: Schema) -> DataSource:
         for pair in _columns_to_verify(schema, name)
     ]
     apart = tuple(sorted(apart_in(schema.tables, schema.unit)))
-    unique, units = tuple(sorted(schema.unique)), unit_column_of(schema)
+    unique = tuple(sorted(schema.unique))
+    units = unit_column_of(schema)
     return DataSource(
         str(path), kind, tables, unique, public, limits, tuple(written), apart, units=units
     )

@@ -70,7 +70,9 @@ class LocalVersion:
     """One version of a source in a new DuckDB, with a folder of its own for what it spills."""
 
     def __init__(self, source: DataSource, fits: CatalogCheck | None, held: HeldFiles) -> None:
-        self.alive, self._held, self.deriving = True, held, threading.Lock()
+        self.alive = True
+        self._held = held
+        self.deriving = threading.Lock()
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._folder = spill_folder(source.limits)
         try:
@@ -126,9 +128,11 @@ class LocalCursor:
     """A cursor of this process; an interrupt is all that ends it."""
 
     def __init__(self, opened: LocalVersion, renew: Callable[[], object]) -> None:
-        self._opened, self._renew = opened, renew
+        self._opened = opened
+        self._renew = renew
         self._cursor: OpenedCursor = opened.opened.cursor()
-        self.interrupt, self.stop = self._cursor.interrupt, self._cursor.interrupt
+        self.stop = self._cursor.interrupt
+        self.interrupt = self._cursor.interrupt
 
     def rows(
         self, derived: Sequence[tuple[DerivedTable, ValueRows]], cores: Sequence[CoreSql]

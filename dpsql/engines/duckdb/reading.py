@@ -40,7 +40,9 @@ class DuckDBReading:
     def __init__(
         self, plan: Plan, data: HeldData, seconds: float, own: HeldData | None = None
     ) -> None:
-        self._stages, self._seconds, self._data = list(plan.stages), seconds, data
+        self._stages = list(plan.stages)
+        self._seconds = seconds
+        self._data = data
         self._held = [] if own is None else [own]
         self._names = [table.name for table in plan.derived]
         self._given: list[MadeTable] = []

@@ -63,14 +63,17 @@ def _in_order(pairs: array[int] | None) -> BinCounts:
     """The bins in order and their counts, of bins and counts by turns."""
     if pairs is None:
         return None
-    bins, counts = pairs[::2], pairs[1::2]
+    bins = pairs[::2]
+    counts = pairs[1::2]
     order = sorted(range(len(bins)), key=bins.__getitem__)
     return array("q", map(bins.__getitem__, order)), array("q", map(counts.__getitem__, order))
 
 
 #: How a column is written: 64-bit integers; bins of histograms, as 64-bit integers; or JSON in
 #: which other values stand as {letter: text}.
-INTEGERS, BINS, JSON = "q", "b", "j"
+INTEGERS = "q"
+BINS = "b"
+JSON = "j"
 #: The values that JSON does not have: by their Python type the letter,
 #: and how they are written and #: read.
 _FORMS: Final[dict[type, tuple[str, Callable[[Any], str], Callable[[str], object]]]] = {
@@ -138,9 +141,11 @@ def _bins_written(column: Sequence[BinCounts]) -> bytes:
 
 def _bins_read(data: bytes) -> list[Any]:
     numbers = memoryview(data).cast("q")
-    found, at = list[BinCounts](), 1 + numbers[0]
+    found = list[BinCounts]()
+    at = 1 + numbers[0]
     for size in numbers[1:at].tolist():
-        middle, end = at + max(size, 0), at + 2 * max(size, 0)
+        middle = at + max(size, 0)
+        end = at + 2 * max(size, 0)
         found.append(
             None if size < 0 else (array("q", numbers[at:middle]), array("q", numbers[middle:end]))
         )

@@ -155,7 +155,8 @@ def faults_of(files: Sequence[Path]) -> list[str]:
 DESCRIPTORS = "/proc/self/fd"
 #: Seconds after which a file system that tells parts of a second, or whole ones alone,
 #: gives a #: write another time.
-TICK, WHOLE_TICK = 0.02, 2.0
+TICK = 0.02
+WHOLE_TICK = 2.0
 #: A file that was written longer ago than so many seconds is not being written now,
 #: whatever its #: clock.
 LONG_AGO = 60.0
@@ -206,7 +207,8 @@ class HeldFiles:
     def __init__(self) -> None:
         self._files: dict[str, HeldFile] = {}
         self._finalizer: Final = weakref.finalize(self, _let_all_go, self._files)
-        self._since, self._closed = time.monotonic(), False
+        self._since = time.monotonic()
+        self._closed = False
 
     def place(self, path: str) -> str:
         """What the engine opens for the path, whose file is held from now on."""

@@ -13,12 +13,18 @@ from typing import Any, BinaryIO, Final, TypeAlias
 ColumnChunk: TypeAlias = tuple[int, int, int, int]
 
 #: Bytes of "PAR1" before the first chunk, and of the footer's length and "PAR1" behind the last.
-_FIRST, _LAST = 4, 8
+_FIRST = 4
+_LAST = 8
 #: Bytes that the description of a page has at first sight, and at most.
-_USUAL, _MOST = 2**10, 2**20
+_USUAL = 2**10
+_MOST = 2**20
 #: What a description of a page holds: the kind of the page, its bytes,
 #: and of a page of data how #: many values it has.
-_KIND, _SIZE, _DATA, _DATA_2, _VALUES = 1, 3, 5, 8, 1
+_KIND = 1
+_SIZE = 3
+_DATA = 5
+_DATA_2 = 8
+_VALUES = 1
 _KINDS: Final = range(4)
 
 _Fields: TypeAlias = dict[int, Any]
@@ -70,7 +76,8 @@ def _described(file: BinaryIO, at: int) -> tuple[int, _Fields]:
 
 def _struct(data: bytes, at: int) -> tuple[int, _Fields]:
     """A struct of Thrift's compact protocol: where it ends, and its fields by their numbers."""
-    fields, number = _Fields(), 0
+    fields = _Fields()
+    number = 0
     while head := data[at]:
         at += 1
         if head >> 4:
@@ -85,7 +92,9 @@ def _integer(data: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = data[at]
-        at, value, shift = at + 1, value | (byte & 127) << shift, shift + 7
+        at = at + 1
+        value = value | (byte & 127) << shift
+        shift = shift + 7
         if not byte & 128:
             return at, (value >> 1) ^ -(value & 1)
         if shift > 63:

@@ -24,7 +24,8 @@ except ImportError:  # a system without it keeps what a dpsql that was killed ha
 
 #: How the names of such folders begin, by what they are for.
 _PREFIXES: Final = {"spill": "dpsql-spill-", "copies": "dpsql-copies-"}
-_LOCK, _FILES = "lock", "files"
+_LOCK = "lock"
+_FILES = "files"
 #: The lock of each folder that this process has made, and the process, which a fork of it is not.
 _HELD: Final[dict[str, tuple[int, int]]] = {}
 

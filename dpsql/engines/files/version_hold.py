@@ -62,7 +62,9 @@ class VersionHold(Generic[O]):
         let_go: Callable[[O], None],
         reopen: Callable[[], VersionHold[O]],
     ) -> None:
-        self.opened, self._renew, self._let_go = opened, renew, let_go
+        self.opened = opened
+        self._renew = renew
+        self._let_go = let_go
         self._reopen = reopen
 
     @property

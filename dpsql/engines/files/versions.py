@@ -78,8 +78,12 @@ class Versions(Generic[O]):
     def __init__(
         self, source: DataSource, opens: Callable[[DataSource], O], copies: Copies | None = None
     ) -> None:
-        self._source, self._opens, self._copies = source, opens, copies
-        self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
+        self._source = source
+        self._opens = opens
+        self._copies = copies
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._closed = False
         self._holds = Counter[O]()
         self._opening: Future[O] | None = None
         self._newest = opens(self._as_copied())
@@ -204,7 +208,9 @@ class Versions(Generic[O]):
 
     def _take(self, opened: O) -> None:
         with self._lock:
-            before, self._newest, self._opening = self._newest, opened, None
+            before = self._newest
+            self._newest = opened
+            self._opening = None
             if not before.alive:
                 LOG.warning("the engine's process had ended; another one was begun")
             if not self._holds[before]:

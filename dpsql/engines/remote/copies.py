@@ -27,7 +27,8 @@ from dpsql.schema import Schema
 #: How addresses begin that are copied.
 SCHEMES: Final = ("s3", "https")
 #: Seconds after which a source is looked at again: usually, and after a look that failed.
-AGAIN, AFTER_FAILURE = 60.0, 5.0
+AGAIN = 60.0
+AFTER_FAILURE = 5.0
 #: How many times a source that changes while it is copied is copied.
 TRIES: Final = 3
 
@@ -44,13 +45,15 @@ class RemoteCopies:
         self._source = source
         self._store = _store(source)
         folder = private_folder("copies")
-        self._folder, self._finalizer = (
-            Path(folder).resolve(),
-            weakref.finalize(self, remove_folder, folder),
-        )
-        self._lock, self._owner, self._closed = threading.Lock(), os.getpid(), False
+        self._folder = Path(folder).resolve()
+        self._finalizer = weakref.finalize(self, remove_folder, folder)
+        self._lock = threading.Lock()
+        self._owner = os.getpid()
+        self._closed = False
         self._copied: dict[str, tuple[RemoteFile, str]] = {}
-        self._stale, self._look_at, self._failure = True, math.inf, ""
+        self._stale = True
+        self._look_at = math.inf
+        self._failure = ""
         try:
             self.bring()
         except BaseException:
@@ -101,18 +104,20 @@ class RemoteCopies:
         return bool(self._failure) or time.monotonic() >= self._look_at
 
     def _see(self) -> None:
-        said, after = "", AGAIN
+        said = ""
+        after = AGAIN
         try:
             stale = not self._has(self._store.look())
         except OperationalError as error:
-            stale, said, after = False, str(error), AFTER_FAILURE
+            stale = False
+            said = str(error)
+            after = AFTER_FAILURE
         except Exception:
-            stale, said, after = (
-                False,
-                f"{self._source}: its server says what nobody understands",
-                AFTER_FAILURE,
-            )
-        self._stale, self._failure = self._stale or stale, said
+            stale = False
+            said = f"{self._source}: its server says what nobody understands"
+            after = AFTER_FAILURE
+        self._stale = self._stale or stale
+        self._failure = said
         self._look_at = time.monotonic() + after
 
     def bring(self) -> None:
@@ -120,13 +125,15 @@ class RemoteCopies:
         all of it lay there at one moment.
         """
         with self._lock:
-            self._stale, self._look_at = True, math.inf
+            self._stale = True
+            self._look_at = math.inf
             try:
                 for left in reversed(range(TRIES + 1)):
                     self._require_open()
                     found = self._store.look()
                     if self._has(found):
-                        self._stale, self._failure = False, ""
+                        self._stale = False
+                        self._failure = ""
                         return
                     if left:
                         self._copy(found)
@@ -144,11 +151,13 @@ class RemoteCopies:
         there = set(found)
         kept = {place: its for place, its in self._copied.items() if its[0] in there}
         wanted = [file for file in found if file.place not in kept]
-        size, free = sum(file.size for file in wanted), shutil.disk_usage(self._folder).free
+        size = sum(file.size for file in wanted)
+        free = shutil.disk_usage(self._folder).free
         if size > free:
             said = f"has {size:,} bytes, and {free:,} are free for copies; set TMPDIR to a folder on a larger disk"
             raise store_error(self._source, said)
-        gone, self._copied = self._copied.keys() - {file.place for file in found}, kept
+        gone = self._copied.keys() - {file.place for file in found}
+        self._copied = kept
         try:
             for place in gone:
                 Path(self._folder, place).unlink(missing_ok=True)
@@ -164,7 +173,8 @@ class RemoteCopies:
         """Copy the file whole, put the copy in the place of the old one,
         and give the digest of its content.
         """
-        place, part = Path(self._folder, file.place), self._folder.with_name("part")
+        place = Path(self._folder, file.place)
+        part = self._folder.with_name("part")
         digest = sha256()
         part.unlink(missing_ok=True)
         with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as copy:  # noqa: PTH123 (a mode)

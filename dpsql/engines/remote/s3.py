@@ -33,7 +33,9 @@ class S3Objects:
             raise SchemaError(
                 "source s3://…: is no address of objects; write s3://bucket/folder/, a file or a glob"
             )
-        self._address, self._bucket, self._key = source, match[1], match[2] or ""
+        self._address = source
+        self._bucket = match[1]
+        self._key = match[2] or ""
         self.source = checked_place(
             source, "/".join([self._bucket, *filter(None, [self._key.rstrip("/")])])
         )
@@ -45,10 +47,8 @@ class S3Objects:
         """
         first = _GLOB.search(self._key)
         if first is not None:
-            wanted, below = (
-                glob_pattern(self._key),
-                self._key[: self._key.rfind("/", 0, first.start()) + 1],
-            )
+            wanted = glob_pattern(self._key)
+            below = self._key[: self._key.rfind("/", 0, first.start()) + 1]
             return self._data_files(
                 each for each in self._listed(below) if wanted.fullmatch(each["Key"])
             )

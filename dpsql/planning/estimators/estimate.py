@@ -149,10 +149,8 @@ def interval(
             found = linear(estimate, cells, law)
             return found.interval if wide is None else (found.value - wide, found.value + wide)
         case MeanEstimate(total=total, count=count):
-            above, below = (
-                linear(SingleCell(total), cells, law),
-                linear(SingleCell(count), cells, law),
-            )
+            above = linear(SingleCell(total), cells, law)
+            below = linear(SingleCell(count), cells, law)
             return mean_interval(estimate, above, below)
         case MomentEstimate():
             return moment_interval(estimate, cells, law)
@@ -168,7 +166,8 @@ def mean_interval(
     """Where an average lies whose total and count are these forms: Fieller's set,
     within its bounds.
     """
-    middle, end = float(estimate.middle), float(estimate.reach)
+    middle = float(estimate.middle)
+    end = float(estimate.reach)
     low, high = ratio(above, below, (-end, end))
     shown = min(max(above.value / max(below.value, 1.0), -end), end)
     return middle + min(low, shown), middle + max(high, shown)

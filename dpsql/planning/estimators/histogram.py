@@ -174,7 +174,8 @@ def measured_histogram(
     Its bins are as fine as whole numbers, days and seconds ask for where they are chosen; else as
     fine as is of use at the price.
     """
-    targets, most = _targets(asked), _most(contribution, asked)
+    targets = _targets(asked)
+    most = _most(contribution, asked)
     mechanism: HistogramMechanism
     if contribution.bins is not None and not (targets and contribution.bins.are_whole_steps):
         merged = merged_bins(contribution, norm, neighbours, epsilon, share)
@@ -269,7 +270,8 @@ class ChosenQuantiles:
     def __init__(
         self, chosen: Mapping[RankTarget, ChosenQuantile], bins: Bins, confidence: float
     ) -> None:
-        self._bins, self._confidence = bins, confidence
+        self._bins = bins
+        self._confidence = confidence
         order = sorted(chosen, key=lambda each: each.part)
         places = sorted(chosen[each].place for each in order)
         self._places = dict(zip(order, places, strict=True))
@@ -297,8 +299,10 @@ class ChosenQuantiles:
 
     def _curve(self, fraction: Fraction, ranks: Ranks) -> QuantileCurve:
         found = _target(fraction, ranks)
-        (first, last), place = self._ends[found], self._places[found]
-        low, high = min(first, place), max(last, place)
+        (first, last) = self._ends[found]
+        place = self._places[found]
+        low = min(first, place)
+        high = max(last, place)
         points = (
             float(self._end(low, 0)),
             float(self._value(fraction, ranks)),

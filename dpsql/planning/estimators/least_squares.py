@@ -23,7 +23,8 @@ PlaceArray = NDArray[np.int64]
 
 #: Conjugate gradients end here at the latest;
 #: a lattice of grouping sets needs about as many steps #: as it has sets.
-MOST_STEPS, SMALL = 200, 1e-13
+MOST_STEPS = 200
+SMALL = 1e-13
 #: A variance below this share of the largest one is taken to be as large:
 #: doubles do not solve what #: spans more.
 LEAST_SHARE: Final = 1e-8
@@ -128,16 +129,20 @@ def _sums(level: MeasuredLevel, numbers: FloatArray) -> FloatArray:
 
 def _solution(normal: Callable[[FloatArray], FloatArray], wanted: FloatArray) -> FloatArray:
     """The solution of the normal equations by conjugate gradients."""
-    found, rest = np.zeros_like(wanted), wanted.copy()
-    direction, size = rest.copy(), float(rest @ rest)
+    found = np.zeros_like(wanted)
+    rest = wanted.copy()
+    direction = rest.copy()
+    size = float(rest @ rest)
     enough = size * SMALL**2
     for _ in range(MOST_STEPS):
         if size <= enough or size == 0:
             break
         image = normal(direction)
         length = size / float(direction @ image)
-        found, rest = found + length * direction, rest - length * image
-        size, before = float(rest @ rest), size
+        found = found + length * direction
+        rest = rest - length * image
+        before = size
+        size = float(rest @ rest)
         direction = rest + (size / before) * direction
     return found
 

@@ -71,7 +71,9 @@ def laplace(confidence: float) -> NoiseLaw:
     (1.373, 1.9)
     """
     tail = 1 - confidence
-    alone, low, high = math.log(1 / tail), 0.0, 4 * math.log(1 / tail) + 4
+    alone = math.log(1 / tail)
+    low = 0.0
+    high = 4 * math.log(1 / tail) + 4
     for _ in range(80):
         middle = (low + high) / 2
         low, high = (middle, high) if (1 + middle / 2) * math.exp(-middle) > tail else (low, middle)
@@ -159,7 +161,8 @@ def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> C
 
     ``below`` is the noisy value of something that is not negative.
     """
-    t, n = above.value, below.value
+    t = above.value
+    n = below.value
     gap = above + below * (-t / n if n else 0.0)
     factor = above.law.factor(*gap.moved.values()) ** 2
     tt = factor * math.hypot(*above.moved.values()) ** 2
@@ -168,7 +171,8 @@ def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> C
     a, b, c = fieller(t, n, tt, nn, tn)
     root = math.sqrt(max(b * b - a * c, 0.0))
     if a > 0 and n > 0:
-        low, high = (b - root) / a, (b + root) / a
+        low = (b - root) / a
+        high = (b + root) / a
         return cut(
             (
                 low - _nonlinearity_margin(above, below, low, down=True),

@@ -90,7 +90,8 @@ def moment_interval(
 ) -> ConfidenceInterval:
     """The values of the statistic that the noise leaves open."""
     found = forms(moment, cells, law)
-    x, y = float(moment.x.reach), 1.0 if moment.y is None else float(moment.y.reach)
+    x = float(moment.x.reach)
+    y = 1.0 if moment.y is None else float(moment.y.reach)
     match moment.statistic:
         case Statistic.VAR_POP:
             return _scaled(ratio(_known(found.square_x), found.count, (0.0, 1.0)), x * x)
@@ -128,7 +129,9 @@ def _correlation(found: CentredForms) -> ConfidenceInterval:
     """Fieller's interval for the product over the root of both squares,
     which is taken as linear near its value.
     """
-    x, y, product = _known(found.square_x), _known(found.square_y), _known(found.product)
+    x = _known(found.square_x)
+    y = _known(found.square_y)
+    product = _known(found.product)
     if x.interval[0] <= 0 or y.interval[0] <= 0:
         return -1.0, 1.0
     root = math.sqrt(x.value * y.value)
@@ -140,16 +143,13 @@ def _intercept(moment: MomentEstimate, found: CentredForms) -> ConfidenceInterva
     """ȳ − b·x̄ as the ratio of ȳ·Σ(x − u)² − x̄·Σ(x − u)(y − v) and Σ(x − u)²,
     linear near its value.
     """
-    x, y = moment.x, moment.pair[0]
-    square, product, rows = (
-        _known(found.square_x),
-        _known(found.product),
-        max(found.count.value, 1.0),
-    )
-    mean_x, mean_y = (
-        found.mean_x + float(x.middle / x.reach),
-        found.mean_y + float(y.middle / y.reach),
-    )
+    x = moment.x
+    y = moment.pair[0]
+    square = _known(found.square_x)
+    product = _known(found.product)
+    rows = max(found.count.value, 1.0)
+    mean_x = found.mean_x + float(x.middle / x.reach)
+    mean_y = found.mean_y + float(y.middle / y.reach)
     moved_x = (found.total_x + found.count * -found.mean_x) * (1 / rows)
     moved_y = (found.total_y + found.count * -found.mean_y) * (1 / rows)
     level = square * mean_y + product * -mean_x

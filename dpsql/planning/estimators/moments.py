@@ -95,7 +95,8 @@ def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> MomentEst
 def _variable(
     argument: Expression, condition: Expression | None, power: Power, cells: CellList
 ) -> CentredVariable:
-    grid, squares = quantum(argument), product_quantum(argument, argument)
+    grid = quantum(argument)
+    squares = product_quantum(argument, argument)
     total = cells.total(argument, condition)
     match power:
         case 0 | 1:
@@ -104,7 +105,8 @@ def _variable(
             place = cells.place(ProductSum(argument, argument, condition))
         case _:
             assert_never(power)
-    reach, middle = max(grid.reach, 1) * grid.size, grid.middle * grid.size
+    reach = max(grid.reach, 1) * grid.size
+    middle = grid.middle * grid.size
     return CentredVariable(total, place, middle, reach, squares.middle * squares.size)
 
 
@@ -165,7 +167,8 @@ def statistic(moment: MomentEstimate, cells: Sequence[FloatArray]) -> FloatArray
 
 def _statistic(moment: MomentEstimate, cells: Sequence[FloatArray]) -> FloatArray:
     found = moments(moment, cells)
-    count, x = found.count, float(moment.x.reach)
+    count = found.count
+    x = float(moment.x.reach)
     sample = np.maximum(count, 2.0) / (np.maximum(count, 2.0) - 1.0)
     match moment.statistic:
         case Statistic.VAR_POP:
@@ -199,7 +202,8 @@ def _statistic(moment: MomentEstimate, cells: Sequence[FloatArray]) -> FloatArra
         case Statistic.REGR_SLOPE:
             return _slope(found) * y / x
         case Statistic.REGR_INTERCEPT:
-            middle_x, middle_y = float(moment.x.middle), float(moment.pair[0].middle)
+            middle_x = float(moment.x.middle)
+            middle_y = float(moment.pair[0].middle)
             return (
                 middle_y + y * found.mean_y - _slope(found) * y / x * (middle_x + x * found.mean_x)
             )

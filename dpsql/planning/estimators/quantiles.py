@@ -47,11 +47,13 @@ class RankNoise:
         1.25
         """
         if self.above is None:
-            low, high = 1 - self.fraction, self.fraction
+            low = 1 - self.fraction
+            high = self.fraction
             between = second - first
             return low * low * first - low * high * between + high * high * (self.children - second)
         begin, end, both = self.above
-        one, two = first / self.children, second / self.children
+        one = first / self.children
+        two = second / self.children
         own = (
             (1 - one) * (1 - two) * begin
             + one * two * end
@@ -120,7 +122,9 @@ class NoisyDistribution:
     """
 
     def __init__(self, noisy: NoisyTree, bins: Bins, step: Fraction, confidence: float) -> None:
-        self._noisy, self._bins, self._confidence = noisy, bins, confidence
+        self._noisy = noisy
+        self._bins = bins
+        self._confidence = confidence
         self._step = float(step)
         self._counted = self._children(1, 0)[-1]
         self._total = max(self._counted, 0.0)
@@ -158,7 +162,8 @@ class NoisyDistribution:
             ]
             return _last(sure[:-1], lambda each: each <= 0)
 
-        low, high = self._descend(below, fraction), self._descend(above, fraction)
+        low = self._descend(below, fraction)
+        high = self._descend(above, fraction)
         if ranks.edge:
             low = CumulativeBin(0, 0.0, 0.0) if fraction == 0 else low
             high = CumulativeBin(self._bins.count - 1, 0.0, 0.0) if fraction == 1 else high
@@ -199,7 +204,8 @@ class NoisyDistribution:
             )
             return self._at(min(max(Fraction(place), Fraction(0)), max(total - 1, Fraction(0))))
         place_of = (1 - fraction if ranks.descending else fraction) * max(total - 1, Fraction(0))
-        low, high = self._at(Fraction(floor(place_of))), self._at(Fraction(ceil(place_of)))
+        low = self._at(Fraction(floor(place_of)))
+        high = self._at(Fraction(ceil(place_of)))
         return low + (high - low) * (place_of - floor(place_of))
 
     def _at(self, rank: Fraction) -> Fraction:
@@ -226,14 +232,19 @@ class NoisyDistribution:
         """The leaf that is reached by choosing a child on each level;
         ``smooth`` counts never fall.
         """
-        tree, start, before, after = self._noisy.tree, 0, 0.0, self._total
+        tree = self._noisy.tree
+        start = 0
+        before = 0.0
+        after = self._total
         above = None
         for level in range(1, tree.levels + 1):
             sums = [before + each for each in self._children(level, start, after - before)]
             sums = _monotone(sums) if smooth else sums
             moved = RankNoise(len(sums) - 1, float(fraction), above)
             child = choose(sums, moved, level)
-            start, before, after = edges(tree, level, start)[child], sums[child], sums[child + 1]
+            start = edges(tree, level, start)[child]
+            before = sums[child]
+            after = sums[child + 1]
             above = moved.below(child)
         return CumulativeBin(start, before, after)
 
@@ -295,7 +306,8 @@ def _monotone(sums: list[float]) -> list[float]:
     """
     rising = list(accumulate(sums, max))
     falling = list(accumulate(reversed(sums), min))[::-1]
-    low, high = sums[0], max(sums[-1], sums[0])
+    low = sums[0]
+    high = max(sums[-1], sums[0])
     return [min(max((up + down) / 2, low), high) for up, down in zip(rising, falling, strict=True)]
 
 

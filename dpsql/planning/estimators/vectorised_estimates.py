@@ -144,9 +144,11 @@ def _centred_sum_column(
     law: NoiseLaw,
     sql_type: str,
 ) -> ReadColumn | None:
-    total, count = cells[estimate.total], cells[estimate.count]
+    total = cells[estimate.total]
+    count = cells[estimate.count]
     numbers = _sum_of([(total, Fraction(1)), (count, estimate.middle)])
-    above, below = _sum_of([(total, Fraction(1))]), _sum_of([(count, Fraction(1))])
+    above = _sum_of([(total, Fraction(1))])
+    below = _sum_of([(count, Fraction(1))])
     values = None if numbers is None else quotients_as_type(*numbers, sql_type)
     if values is None or above is None or below is None:
         return None
@@ -159,20 +161,22 @@ def _centred_sum_column(
 def _mean(
     estimate: MeanEstimate, cells: Sequence[StepColumn], halves: Sequence[Fraction], law: NoiseLaw
 ) -> ReadColumn | None:
-    above, below = (
-        _sum_of([(cells[estimate.total], Fraction(1))]),
-        _sum_of([(cells[estimate.count], Fraction(1))]),
-    )
+    above = _sum_of([(cells[estimate.total], Fraction(1))])
+    below = _sum_of([(cells[estimate.count], Fraction(1))])
     if above is None or below is None:
         return None
-    middle, reach = float(estimate.middle), float(estimate.reach)
+    middle = float(estimate.middle)
+    reach = float(estimate.reach)
     shown = np.clip(above.doubles / np.maximum(below.doubles, 1.0), -reach, reach)
-    least, most = float(estimate.middle - estimate.reach), float(estimate.middle + estimate.reach)
+    least = float(estimate.middle - estimate.reach)
+    most = float(estimate.middle + estimate.reach)
     inside = np.where(shown > -reach, np.minimum(np.maximum(middle + shown, least), most), least)
     values: list[object] = np.where(shown < reach, inside, most).tolist()
-    half_above, half_below = float(halves[estimate.total]), float(halves[estimate.count])
+    half_above = float(halves[estimate.total])
+    half_below = float(halves[estimate.count])
     low, high = ratios(above.doubles, half_above, below.doubles, half_below, law, reach)
-    lows, highs = middle + np.minimum(low, shown), middle + np.maximum(high, shown)
+    lows = middle + np.minimum(low, shown)
+    highs = middle + np.maximum(high, shown)
     known = IntervalColumn(lows.tolist(), highs.tolist())
     too_few = floor((too_few_rows(estimate) + halves[estimate.count]) / cells[estimate.count].step)
     lacking = [count <= too_few for count in cells[estimate.count].counts]
@@ -200,16 +204,20 @@ def ratios(
     with np.errstate(all="ignore"):  # where a is 0 nothing is read of what is divided by it
         theta = np.where(below != 0, above / below, 0.0)
         widening = _factors(law, half_above, np.abs(theta) * half_below) ** 2
-        tt, nn = widening * half_above**2, widening * half_below**2
+        tt = widening * half_above**2
+        nn = widening * half_below**2
         a, b, c = fieller(above, below, tt, nn, 0.0)
         root = np.sqrt(np.maximum(b * b - a * c, 0.0))
-        one, other = (b - root) / a, (b + root) / a
-    low, high = np.full(len(above), -reach), np.full(len(above), reach)
+        one = (b - root) / a
+        other = (b + root) / a
+    low = np.full(len(above), -reach)
+    high = np.full(len(above), reach)
     closed = (a > 0) & (below > 0)
     low[closed] = np.minimum(np.maximum(one[closed], -reach), reach)
     high[closed] = np.maximum(np.minimum(other[closed], reach), -reach)
     gap = (a < 0) & (b * b > a * c)  # all but what lies between two ends
-    from_left, from_right = gap & (other >= -reach), gap & (one <= reach)
+    from_left = gap & (other >= -reach)
+    from_right = gap & (one <= reach)
     high[from_left & ~from_right] = np.minimum(other, reach)[from_left & ~from_right]
     low[from_right & ~from_left] = np.maximum(one, -reach)[from_right & ~from_left]
     return low, high

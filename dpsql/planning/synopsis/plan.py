@@ -29,7 +29,8 @@ from dpsql.sql.analysis.quantisation import quantum
 
 #: How often weights are improved, and how often queries that came off worse are given more
 #: importance.
-STEPS, ROUNDS = 400, 60
+STEPS = 400
+ROUNDS = 60
 #: Weights are multiples of this; a marginal of a smaller weight is not measured.
 GRAIN = Fraction(1, 4096)
 _TRIED = 64
@@ -275,7 +276,8 @@ def synopsis_plan(
             part. It decides where there are queries; else it is what is measured.
         most: How many estimates of one number an answer combines at most.
     """
-    shares, errors = tuple(separate), tuple[ExpectedError, ...]()
+    shares = tuple(separate)
+    errors = tuple[ExpectedError, ...]()
     if queries:
         precisions = np.array(
             [[1 / each for each in query.variances] for query in queries], dtype=np.float64

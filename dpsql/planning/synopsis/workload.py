@@ -105,11 +105,10 @@ class SynopsisWorkload:
         different = dict[Any, Marginal]()
         for each in (self.of(keys, measures) for keys in unions for measures in chosen):
             different.setdefault(_content(each.view, each.plan), each)
-        marginals, at = (
-            list(different.values()),
-            {content: place for place, content in enumerate(different)},
-        )
-        separate, own = [Fraction(0)] * len(marginals), dict[CorePlan, int]()
+        marginals = list(different.values())
+        at = {content: place for place, content in enumerate(different)}
+        separate = [Fraction(0)] * len(marginals)
+        own = dict[CorePlan, int]()
         for plan in plans:
             for core in plan.cores:
                 if core not in own:
@@ -230,7 +229,8 @@ def _read(found: CellMatch) -> set[ColumnRef]:
 
 def _part(core: CorePlan, plan: Plan) -> Fraction:
     """The part of a statement's price that one of its cores gets."""
-    whole, own = plan.cost, core.cost
+    whole = plan.cost
+    own = core.cost
     return (
         own.rho / whole.rho
         if own.epsilon is None or whole.epsilon is None

@@ -20,7 +20,8 @@ from dpsql.schema import Bound, Column
 from dpsql.schema.types import Scalar
 
 #: The most bins of a column with bounds, and the most declared values of one that has them.
-MOST_BINS, MOST_VALUES = 32, 100
+MOST_BINS = 32
+MOST_VALUES = 100
 #: Seconds, and the part of a day that one is.
 _SECONDS = 86_400
 
@@ -36,7 +37,8 @@ class ModelColumn:
     declared: Column
 
     def __post_init__(self) -> None:
-        column, values = self.declared, self.declared.values
+        column = self.declared
+        values = self.declared.values
         if values is not None and len(values) > MOST_VALUES:
             raise Refused(
                 "E_KEY",

@@ -32,10 +32,13 @@ from dpsql.sql.ir.core import Core, RowCount
 
 #: The part of the price that measures each column alone,
 #: and the part of the rest that chooses #: pairs.
-ALONE_SHARE, CHOICE_SHARE = Fraction(1, 4), Fraction(1, 10)
+ALONE_SHARE = Fraction(1, 4)
+CHOICE_SHARE = Fraction(1, 10)
 #: In how many rounds pairs are chosen, how many of them at most,
 #: and how many columns a synthetic #: table may have.
-ROUNDS, MOST_PAIRS, MOST_COLUMNS = 3, 16, 12
+ROUNDS = 3
+MOST_PAIRS = 16
+MOST_COLUMNS = 12
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,8 @@ def synthetic_plan(
     beside = Fraction(1) - (ALONE_SHARE if pairs else 1)
     try:
         alone = _noise(moved, price, (1 - beside) / len(columns), pure)
-        together, choice = None, None
+        together = None
+        choice = None
         if pairs:
             part = beside / wanted
             together = _noise(moved, price, part * (1 - CHOICE_SHARE) if chooses else part, pure)

@@ -75,7 +75,8 @@ def released_costs(core: CorePlan) -> list[Cost]:
     """The cost of each of a core's releases, without the δ of its threshold:
     all that the core costs, in parts.
     """
-    found, whole = _known(core), _whole(core)
+    found = _known(core)
+    whole = _whole(core)
     return found if sum(found, FREE) == whole else [whole]
 
 
@@ -170,7 +171,8 @@ class Block:
         They add up to the block's ε where it has one;
         where the plans' costs are added up they are the plans' own.
         """
-        whole, alone = self.cost, sum(self.costs, FREE)
+        whole = self.cost
+        alone = sum(self.costs, FREE)
         if whole == alone:
             share = Fraction(1)
         elif whole.epsilon is None:
@@ -215,7 +217,8 @@ def parallel_cost(plans: tuple[Plan, ...], schema: Schema) -> Cost:
         )
     cores = [core for plan in plans for core in plan.cores]
     demanded = [conditions(core.core, schema) for core in cores]
-    total, best = sum((core.cost for core in cores), FREE), None
+    total = sum((core.cost for core in cores), FREE)
+    best = None
     for name in sorted({name for each in demanded for name in each.demanded}):
         found = FREE
         for point in points(demanded, name):

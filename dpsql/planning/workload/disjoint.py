@@ -91,7 +91,9 @@ def _demanded(
     relation: Relation, unit: ColumnRef, schema: Schema
 ) -> Iterator[tuple[str, ColumnRef, Expression]]:
     """Conditions that every row fulfils, on columns of scans whose unit is that of the row."""
-    known, scans, subqueries = list[Expression](), list[Scan](), list[PerUnit]()
+    known = list[Expression]()
+    scans = list[Scan]()
+    subqueries = list[PerUnit]()
     _collect(relation, known, scans, subqueries)
     tied = _tied(unit, known)
     for scan in scans:
@@ -150,7 +152,8 @@ def _collect(
 
 def _tied(unit: ColumnRef, known: Iterable[Expression]) -> set[tuple[str, str]]:
     """The columns that are equal to the unit of each row, by equalities that every row fulfils."""
-    tied, before = {(unit.relation, unit.name)}, 0
+    tied = {(unit.relation, unit.name)}
+    before = 0
     pairs = [
         [
             (side.relation, side.name)
@@ -211,7 +214,8 @@ def _one_of(sides: Sequence[Truth]) -> Truth:
 
 def _joined(function: str, values: Iterable[bool | None]) -> bool | None:
     """AND or OR of three-valued truths."""
-    known, decides = list(values), function == "or"
+    known = list(values)
+    decides = function == "or"
     if decides in known:
         return decides
     return None if None in known else not decides

@@ -117,7 +117,8 @@ class ColumnScope:
 
     def named(self, column: exp.Column) -> list[SourceColumn]:
         """The columns of the sources that the column may be."""
-        name, table = fold(column.name), fold(column.table)
+        name = fold(column.name)
+        table = fold(column.table)
         return [
             each
             for source in self.sources
@@ -188,7 +189,8 @@ def _chooses(node: exp.Expr, scope: ColumnScope, subquery: SubqueryDependence) -
 def _column_dependence(
     column: exp.Column, scope: ColumnScope, subquery: SubqueryDependence
 ) -> Dependence:
-    name, table = fold(column.name), fold(column.table)
+    name = fold(column.name)
+    table = fold(column.table)
     found = [each.dependence for each in scope.named(column)]
     if found:
         return Dependence.CHOSEN if scope.chosen_rows and any(found) else max(found)
@@ -206,7 +208,8 @@ def origin_of(node: exp.Expr, scope: ColumnScope) -> CellOrigin | None:
     def substituted(part: exp.Expr) -> exp.Expr:
         if not isinstance(part, exp.Column):
             return part
-        having, name = scope.named(part), fold(part.name)
+        having = scope.named(part)
+        name = fold(part.name)
         if not having and not part.table and name in scope.items:
             item = origin_of(scope.items[name], scope.without(name))
             found.append(item)
@@ -223,11 +226,9 @@ def origin_of(node: exp.Expr, scope: ColumnScope) -> CellOrigin | None:
 
 def chooses_rows(select: exp.Select, scope: ColumnScope, subquery: SubqueryDependence) -> bool:
     """Whether noise chooses the rows of the SELECT, or which of them are together."""
-    joins, order, group = (
-        select.args.get("joins") or [],
-        select.args.get("order"),
-        select.args.get("group"),
-    )
+    joins = select.args.get("joins") or []
+    order = select.args.get("order")
+    group = select.args.get("group")
     if any(join.args.get("method") for join in joins) or (is_limited(select) and order is None):
         return True
     by: list[exp.Expr | None] = [

@@ -38,7 +38,8 @@ def with_ends(
         public: the columns of the public tables that the shell reads.
         shapes: what the released tables are.
     """
-    query, found = shell.copy(), dict[tuple[str, str], IntervalEndColumns]()
+    query = shell.copy()
+    found = dict[tuple[str, str], IntervalEndColumns]()
 
     def replaced(select: exp.Select, scope: ColumnScope, ways: RowPaths) -> None:
         for call in list(
@@ -50,7 +51,8 @@ def with_ends(
             origin = origin_of(call.expressions[0], scope)
             if origin is None:
                 _refuse(call)
-            table, sql = lineage.tables[origin.row], SANDBOX.write(origin.expression)
+            table = lineage.tables[origin.row]
+            sql = SANDBOX.write(origin.expression)
             if origin.aggregate is None and exact_form(sql, shapes[table]) is None:
                 _refuse(call)
             kinds = column_types(shapes[table])

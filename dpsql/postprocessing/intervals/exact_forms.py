@@ -63,12 +63,11 @@ def known_noises(shape: Core | Cube) -> list[KnownNoise]:
     chosen. What reads released rows is known no further than these let it be.
     """
     before = noise_known(shape)
-    thresholded, found = (
-        bool(shape.keys) and (isinstance(shape, Cube) or shape.domain is None),
-        list[KnownNoise](),
-    )
+    thresholded = bool(shape.keys) and (isinstance(shape, Cube) or shape.domain is None)
+    found = list[KnownNoise]()
     for place, aggregate in enumerate(shape.aggregates):
-        ranks, shown = aggregate.ranks, thresholded and aggregate.function is UNITS
+        ranks = aggregate.ranks
+        shown = thresholded and aggregate.function is UNITS
         own = ranks is not None and (
             ranks.listed or ranks.edge or is_date(column_types(shape)[f"a{place}"])
         )
@@ -169,7 +168,8 @@ def _quotient(node: exp.Expr) -> ExactForm | None:
     whole = _sum(node)
     if whole is not None or not isinstance(node, exp.Div):
         return None if whole is None else ExactForm(whole, ONE)
-    above, below = _sum(node.this), _sum(node.expression)
+    above = _sum(node.this)
+    below = _sum(node.expression)
     return (
         None
         if above is None or below is None or not set(below) - {None}
@@ -249,16 +249,15 @@ def _interval(
     """That of one aggregate moved and scaled, of a sum, or Fieller's set of a quotient of sums."""
     factors = [(place, factor) for place, factor in form.above.items() if place is not None]
     if form.below == ONE and len(factors) == 1:
-        (place, factor), constant = factors[0], float(form.above.get(None, 0))
+        (place, factor) = factors[0]
+        constant = float(form.above.get(None, 0))
         known = table.intervals[row][place]
         low, high = (
             sorted(float(factor) * end for end in known) if known is not None else (None, None)
         )
         return None if low is None or high is None else (low + constant, high + constant)
-    over, under = (
-        _form(table, row, form.above, confidence),
-        _form(table, row, form.below, confidence),
-    )
+    over = _form(table, row, form.above, confidence)
+    under = _form(table, row, form.below, confidence)
     if over is None or under is None:
         return None
     if form.below == ONE:

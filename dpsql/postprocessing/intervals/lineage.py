@@ -70,7 +70,9 @@ class Lineage:
         public: Mapping[str, Sequence[str]],
         visit: SelectVisitor = lambda *_: None,
     ) -> None:
-        self._released, self._public, self._visit = released, public, visit
+        self._released = released
+        self._public = public
+        self._visit = visit
         self.tables: list[str] = []
 
     def query(self, query: exp.Expr) -> QueryLineage:
@@ -94,7 +96,9 @@ class Lineage:
         return max((each.dependence for each in found.columns), default=Dependence.PUBLIC)
 
     def _select(self, select: exp.Select) -> QueryLineage:
-        ways, joins, first = RowPaths(), select.args.get("joins") or [], select.args.get("from_")
+        ways = RowPaths()
+        joins = select.args.get("joins") or []
+        first = select.args.get("from_")
         sources = [
             self._source(each.this, select, ways)
             for each in ([] if first is None else [first]) + joins
@@ -108,7 +112,8 @@ class Lineage:
         self._visit(select, scope, ways)
         if chooses_rows(select, scope, self._subquery):
             scope = replace(scope, chosen_rows=True)
-        columns, distinct = self._columns(select, scope), select.args.get("distinct") is not None
+        columns = self._columns(select, scope)
+        distinct = select.args.get("distinct") is not None
         partial = any(
             join.args.get("method") or str(join.kind).upper() not in ("", "INNER", "CROSS", "OUTER")
             for join in joins
@@ -139,7 +144,8 @@ class Lineage:
         return tuple(found)
 
     def _set_operation(self, query: exp.SetOperation) -> QueryLineage:
-        left, right = self.query(query.this), self.query(query.expression)
+        left = self.query(query.this)
+        right = self.query(query.expression)
         known = (
             left.columns is not None and right.columns is not None and not query.args.get("by_name")
         )
@@ -154,11 +160,9 @@ class Lineage:
 
     def _source(self, node: exp.Expr, select: exp.Select, ways: RowPaths) -> Source:
         """A source with its columns; those of a PIVOT are not known."""
-        name, names, here = (
-            fold(node.alias_or_name),
-            alias_columns(node),
-            (select, node.alias_or_name),
-        )
+        name = fold(node.alias_or_name)
+        names = alias_columns(node)
+        here = (select, node.alias_or_name)
         if node.args.get("pivots"):
             return Source(name, chosen_rows=True)
         match node:
@@ -246,7 +250,8 @@ def trace(
     query: exp.Query, released: ReleasedColumns, public: Mapping[str, Sequence[str]]
 ) -> TracedQuery:
     """The query with its rows numbered, and what its columns are of released rows."""
-    copy, lineage = query.copy(), Lineage(released, public)
+    copy = query.copy()
+    lineage = Lineage(released, public)
     single = isinstance(copy, exp.Select) and not is_grouped(copy)
     shown = _shown_part(copy, single)
     for part in shown:
@@ -258,7 +263,8 @@ def trace(
     all_rows = copy.copy()
     for part, node in shown.items():
         copy.set(part, node)
-    numbers, columns = {place: number for number, place in enumerate(ways)}, list[SourceColumn]()
+    numbers = {place: number for number, place in enumerate(ways)}
+    columns = list[SourceColumn]()
     for each in found.columns or ():
         known = Dependence.CHOSEN if found.chosen_rows and each.dependence else each.dependence
         origin = (

@@ -24,12 +24,14 @@ from dpsql.sql.ir.aggregate_properties import KnownNoise
 from dpsql.sql.ir.core import Core
 
 #: How many samples of its noise a table gets, and the fewest of which percentiles are taken.
-SAMPLES, FEWEST = 1_000, 200
+SAMPLES = 1_000
+FEWEST = 200
 #: How many rows may be made of all tables and samples,
 #: and the most released rows behind a #: statement.
 MOST_MADE = 300_000
 MOST_RESAMPLED_ROWS = MOST_MADE // FEWEST
-_SAMPLES, _RESULT = "dpsql samples", "dpsql result"
+_SAMPLES = "dpsql samples"
+_RESULT = "dpsql result"
 
 
 def drawn_again(shape: Core | Cube) -> list[int]:
@@ -68,7 +70,8 @@ def resampled_query(
         columns: those of its result.
         shapes: the released tables that it reads.
     """
-    query, width = traced.all_rows.copy(), len(columns)
+    query = traced.all_rows.copy()
+    width = len(columns)
     tables = tuple(
         dict.fromkeys(node.name for node in query.find_all(exp.Table) if node.db == "released")
     )
@@ -144,7 +147,8 @@ def _put_samples(
 
     Sample s of several tables belongs together; what is no number is NULL.
     """
-    rows, places = range(len(table.keys)), drawn_again(table.shape)
+    rows = range(len(table.keys))
+    places = drawn_again(table.shape)
     types = {"row": "BIGINT", "sample": "BIGINT", **{f"a{place}": "DOUBLE" for place in places}}
     data: list[list[object]] = [
         [row for row in rows for _ in range(samples)],

@@ -69,7 +69,8 @@ def output_columns(
         if known is None or origin is None:
             return OutputColumn(name, sql_type)
         table = traced.tables[origin.row]
-        kind, number = table[:4], int(table[4:])
+        kind = table[:4]
+        number = int(table[4:])
         is_computed = (
             origin.aggregate is None
             and known.dependence is not Dependence.PUBLIC
@@ -108,13 +109,15 @@ def intervals(
     is divided by may be 0, no finite interval is known to hold.
     """
     found: list[Sequence[CellInterval | None]] = []
-    numbers, many = len(plan.columns) + 2 * len(plan.collection or ()), len(rows) > MOST_ROWS
+    numbers = len(plan.columns) + 2 * len(plan.collection or ())
+    many = len(rows) > MOST_ROWS
     for place, each in enumerate(plan.columns):
         sampled = [resampled.get((at, place)) for at in range(len(rows))]
         if each.aggregate is None and each.computed is None:
             found.append(sampled)
             continue
-        table, behind = tables[each.table], [row[numbers + each.row] for row in rows]
+        table = tables[each.table]
+        behind = [row[numbers + each.row] for row in rows]
         if each.aggregate is not None:
             if noise_known(table.shape) is KnownNoise.NOTHING:
                 found.append([None] * len(rows))
@@ -148,7 +151,8 @@ def _own(table: AnyReleasedTable, place: int, sql_type: str) -> Sequence[CellInt
     """The intervals of an aggregate as they were released: of numbers, of dates or timestamps,
     or of lists of these.
     """
-    curves, member = column(table.curves, place), sql_type.removesuffix("[]")
+    curves = column(table.curves, place)
+    member = sql_type.removesuffix("[]")
     values = column(table.aggregates, place)
     curves = [None if value is None else curve for value, curve in zip(values, curves, strict=True)]
     if member != sql_type:
@@ -205,7 +209,8 @@ def missing_intervals(
         rows: how many its result has.
         ran: whether the shell came to its end on the samples, where it was run on them.
     """
-    said, resampling = list[str](), plan.resampling
+    said = list[str]()
+    resampling = plan.resampling
     exact = [place for place, each in enumerate(plan.columns) if each.exact]
     if exact and rows > MOST_ROWS:
         why = f"what is computed of released rows has intervals on at most {MOST_ROWS:,} rows"

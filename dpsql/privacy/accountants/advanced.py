@@ -149,7 +149,8 @@ def _block_epsilon(releases: FixedReleases, delta: Fraction) -> Fraction:
 @lru_cache(maxsize=256)
 def most_statements(statements: int, epsilon: Fraction, promise: Guarantee) -> int:
     """How many of so many statements of one ε stay within a promise."""
-    low, high = 0, statements
+    low = 0
+    high = statements
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (
@@ -171,7 +172,8 @@ def advanced(count: int, epsilon: Fraction, delta: Fraction) -> Fraction:
     basic = count * epsilon
     if not delta:
         return basic
-    one, grid = 1 << 512, 10**PLACES
+    one = 1 << 512
+    grid = 10**PLACES
     inside = 2 * count * -log_bounds(delta, 70)[0]
     root = Fraction(isqrt(inside.numerator * grid**2 // inside.denominator) + 1, grid)
     shrunk, _ = exp_bounds(epsilon, 512)

@@ -202,7 +202,8 @@ def price_for(
 
     if admitted(epsilon):
         return epsilon
-    low, high = Fraction(0), epsilon
+    low = Fraction(0)
+    high = epsilon
     for _ in range(_STEPS):
         middle = (low + high) / 2
         low, high = (middle, high) if admitted(middle) else (low, middle)

@@ -27,7 +27,9 @@ from dpsql.privacy.rounding import exp_bounds, log_bounds
 MOST_ORDER = 2**20
 #: The orders of which a block, whose parameters are all fixed, takes the best.
 ORDERS = (*range(2, 65), *range(72, 257, 8), *range(288, 1025, 32))
-_GRID, _BITS, _DIGITS = 10**PLACES, 256, 70
+_GRID = 10**PLACES
+_BITS = 256
+_DIGITS = 70
 #: In 2^-256: what is smaller than 2^-128 is no logarithm's business, as 0 <= ln(1 + x) <= x.
 _SMALL = 2**128
 
@@ -104,7 +106,8 @@ def order_of(epsilon: Fraction, delta: Fraction) -> int:
     if rho <= 0:
         return MOST_ORDER
     log_inverse = -log_bounds(delta, _DIGITS)[0]
-    low, high = 1, MOST_ORDER - 1
+    low = 1
+    high = MOST_ORDER - 1
     while low < high:  # the largest b = order − 1 with ρb² + ln(1 + b) <= ln(1/δ)
         middle = (low + high + 1) // 2
         holds = rho * middle**2 + log_bounds(Fraction(1 + middle), _DIGITS)[1] <= log_inverse

@@ -263,7 +263,8 @@ def _content(path: Path) -> bytes:
 
 
 def _checkpoint(slot: bytes) -> Checkpoint | None:
-    digest, cells = slot[:_DIGEST], slot[_DIGEST:]
+    digest = slot[:_DIGEST]
+    cells = slot[_DIGEST:]
     if not cells or _hash_bytes(cells).encode() != digest:
         return None
     seq, newest, epsilon, rho, delta, analyst = json.loads(cells)

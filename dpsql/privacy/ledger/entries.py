@@ -271,7 +271,9 @@ def newest(tables: LedgerTables, start: str, seen: KnownEntry) -> Entry | None:
         tables.execute(f"SELECT {COLUMNS} FROM entries ORDER BY seq DESC LIMIT 1"),
         tables.execute("SELECT seq, digest FROM head"),
     ]
-    held, row, head = asked[0].fetchone(), asked[1].fetchone(), asked[2].fetchall()
+    held = asked[0].fetchone()
+    row = asked[1].fetchone()
+    head = asked[2].fetchall()
     last = None if row is None else Entry.of(row)
     here = (0, start) if last is None else (last.seq, last.digest)
     if head != [here]:
@@ -291,11 +293,13 @@ def newest(tables: LedgerTables, start: str, seen: KnownEntry) -> Entry | None:
 
 def check_chain(tables: LedgerTables, start: str, base: int) -> None:
     """Check the chain and the totals of every entry after number ``base``."""
-    last, owns = entry(tables, base), dict[str, Cost]()
+    last = entry(tables, base)
+    owns = dict[str, Cost]()
     if base and last is None:
         raise damaged(base)
     for each in entries_after(tables, base):
         before = owns.get(each.analyst) or newest_of(tables, each.analyst, base)
         if not each.follows(last, before, start=start):
             raise damaged(1 if last is None else last.seq + 1)
-        owns[each.analyst], last = each.own, each
+        owns[each.analyst] = each.own
+        last = each

@@ -51,9 +51,13 @@ class Ledger:
         checkpoints: Checkpoints | None = None,
         seen: KnownEntry = NOTHING,
     ) -> None:
-        self._store, self._meta, self._checkpoints = store, meta, checkpoints
-        self._start, self._seen = meta.start, seen
-        self._clock, self._sums = store.now, SpentSums()
+        self._store = store
+        self._meta = meta
+        self._checkpoints = checkpoints
+        self._start = meta.start
+        self._seen = seen
+        self._clock = store.now
+        self._sums = SpentSums()
 
     @classmethod
     def open(
@@ -297,7 +301,8 @@ class Ledger:
         of that entry.
         """
         asked = None if analyst is None else ask_newest_of(tables, analyst, EVER)
-        last, now = self._last(tables, known), self._clock(tables)
+        last = self._last(tables, known)
+        now = self._clock(tables)
         if tally is not None:
             tally.bring(tables, self._start)
         if last is None:

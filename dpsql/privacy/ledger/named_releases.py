@@ -19,7 +19,9 @@ ReleaseKind: TypeAlias = Literal["synthetic table", "synopsis", "bounds"]
 
 #: How many named releases a ledger keeps, how large one may be,
 #: and all together in bytes. None #: goes by itself.
-MOST, LARGEST, LARGEST_SUM = 100, 48 * 2**20, 512 * 2**20
+MOST = 100
+LARGEST = 48 * 2**20
+LARGEST_SUM = 512 * 2**20
 
 _LISTED = """
     SELECT n.name, n.kind, n.entry, n.version, n.facts, n.size, n.content_digest, n.digest,

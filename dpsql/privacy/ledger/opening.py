@@ -152,7 +152,8 @@ def found(
 
     LedgerError where it is missing, behind, another one, a copy, another database's or not whole.
     """
-    store, checkpoints = store_at(place), Checkpoints()
+    store = store_at(place)
+    checkpoints = Checkpoints()
     named = names.at(store)
     known = checkpoints.ledgers_of(named.sought)
     if known and not store.exists():
@@ -166,7 +167,8 @@ def found(
             )
         meta.require(belongs)
         require_known(known, meta)
-        here, before = store.whereabouts(), checkpoints.whereabouts(meta.id)
+        here = store.whereabouts()
+        before = checkpoints.whereabouts(meta.id)
         _require_original(meta, here, before)
         layout.bring_up(tables, meta)
         newest = checkpoints.newest(meta.id)

@@ -68,9 +68,11 @@ class KnownLedger:
 
 def remembered(place: str | Path, names: DatabaseNames) -> list[KnownLedger]:
     """The ledgers that a database of these names, or with its ledger at this place, had."""
-    checkpoints, found = Checkpoints(), []
+    checkpoints = Checkpoints()
+    found = []
     for ledger in sorted(checkpoints.ledgers_of(names.at(store_at(place)).sought)):
-        newest, at = checkpoints.newest(ledger), checkpoints.whereabouts(ledger)
+        newest = checkpoints.newest(ledger)
+        at = checkpoints.whereabouts(ledger)
         entries = 0 if newest is None else newest.seq
         found.append(
             KnownLedger(ledger, entries, "a place that is not known" if at is None else at.place)
@@ -86,7 +88,9 @@ def begin(
     LedgerError where something lies there,
     or where the database had a ledger before and is not to begin ``again``.
     """
-    store, checkpoints, meta = store_at(place), Checkpoints(), LedgerMeta.new(belongs)
+    store = store_at(place)
+    checkpoints = Checkpoints()
+    meta = LedgerMeta.new(belongs)
     named = names.at(store)
     before = remembered(place, names)
     if before and not again:
@@ -132,7 +136,8 @@ def restore(
     beyond what it holds; ``charge`` comes on top, and is needed where nothing is remembered.
     LedgerError where it is not whole, or not the database's.
     """
-    store, checkpoints = store_at(place), Checkpoints()
+    store = store_at(place)
+    checkpoints = Checkpoints()
     named = names.at(store)
     if source is None and not store.exists():
         raise LedgerError("there is no ledger to accept; name a backup")
@@ -215,7 +220,8 @@ def _lacking(
     The ledger itself holds what its own branch spent after that entry. A restore that was
     interrupted may have charged a part already.
     """
-    owns, known = checkpoints.owns(ledger), checkpoints.digests(ledger)
+    owns = checkpoints.owns(ledger)
+    known = checkpoints.digests(ledger)
     with store.transaction(write=False) as tables:
         shared = 0 if last is None else _shared(tables, min(last.seq, newest.seq), newest, known)
         common = entries.entry(tables, shared)
@@ -249,7 +255,8 @@ def _beyond(more: Cost, less: Cost) -> Cost:
     """What must be added to the lesser cost so that it is at least the greater one in every
     measure.
     """
-    rho, delta = max(Fraction(0), more.rho - less.rho), max(Fraction(0), more.delta - less.delta)
+    rho = max(Fraction(0), more.rho - less.rho)
+    delta = max(Fraction(0), more.delta - less.delta)
     if more.epsilon is None or less.epsilon is None:
         return Cost(None if rho else Fraction(0), rho, delta)
     epsilon = max(Fraction(0), more.epsilon - less.epsilon)

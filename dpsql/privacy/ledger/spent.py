@@ -51,7 +51,8 @@ class Spent:
         """What everybody has spent before the present window;
         without ε where that is not known any more.
         """
-        ever, now = self.ever_total, self.total
+        ever = self.ever_total
+        now = self.total
         pure = None if ever.epsilon is None or now.epsilon is None else ever.epsilon - now.epsilon
         rho = ever.rho - now.rho
         return Cost(Fraction(0) if rho == 0 else pure, rho, ever.delta - now.delta)
@@ -103,7 +104,9 @@ class SpentSums:
         """Find the newest entry before the window, which is final once the window has an entry."""
         if start != self._start:
             self._before = newest_before(tables, start, last.seq)
-            self._start, self._owns, self._pure = start, {}, {}
+            self._start = start
+            self._owns = {}
+            self._pure = {}
 
     def _difference(
         self, tables: LedgerTables, last: Entry, before: Cost, after: Cost, analyst: str | None
@@ -153,7 +156,8 @@ class WeightTally:
         weights: Mapping[str | None, Callable[[Cost], Fraction]],
         begins: WindowStart | None = None,
     ) -> None:
-        self._weights, self._begins = dict(weights), begins
+        self._weights = dict(weights)
+        self._begins = begins
         self._window: datetime | None = None
         self._sums = dict.fromkeys(self._weights, Fraction(0))
         self._last: Entry | None = None

@@ -10,7 +10,9 @@ from dpsql.privacy.ledger.stores.store import LedgerTables
 #: How many lines a ledger keeps (an answer has one, its price has another, and each core that later
 #: answers may be made of has one, too), how large one may be, and all together in bytes; the oldest
 #: go first.
-MOST, LARGEST, LARGEST_SUM = 30_000, 8 * 2**20, 256 * 2**20
+MOST = 30_000
+LARGEST = 8 * 2**20
+LARGEST_SUM = 256 * 2**20
 
 _FOUND = """
     SELECT answers.key, answers.entry, entries.digest, answers.answer, answers.digest

@@ -158,7 +158,8 @@ class UnaryEncoding:
         self, values: Sequence[Hashable], *, _entropy: Entropy = OPERATING_SYSTEM
     ) -> list[str]:
         """A text of 0 and 1 for each value, independently."""
-        places, width = [_place(self.values, value) for value in values], len(self.values)
+        places = [_place(self.values, value) for value in values]
+        width = len(self.values)
         bits = (
             uniform_below(self.other.denominator, width * len(places), _entropy)
             < self.other.numerator
@@ -170,7 +171,8 @@ class UnaryEncoding:
 
     def estimate(self, reports: Sequence[str]) -> dict[Hashable, float]:
         """How many of the clients have each value, without bias; it may be below 0."""
-        n, gain = len(reports), self.truth - self.other
+        n = len(reports)
+        gain = self.truth - self.other
         ones = [
             sum(report[place] == "1" for report in reports) for place in range(len(self.values))
         ]

@@ -207,10 +207,8 @@ class Piecewise(_Bounded):
         """The variance of the report of the middle of the bounds,
         in the square of the number's unit.
         """
-        inside, whole = (
-            Fraction(self.window * (self.window + 1), 3),
-            Fraction(self.range * (self.range + 1), 3),
-        )
+        inside = Fraction(self.window * (self.window + 1), 3)
+        whole = Fraction(self.range * (self.range + 1), 3)
         return float(
             (self.near * inside + (1 - self.near) * whole) / (self.near * HALF) ** 2 * self.half**2
         )
@@ -225,7 +223,9 @@ class Piecewise(_Bounded):
         """a, b and c of a·y² + b·y + c,
         whose mean over the reports y is the square of the number.
         """
-        near, far, middle = float(self.near), float(1 - self.near), float(self.middle)
+        near = float(self.near)
+        far = float(1 - self.near)
+        middle = float(self.middle)
         return near, 2 * middle * far, -far * middle**2 - near * self.spread
 
     def perturb(

@@ -23,7 +23,8 @@ _SLACK = 2.0**-32
 #: More than what is left out of a sum, or lost to the smallest floats.
 _LOST = 1e-300
 _SUMMED = 1 << 24  # below this variance tails are summed term by term
-_LARGEST_EPSILON, _LEAST_DELTA = 100, Fraction(1, 10**100)
+_LARGEST_EPSILON = 100
+_LEAST_DELTA = Fraction(1, 10**100)
 
 
 def delta_above(sensitivity: int, variance: Fraction, epsilon: Fraction) -> float:
@@ -50,13 +51,15 @@ def analytic_variance(sensitivity: int, epsilon: Fraction, delta: Fraction) -> F
     _require(sensitivity, epsilon, delta)
     low = high = float(sensitivity / epsilon) ** 2
     while not _holds(sensitivity, Fraction(high), epsilon, delta):
-        low, high = high, 4 * high
+        low = high
+        high = 4 * high
         if high > LIMIT**2:
             raise ValueError(
                 "a Gaussian variance must lie between 2^-100 and 2^100 squared grid units"
             )
     while low == high or _holds(sensitivity, Fraction(low), epsilon, delta):
-        low, high = low / 4, low
+        high = low
+        low = low / 4
     for _ in range(40):
         middle = (low + high) / 2
         low, high = (

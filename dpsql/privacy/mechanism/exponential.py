@@ -147,7 +147,8 @@ def bounded_range_rho(epsilon: Fraction) -> Fraction:
         return gaussian_bound
     one = 1 << 512
     low, high = exp_bounds(epsilon, 512)
-    c_low, c_high = epsilon * Fraction(one, one - low), epsilon * Fraction(one, one - high)
+    c_low = epsilon * Fraction(one, one - low)
+    c_high = epsilon * Fraction(one, one - high)
     log_low, _ = log_bounds(c_low, 160)
     return min(gaussian_bound, rounded_up(c_high - 1 - log_low))
 
@@ -185,7 +186,8 @@ class TopKPeeling:
         for place, count in zip(places, counts, strict=True):
             if 0 <= place < self.values:
                 whole[place] = min(count, MOST_COUNT)
-        left, chosen = list(range(self.values)), list[int]()
+        left = list(range(self.values))
+        chosen = list[int]()
         for _ in range(self.most):
             chosen.append(
                 left.pop(self.each.draw([whole[place] for place in left], _entropy=_entropy))

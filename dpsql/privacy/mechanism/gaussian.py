@@ -158,7 +158,8 @@ def _half_width(variance: Fraction, tail: float) -> int:
     tail *= 1 - 2.0**-40
     if variance < _SUMMED:
         weights = _weights(float(variance))
-        outside, h = 0.0, len(weights)
+        outside = 0.0
+        h = len(weights)
         allowed = tail * (2 * sum(weights) - 1)
         while h > 0 and outside + 2 * weights[h - 1] <= allowed:
             h -= 1

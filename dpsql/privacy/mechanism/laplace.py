@@ -88,7 +88,8 @@ class Laplace:
         """The least h with P(|noise| <= h) >= confidence (above 2^30 it may be larger by a part in
         2^40).
         """
-        tail, scale = confidence_tail(confidence), float(self.scale)
+        tail = confidence_tail(confidence)
+        scale = float(self.scale)
         steps = scale * log(2 / (tail * (1 + exp(-1 / scale))))  # P(|Z| > h) = 2q^(h+1)/(1+q)
         return max(ceil(steps * (1 + 2.0**-40)) - 1, 0)
 

@@ -21,7 +21,8 @@ from dpsql.privacy.rounding import confidence_tail
 POINTS = 2**17
 #: Of what the confidence leaves, the part that may lie beyond the lattice;
 #: and the rounding error #: of the transforms.
-BEYOND, SLACK = 1e-8, 1e-13
+BEYOND = 1e-8
+SLACK = 1e-13
 #: Below this tail the transforms do not tell one half-width from the next.
 LEAST_TAIL = 1e-9
 
@@ -68,7 +69,8 @@ def _half_width(terms: tuple[NoiseTerm, ...], confidence: float) -> float:
                 for each in terms
             )
         )
-    reach, finest = _reach(terms, log(2 / (tail * BEYOND))), _lattice(terms)
+    reach = _reach(terms, log(2 / (tail * BEYOND)))
+    finest = _lattice(terms)
     steps = reach / float(finest)
     if steps < POINTS // 2:
         inside = _inside(terms, float(finest), ceil(steps))

@@ -54,8 +54,10 @@ class RankTarget:
 
         They are counted in parts of a row, and negative.
         """
-        whole, rank = self.part.denominator, self.part.numerator * total
-        short, over = rank - through * whole, before * whole - rank
+        whole = self.part.denominator
+        rank = self.part.numerator * total
+        short = rank - through * whole
+        over = before * whole - rank
         match self.ties:
             case "lower":
                 over = over + 1
@@ -156,12 +158,18 @@ class OrderedBins:
         full = len(inside)
         widths = np.ones(2 * full + 1, np.int64)  # runs of empty bins and bins with rows by turns
         widths[::2] = empty
-        before, after = np.repeat(sums, 2)[:-1], np.repeat(sums, 2)[1:]
-        before, after = before[: 2 * full + 1], np.concatenate([after, sums[-1:]])[: 2 * full + 1]
-        self._places, self._sums = inside, sums
+        before = np.repeat(sums, 2)[:-1]
+        after = np.repeat(sums, 2)[1:]
+        before = before[: 2 * full + 1]
+        after = np.concatenate([after, sums[-1:]])[: 2 * full + 1]
+        self._places = inside
+        self._sums = sums
         some = widths > 0
-        self.bins, self._total, self._widths = bins, int(sums[-1]), widths[some]
-        self._before, self._after = before[some], after[some]
+        self.bins = bins
+        self._total = int(sums[-1])
+        self._widths = widths[some]
+        self._before = before[some]
+        self._after = after[some]
 
     def __repr__(self) -> str:
         return "Ordered(…)"

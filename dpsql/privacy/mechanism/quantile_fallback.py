@@ -40,7 +40,8 @@ class QuantilesWithFallback:
     @property
     def either(self) -> Cost:
         """What choices in some groups and trees in the others cost together."""
-        choices, tree = self.choices.cost, self.tree.cost
+        choices = self.choices.cost
+        tree = self.tree.cost
         if choices.epsilon is None or tree.epsilon is None:
             return Cost(None, max(choices.rho, tree.rho))
         epsilon = max(choices.epsilon, tree.epsilon)

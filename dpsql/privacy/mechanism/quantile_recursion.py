@@ -48,7 +48,8 @@ class QuantileSplit:
     @property
     def levels(self) -> list[list[QuantileSplit]]:
         """The choices that are made among rows apart from each other, level by level."""
-        found, level = list[list[QuantileSplit]](), [self]
+        found = list[list[QuantileSplit]]()
+        level = [self]
         while level:
             found.append(level)
             level = [
@@ -132,7 +133,10 @@ class RowsBetween:
     def __init__(
         self, places: NDArray[np.int64], counts: NDArray[np.int64], first: int, last: int
     ) -> None:
-        self._places, self._counts, self.first, self.last = places, counts, first, last
+        self._places = places
+        self._counts = counts
+        self.first = first
+        self.last = last
 
     @classmethod
     def of_all(cls, places: Sequence[int], counts: Sequence[int], bins: int) -> RowsBetween:
@@ -146,10 +150,12 @@ class RowsBetween:
         """The utilities of the parts of all bins from the first to the last,
         and how many parts in a row have each.
         """
-        full, part = len(self._places), np.arange(PARTS)
+        full = len(self._places)
+        part = np.arange(PARTS)
         ends = np.concatenate([[0], np.cumsum(self._counts)])
         own = self._counts[:, None]
-        low, high = np.repeat(ends[:, None], PARTS + 1, 1), np.repeat(ends[:, None], PARTS + 1, 1)
+        low = np.repeat(ends[:, None], PARTS + 1, 1)
+        high = np.repeat(ends[:, None], PARTS + 1, 1)
         low[:full, 1:] += own * part // PARTS
         high[:full, 1:] -= -own * (part + 1) // PARTS
         widths = np.ones(
@@ -168,8 +174,10 @@ class RowsBetween:
 
     def divided(self, drawn: int) -> tuple[RowsBetween, RowsBetween]:
         """The rows up to the middle of a drawn part of a bin, and the rows behind it."""
-        place, at = self.place(drawn), int(np.searchsorted(self._places, self.place(drawn)))
-        before, after = self._counts[: at + 1].copy(), self._counts[at:].copy()
+        place = self.place(drawn)
+        at = int(np.searchsorted(self._places, self.place(drawn)))
+        before = self._counts[: at + 1].copy()
+        after = self._counts[at:].copy()
         if at < len(self._places) and self._places[at] == place:
             before[-1] = before[-1] * (2 * (drawn % PARTS) + 1) // (2 * PARTS)
             after[0] -= before[-1]

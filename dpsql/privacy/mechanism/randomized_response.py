@@ -73,7 +73,8 @@ class RandomizedResponse:
 
     def estimate(self, reports: Sequence[int]) -> tuple[float, ...]:
         """How many of the true values are in each category, without bias; it may be below 0."""
-        n, gain = len(reports), self.truth - self.other
+        n = len(reports)
+        gain = self.truth - self.other
         return tuple(float((count - n * self.other) / gain) for count in self._counts(reports))
 
     def interval(
@@ -93,8 +94,10 @@ class RandomizedResponse:
         """The number m at which |count − mean(m)| = z·σ(m) + 1/2,
         above (side 1) or below (side −1) the estimate.
         """
-        truth, other = float(self.truth), float(self.other)
-        gain, shift = truth - other, count - n * other + side / 2
+        truth = float(self.truth)
+        other = float(self.other)
+        gain = truth - other
+        shift = count - n * other + side / 2
         if side < 0 and shift <= 0:
             return 0.0
         if side > 0 and shift >= gain * n:

@@ -36,7 +36,8 @@ def cells_around(place: int, bins: int) -> list[int]:
     >>> cells_around(6, 20)
     [0, 2, 4, 5, 6, 7, 8, 9, 11, 15, 20]
     """
-    before, behind = place, bins - place - 1
+    before = place
+    behind = bins - place - 1
     starts = [place - (1 << power) for power in range(before.bit_length()) if 1 << power < before]
     ends = [place + 1 + (1 << power) for power in range(behind.bit_length()) if 1 << power < behind]
     return sorted({0, *starts, place, place + 1, *ends, bins})
@@ -103,7 +104,8 @@ class RankInterval:
         last = next(
             (edge for edge in reversed(range(1, tree.bins)) if ranks[edge] <= sure[edge]), 0
         )
-        low, high = min(cells[first - 1], place), max(cells[last + 1] - 1, place)
+        low = min(cells[first - 1], place)
+        high = max(cells[last + 1] - 1, place)
         shows_rows = (low, high) != (0, self.bins - 1) or noisy.shows_rows(confidence)
         return low, high, shows_rows
 
@@ -123,7 +125,8 @@ def _nodes(noisy: NoisyTree) -> list[int]:
 
 def _parents(tree: TreeMechanism) -> list[tuple[int, int]]:
     """Of each level, the level and the leaves at which the parents of its nodes begin."""
-    starts, found = [0], list[tuple[int, int]]()
+    starts = [0]
+    found = list[tuple[int, int]]()
     for level in range(1, tree.levels + 1):
         found += [(level, start) for start in starts]
         starts = [child for start in starts for child in edges(tree, level, start)[:-1]]
@@ -141,7 +144,8 @@ def _weights(tree: TreeMechanism, part: Fraction) -> NDArray[np.object_]:
     nodes = np.array(
         [[Fraction(row == column) for column in range(sum(sizes))] for row in range(sum(sizes))]
     )
-    nothing, at = nodes[0] * 0, 0
+    nothing = nodes[0] * 0
+    at = 0
     estimates = {0: nothing}
     for (level, start), size in zip(_parents(tree), sizes, strict=True):
         own = nodes[at : at + size]

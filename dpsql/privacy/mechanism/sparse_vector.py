@@ -17,7 +17,8 @@ from dpsql.privacy.sampling import OPERATING_SYSTEM, Entropy
 
 #: What the threshold's noise gets of the price, near 1 : 1 for monotone queries and 1 :
 #: 2^(2/3) for #: others.
-_MONOTONE_SHARE, _GENERAL_SHARE = Fraction(1, 2), Fraction(2, 5)
+_MONOTONE_SHARE = Fraction(1, 2)
+_GENERAL_SHARE = Fraction(2, 5)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,8 @@ def _settle(gamma: Fraction, prefix: int, entropy: Entropy) -> bool:
     """
     bits = 53
     while (threshold := floor_exp(gamma, bits)) == prefix:
-        prefix, bits = prefix << 64 | int(words(entropy, 1)[0]), bits + 64
+        prefix = prefix << 64 | int(words(entropy, 1)[0])
+        bits = bits + 64
     return prefix < threshold
 
 
@@ -106,7 +107,8 @@ def exponential(
 def _lies_below(whole: int, weight: int, gamma: Fraction, bits: int, entropy: Entropy) -> bool:
     """Whether a uniform number of [whole, whole + 1) lies below weight·2^bits·exp(−γ)."""
     while (threshold := floor_exp(gamma, bits, weight)) == whole and gamma > 0:
-        whole, bits = whole << 64 | int(words(entropy, 1)[0]), bits + 64
+        whole = whole << 64 | int(words(entropy, 1)[0])
+        bits = bits + 64
     return whole < threshold
 
 
@@ -131,9 +133,11 @@ def _gaps(utilities: IntegerArray, rate: Fraction) -> NDArray[np.int64]:
     if not len(utilities):
         raise ValueError("a choice needs at least one candidate")
     if isinstance(utilities, np.ndarray):
-        best, worst = int(utilities.max()), int(utilities.min())
+        best = int(utilities.max())
+        worst = int(utilities.min())
     else:
-        best, worst = max(utilities), min(utilities)
+        best = max(utilities)
+        worst = min(utilities)
     if best - worst >= 1 << 62:
         raise ValueError("utilities must lie within 2^62 of each other")
     if isinstance(utilities, np.ndarray):

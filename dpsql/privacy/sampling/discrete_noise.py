@@ -60,7 +60,8 @@ def cumulative(rate: Fraction, count: int, bits: int, top: bool) -> list[int]:
     while True:
         low, high = exp_bounds(rate, precision)
         one = 1 << precision
-        lows, highs = [low], [high]
+        lows = [low]
+        highs = [high]
         for _ in range(count if top else 255):
             lows.append(lows[-1] * low >> precision)
             highs.append(-(-highs[-1] * high >> precision))
@@ -115,9 +116,11 @@ def _settle(level: _Level, word: int, place: int, entropy: Entropy) -> int:
     """The digit for a uniform number whose first 64 bits equal a threshold's,
     from as many further bits as it takes.
     """
-    prefix, bits = word, 64
+    prefix = word
+    bits = 64
     while True:
-        prefix, bits = prefix << 64 | int(words(entropy, 1)[0]), bits + 64
+        prefix = prefix << 64 | int(words(entropy, 1)[0])
+        bits = bits + 64
         if prefix + 1 == 1 << bits:
             continue  # no finite list of thresholds separates a run of ones from 1
         count = int(bits * Fraction(7, 10) / level.rate) + 2 if level.top else 255

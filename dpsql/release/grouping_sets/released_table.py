@@ -101,7 +101,8 @@ def _with_evidence(
     if core is None or tables[core].plan.presence is None:
         return set(), set()
     names = [tuple(map(sort_key, name)) for name in tables[core].keys]
-    absent, near = tables[core].absent, tables[core].near(confidence)
+    absent = tables[core].absent
+    near = tables[core].near(confidence)
     return {name for place, name in enumerate(names) if place not in absent}, {
         names[place] for place in near
     }
@@ -188,7 +189,8 @@ class CubeTable:
     def form(self, row: int, aggregate: int, confidence: float) -> LinearForm | None:
         """The aggregate as a linear form in the row's noisy cells; None where it is none."""
         level, group = self.groups[row]
-        asked, finest = self.shape.aggregates[aggregate], self._finest
+        asked = self.shape.aggregates[aggregate]
+        finest = self._finest
         if finest is None or not is_additive(asked):
             table = self._table(level)
             return (
@@ -223,7 +225,8 @@ class CubeTable:
         """
         if not group.near or self._evidence < 0:
             return group.halves
-        cell, halves = self._evidence, list(group.halves)
+        cell = self._evidence
+        halves = list(group.halves)
         halves[cell] = max(halves[cell], group.cells[cell])
         return halves
 

@@ -62,7 +62,8 @@ class LevelSums:
     def __init__(
         self, cube: Cube, tables: Sequence[ReleasedTable], finest: ReleasedTable, confidence: float
     ) -> None:
-        self._finest, self._confidence = finest, confidence
+        self._finest = finest
+        self._confidence = confidence
         self._plan = finest.plan
         self._cores = {level.keys: level.core for level in cube.levels}
         self._tables = {
@@ -114,14 +115,13 @@ class LevelSums:
     ) -> LevelGroup:
         sums = tuple(sum((column[leaf] for leaf in leaves), Fraction(0)) for column in self._leaves)
         noises = [self._noise_of(keys, place, leaves) for place in range(len(sums))]
-        variances, halves = (
-            tuple(variance for variance, _ in noises),
-            tuple(half for _, half in noises),
-        )
+        variances = tuple(variance for variance, _ in noises)
+        halves = tuple(half for _, half in noises)
         noisy = list(zip(sums, halves, strict=True))
         values: list[Any] = []
         for place in range(len(self._plan.estimates)):
-            parts, sql_type = shown[place], aggregate_type(self._plan.core.aggregates[place])
+            parts = shown[place]
+            sql_type = aggregate_type(self._plan.core.aggregates[place])
             if not is_additive(self._plan.core.aggregates[place]):
                 values.append(None)
             elif parts is None:
@@ -152,7 +152,9 @@ class LevelSums:
 
     def _measured_levels(self, place: int) -> list[tuple[KeyPlaces, MeasuredLevel]]:
         """The coarser levels that measured the same cell for themselves, in steps of the finest."""
-        cell, step, levels = self._plan.cells[place].contribution.cell, self._steps[place], []
+        cell = self._plan.cells[place].contribution.cell
+        step = self._steps[place]
+        levels = []
         for keys, table in self._tables.items():
             cells = [each.contribution.cell for each in table.plan.cells]
             if keys == self._whole or cell not in cells:
@@ -200,7 +202,8 @@ class LevelSums:
         """What tells the spread of sums exactly; None where one level alone was measured,
         or there are many groups.
         """
-        levels, count = [level for _, level in self._measured[place]], len(self._finest.keys)
+        levels = [level for _, level in self._measured[place]]
+        count = len(self._finest.keys)
         return (
             spreads(count, self._variances[place], levels)
             if levels and 0 < count <= DENSE
@@ -245,7 +248,8 @@ class CombinedSums(LevelSums):
 
     def _noise_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> tuple[float, Fraction]:
         assert isinstance(self._finest, CombinedTable)
-        noise, whole = self._finest.noise, dict[int, Fraction]()
+        noise = self._finest.noise
+        whole = dict[int, Fraction]()
         for leaf in leaves:
             for atom, weight in self._finest.weights[leaf][place].items():
                 whole[atom] = whole.get(atom, Fraction(0)) + weight
@@ -264,7 +268,8 @@ def carried(numbers: Sequence[Fraction], sql_type: str) -> list[Any]:
         return [float(number) for number in numbers]
     steps = 1 if sql_type in WHOLE_NUMBERS else 10 ** int(sql_type.rstrip(")").split(",")[1])
     found: list[Any] = []
-    whole, before = Fraction(0), 0
+    whole = Fraction(0)
+    before = 0
     for number in numbers:
         whole += number * steps
         found.append(as_type(Fraction(round(whole) - before, steps), sql_type))

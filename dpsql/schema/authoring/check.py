@@ -157,7 +157,8 @@ def _private(schema: Schema, name: str, table: Table) -> Iterator[Finding]:
     if doubles:
         said = f"NaN in {', '.join(doubles)} is read as NULL; write nullable = false in columns that hold neither"
         yield Finding("note", f"table {name}", said)
-    identifiers, unbounded = identifiers_of(schema, name), numbers_without_bounds(schema, name)
+    identifiers = identifiers_of(schema, name)
+    unbounded = numbers_without_bounds(schema, name)
     thresholded = (
         "refused, since delta is 0"
         if schema.privacy.delta == 0

@@ -196,7 +196,8 @@ def _ordinary_keys(schema: Schema, name: str) -> list[str]:
     """The columns by which a table's rows are grouped: declared values, truth values,
     references to public tables.
     """
-    table, unit = schema.tables[name], schema.owner(name).column
+    table = schema.tables[name]
+    unit = schema.owner(name).column
     public = {
         column
         for column, target in table.references.items()

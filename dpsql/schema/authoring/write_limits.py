@@ -156,7 +156,8 @@ def literal(number: Fraction) -> str:
     if number.denominator == 1:
         return str(number.numerator)
     places = next(places for places in range(1, 60) if (number * 10**places).denominator == 1)
-    sign, digits = "-" if number < 0 else "", str(abs(number * 10**places)).zfill(places + 1)
+    sign = "-" if number < 0 else ""
+    digits = str(abs(number * 10**places)).zfill(places + 1)
     return f"{sign}{digits[:-places]}.{digits[-places:]}"
 
 
@@ -178,7 +179,8 @@ def _bound(columns: Any, name: str, bounds: Any, said: str) -> None:
     """Set the bounds of a column, in the form in which it is declared."""
     from tomlkit.items import InlineTable
 
-    column, inline = columns[name], isinstance(columns[name], InlineTable)
+    column = columns[name]
+    inline = isinstance(columns[name], InlineTable)
     if not inline:
         _put(column, "bounds", bounds, said)
         return

@@ -179,7 +179,8 @@ class SqlType(NamedType):
                 else known.refusal
             )
             raise ValueError(f"type `{text}` {reason}")
-        first, second = found[2], found[3]
+        first = found[2]
+        second = found[3]
         arguments = TYPES[kind].arguments
         if arguments == "digits":
             precision, scale = (18, 3) if first is None else (int(first), int(second or 0))

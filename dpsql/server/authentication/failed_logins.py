@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 #: Wrong passwords in quick succession: of a name, from wherever, and from an address,
 #: of whatever #: names.
-OF_NAME, OF_ADDRESS = 5, 10
+OF_NAME = 5
+OF_ADDRESS = 10
 #: Seconds between those that follow, at first and at most; they double with every five.
-SHORTEST, LONGEST = 3.0, 30.0
+SHORTEST = 3.0
+LONGEST = 30.0
 #: Seconds after which one wrong password is forgotten.
 FORGOTTEN = 60.0
 #: Seconds that an attempt is kept waiting at most; one that would wait longer is refused.
@@ -52,7 +54,8 @@ class FailureCount:
         """Count an attempt at time ``start`` as wrong;
         returns the seconds that the next one has to wait.
         """
-        self.count, self.at = self.wrong(now) + 1, now
+        self.count = self.wrong(now) + 1
+        self.at = now
         beyond = round(self.count) - self.quick
         seconds = 0.0 if beyond < 0 else min(SHORTEST * 2 ** min(beyond // 5, 10), LONGEST)
         if seconds:
@@ -78,11 +81,11 @@ class FailedLogins:
         pause: Callable[[float], object] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._pause, self._clock, self._lock = pause, clock, threading.Lock()
-        self._names, self._addresses = (
-            OrderedDict[str, FailureCount](),
-            OrderedDict[str, FailureCount](),
-        )
+        self._pause = pause
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._names = OrderedDict[str, FailureCount]()
+        self._addresses = OrderedDict[str, FailureCount]()
 
     @contextmanager
     def attempt(self, user: str, address: str) -> Iterator[None]:

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from scramp import ScramException, ScramMechanism
 from scramp.core import ScramServer
 
-PLAIN, BOUND = "SCRAM-SHA-256", "SCRAM-SHA-256-PLUS"
+PLAIN = "SCRAM-SHA-256"
+BOUND = "SCRAM-SHA-256-PLUS"
 #: How often a new password is hashed: the most that JDBC and node-postgres take without being told
 #: to.
 ITERATIONS = 100_000
 #: What RFC 7677 and clients want at least, and what nobody would wait for.
-FEWEST, MOST = 4096, 10_000_000
+FEWEST = 4096
+MOST = 10_000_000
 SALT_BYTES = 16
 _VERIFIER = re.compile(
     r"SCRAM-SHA-256\$([1-9][0-9]{3,7}):([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+):([A-Za-z0-9+/=]+)",

@@ -65,7 +65,9 @@ class Catalogue:
         current: Callable[[], Schema] | None = None,
         synopses: Callable[[], Sequence[tuple[str, str]]] = tuple,
     ) -> None:
-        self._current, self._database, self._user = current or (lambda: schema), database, user
+        self._current = current or (lambda: schema)
+        self._database = database
+        self._user = user
         self._synopses = synopses
         self._assigned: dict[str, str] = {}
         self._settings = self._assigned if settings is None else settings
@@ -208,7 +210,8 @@ class Catalogue:
 
     def _shown(self, words: str) -> CatalogueAnswer:
         """Answer SHOW."""
-        name, every = setting_name(words), self._every_setting()
+        name = setting_name(words)
+        every = self._every_setting()
         if name == "all":
             columns = tuple(
                 CatalogueColumn(each, OIDS["text"]) for each in ("name", "setting", "description")

@@ -65,7 +65,8 @@ def tokens(text: str) -> Iterator[Token]:
     while place < len(text):
         found = _TOKEN.match(text, place)
         assert found is not None
-        piece, end = found.group(), found.end()
+        piece = found.group()
+        end = found.end()
         match found.lastgroup:
             case "blank":
                 pass
@@ -117,7 +118,9 @@ def pieces(text: str) -> list[SplitStatement]:
     1
     """
     found: list[SplitStatement] = []
-    start, held, depth = 0, list[Token](), 0
+    start = 0
+    held = list[Token]()
+    depth = 0
     for token in tokens(text):
         if (
             token.kind == "sign"
@@ -128,7 +131,8 @@ def pieces(text: str) -> list[SplitStatement]:
         if token.kind == "sign" and token.text == ";" and not depth:
             if held:
                 found.append(SplitStatement(text[start : token.start], start, tuple(held)))
-            start, held = token.end, []
+            start = token.end
+            held = []
         else:
             held.append(token)
     if held:
@@ -140,7 +144,9 @@ class TokenReader:
     """The tokens of one statement, read from left to right."""
 
     def __init__(self, piece: SplitStatement) -> None:
-        self.piece, self._tokens, self._place = piece, piece.tokens, 0
+        self.piece = piece
+        self._tokens = piece.tokens
+        self._place = 0
 
     @property
     def ahead(self) -> Token | None:

@@ -17,12 +17,16 @@ from dpsql.server.protocol.postgres_types import INT2, OID, PostgresType, json_t
 from dpsql.server.protocol.text_format import Encoder
 
 _EPOCH_DAY = date(2000, 1, 1).toordinal()
-_EPOCH, _EPOCH_UTC = datetime(2000, 1, 1), datetime(2000, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(2000, 1, 1)
+_EPOCH_UTC = datetime(2000, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _INTERVAL = struct.Struct("!qii")
 _NUMERIC = struct.Struct("!hhHH")
 _ARRAY = struct.Struct("!iii")
-_NEGATIVE, _NAN, _INFINITY, _MINUS_INFINITY = 0x4000, 0xC000, 0xD000, 0xF000
+_NEGATIVE = 0x4000
+_NAN = 0xC000
+_INFINITY = 0xD000
+_MINUS_INFINITY = 0xF000
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,8 @@ def _numeric(value: object) -> bytes:
     ]
     weight = len(whole) // 4 - 1
     while groups and groups[0] == 0:
-        groups, weight = groups[1:], weight - 1
+        groups = groups[1:]
+        weight = weight - 1
     while groups and groups[-1] == 0:
         groups = groups[:-1]
     head = _NUMERIC.pack(
@@ -255,7 +260,8 @@ def _read_array(element: PostgresType, data: bytes) -> list[object]:
     sizes = [struct.unpack_from("!ii", data, 12 + 8 * place)[0] for place in range(dimensions)]
     if any(size < 0 for size in sizes) or math.prod(sizes) * 4 > len(data):
         raise ValueError
-    place, flat = 12 + 8 * dimensions, list[object]()
+    place = 12 + 8 * dimensions
+    flat = list[object]()
     for _ in range(math.prod(sizes) if sizes else 0):
         (length,) = struct.unpack_from("!i", data, place)
         place += 4

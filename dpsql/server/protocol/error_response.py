@@ -30,7 +30,8 @@ class WireError(Error):
 
     def __init__(self, sqlstate: str, message: str, hint: str | None = None) -> None:
         super().__init__(message)
-        self.sqlstate, self.hint = sqlstate, hint
+        self.sqlstate = sqlstate
+        self.hint = hint
 
 
 class StalePlanError(WireError):

@@ -60,9 +60,13 @@ class Portal:
         hold: bool = False,
         opened: int = 0,
     ) -> None:
-        self.columns, self.formats, self.command = columns, formats, command
-        self.hold, self.opened = hold, opened
-        self._run, self._scroll = run, scroll
+        self.columns = columns
+        self.formats = formats
+        self.command = command
+        self.hold = hold
+        self.opened = opened
+        self._run = run
+        self._scroll = scroll
         self._outcome: Outcome | None = None
         self._place = 0
 
@@ -85,7 +89,8 @@ class Portal:
 
     def forward(self, count: int | None) -> Sequence[Row]:
         """The next rows, all of them for None."""
-        rows, start = self._rows(), self._place
+        rows = self._rows()
+        start = self._place
         first = max(start, 0)
         if count is None:
             self._place = len(rows) + 1
@@ -95,9 +100,11 @@ class Portal:
 
     def fetch(self, wanted: Fetch) -> Sequence[Row]:
         """The rows that FETCH asks for; the cursor moves to the last of them, or past the end."""
-        direction, count = wanted.direction, wanted.count
+        direction = wanted.direction
+        count = wanted.count
         if count is not None and count < 0 and direction in ("FORWARD", "BACKWARD"):
-            direction, count = ("BACKWARD" if direction == "FORWARD" else "FORWARD"), -count
+            direction = "BACKWARD" if direction == "FORWARD" else "FORWARD"
+            count = -count
         if count == 0 and direction in ("FORWARD", "BACKWARD"):
             direction = "RELATIVE"
         total = len(self._rows())

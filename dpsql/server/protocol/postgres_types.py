@@ -24,41 +24,38 @@ class PostgresType:
     element: PostgresType | None = None
 
 
-BOOL, BYTEA, CHAR, NAME = (
-    PostgresType(16, "bool", 1),
-    PostgresType(17, "bytea"),
-    PostgresType(18, "char", 1),
-    PostgresType(19, "name", 64),
-)
-INT8, INT2, INT4 = (
-    PostgresType(20, "int8", 8),
-    PostgresType(21, "int2", 2),
-    PostgresType(23, "int4", 4),
-)
-INT2VECTOR, REGPROC, TEXT, OID = (
-    PostgresType(22, "int2vector"),
-    PostgresType(24, "regproc", 4),
-    PostgresType(25, "text"),
-    PostgresType(26, "oid", 4),
-)
-XID, OIDVECTOR = PostgresType(28, "xid", 4), PostgresType(30, "oidvector")
-JSON, NODE_TREE = PostgresType(114, "json"), PostgresType(194, "pg_node_tree")
-FLOAT4, FLOAT8, UNKNOWN = (
-    PostgresType(700, "float4", 4),
-    PostgresType(701, "float8", 8),
-    PostgresType(705, "unknown", -2),
-)
-BPCHAR, VARCHAR = PostgresType(1042, "bpchar"), PostgresType(1043, "varchar")
-DATE, TIME = PostgresType(1082, "date", 4), PostgresType(1083, "time", 8)
-TIMESTAMP, TIMESTAMPTZ, INTERVAL = (
-    PostgresType(1114, "timestamp", 8),
-    PostgresType(1184, "timestamptz", 8),
-    PostgresType(1186, "interval", 16),
-)
+BOOL = PostgresType(16, "bool", 1)
+BYTEA = PostgresType(17, "bytea")
+CHAR = PostgresType(18, "char", 1)
+NAME = PostgresType(19, "name", 64)
+INT8 = PostgresType(20, "int8", 8)
+INT2 = PostgresType(21, "int2", 2)
+INT4 = PostgresType(23, "int4", 4)
+INT2VECTOR = PostgresType(22, "int2vector")
+REGPROC = PostgresType(24, "regproc", 4)
+TEXT = PostgresType(25, "text")
+OID = PostgresType(26, "oid", 4)
+XID = PostgresType(28, "xid", 4)
+OIDVECTOR = PostgresType(30, "oidvector")
+JSON = PostgresType(114, "json")
+NODE_TREE = PostgresType(194, "pg_node_tree")
+FLOAT4 = PostgresType(700, "float4", 4)
+FLOAT8 = PostgresType(701, "float8", 8)
+UNKNOWN = PostgresType(705, "unknown", -2)
+BPCHAR = PostgresType(1042, "bpchar")
+VARCHAR = PostgresType(1043, "varchar")
+DATE = PostgresType(1082, "date", 4)
+TIME = PostgresType(1083, "time", 8)
+TIMESTAMP = PostgresType(1114, "timestamp", 8)
+TIMESTAMPTZ = PostgresType(1184, "timestamptz", 8)
+INTERVAL = PostgresType(1186, "interval", 16)
 NUMERIC = PostgresType(1700, "numeric")
-REGCLASS, REGTYPE = PostgresType(2205, "regclass", 4), PostgresType(2206, "regtype", 4)
-UUID, JSONB = PostgresType(2950, "uuid", 16), PostgresType(3802, "jsonb")
-REGNAMESPACE, REGROLE = PostgresType(4089, "regnamespace", 4), PostgresType(4096, "regrole", 4)
+REGCLASS = PostgresType(2205, "regclass", 4)
+REGTYPE = PostgresType(2206, "regtype", 4)
+UUID = PostgresType(2950, "uuid", 16)
+JSONB = PostgresType(3802, "jsonb")
+REGNAMESPACE = PostgresType(4089, "regnamespace", 4)
+REGROLE = PostgresType(4096, "regrole", 4)
 
 #: The number of the arrays of each type that has some.
 ARRAYS = {

@@ -26,7 +26,8 @@ class PartialMessageSpace:
     """A limit of bytes that clients share: they take what they need and give it back."""
 
     def __init__(self, most: int) -> None:
-        self._left, self._lock = most, threading.Lock()
+        self._left = most
+        self._lock = threading.Lock()
 
     def take(self, size: int) -> bool:
         """Take so many bytes; False if they are not left."""
@@ -43,10 +44,13 @@ class PartialMessageSpace:
 
 
 #: Bytes of a startup packet, of a message before authentication, and of a message after it.
-STARTUP_CAP, LOGIN_CAP, MESSAGE_CAP = 10_000, 64 * 1024, 16 * 1024 * 1024
+STARTUP_CAP = 10_000
+LOGIN_CAP = 64 * 1024
+MESSAGE_CAP = 16 * 1024 * 1024
 #: Seconds in which the rest of a message comes,
 #: and in which what there is no room for is read #: away.
-REST, READ_AWAY = 60.0, 5.0
+REST = 60.0
+READ_AWAY = 5.0
 #: Bytes that are gathered before they are sent.
 _CHUNK = 32 * 1024
 _LENGTH = struct.Struct("!I")
@@ -64,8 +68,11 @@ class MessageStream:
     """
 
     def __init__(self, connection: socket.socket, unfinished: PartialMessageSpace) -> None:
-        self._socket, self._unfinished, self._taken = connection, unfinished, 0
-        self._in, self._out = bytearray(), bytearray()
+        self._socket = connection
+        self._unfinished = unfinished
+        self._taken = 0
+        self._in = bytearray()
+        self._out = bytearray()
         self._deadline: float | None = None
 
     def limit(self, seconds: float | None) -> None:
@@ -139,7 +146,8 @@ class MessageStream:
     def flush(self) -> None:
         """Send what is buffered."""
         if self._out:
-            data, self._out = self._out, bytearray()
+            data = self._out
+            self._out = bytearray()
             try:
                 self._socket.sendall(data)
             except (OSError, ValueError):

@@ -154,10 +154,8 @@ def _said(name: str) -> str:
     return name if codec is None or codec.said is None else codec.said
 
 
-_TRUE, _FALSE = (
-    frozenset({"t", "true", "y", "yes", "on", "1"}),
-    frozenset({"f", "false", "n", "no", "off", "0"}),
-)
+_TRUE = frozenset({"t", "true", "y", "yes", "on", "1"})
+_FALSE = frozenset({"f", "false", "n", "no", "off", "0"})
 _NUMBER = re.compile(
     r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE | re.ASCII
 )

@@ -94,7 +94,8 @@ class PartOfCore:
         if self.estimated is None:
             assert table is not None
             return table
-        cells, groups = list(self.cells), dict(self.estimated.groups)
+        cells = list(self.cells)
+        groups = dict(self.estimated.groups)
         if table is not None:
             groups = {tuple(map(sort_key, key)): key for key in table.keys}
             for column, place in enumerate(self.bought):
@@ -114,7 +115,9 @@ class PartAnswer:
         """The plan's release, from what views tell and from the release of the rest,
         which is kept under a key.
         """
-        tables, found, number = list(released.tables), list[FoundCore | ReleasedTable](), 0
+        tables = list(released.tables)
+        found = list[FoundCore | ReleasedTable]()
+        number = 0
         sources = list[tuple[CellSources, ...]]()
         for part in self.parts:
             bought = part.rest is not None
@@ -224,7 +227,8 @@ def _price(whole: Fraction, part: Cost, cost: Cost) -> Fraction:
 
 def _bought(number: int, place: int, table: ReleasedTable, names: Sequence[object]) -> Estimates:
     """The estimates of a cell that was bought, as one of the table of this number."""
-    core, one = table.plan, Fraction(1)
+    core = table.plan
+    one = Fraction(1)
     column = NoiseColumn("bought", number, place, core.cells[place].mechanism, core.steps[place])
     cells = [each[place] for each in table.cells]
     return {

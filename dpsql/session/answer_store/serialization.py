@@ -121,7 +121,8 @@ def read_groups(answer: bytes, core: int) -> tuple[list[tuple[object, ...]], lis
 def _read_groups(
     rows: int, keys: list[Any], cells: list[Any]
 ) -> tuple[list[tuple[object, ...]], list[list[int]]]:
-    columns, numbers = [_read_column(each) for each in keys], [_read_column(each) for each in cells]
+    columns = [_read_column(each) for each in keys]
+    numbers = [_read_column(each) for each in cells]
     if any(len(column) != rows for column in [*columns, *numbers]):
         raise ValueError("columns of another table")
     return list(zip(*columns, strict=True)) if columns else [()] * rows, numbers
@@ -136,7 +137,8 @@ def _unpacked(answer: bytes) -> bytes:
 
 
 def _table(table: ReleasedTable) -> list[object]:
-    keys, asked = len(table.shape.keys), len(table.plan.estimates)
+    keys = len(table.shape.keys)
+    asked = len(table.plan.estimates)
     return [
         len(table.keys),
         [_column(each) for each in columns(table.keys, keys)],

@@ -73,8 +73,11 @@ class AnswerStore:
         *,
         keeps_results: bool = False,
     ) -> None:
-        self._ledger, self._version, self.keeps_results = ledger, version, keeps_results
-        self._views, self._given = ViewIndex(ledger, pinned), GivenAnswers(ledger)
+        self._ledger = ledger
+        self._version = version
+        self.keeps_results = keeps_results
+        self._views = ViewIndex(ledger, pinned)
+        self._given = GivenAnswers(ledger)
         self._released = LRUCache[str, Released](CELLS, _released_cells)
         self._results = LRUCache[int, tuple[Plan, str, Result]](
             CELLS, lambda kept: _result_cells(kept[2])
@@ -120,7 +123,8 @@ class AnswerStore:
         """Keep the price of a release beside it,
         under a key of what it shares with those at other prices.
         """
-        kin, price = kin_key(plan, version), str(plan.price)
+        kin = kin_key(plan, version)
+        price = str(plan.price)
         for place in range(MOST_PRICES):
             if self._ledger.keep(f"{kin}/{place}", entry, price.encode("ascii")) == price.encode(
                 "ascii"

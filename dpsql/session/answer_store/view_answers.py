@@ -31,7 +31,8 @@ from dpsql.sql.ir.core import ClampedSum, ProductSum, RowCount
 LESS_EXACT = 2
 #: REFINE buys nothing where the noise is at most so many times that which the price buys;
 #: prices #: are so fine.
-NEARLY_AS_EXACT, PRICE_STEPS = 1.05, 1000
+NEARLY_AS_EXACT = 1.05
+PRICE_STEPS = 1000
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,8 @@ def _summed(coarse: FoundCore, finest: FoundCore, places: tuple[int, ...]) -> Fo
     level.
     """
     known = [each.contribution.cell for each in finest.core.plan.cells]
-    groups, cells = dict(coarse.groups), list(coarse.cells)
+    groups = dict(coarse.groups)
+    cells = list(coarse.cells)
     for name, key in finest.groups.items():
         groups.setdefault(
             tuple(name[place] for place in places), tuple(key[place] for place in places)
@@ -237,9 +239,12 @@ def assembled(
         shapes.append((names, cells, evidence))
         listed += [estimate for row in cells for estimate in row] + evidence
     noise, weights = shared_noise(listed)
-    at, tables, ratio = 0, list[ReleasedTable](), 0.0
+    at = 0
+    tables = list[ReleasedTable]()
+    ratio = 0.0
     for each, (names, cells, evidence) in zip(made, shapes, strict=True):
-        core, width = each.core.plan, len(each.cells)
+        core = each.core.plan
+        width = len(each.cells)
         own = [
             tuple(weights[at + width * row : at + width * (row + 1)]) for row in range(len(names))
         ]

@@ -139,10 +139,8 @@ class EstimatedCore:
             "centred sum" if cell.kind == "sum" else "sum", cell.arguments, cell.conditions
         )
         number = counted(cell.arguments[0], cell.conditions)
-        total, count = (
-            self._estimates(other, rows, derived=False),
-            self._estimates(number, rows, derived=False),
-        )
+        total = self._estimates(other, rows, derived=False)
+        count = self._estimates(number, rows, derived=False)
         if total is not None and count is not None:
             shift = sign * grid.middle * grid.size
             yield {
@@ -177,7 +175,8 @@ class EstimatedCore:
 
     def _summed(self, matched: CellMatch, groups: ViewGroups) -> Estimates:
         """The sums of a view's cell over its groups that fulfil the conditions, by asked group."""
-        cell, view = matched.cell, matched.view
+        cell = matched.cell
+        view = matched.view
         column = NoiseColumn(view.answer, view.core, cell.place, cell.noise, cell.step)
         members: dict[Any, list[int]] = {} if self.plan.core.keys else {(): []}
         for row, key in enumerate(self._placed_in(matched, groups)):

@@ -23,7 +23,8 @@ from dpsql.session.plan_cache import LRUCache
 from dpsql.sql.ir.canonical import text_digest
 
 #: How many views of the same tables are kept, and how many groups of views stay in memory.
-MOST_VIEWS, GROUPS_IN_MEMORY = 256, 1_000_000
+MOST_VIEWS = 256
+GROUPS_IN_MEMORY = 1_000_000
 _UNREADABLE = (ValueError, TypeError, KeyError, ZeroDivisionError, zlib.error)
 
 
@@ -55,7 +56,9 @@ class ViewIndex:
     """Finds the views that may answer a core, by the tables that both read."""
 
     def __init__(self, ledger: Ledger, pinned: PinnedViews | None = None) -> None:
-        self._ledger, self._pinned, self._lock = ledger, pinned, threading.Lock()
+        self._ledger = ledger
+        self._pinned = pinned
+        self._lock = threading.Lock()
         self._known: dict[str, dict[int, StoredView]] = {}
         self._groups = LRUCache[tuple[str, int], ViewGroups](
             GROUPS_IN_MEMORY, lambda kept: 100 + len(kept.keys)

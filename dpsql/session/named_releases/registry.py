@@ -29,10 +29,8 @@ from dpsql.session.tuning.automatic_bounds import FoundBounds, read, release_nam
 AGE = 1.0
 #: Names that mean something else to clients,
 #: and the beginning of the names of PostgreSQL's #: catalogue.
-_RESERVED, _CATALOGUE = (
-    frozenset({"dpsql", "public", "released", "information_schema", "pg_catalog"}),
-    "pg_",
-)
+_RESERVED = frozenset({"dpsql", "public", "released", "information_schema", "pg_catalog"})
+_CATALOGUE = "pg_"
 
 
 def is_readable(release: NamedRelease) -> bool:
@@ -69,13 +67,12 @@ class NamedReleases:
         data_version: Callable[[], str | None],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._declared, self._ledger, self._data_version, self._clock = (
-            schema,
-            ledger,
-            data_version,
-            clock,
-        )
-        self._lock, self._creating = threading.Lock(), _CREATING[ledger.id]
+        self._declared = schema
+        self._ledger = ledger
+        self._data_version = data_version
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._creating = _CREATING[ledger.id]
         self._held: _Snapshot | None = None
         self._counts = dict[str, int]()
 

@@ -99,7 +99,9 @@ class NamedStatements:
     def __init__(
         self, named: NamedReleases, analyst: str, makers: Mapping[ReleaseKind, ReleaseMaker]
     ) -> None:
-        self._named, self._analyst, self._makers = named, analyst, makers
+        self._named = named
+        self._analyst = analyst
+        self._makers = makers
 
     def answer(
         self,

@@ -63,7 +63,9 @@ def suggested_synopses(session: Session, texts: Iterable[str]) -> list[Suggested
 def _suggested(session: Session, statements: Sequence[_Statement]) -> SuggestedSynopsis | None:
     """The synopsis of statements over the same tables, where it replaces more than one purchase."""
     asked = sorted(statements, key=lambda each: -each.times)[:MOST_STATEMENTS]
-    source, keys, measures = asked[0].parts.source, list[str](), ["COUNT(*)"]
+    source = asked[0].parts.source
+    keys = list[str]()
+    measures = ["COUNT(*)"]
     for each in asked:
         for key in each.parts.keys:
             _add_key(session, source, keys, (key,))

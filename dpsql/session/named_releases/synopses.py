@@ -96,7 +96,8 @@ class SynopsisViews:
 
 #: A synopsis has at most so many groups in all of its marginals,
 #: of which each takes this many #: bytes at most.
-MOST_CELLS, CELL_BYTES = 400_000, 64
+MOST_CELLS = 400_000
+CELL_BYTES = 64
 #: EXPLAIN lists the errors of at most so many statements.
 MOST_LISTED = 60
 
@@ -107,12 +108,10 @@ class Synopses:
     def __init__(
         self, compiler: Compiler, execution: Execution, named: NamedReleases, scopes: CancelScopes
     ) -> None:
-        self._compiler, self._execution, self._named, self._scopes = (
-            compiler,
-            execution,
-            named,
-            scopes,
-        )
+        self._compiler = compiler
+        self._execution = execution
+        self._named = named
+        self._scopes = scopes
 
     def create(
         self,
@@ -161,10 +160,8 @@ class Synopses:
         """The marginals that are measured, their noise, the price,
         and the expected errors of the FOR statements.
         """
-        draft, found = (
-            self._draft(wanted, wanted.body, parameters, settings),
-            synopsis_definition(wanted.body),
-        )
+        draft = self._draft(wanted, wanted.body, parameters, settings)
+        found = synopsis_definition(wanted.body)
         lines = list[str]()
         for part in draft.parts:
             core = draft.plan.cores[len(lines)]
@@ -220,7 +217,9 @@ class Synopses:
             plans = list({each.cores: each for each in map(planned, found.workload)}.values())
             marginals, queries, separate = workload.candidates(plans)
         else:
-            marginals, queries, separate = [workload.whole()], [], [Fraction(1)]
+            marginals = [workload.whole()]
+            queries = []
+            separate = [Fraction(1)]
         made = synopsis_plan(text, base, marginals, queries, separate, privacy, MOST_COMBINED)
         largest = max(part.marginal.groups for part in made.parts)
         if largest > MOST_GROUPS or _groups(made.parts) > MOST_CELLS:

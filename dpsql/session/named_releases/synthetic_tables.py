@@ -32,7 +32,8 @@ from dpsql.session.request import CreateNamed, StatementSettings
 from dpsql.sql.parser.release_definitions import SyntheticDefinition, synthetic_definition
 
 #: How many values a synthetic table may have, and the most bytes that one takes in the ledger.
-MOST_VALUES, VALUE_BYTES = 2_000_000, 24
+MOST_VALUES = 2_000_000
+VALUE_BYTES = 24
 
 
 @dataclass(frozen=True)
@@ -51,12 +52,10 @@ class SyntheticTables:
     def __init__(
         self, compiler: Compiler, execution: Execution, named: NamedReleases, scopes: CancelScopes
     ) -> None:
-        self._compiler, self._execution, self._named, self._scopes = (
-            compiler,
-            execution,
-            named,
-            scopes,
-        )
+        self._compiler = compiler
+        self._execution = execution
+        self._named = named
+        self._scopes = scopes
 
     def create(
         self,
@@ -126,7 +125,8 @@ class SyntheticTables:
         and what is kept.
         """
         draft = self._draft(wanted, wanted.body, parameters, settings)
-        plan, step = draft.plan, float(draft.plan.step)
+        plan = draft.plan
+        step = float(draft.plan.step)
         columns = ", ".join(f"{each.name} ({each.size} values)" for each in plan.columns)
         lines = [f"columns, as the model has them: {columns}"]
         lines.append(
@@ -156,7 +156,8 @@ class SyntheticTables:
         parameters: Sequence[object],
         settings: StatementSettings,
     ) -> _Draft:
-        found, schema = synthetic_definition(wanted.body), self._named.schema
+        found = synthetic_definition(wanted.body)
+        schema = self._named.schema
         table = schema.tables.get(found.table)
         if table is None:
             raise StatementError("E_TABLE", f"there is no table `{found.table}`")

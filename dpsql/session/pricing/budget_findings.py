@@ -29,7 +29,8 @@ def budget_findings(schema: Schema) -> list[Finding]:
     A budget or cap that pays for none is an error, for fewer than `FEW` a warning. Raises
     SchemaError where `total_budget` does.
     """
-    privacy, total = schema.privacy, total_budget(schema)
+    privacy = schema.privacy
+    total = total_budget(schema)
     findings = [_finding(privacy, "privacy, epsilon", total, None)]
     for name, analyst in schema.analysts.items():
         try:

@@ -99,7 +99,8 @@ def read_goal(text: str) -> AccuracyGoal:
     >>> print(read_goal("n ± 200, s 5 % AT 4000 ROWS"))
     n ± 200, s 5 % at 4000 rows
     """
-    targets, rest = list[ErrorTarget](), text
+    targets = list[ErrorTarget]()
+    rest = text
     while True:
         item = _ITEM.match(rest)
         if item is None:
@@ -123,7 +124,8 @@ def read_goal(text: str) -> AccuracyGoal:
 
 
 def _target(column: str | None, number: str, percent: str | None, of: str | None) -> ErrorTarget:
-    amount, size = Fraction(number), None if of is None else Fraction(of)
+    amount = Fraction(number)
+    size = None if of is None else Fraction(of)
     if not amount or size == 0:
         raise ValueError("write a number above 0")
     return (

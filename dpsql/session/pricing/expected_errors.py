@@ -226,7 +226,8 @@ def _half_width(
         return core.additive_half_widths(confidence)[place]
     if rows is None:
         return None
-    halves, reach = core.half_widths(confidence), float(estimate.reach)
+    halves = core.half_widths(confidence)
+    reach = float(estimate.reach)
     certain = float(rows) ** 2 - float(halves[estimate.count]) ** 2
     return min(float(halves[estimate.total]) / sqrt(certain), reach) if certain > 0 else reach
 
@@ -235,9 +236,11 @@ def typical(result: Result) -> tuple[ColumnError | None, ...]:
     """For each column the middle half-width of its rows, and the middle size of its values."""
     found = []
     for place, column in enumerate(result.columns):
-        halves, sizes = [], []
+        halves = []
+        sizes = []
         for row, intervals in zip(result.rows, result.intervals, strict=True):
-            ends, value = intervals[place], row[place]
+            ends = intervals[place]
+            value = row[place]
             if ends is not None and isinstance(value, int | float | Decimal):
                 low, high = cast(ConfidenceInterval, ends)
                 halves.append((high - low) / 2)

@@ -74,10 +74,8 @@ def chosen_noise(privacy: Privacy, price: Fraction, left: RemainingBudget) -> No
     if gaussian is None or laplace is None:
         return "laplace" if gaussian is None else "gaussian"
     ordinary = usual_costs(privacy, privacy.query_epsilon)
-    by_gaussian, by_laplace = (
-        gaussian.affordable(ordinary["gaussian"]),
-        laplace.affordable(ordinary["laplace"]),
-    )
+    by_gaussian = gaussian.affordable(ordinary["gaussian"])
+    by_laplace = laplace.affordable(ordinary["laplace"])
     if privacy.answers is not None and by_gaussian + 1 >= privacy.answers - _spent(privacy, left):
         return "gaussian"
     if by_laplace > MORE * by_gaussian:

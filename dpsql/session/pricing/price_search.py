@@ -27,7 +27,8 @@ from dpsql.session.pricing.expected_errors import ColumnError, expected, place_o
 #: Three-digit numbers of one power of ten: 100 … 999.
 _MANTISSAS = 900
 #: The prices that are looked at lie between 10^−15 and 10^12.
-LEAST, MOST = -17 * _MANTISSAS, 10 * _MANTISSAS
+LEAST = -17 * _MANTISSAS
+MOST = 10 * _MANTISSAS
 
 
 def nearest(value: float) -> int:
@@ -56,14 +57,18 @@ def least(holds: Callable[[Fraction], bool], guess: float) -> Fraction | None:
     >>> least(lambda value: value * value >= 2, 1.0)
     Fraction(71, 50)
     """
-    high, step = nearest(guess), 1
+    high = nearest(guess)
+    step = 1
     low = high
     while not holds(decimal(high)):
         if high >= MOST:
             return None
-        low, high, step = high, min(high + step, MOST), 2 * step
+        low = high
+        high = min(high + step, MOST)
+        step = 2 * step
     while low == high:
-        low, step = max(high - step, LEAST), 2 * step
+        low = max(high - step, LEAST)
+        step = 2 * step
         if holds(decimal(low)):
             if low <= LEAST:
                 return decimal(LEAST)
@@ -118,7 +123,8 @@ def closed_form(plan: Plan, goal: AccuracyGoal, wanted: WantedError) -> float:
 
     Of a single cell by its discrete law.
     """
-    column, price = plan.columns[wanted.place], float(plan.price)
+    column = plan.columns[wanted.place]
+    price = float(plan.price)
     cell = _single_cell(plan, column)
     if cell is not None:
         noise, step = cell

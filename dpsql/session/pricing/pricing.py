@@ -59,19 +59,19 @@ class EarlierRelease:
 
 
 def _at(table: ReleasedTable, core: CorePlan, confidence: float) -> ReleasedTable:
-    halves, wide, law = (
-        core.half_widths(confidence),
-        core.additive_half_widths(confidence),
-        core.law(confidence),
-    )
+    halves = core.half_widths(confidence)
+    wide = core.additive_half_widths(confidence)
+    law = core.law(confidence)
     grown = [_grown(table.plan, core, place, confidence) for place in range(len(core.estimates))]
-    intervals, curves = [], []
+    intervals = []
+    curves = []
     for row, cells in enumerate(table.cells):
         measured = list(zip(cells, halves, strict=True))
         found: list[ConfidenceInterval | None] = []
         drawn: list[QuantileCurves | None] = []
         for place, estimate in enumerate(core.estimates):
-            before, factor = table.curves[row][place], grown[place]
+            before = table.curves[row][place]
+            factor = grown[place]
             if isinstance(
                 estimate, QuantileEstimate | ValueCounts | TopValues | ClippingBound | PresentValues
             ):
@@ -268,7 +268,8 @@ class Pricing:
         self, plan: Plan, goal: AccuracyGoal, columns: Sequence[int], known: EarlierRelease | None
     ) -> list[WantedError]:
         """What is wanted of each column, in its own unit."""
-        sure, by_rows = expected(plan, goal.at), expected(plan, Fraction(1))
+        sure = expected(plan, goal.at)
+        by_rows = expected(plan, Fraction(1))
         sizes: Errors = [None] * len(plan.columns)
         if known is not None and any(
             sure[place] is None or _by_size(goal, plan, place) for place in columns
@@ -277,7 +278,8 @@ class Pricing:
         found = []
         for place in columns:
             name = plan.columns[place].name
-            target, size = goal.target(name), sizes[place]
+            target = goal.target(name)
+            size = sizes[place]
             assert target is not None
             half = target.half_width(None if size is None else size.magnitude)
             if half is None:  # nothing of it was released, or 0

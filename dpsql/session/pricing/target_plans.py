@@ -41,8 +41,11 @@ class TargetPlanner:
         scopes: CancelScopes,
         largest: Fraction,
     ) -> None:
-        self._accountant, self._analyst, self._answers = accountant, analyst, answers
-        self._scopes, self._largest = scopes, largest
+        self._accountant = accountant
+        self._analyst = analyst
+        self._answers = answers
+        self._scopes = scopes
+        self._largest = largest
 
     @property
     def pricing(self) -> Pricing:
@@ -110,7 +113,8 @@ def first_only(result: Result, refusal: Error) -> Result:
 
 def after(first: Result, second: Result) -> Result:
     """The better answer, with what was charged for both."""
-    paid, then = first.price, second.price
+    paid = first.price
+    then = second.price
     price = Price(paid.charged + then.charged, then.stored and paid.stored, paid.cost + then.cost)
     return replace(second, price=price)
 

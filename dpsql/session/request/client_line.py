@@ -223,14 +223,16 @@ def _explain_options(options: str) -> tuple[bool, bool]:
     """
     listed = options.strip()
     words = listed[1:-1].split(",") if listed.startswith("(") else listed.split()
-    form, verbose = "text", False
+    form = "text"
+    verbose = False
     for word in words:
         option = _OPTION.fullmatch(word)
         if option is None:
             raise StatementError(
                 "E_STMT", f"EXPLAIN has no option {word.strip().upper() or 'without a name'}"
             )
-        name, value = option[1].lower(), (option[2] or "true").lower()
+        name = option[1].lower()
+        value = (option[2] or "true").lower()
         if name.startswith("analy") and value not in ("false", "off", "0"):
             raise Refused(
                 "E_STMT",

@@ -105,12 +105,14 @@ def _definition(body: str, kind: ReleaseKind) -> tuple[str, int | None, Fraction
         plain = blanked(body, "text", "name", "line", "block")[: len(texts)]
         found = _at_end(_PRICE, plain, texts)
         if found is not None and price is None:
-            price, body = Fraction(found[1]), body[: found.start()]
+            price = Fraction(found[1])
+            body = body[: found.start()]
             continue
         found = _at_end(_ROWS, plain, texts) if kind == "synthetic table" else None
         if found is None or rows is not None:
             return body[: len(texts)], rows, price
-        rows, body = int(found[1]), body[: found.start()]
+        rows = int(found[1])
+        body = body[: found.start()]
 
 
 def _at_end(pattern: re.Pattern[str], plain: str, texts: str) -> re.Match[str] | None:

@@ -110,7 +110,8 @@ def bounded_plan(
 
 def _automatic_columns(statement: Statement, schema: Schema) -> list[AutomaticColumn]:
     """The automatic columns that a statement may read, by the names in it."""
-    tables, columns = statement.tables, statement.columns
+    tables = statement.tables
+    columns = statement.columns
     return [
         (table, name)
         for table, declared in schema.tables.items()
@@ -165,7 +166,8 @@ def _with_bounds(
 
 def _clamped(found: FoundBounds) -> str:
     """What every answer says that reads bounds that were found; Refused if none were."""
-    column, day = ".".join(found.column), f"{found.at:%Y-%m-%d}"
+    column = ".".join(found.column)
+    day = f"{found.at:%Y-%m-%d}"
     if found.ends is None:
         few = "too few units have different values in it; the owner declares them"
         raise Refused("E_BOUNDS", f"no bounds of {column} were found on {day}: {few}")

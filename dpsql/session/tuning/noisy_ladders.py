@@ -21,7 +21,8 @@ GAP = 2
 #: How many neighbouring counts are added up.
 WINDOWS = (1, 2, 4, 8, 16)
 #: So many steps beyond the last with units may have some: fewer units than noise hides.
-BEYOND_ROWS, BEYOND_BOUNDS = 2, 1
+BEYOND_ROWS = 2
+BEYOND_BOUNDS = 1
 #: In so many steps beyond the last with units those are counted that may be there.
 HIDDEN = 16
 #: A unit that does not show may have the rows of so many steps beyond,

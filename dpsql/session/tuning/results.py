@@ -148,7 +148,8 @@ def compared(
     for name in now.tables:
         if name not in (*tuned.limits, *tuned.bounds, *before.alone):
             continue
-        old, new = before.schema.tables[name], now.tables[name]
+        old = before.schema.tables[name]
+        new = now.tables[name]
         was = None if name in before.lacking else old
         yield (
             f"COUNT(*) FROM {name}",
@@ -185,7 +186,8 @@ def _count_half_width(privacy: Privacy, table: Table | None) -> float | None:
 
 
 def _sum_half_width(privacy: Privacy, table: Table | None, column: str) -> float | None:
-    counted, ends = _count_half_width(privacy, table), _bounds(table, column)
+    counted = _count_half_width(privacy, table)
+    ends = _bounds(table, column)
     return None if counted is None or ends is None else counted * max(map(abs, ends))
 
 
@@ -193,7 +195,8 @@ def _average_half_width(privacy: Privacy, table: Table | None, column: str) -> f
     ends = _bounds(table, column)
     if table is None or table.max_rows_per_unit is None or ends is None:
         return None
-    most, groups = table.averaged_rows_per_group, table.max_groups_per_unit
+    most = table.averaged_rows_per_group
+    groups = table.max_groups_per_unit
     counted = error_in_groups(privacy, table.max_rows_per_unit, groups, most, AVERAGE_SHARE)
     return min(counted / GROUP, 1) * (ends[1] - ends[0]) / 2
 

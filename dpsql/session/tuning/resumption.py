@@ -31,12 +31,10 @@ class Resumption(Generic[ReadingT]):
     def __init__(
         self, accountant: Accountant, analyst: str, note: str, is_required: bool = False
     ) -> None:
-        self._accountant, self._analyst, self._note, self._is_required = (
-            accountant,
-            analyst,
-            note,
-            is_required,
-        )
+        self._accountant = accountant
+        self._analyst = analyst
+        self._note = note
+        self._is_required = is_required
 
     def entry(self, plan: ReadingT, version: str | None) -> int | None:
         """The number of the ledger entry that would be taken up on this version of the data."""
@@ -46,7 +44,8 @@ class Resumption(Generic[ReadingT]):
     def taken_up(self, plan: ReadingT, version: str | None) -> Charge[ReadingT] | None:
         """The charge that was given up for this plan on this version of the data; OperationalError
         if it is required and is not there."""
-        key, text = self._key(plan.reading, version), plan.reading.text
+        key = self._key(plan.reading, version)
+        text = plan.reading.text
         charge = None
         if key is not None:
             charge = self._accountant.resumed(

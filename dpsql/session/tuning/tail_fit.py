@@ -102,7 +102,8 @@ def _fitted(
     None if too few steps have units.
     """
     steps = slice(start, min(len(counts), last + EMPTY_STEPS))
-    own, width = counts[steps], widths[steps]
+    own = counts[steps]
+    width = widths[steps]
     powers = np.vander(logs - logs[start], terms, increasing=True)
     basis = powers[steps]
     seen = (own > deviation) & (np.arange(len(own)) <= last - start)
@@ -118,7 +119,8 @@ def _fitted(
     at = np.linalg.lstsq(
         basis[seen] * roots[:, None], np.log(own[seen] / width[seen]) * roots, rcond=None
     )[0]
-    best, damping = float(((own - curve(basis, width, at)) ** 2).sum()), 1e-3
+    best = float(((own - curve(basis, width, at)) ** 2).sum())
+    damping = 1e-3
     for _ in range(_ROUNDS):
         now = curve(basis, width, at)
         slopes = basis * now[:, None]

@@ -145,7 +145,8 @@ def _rows(schema: Schema, name: str) -> tuple[str, str]:
     and the table joined with the parents that lead to it.
     """
     owner = schema.owner(name)
-    source, last = f'"{name}" AS t', "t"
+    source = f'"{name}" AS t'
+    last = "t"
     for place, step in enumerate(owner.steps):
         parent = f"p{place}"
         source += f' JOIN "{step.parent}" AS {parent} ON {last}."{step.column}" = {parent}."{step.parent_column}"'
@@ -154,7 +155,8 @@ def _rows(schema: Schema, name: str) -> tuple[str, str]:
 
 
 #: In whose name a tuning is charged, and how the statement of its line in the ledger begins.
-OWNER, STATEMENT = "owner", "dpsql schema tune"
+OWNER = "owner"
+STATEMENT = "dpsql schema tune"
 #: Bounds are looked for at once if their counts have at most so many times the noise that they have
 #: later.
 MOST_NOISE = 4
@@ -185,8 +187,11 @@ class Tuner:
         scopes: CancelScopes,
         privacy: Privacy,
     ) -> None:
-        self._compiler, self._execution, self._scopes = compiler, execution, scopes
-        self._accountant, self._privacy = accountant, privacy
+        self._compiler = compiler
+        self._execution = execution
+        self._scopes = scopes
+        self._accountant = accountant
+        self._privacy = privacy
 
     def plan(self, missing: MissingLimits, share: Fraction) -> TuningPlan:
         """What is asked, at a share of the whole budget;
@@ -286,7 +291,8 @@ def price_of(
     Of a budget in which Gaussian noise is added up in ρ it is a share of that,
     and of any other one of what its rule adds up.
     """
-    low, high = Fraction(0), budget.epsilon
+    low = Fraction(0)
+    high = budget.epsilon
     for _ in range(60):
         middle = (low + high) / 2
         cost = cost_of(parts, middle, norm_of(privacy))

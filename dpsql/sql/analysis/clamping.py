@@ -67,7 +67,8 @@ class _Rows:
         self, argument: Expression, condition: Expression | None, released: bool = False
     ) -> None:
         """Note the ends of an argument beyond which its rows may have values."""
-        declared, possible = bounds(argument), self.reach(argument, condition)
+        declared = bounds(argument)
+        possible = self.reach(argument, condition)
         low = declared.low if _is_beyond(declared.low, possible.low, -1) else None
         high = declared.high if _is_beyond(declared.high, possible.high, +1) else None
         if low is not None or high is not None:
@@ -111,7 +112,8 @@ class _Rows:
         match self._sources.get(column.relation):
             case PerUnit(child=child) | Groups(child=child) as groups:
                 inside = self._inside.setdefault(groups.alias, _Rows(child, self._found))
-                made, keys = dict(groups.aggregates), dict(groups.keys)
+                made = dict(groups.aggregates)
+                keys = dict(groups.keys)
                 if column.name in made:
                     return inside.of_aggregate(made[column.name], bounds(column))
                 return inside.reach(keys[column.name]) if column.name in keys else EVERYTHING
@@ -177,7 +179,8 @@ class _Rows:
 
     def aggregate_name(self, aggregate: UnitAggregate) -> str:
         """What an aggregate of these rows is called."""
-        function, argument = aggregate.function, aggregate.argument
+        function = aggregate.function
+        argument = aggregate.argument
         called = "STDDEV" if isinstance(function, Dispersion) else str(function).upper()
         return f"{called}({'*' if argument is None else self._name(argument)})"
 

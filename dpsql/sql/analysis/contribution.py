@@ -50,7 +50,8 @@ FINE_BITS = 11
 MOST_NORM = 2**52
 #: A norm that is found in the data has so many steps, by which rows are divided;
 #: rows are clamped #: to `MOST_PARTS`.
-PARTS, MOST_PARTS = 2**36, 2**44
+PARTS = 2**36
+MOST_PARTS = 2**44
 
 Norm = OneOf["l1", "l2"]
 
@@ -89,7 +90,8 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
     """The tightest bound that the limits of the core's tables allow for the cell."""
     declared = limits(core.relation)
     groups = groups_by(core.relation, list(core.keys))
-    rows, is_of_groups = partial(_rows, core, norm), groups_in(core.relation) is not None
+    rows = partial(_rows, core, norm)
+    is_of_groups = groups_in(core.relation) is not None
     match cell:
         case RowCount(averaged=averaged):
             return _made(cell, None, 1, rows(averaged), norm)
@@ -154,7 +156,8 @@ def held_rows(core: Core, norm: Norm, averaged: bool = False) -> int | None:
     ``averaged`` asks what averages count in full. Where rows meet several public rows, it is what a
     unit within the limits of its tables may have, which is spread over groups as these are.
     """
-    declared, groups = limits(core.relation), groups_by(core.relation, list(core.keys))
+    declared = limits(core.relation)
+    groups = groups_by(core.relation, list(core.keys))
     per_group = rows_per_group(core.relation, list(core.keys))
     if declared.rows is None and (groups is None or per_group is None):
         return None

@@ -102,7 +102,8 @@ def finest_takes_whole_price(sizes: Mapping[KeyPlaces, int | None], norm: Norm) 
     >>> finest_takes_whole_price({(0,): 1, (): 1}, "l2")
     True
     """
-    finest, coarsest = max(sizes, key=len), min(sizes, key=len)
+    finest = max(sizes, key=len)
+    coarsest = min(sizes, key=len)
     if sizes[finest] is None:
         return False
     each = {keys: (size or MANY) / (sizes[coarsest] or 1) for keys, size in sizes.items()}

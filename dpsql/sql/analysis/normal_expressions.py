@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dpsql.sql.analysis.bounds import is_nullable
 from dpsql.sql.ir.expression import BOOLEAN, Call, ColumnRef, Expression, Literal, parts, rebuilt
 
-TRUE, FALSE = Literal(True, BOOLEAN), Literal(False, BOOLEAN)
+TRUE = Literal(True, BOOLEAN)
+FALSE = Literal(False, BOOLEAN)
 #: Functions whose arguments may change places.
 _SYMMETRIC = frozenset({"is not distinct from", "is distinct from"})
 

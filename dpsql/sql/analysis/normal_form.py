@@ -190,7 +190,8 @@ def _joined(relation: Relation) -> tuple[list[Relation], list[Expression]]:
             tables, conditions = _joined(child)
             return tables, [*conditions, condition]
         case Join(left=left, right=right, kind="inner", condition=condition):
-            (one, ours), (other, theirs) = _joined(left), _joined(right)
+            (one, ours) = _joined(left)
+            (other, theirs) = _joined(right)
             return one + other, [*ours, *theirs, *([] if condition is None else [condition])]
         case _:
             return [relation], []

@@ -140,7 +140,8 @@ def _of_step(
     keys: Iterable[tuple[ColumnRef, ...]],
     fanout: Fanout,
 ) -> Partners:
-    step, work = order.steps[place], UnitWork(fanout)
+    step = order.steps[place]
+    work = UnitWork(fanout)
     source = step.source
     before = order.outside.union(*(aliases(each.source) for each in order.steps[:place]))
     conditions = [*step.on, *order.where]

@@ -18,7 +18,8 @@ from dpsql.sql.ir.expression import Expression
 
 #: A double is cut to this many bits below its largest value;
 #: whole numbers and decimals may have #: more.
-DOUBLE_BITS, MOST_BITS = 24, 32
+DOUBLE_BITS = 24
+MOST_BITS = 32
 #: What is added up over one unit's rows alone has steps that doubles still tell apart.
 MOST_BITS_OF_UNIT = 50
 #: A double is cut to this many bits below its largest value where it is counted in bins.
@@ -26,7 +27,8 @@ BIN_BITS = 30
 #: Products of two values on their grids are cut to this many bits.
 PRODUCT_BITS = 28
 #: Where no bounds are declared: the steps of a double, and how many of them a value has at most.
-UNBOUNDED_STEP, MOST_STEPS = Fraction(1, 2**40), 2**96
+UNBOUNDED_STEP = Fraction(1, 2**40)
+MOST_STEPS = 2**96
 #: Each size that is looked at for clipping is this many times the one before.
 RATIO = Fraction(11, 10)
 #: Sizes beyond the engine's BIGINT are doubles.
@@ -84,7 +86,8 @@ def quantum(
 
 def sizes(step: Fraction, largest: int) -> tuple[int | float, ...]:
     """The sizes from one step to so many, each by `RATIO` larger than the one before."""
-    found, size = list[Fraction](), Fraction(1)
+    found = list[Fraction]()
+    size = Fraction(1)
     while size < largest:
         found.append(floor(size) * step)
         size *= RATIO
@@ -129,7 +132,8 @@ def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
     """The grid of products of two expressions with finite bounds; squares are never negative,
     and so have a middle.
     """
-    first, second = quantum(left), quantum(right)
+    first = quantum(left)
+    second = quantum(right)
     most = first.reach * second.reach
     divisor = 2 ** max(0, most.bit_length() - PRODUCT_BITS)
     half = divisor // 2
@@ -242,7 +246,8 @@ def bins(expression: Expression) -> Bins:
                 Fraction(1),
             )
         case "second":
-            low, high = floor(interval.low * SECONDS), ceil(interval.high * SECONDS)
+            low = floor(interval.low * SECONDS)
+            high = ceil(interval.high * SECONDS)
             return _bins(
                 "second",
                 _clamp_to_calendar(low, SECONDS),

@@ -99,14 +99,13 @@ def _rest(relation: Relation, same: set[ColumnRef], dropped: set[str]) -> Relati
 
     match relation:
         case Filter(child=child, condition=condition):
-            child, more = _rest(child, same, dropped), rest(condition)
+            child = _rest(child, same, dropped)
+            more = rest(condition)
             return child if more is None else Filter(child, more)
         case Join(left=left, right=right, kind="inner", condition=condition):
-            left, right, more = (
-                _rest(left, same, dropped),
-                _rest(right, same, dropped),
-                rest(condition),
-            )
+            left = _rest(left, same, dropped)
+            right = _rest(right, same, dropped)
+            more = rest(condition)
             for side, other in ((left, right), (right, left)):
                 if isinstance(side, Scan) and side.alias in dropped:
                     return other if more is None else Filter(other, more)

@@ -186,7 +186,8 @@ def _partners_read(multiplied: Mapping[str, Partners], named: Iterable[str]) -> 
     """The most combinations of rows that one private row meets of these sources,
     and of those that lead to them.
     """
-    reached, waiting = set[str](), [alias for alias in named if alias in multiplied]
+    reached = set[str]()
+    waiting = [alias for alias in named if alias in multiplied]
     while waiting:
         alias = waiting.pop()
         if alias not in reached:

@@ -24,7 +24,8 @@ _GENERATED = re.compile(r"[ackv]\d+")
 def as_number(argument: Expression, name: str, node: exp.Expr) -> Expression:
     """The expression, as 1 and 0 where it is a truth value; refused unless it is a number."""
     if argument.type == BOOLEAN:
-        one, zero = Literal(1, SqlType("integer")), Literal(0, SqlType("integer"))
+        one = Literal(1, SqlType("integer"))
+        zero = Literal(0, SqlType("integer"))
         argument = Case(
             ((argument, one), (Call("not", (argument,), BOOLEAN), zero)), None, SqlType("integer")
         )

@@ -104,10 +104,12 @@ def bind(
     tree = folded_names(without_database(with_listed_series(tree, values), schema.name))
     schema = schema if options is None else options.tightened(schema)
     reports = debiased(tree, schema)
-    tree, empty_groups = reports.tree, "show" if reports.private else empty_groups
+    tree = reports.tree
+    empty_groups = "show" if reports.private else empty_groups
     cut = Cut(read_as_reports(schema), values, describe, frontend_options, empty_groups, fanout)
     postprocessing = cut.released(tree, {})
-    derived, public = tuple(cut.derivations.tables), tuple(sorted(cut.public))
+    derived = tuple(cut.derivations.tables)
+    public = tuple(sorted(cut.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
     found = push_key_conditions(postprocessing, cut.cores, cut.cubes, derived, cut.schema, fanout)
     joined = map(without_unread_joins, found)

@@ -44,7 +44,8 @@ class FrontendOptions:
 
 
 #: What people get who write SQL, and what tools get that take dpsql for PostgreSQL.
-PEOPLE, TOOLS = FrontendOptions(), FrontendOptions("probe", declared_ranges=True)
+PEOPLE = FrontendOptions()
+TOOLS = FrontendOptions("probe", declared_ranges=True)
 
 
 MAX_SOURCES: Final = 24
@@ -63,8 +64,11 @@ class Binding(ABC):
         empty_groups: EmptyGroups,
         sizes: Fanout,
     ) -> None:
-        self.schema, self.parameters, self.sizes = schema, parameters, sizes
-        self.frontend_options, self.empty_groups = frontend_options, empty_groups
+        self.schema = schema
+        self.parameters = parameters
+        self.sizes = sizes
+        self.empty_groups = empty_groups
+        self.frontend_options = frontend_options
         self.notices: list[str] = []
         self.cores: list[Core] = []
         self.cubes: list[Cube] = []
@@ -121,7 +125,8 @@ class Binding(ABC):
 
         They release nothing, and have their columns alone.
         """
-        before, self.unread = self.unread, self.unread or unread
+        before = self.unread
+        self.unread = self.unread or unread
         try:
             yield
         finally:
@@ -147,18 +152,20 @@ class Binding(ABC):
         """What the action gives; if it gives nothing or refuses,
         all that it has found is forgotten.
         """
-        aliases, cores, cubes, notices = (
-            self._aliases,
-            list(self.cores),
-            list(self.cubes),
-            list(self.notices),
-        )
-        public, result = set(self.public), None
+        aliases = self._aliases
+        cores = list(self.cores)
+        cubes = list(self.cubes)
+        notices = list(self.notices)
+        public = set(self.public)
+        result = None
         with suppress(DatabaseError):
             result = action()
         if result is None:
-            self._aliases, self.public = aliases, public
-            self.cores[:], self.cubes[:], self.notices[:] = cores, cubes, notices
+            self._aliases = aliases
+            self.public = public
+            self.cores[:] = cores
+            self.cubes[:] = cubes
+            self.notices[:] = notices
         return result
 
     def core(self, core: Core) -> int:

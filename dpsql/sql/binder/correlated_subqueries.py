@@ -19,7 +19,8 @@ from dpsql.sql.ir.aggregate_properties import unit_counts
 from dpsql.sql.ir.refusal import only, refuse
 
 #: The names of the columns of a grouped subquery: what it is tied on, and its value.
-TIED, VALUE = "tied ", "value"
+TIED = "tied "
+VALUE = "value"
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,8 @@ def _sides(condition: exp.Expr, scope: Scope) -> tuple[exp.Expr, exp.Expr]:
             (condition.this, condition.expression),
             (condition.expression, condition.this),
         ):
-            own, other = _columns(inner), _columns(outer)
+            own = _columns(inner)
+            other = _columns(outer)
             if (
                 own
                 and all(_is_own(each, scope) for each in own)

@@ -87,10 +87,9 @@ class Cut(Binding):
                 only(query, "this", "alias")
                 return self.released(query.this, ctes, outside)
             case exp.Select() | exp.SetOperation() | exp.Values():
-                aliases, self._aliases = (
-                    self._aliases,
-                    0,
-                )  # equal cores get equal names, wherever they stand
+                # equal cores get equal names, wherever they stand
+                aliases = self._aliases
+                self._aliases = 0
                 private = (
                     query
                     if isinstance(query, exp.Select) and self._reads_private(query, ctes)

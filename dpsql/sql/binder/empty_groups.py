@@ -91,7 +91,9 @@ def evident(
         and place not in own
         and nulls_of(core.domain)
     }
-    levels, counted, asked = [], own | nulls.keys(), own | nulls.keys()
+    levels = []
+    counted = own | nulls.keys()
+    asked = own | nulls.keys()
     for number, cube in enumerate(cubes):
         domains = {level.keys: _domain(level, cube, cores) for level in cube.levels if level.keys}
         found: dict[KeyPlaces, NullPlaces] = {}
@@ -133,7 +135,8 @@ def _domain(level: GroupingSet, cube: Cube, cores: Sequence[Core]) -> KeyDomain 
     if level.core is not None:
         return cores[level.core].domain
     assert cube.finest is not None
-    whole, finest = max((each.keys for each in cube.levels), key=len), cores[cube.finest].domain
+    whole = max((each.keys for each in cube.levels), key=len)
+    finest = cores[cube.finest].domain
     assert finest is not None
     places = [whole.index(key) for key in level.keys]
     return replace(

@@ -50,7 +50,9 @@ _COMPARISONS: dict[type[exp.Expr], tuple[str, str]] = {
     exp.GT: (">", "<="),
     exp.GTE: (">=", "<"),
 }
-_TRUE, _FALSE, _UNKNOWN = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, BOOLEAN)
+_TRUE = Literal(True, BOOLEAN)
+_FALSE = Literal(False, BOOLEAN)
+_UNKNOWN = Literal(None, BOOLEAN)
 
 
 class Subqueries:
@@ -59,7 +61,9 @@ class Subqueries:
     """
 
     def __init__(self, binding: Binding, source_from: From, ctes: Ctes) -> None:
-        self._binding, self._from, self._ctes = binding, source_from, ctes
+        self._binding = binding
+        self._from = source_from
+        self._ctes = ctes
         self._read: dict[object, Expression] = {}
 
     def known(self, node: exp.Expr) -> Expression | None:
@@ -258,7 +262,8 @@ class Subqueries:
         tied = correlated(select, inner.scope)
         source = self._binding.derived(select if tied is None else tied.grouped, ctes)
         *keys, value = source.columns.values()
-        relation, reader = source.relation, self._from.reader()
+        relation = source.relation
+        reader = self._from.reader()
         for key, node in zip(keys, () if tied is None else tied.outer, strict=True):
             relation = Filter(relation, call("=", [reader.read(node), key], node))
         found = self._aggregated(relation, UnitAggregate(UnitFunction.MAX, value, None))

@@ -48,7 +48,8 @@ def is_probe(select: exp.Select | exp.SetOperation) -> bool:
     >>> [is_probe(parse_one(f"SELECT {end}")) for end in ends]
     [True, True, False, False]
     """
-    limit, where = select.args.get("limit"), select.args.get("where")
+    limit = select.args.get("limit")
+    where = select.args.get("where")
     if (
         isinstance(limit, exp.Limit)
         and isinstance(limit.expression, exp.Literal)
@@ -300,7 +301,8 @@ def _single_rows_of(tree: exp.Expr) -> exp.Table | None:
         return None
     if len(list(tree.find_all(exp.Select))) > 1:
         return None
-    tables, source = list(tree.find_all(exp.Table)), tree.args.get("from_")
+    tables = list(tree.find_all(exp.Table))
+    source = tree.args.get("from_")
     if len(tables) != 1 or source is None or not isinstance(source.this, exp.Table):
         return None
     return tables[0]

@@ -145,7 +145,8 @@ class _SelectItems:
     """What ordinals and aliases of one SELECT stand for."""
 
     def __init__(self, select: exp.Select, source_from: From) -> None:
-        self._select, self._scope = select, source_from.scope
+        self._select = select
+        self._scope = source_from.scope
         aliased = [item for item in select.expressions if isinstance(item, exp.Alias)]
         self._aliases: dict[str, exp.Expr] = {fold(item.alias): item.this for item in aliased}
 

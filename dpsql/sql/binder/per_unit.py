@@ -82,7 +82,9 @@ class Grouping:
         reader: Reader,
         binding: Binding,
     ) -> None:
-        self._select, self._reader, self._alias = select, reader, binding.alias()
+        self._select = select
+        self._reader = reader
+        self._alias = binding.alias()
         self._keys = [reader.read(key) for key in keys]
         orphans = self._of_one_unit and binding.schema.privacy.orphans == "each"
         self._has_orphans = orphans and unit_of(child) is not None

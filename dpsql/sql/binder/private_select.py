@@ -76,7 +76,9 @@ class _Cut:
     """
 
     def __init__(self, select: exp.Select, source_from: From, binding: Binding, ctes: Ctes) -> None:
-        self._select, self._binding, self._ctes = select, binding, ctes
+        self._select = select
+        self._binding = binding
+        self._ctes = ctes
         self._reader = source_from.reader()
         where = select.args.get("where")
         with binding.without_rows(never_holds(where)):
@@ -90,7 +92,8 @@ class _Cut:
         self._scope = source_from.scope
         sets = [self._read_keys(keys) for keys in grouping_sets(select, source_from)]
         self._keys = tuple(dict.fromkeys(key for keys in sets for key in keys))
-        self._groups, self._rows = self._keys, self._relation
+        self._groups = self._keys
+        self._rows = self._relation
         self._norms: dict[NormClipped, ColumnRef] = {}
         places = [tuple(sorted(self._keys.index(key) for key in keys)) for keys in sets]
         self._sets = places if has_sets(select) else None

@@ -235,7 +235,8 @@ def _passes_conditions(select: exp.Select) -> bool:
     """Whether an outer condition may be tested before the SELECT,
     as each output row depends on its own rows alone.
     """
-    distinct, group = select.args.get("distinct"), select.args.get("group")
+    distinct = select.args.get("distinct")
+    group = select.args.get("group")
     if any(select.args.get(part) is not None for part in ("limit", "offset", "qualify", "with_")):
         return False
     if distinct is not None and distinct.args.get("on") is not None:

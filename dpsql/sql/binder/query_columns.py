@@ -78,7 +78,8 @@ def _item(item: exp.Expr, select: exp.Select, schema: Schema) -> list[tuple[str,
         return None
     pairs: list[tuple[str, exp.Expr]] = []
     for source in sources(select):
-        alias, names = source.alias_or_name, column_names_of(source, schema)
+        alias = source.alias_or_name
+        names = column_names_of(source, schema)
         if names is None or not alias:
             return None
         if not isinstance(item, exp.Column) or fold(item.table) == fold(alias):

@@ -99,7 +99,8 @@ class Scope:
         require_known_schema(node)
         if not isinstance(node.this, exp.Identifier):
             refuse("E_RAW", "* stands for columns only in COUNT(*)", node)
-        name, table = fold(node.name), fold(node.table)
+        name = fold(node.name)
+        table = fold(node.table)
         found = [
             source.columns[name]
             for source in self.sources

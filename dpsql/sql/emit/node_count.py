@@ -43,7 +43,8 @@ def _nodes(tree: exp.Expr) -> int:
     >>> _nodes(exp.column("a")), _nodes(exp.Nullif(this=exp.column("a"), expression=exp.column("b")))
     (1, 4)
     """
-    total, pending = 0, [(tree, 1)]
+    total = 0
+    pending = [(tree, 1)]
     while pending:
         each, times = pending.pop()
         if each._meta is not None and _KEPT in each._meta:

@@ -97,7 +97,8 @@ def from_clause(
 
 def owned(dialect: Dialect, relation: Relation, unit: Expression) -> exp.Expr:
     """Whether a row of the relation has a unit."""
-    order, has_unit = join_order(relation), node.not_null(_exactly(dialect, unit))
+    order = join_order(relation)
+    has_unit = node.not_null(_exactly(dialect, unit))
     if _BESIDE.get():
         return _keep_left_join(dialect, has_unit, order) if _is_of_later(unit, order) else has_unit
     return _opaque_condition(dialect, has_unit, unit)

@@ -227,7 +227,8 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
     file may hold have no text at all. A whole number that has too many digits for a decimal is not
     tried: an engine takes microseconds to say so.
     """
-    argument, target = cast.argument, cast.type
+    argument = cast.argument
+    target = cast.type
     computed = is_double(argument) and argument.type.kind != "double"
     if not (argument.type.is_numeric and target.is_numeric):
         value = dialect.flat(native(dialect, argument, places), argument)
@@ -237,7 +238,8 @@ def _cast(dialect: Dialect, cast: Cast, places: Places | None) -> exp.Expr:
             value = dialect.try_cast(value, argument.type)
         return dialect.try_cast(value, target)
     if argument.type.kind == "decimal" and target.kind in ("integer", "decimal"):
-        scale, digits = argument.type.scale or 0, target.scale or 0
+        scale = argument.type.scale or 0
+        digits = target.scale or 0
         value = double(dialect, argument, places)
         if digits < scale:
             rounded = dialect.total_form(

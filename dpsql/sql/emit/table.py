@@ -88,7 +88,8 @@ def first_rows(dialect: Dialect, scan: Scan, keep: Keep) -> exp.Query:
     so that only their rows are put in order.
     """
     assert scan.path is not None
-    alias, unit = scan.alias, _value(scan.path.unit)
+    alias = scan.alias
+    unit = _value(scan.path.unit)
 
     def rows(
         outputs: Sequence[exp.Expr], joins: Sequence[exp.Join] = (), where: exp.Expr | None = None

@@ -193,7 +193,8 @@ def _rounded(dialect: Dialect, call: Call, value: Whole, reach: Interval) -> exp
     """
     digits = call.arguments[2]
     assert isinstance(digits, Literal) and isinstance(digits.value, int)
-    power, half = 10**-digits.value, 10**-digits.value // 2
+    power = 10**-digits.value
+    half = 10**-digits.value // 2
     rest = exp.Mod(
         this=node.operand(value.tree), expression=dialect.cast(node.integer(power), INTEGER)
     )

@@ -84,7 +84,8 @@ _IN_A_YEAR: dict[str, Callable[[date], int]] = {
     "quarter": lambda day: (day.month - 1) // 3 + 1,
     "dayofyear": lambda day: day.timetuple().tm_yday,
 }
-_FIRST, _LAST = date.min.toordinal(), date.max.toordinal()
+_FIRST = date.min.toordinal()
+_LAST = date.max.toordinal()
 _EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -111,7 +112,8 @@ def _part_interval(name: str, moment: Interval) -> Interval:
     if not is_ordinary(moment):
         return span(low, high)
     assert moment.low is not None and moment.high is not None
-    first, last = _day(moment.low), _day(moment.high)
+    first = _day(moment.low)
+    last = _day(moment.high)
     if name in _GROWING:
         return span(_GROWING[name](first), _GROWING[name](last))
     if name in _IN_A_YEAR and first.year == last.year:

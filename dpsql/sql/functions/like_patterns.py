@@ -34,7 +34,8 @@ def matched(function: str, value: Expression, tokens: list[tuple[bool, str]]) ->
     wild = {"%": ".*", "_": "."}
     whole = "(?s)" + "".join(wild[each] if is_wild else _itself(each) for is_wild, each in tokens)
     if function == "ilike":
-        value, whole = Call("lower", (value,), TEXT), "".join(map(_small, whole))
+        value = Call("lower", (value,), TEXT)
+        whole = "".join(map(_small, whole))
     return Call("regexp_full_match", (value, Literal(whole, TEXT)), BOOLEAN)
 
 
@@ -59,7 +60,8 @@ def _constant(pattern: Expression) -> str | None:
         case Literal(value=str() as text):
             return text
         case Call(function="||", arguments=(left, right)):
-            first, second = _constant(left), _constant(right)
+            first = _constant(left)
+            second = _constant(right)
             return None if first is None or second is None else first + second
         case Call(function="coalesce", arguments=(first, *_)):
             return _constant(first)

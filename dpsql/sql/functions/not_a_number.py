@@ -39,7 +39,8 @@ def _makes_nan(function: str, arguments: tuple[Expression, ...]) -> bool:
         case "+" | "-" | "/" | "//" | "fdiv", (left, right):
             return _may_be_infinite(left) and _may_be_infinite(right)
         case "*", (left, right):
-            one, other = _may_be_infinite(left), _may_be_infinite(right)
+            one = _may_be_infinite(left)
+            other = _may_be_infinite(right)
             return (one and not _is_factor(right)) or (other and not _is_factor(left))
         case "%" | "fmod", (left, right):
             return _may_be_infinite(left) or _may_be_infinite(right)

@@ -22,7 +22,8 @@ from dpsql.sql.functions.signature import CallCost, Function, always
 from dpsql.sql.ir.expression import BOOLEAN, INTEGER, TEXT
 from dpsql.sql.ir.interval import Interval
 
-_TEXT, _TEXTS = ("text",), ("text", "text")
+_TEXT = ("text",)
+_TEXTS = ("text", "text")
 
 
 def _integer_of_text(

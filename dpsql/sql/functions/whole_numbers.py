@@ -119,7 +119,8 @@ def whole_comparison(call: Call) -> Call:
 
 
 #: The most digits of a decimal, and how many of them a DOUBLE always tells apart.
-_MOST_DIGITS, _DOUBLE_DIGITS = 38, 15
+_MOST_DIGITS = 38
+_DOUBLE_DIGITS = 15
 
 
 def common_decimal(comparison: Call) -> SqlType | None:

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from dpsql.sql.ir.relation import Relation, UnitAggregate
 from collections.abc import Sequence
 
-BOOLEAN, INTEGER, DOUBLE = SqlType("boolean"), SqlType("integer"), SqlType("double")
-TEXT, DATE, TIMESTAMP = SqlType("text"), SqlType("date"), SqlType("timestamp")
+BOOLEAN = SqlType("boolean")
+INTEGER = SqlType("integer")
+DOUBLE = SqlType("double")
+TEXT = SqlType("text")
+DATE = SqlType("date")
+TIMESTAMP = SqlType("timestamp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +169,8 @@ def has_more_parts(expression: Expression, most: int) -> bool:
     """Whether the expression is made of more than ``most`` expressions;
     it is not read further than that.
     """
-    waiting, seen = [expression], 0
+    waiting = [expression]
+    seen = 0
     while waiting and seen <= most:
         seen += 1
         waiting += parts(waiting.pop())
@@ -195,11 +200,13 @@ def connected(expressions: Sequence[Expression]) -> list[list[Expression]]:
     """The expressions in groups that have no source in common with each other."""
     groups: list[tuple[set[str], list[Expression]]] = []
     for expression in expressions:
-        read, members = relations_of(expression), [expression]
+        read = relations_of(expression)
+        members = [expression]
         apart = []
         for group in groups:
             if group[0] & read:
-                read, members = read | group[0], group[1] + members
+                read = read | group[0]
+                members = group[1] + members
             else:
                 apart.append(group)
         groups = [*apart, (read, members)]

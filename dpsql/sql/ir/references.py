@@ -194,7 +194,8 @@ def _named(relation: Relation) -> tuple[set[str], list[ColumnRef]]:
         case Scan(alias=alias, hops=hops):
             return {alias, *(hop.alias for hop in hops)}, read
         case Join(left=left, right=right):
-            (ours, our_columns), (theirs, their_columns) = _named(left), _named(right)
+            (ours, our_columns) = _named(left)
+            (theirs, their_columns) = _named(right)
             return ours | theirs, [*our_columns, *their_columns, *read]
         case Filter(child=child):
             inside, inner = _named(child)

@@ -100,9 +100,11 @@ def with_constant_moments(tree: exp.Expr) -> exp.Expr:
 
 def _constant(node: exp.Expr) -> exp.Expr | None:
     if isinstance(node, exp.UnixToTime):
-        kind, arguments = "timestamp", [node.this, node.args.get("scale")]
+        kind = "timestamp"
+        arguments = [node.this, node.args.get("scale")]
     elif node.name.lower() in ("to_date", "to_timestamp"):
-        kind, arguments = node.name.lower().removeprefix("to_"), node.expressions
+        kind = node.name.lower().removeprefix("to_")
+        arguments = node.expressions
     else:
         return None
     if len(arguments) != 2 or not all(

@@ -70,7 +70,8 @@ def as_select(pivot: exp.Pivot) -> exp.Select:
         refuse("E_PIVOT", "PIVOT shows the keys that the data hold; list them with IN (…)", pivot)
     if not pivot.args.get("using"):
         refuse("E_PIVOT", "PIVOT needs USING with an aggregate", pivot)
-    source, group = pivot.this.copy(), pivot.args.get("group")
+    source = pivot.this.copy()
+    group = pivot.args.get("group")
     parts = {"expressions": pivot.args["using"], "fields": fields}
     copies = {name: [each.copy() for each in nodes] for name, nodes in parts.items()}
     source.set(
@@ -164,8 +165,10 @@ def _ties(select: exp.Select, join: exp.Join) -> list[exp.Expr]:
     """The join's own condition; its columns say where they come from,
     for inside EXISTS others could capture them.
     """
-    inner, kind = join.this.alias_or_name, join.kind.upper()
-    on, using = join.args.get("on"), join.args.get("using") or []
+    inner = join.this.alias_or_name
+    kind = join.kind.upper()
+    on = join.args.get("on")
+    using = join.args.get("using") or []
     if on is not None:
         bare = next((each for each in on.find_all(exp.Column) if not each.table), None)
         if bare is not None:

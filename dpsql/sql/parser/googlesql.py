@@ -13,7 +13,9 @@ from dpsql.errors import Position
 from dpsql.sql.ir.refusal import refuse
 
 #: The functions that stand in the tree for the clause, and for the bounds that follow an argument.
-CLAUSE, PER_ROW, PER_GROUP = "dpsql_clause", "dpsql_per_row", "dpsql_per_group"
+CLAUSE = "dpsql_clause"
+PER_ROW = "dpsql_per_row"
+PER_GROUP = "dpsql_per_group"
 #: Stands in WHERE for the demand that a column is the privacy unit.
 IS_UNIT = "dpsql_is_unit"
 _BOUNDS = {"contribution_bounds_per_row": PER_ROW, "contribution_bounds_per_group": PER_GROUP}

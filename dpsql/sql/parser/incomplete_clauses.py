@@ -69,7 +69,8 @@ def require_clauses(tokens: list[Token]) -> None:
     a WHEN without THEN, a WITH without AS."""
     levels = [_BracketLevel()]
     for number, token in enumerate(tokens):
-        kind, level = token.token_type, levels[-1]
+        kind = token.token_type
+        level = levels[-1]
         if kind in _OPENING:
             levels.append(_BracketLevel())
         elif kind in _CLOSING:
@@ -163,7 +164,8 @@ def _require_as(tokens: list[Token], number: int) -> None:
 
 def _case(level: _BracketLevel, tokens: list[Token], number: int) -> None:
     """Follow a CASE to its END: each WHEN has a THEN, and something stands behind each."""
-    kind, before = tokens[number].token_type, tokens[number - 1] if number else None
+    kind = tokens[number].token_type
+    before = tokens[number - 1] if number else None
     if kind == TokenType.CASE:
         level.cases.append(kind)
     if not level.cases or kind not in (

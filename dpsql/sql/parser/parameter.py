@@ -52,12 +52,15 @@ def parse_numbered(text: str) -> list[exp.Expr]:
     """
     dialect = STATEMENT.parser
     tokens: list[Token] = []
-    count, numbered = 0, False
+    count = 0
+    numbered = False
     for token in marked(_with_div_as_name(_parted(dialect.tokenize(_apart(text))))):
         if tokens and text[tokens[-1].start] == "$" and tokens[-1].token_type in _NUMBERED:
-            token, numbered = _mark(tokens.pop(), int(token.text) - 1), True
+            token = _mark(tokens.pop(), int(token.text) - 1)
+            numbered = True
         elif token.token_type == TokenType.PLACEHOLDER and text[token.start] != "$":
-            token, count = _mark(token, count), count + 1
+            token = _mark(token, count)
+            count = count + 1
         if tokens and (token.text.startswith(_MARK) or tokens[-1].text.startswith(_MARK)):
             _require_apart(tokens[-1], token)
         tokens.append(token)

@@ -23,7 +23,10 @@ from dpsql.sql.emit.syntax import SANDBOX, STATEMENT
 from dpsql.sql.ir.refusal import refuse
 from dpsql.sql.parser.parameter import PLACE
 
-TEXT, WHOLE, TRUTH, MOMENT = "VARCHAR", "BIGINT", "BOOLEAN", "TIMESTAMP"
+TEXT = "VARCHAR"
+WHOLE = "BIGINT"
+TRUTH = "BOOLEAN"
+MOMENT = "TIMESTAMP"
 
 _TRANSPARENT = (exp.Paren, exp.Neg, exp.Coalesce, exp.Greatest, exp.Least, exp.Nullif)
 _TEXTUAL = (
@@ -105,12 +108,14 @@ def _without_schemas(tree: exp.Expr) -> exp.Expr:
 
 def _kind(mark: exp.Expr) -> str | None:
     """What the place of the parameter says of its type."""
-    node, parent = mark, mark.parent
+    node = mark
+    parent = mark.parent
     while isinstance(parent, _TRANSPARENT):
         beside = _first(parent, node)
         if beside is not None:
             return beside
-        node, parent = parent, parent.parent
+        node = parent
+        parent = parent.parent
     match parent:
         case exp.Any() | exp.All() | exp.Anonymous() if _is_quantifier(parent):
             return _listed(None if parent.parent is None else _first(parent.parent, parent))

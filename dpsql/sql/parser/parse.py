@@ -21,7 +21,9 @@ from dpsql.sql.parser.parameter import parse_numbered
 from dpsql.sql.parser.privacy_clause import Options, read_clause
 from dpsql.sql.parser.syntax_checks import require_brackets, require_names
 
-MAX_BYTES, MAX_NODES, MAX_TREE_DEPTH = 20_000, 1_500, 120
+MAX_BYTES = 20_000
+MAX_NODES = 1_500
+MAX_TREE_DEPTH = 120
 
 #: What the parser raises and, of trees that it made without a part (as of ``BOOLAND(x, 1,
 #: 2)``), #: whoever reads them.
@@ -143,9 +145,12 @@ def _check_size(tree: exp.Expr) -> None:
     """Refuse a tree that has too many nodes,
     or that is too deep for functions that call themselves for each level.
     """
-    level, nodes, depth = [tree], 0, 0
+    level = [tree]
+    nodes = 0
+    depth = 0
     while level:
-        nodes, depth = nodes + len(level), depth + 1
+        nodes = nodes + len(level)
+        depth = depth + 1
         if nodes > MAX_NODES:
             refuse("E_LIMITS", f"the statement has more than {MAX_NODES} parts")
         if depth > MAX_TREE_DEPTH:
@@ -194,7 +199,8 @@ def scan(text: str) -> None:
         refuse("E_LIMITS", f"the statement is longer than {MAX_BYTES} bytes")
     bare: list[str] = []
     for token in _TOKEN.finditer(text):
-        kind, piece = token.lastgroup, token.group()
+        kind = token.lastgroup
+        piece = token.group()
         if kind == "text":
             _check_characters(
                 piece, text, token.start(), seen=lambda c: unicodedata.category(c) not in _UNSEEN
@@ -268,5 +274,6 @@ def _check_characters(piece: str, text: str, start: int, seen: Callable[[str], b
 
 def _where(error: SqlglotError) -> Position | None:
     details = getattr(error, "errors", None) or [{}]
-    line, column = details[0].get("line"), details[0].get("col")
+    line = details[0].get("line")
+    column = details[0].get("col")
     return Position(line, column) if line and column else None

@@ -207,7 +207,8 @@ def read_clause(tree: exp.Expr) -> tuple[exp.Expr, Options | None]:
     clauses = [node for node in tree.find_all(exp.Anonymous) if node.name == CLAUSE]
     if not clauses:
         return tree, None
-    clause, select = clauses[0], clauses[0].parent
+    clause = clauses[0]
+    select = clauses[0].parent
     if len(clauses) > 1:
         refuse("E_STMT", "WITH DIFFERENTIAL_PRIVACY stands once in a statement", clauses[1])
     if (
@@ -239,7 +240,8 @@ def _read(clause: exp.Anonymous) -> tuple[Options, exp.Column | None]:
             or option.this.table
         ):
             refuse("E_PARAM", "OPTIONS holds name = value", option)
-        name, value = option.this.name.lower(), option.expression
+        name = option.this.name.lower()
+        value = option.expression
         if name in found or (name == "privacy_unit_column" and unit is not None):
             refuse("E_PARAM", f"{name} stands twice", option)
         if name == "privacy_unit_column":

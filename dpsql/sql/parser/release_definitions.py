@@ -21,7 +21,8 @@ _SYNOPSIS_CLAUSES = frozenset({"expressions", "from_", "from", "joins", "where",
 _FOR = re.compile(r"\bfor\s*(?=\()", re.IGNORECASE)
 _WRITE = "a synopsis is made by SELECT keys, measures FROM … [WHERE …] [FOR (statement; statement)]"
 #: A synopsis has at most so many keys, and is chosen for at most so many statements.
-MOST_KEYS, MOST_STATEMENTS = 12, 200
+MOST_KEYS = 12
+MOST_STATEMENTS = 200
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,8 @@ _BEGINNINGS = frozenset(
 #: Tokens after which nothing but a name may stand: a dot behind them lacks the name before it.
 _BEFORE_NAMES = _BEGINNINGS - {TokenType.SELECT} | {TokenType.FROM, TokenType.JOIN}
 #: What is in quotes, and what stands between AS and the brackets of a WITH, which is no name.
-_QUOTED, _BEHIND_AS = (
-    frozenset({TokenType.IDENTIFIER, TokenType.STRING}),
-    frozenset({"NOT", "MATERIALIZED"}),
-)
+_QUOTED = frozenset({TokenType.IDENTIFIER, TokenType.STRING})
+_BEHIND_AS = frozenset({"NOT", "MATERIALIZED"})
 #: Operators of two signs, which the parser takes apart too.
 _SHIFTS = frozenset({TokenType.LT, TokenType.GT})
 
@@ -86,10 +84,8 @@ def require_operands(tokens: list[Token]) -> None:
     ``SELECT AS x``, ``> >``, ``NOT IS``, ``DISTINCT ON x``, ``a, JOIN b``, rows of VALUES without a
     comma between them."""
     for number, token in enumerate(tokens):
-        kind, before = (
-            token.token_type,
-            [each.token_type for each in tokens[max(number - 3, 0) : number]],
-        )
+        kind = token.token_type
+        before = [each.token_type for each in tokens[max(number - 3, 0) : number]]
         last = before[-1] if before else None
         if kind == TokenType.COMMA:
             begins = last in _BEGINNINGS or before[-2:] == [TokenType.SELECT, TokenType.ALL]
@@ -187,9 +183,11 @@ def require_names(tree: exp.Expr, text: str) -> None:
     ``text`` is the statement's, with blanks for comments.
     """
     for node in tree.find_all(exp.Column, exp.Table, exp.TableAlias, exp.Alias):
-        words, name = RESERVED, node.this
+        words = RESERVED
+        name = node.this
         if isinstance(node, exp.Alias):
-            words, name = _NAMES_BEHIND_AS, node.args.get("alias")
+            words = _NAMES_BEHIND_AS
+            name = node.args.get("alias")
         elif isinstance(node, exp.Column | exp.Table):
             name = next(
                 (node.args[part] for part in ("catalog", "db", "table") if node.args.get(part)),

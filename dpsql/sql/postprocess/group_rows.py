@@ -33,7 +33,8 @@ class GroupRows:
 
     def has(self, column: exp.Column) -> bool:
         """Whether the column may be one of these rows."""
-        name, table = fold(column.name), fold(column.table)
+        name = fold(column.name)
+        table = fold(column.table)
         return table == self.name or (not table and name in {*self.keys, *self.zeros, *self.others})
 
     def is_public(self, node: exp.Expr | None) -> bool:

@@ -52,7 +52,9 @@ def with_hidden_groups(
     ones, whose rows are passed on. What is made of several rows of a table with a threshold lacks
     the groups below it.
     """
-    changed, complete, partial = query.copy(), set[int](), set[int]()
+    changed = query.copy()
+    complete = set[int]()
+    partial = set[int]()
     scans: dict[int, list[exp.Table]] = {}
     for table in changed.find_all(exp.Table):
         if table.db == "released" and table.name.startswith("core"):
@@ -133,7 +135,8 @@ def _combines_many_rows(query: exp.Query) -> bool:
 
 
 def _is_short(window: exp.Window) -> bool:
-    order, frame = window.args.get("order"), window.args.get("spec")
+    order = window.args.get("order")
+    frame = window.args.get("spec")
     if order is None or any(each.args.get("desc") for each in order.expressions):
         return False
     if isinstance(window.this, exp.Lag):
@@ -148,7 +151,8 @@ def _is_short(window: exp.Window) -> bool:
 
 def _reads(table: exp.Table, core: Core) -> Reads:
     """Which groups of the table may be read; filters for the shown ones are put where rows show."""
-    select, name = _select_of(table), fold(table.alias_or_name)
+    select = _select_of(table)
+    name = fold(table.alias_or_name)
     keys = {f"k{place}": place for place, _ in enumerate(core.keys)}
     columns = {
         f"a{place}": each.function in _ZERO_WITHOUT_ROWS
@@ -170,7 +174,8 @@ def _reads(table: exp.Table, core: Core) -> Reads:
         after = _passed(select, rows)
         if after is None:
             return Reads.SHOWN
-        outer, join = after.way[-1][0], select.parent.parent if select.parent is not None else None
+        outer = after.way[-1][0]
+        join = select.parent.parent if select.parent is not None else None
         if outer.args.get("joins"):
             if isinstance(join, exp.Join) and is_added(outer, join, after):
                 return Reads.ALL
@@ -200,7 +205,8 @@ def _summed(select: exp.Select, rows: GroupRows) -> Reads:
     group = select.args.get("group")
     if any(window.find_ancestor(exp.Query) is select for window in select.find_all(exp.Window)):
         return Reads.SHOWN
-    sums, others = list[exp.AggFunc](), list[exp.AggFunc]()
+    sums = list[exp.AggFunc]()
+    others = list[exp.AggFunc]()
     for each in own_aggregates(select):
         added = isinstance(each, exp.Sum) and rows.is_zero(each.this) and rows.keeps_by_keys(each)
         (sums if added else others).append(each)
@@ -243,7 +249,9 @@ def _is_running(select: exp.Select, rows: GroupRows) -> bool:
     for window in select.find_all(exp.Window):
         if window.find_ancestor(exp.Query) is not select:
             continue
-        total, frame, order = window.this, window.args.get("spec"), window.args.get("order")
+        total = window.this
+        frame = window.args.get("spec")
+        order = window.args.get("order")
         total = total.this if isinstance(total, exp.Filter) else total
         whole = frame is None or (
             frame.args.get("start") == "UNBOUNDED"
@@ -280,14 +288,17 @@ def _passed(select: exp.Select, rows: GroupRows) -> GroupRows | None:
     )
     if not isinstance(outer, exp.Select) or limited or source.alias_column_names:
         return None
-    keys, zeros, others = dict[str, int | None](), set[str](), set[str]()
+    keys = dict[str, int | None]()
+    zeros = set[str]()
+    others = set[str]()
     for item in select.expressions:
         if isinstance(item, exp.Star) or item.is_star:
             keys |= rows.keys
             zeros |= rows.zeros
             others |= rows.others
             continue
-        name, value = fold(item.alias_or_name), item.unalias()
+        name = fold(item.alias_or_name)
+        value = item.unalias()
         if rows.is_public(value):
             keys[name] = rows.keys.get(fold(value.name)) if isinstance(value, exp.Column) else None
         elif rows.is_zero(value):

@@ -215,7 +215,8 @@ class _Public:
     """
 
     def __init__(self, binding: Binding, ctes: Ctes) -> None:
-        self._binding, self._ctes = binding, ctes
+        self._binding = binding
+        self._ctes = ctes
 
     def select(self, select: exp.Select) -> exp.Select:
         parts: dict[str, object] = {}
@@ -233,7 +234,8 @@ class _Public:
         return exp.Select(**parts)
 
     def set_operation(self, query: exp.SetOperation) -> exp.Query:
-        left, right = self._operand(query.this), self._operand(query.expression)
+        left = self._operand(query.this)
+        right = self._operand(query.expression)
         parts = {
             name: self.change(query.args[name])
             for name in _AFTER

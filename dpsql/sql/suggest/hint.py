@@ -179,7 +179,8 @@ def _with_names(
     """The refusal at the place of its name,
     with a hint in which a name that exists replaces one that does not.
     """
-    hint, position = None, first_named_position(refusal, tree)
+    hint = None
+    position = first_named_position(refusal, tree)
     for candidate, place_of_it in renamed(refusal, tree, schema):
         written = described(candidate)
         try:
@@ -187,6 +188,7 @@ def _with_names(
             describe(query.postprocessing, shapes(query.cores, query.cubes), query.public)
         except (DatabaseError, SqlglotError):
             continue
-        hint, position = written, place_of_it
+        hint = written
+        position = place_of_it
         break
     return _with(refusal, hint, position or refusal.position)

@@ -56,7 +56,8 @@ def _closest(name: str, known: list[str], local: set[str]) -> str | None:
 
 _QUOTED = re.compile(r'"([^"]+)"')
 #: Refusals that name a column, and those that name a table before a column.
-_OF_COLUMNS, _OF_TABLES = frozenset({"42703", "42702", "42803"}), frozenset({"42P01"})
+_OF_COLUMNS = frozenset({"42703", "42702", "42803"})
+_OF_TABLES = frozenset({"42P01"})
 #: Refusals for a name that does not exist.
 _ABSENT = frozenset({"42703", "42P01"})
 

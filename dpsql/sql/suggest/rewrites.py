@@ -67,7 +67,8 @@ def filters_for_pivot(tree: exp.Expr, schema: Schema) -> exp.Expr | None:
     if source is None or len(pivots) != 1 or pivots[0].args.get("unpivot"):
         return None
     pivot = pivots[0]
-    fields, group = pivot.args.get("fields") or [], pivot.args.get("group")
+    fields = pivot.args.get("fields") or []
+    group = pivot.args.get("group")
     if len(fields) != 1 or not isinstance(fields[0], exp.In) or not fields[0].expressions:
         return None
     keys = list(group.expressions) if group is not None else _other_columns(source, pivot)

@@ -71,7 +71,8 @@ def synopsis_parts(text: str) -> SynopsisParts | None:
 
 def _keys(select: exp.Select) -> list[exp.Expr]:
     """What the statement groups by, with names and numbers of columns in full."""
-    group, items = select.args.get("group"), select.expressions
+    group = select.args.get("group")
+    items = select.expressions
     plain = [each.this if isinstance(each, exp.Alias) else each for each in items]
     if group is None:
         return []

@@ -48,7 +48,9 @@ class Child:
     """The opened data, the cursors on them, and the requests that wait."""
 
     def __init__(self, pipe: MessagePipe, limits: ResourceLimits) -> None:
-        self._pipe, self._limits, self._requests = pipe, limits, queue.SimpleQueue[EngineMessage]()
+        self._pipe = pipe
+        self._limits = limits
+        self._requests = queue.SimpleQueue[EngineMessage]()
         self._held = HeldFiles()
         self._opened: OpenedSource | None = None
         self._cursors: dict[int, OpenedCursor] = {}

@@ -27,7 +27,8 @@ from dpsql.errors.deadline import GLANCE, is_over
 from dpsql.errors.owners_log import LOG
 
 #: Seconds that a process has to end by itself, and to begin.
-PATIENCE, BEGINNING = 5.0, 60.0
+PATIENCE = 5.0
+BEGINNING = 60.0
 #: Seconds after which a process that was asked whether it hears,
 #: says nothing and does not work #: either is ended.
 SILENCE = 10.0
@@ -75,8 +76,11 @@ class EngineProcess:
         limits: ResourceLimits,
         serves: Literal["child", "confinement_probe"] = "child",
     ) -> None:
-        self._numbers, self._waiting = itertools.count(1), dict[int, Future[EngineMessage]]()
-        self._lock, self._over, self._inherited = threading.Lock(), False, False
+        self._numbers = itertools.count(1)
+        self._waiting = dict[int, Future[EngineMessage]]()
+        self._lock = threading.Lock()
+        self._over = False
+        self._inherited = False
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: MessagePipe | None = None
         self._asked: float | None = None
@@ -191,7 +195,8 @@ class EngineProcess:
         What was said and not taken yet counts as said; so does the time in which nobody here could
         look. Where the system does not tell whether it works, it is not ended for its silence.
         """
-        now, pipe = time.monotonic(), self._pipe
+        now = time.monotonic()
+        pipe = self._pipe
         since = None if pipe is None else pipe.reading_since
         if pipe is None or since is None:
             self._asked = None
@@ -271,7 +276,8 @@ class EngineProcess:
             self._why = self._why or end_of(self._process.wait())
         with self._lock:
             self._over = True
-            waiting, self._waiting = self._waiting, {}
+            waiting = self._waiting
+            self._waiting = {}
         if self._pipe is not None:
             self._pipe.close()
         remove_folder(self._folder)

@@ -38,7 +38,9 @@ _SYSTEM = (
     "/dev/null",
     "/dev/urandom",
 )
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_NO_NEW_PRIVS = 1, 4, 38
+_PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
+_PR_SET_NO_NEW_PRIVS = 38
 
 
 def confine(parent: int, read: Sequence[str], limits: ResourceLimits) -> None:
@@ -94,18 +96,23 @@ def _limit(name: str, most: int) -> None:
         resource.setrlimit(which, (least, least))
 
 
-_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
-_VERSION, _PATH_BENEATH = 1, 1
+_CREATE_RULESET = 444
+_ADD_RULE = 445
+_RESTRICT_SELF = 446
+_VERSION = 1
+_PATH_BENEATH = 1
 #: The file system's rights by the version of Landlock that brought them;
 #: the later ones are bits #: that follow.
 _RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}
-_READ_FILE, _READ_DIR = 1 << 2, 1 << 3
+_READ_FILE = 1 << 2
+_READ_DIR = 1 << 3
 #: Write, remove and make ordinary files, truncate them, and make folders.
 _WRITE = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 14
 #: Rights that a rule on a file, rather than on a folder, may give.
 _OF_FILES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15
 #: TCP connections and listening (version 4); signals and abstract sockets of others (version 6).
-_NETWORK, _SCOPES = 0b11, 0b11
+_NETWORK = 0b11
+_SCOPES = 0b11
 
 
 class _Ruleset(ctypes.Structure):

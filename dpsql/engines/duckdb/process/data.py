@@ -35,7 +35,8 @@ from dpsql.engines.source import (
 
 #: Seconds that a statement whose time is over has to hear of it, before it is told so;
 #: and before #: the process is ended.
-HEARS, GRACE = 1.0, 5.0
+HEARS = 1.0
+GRACE = 5.0
 #: Seconds between interrupts.
 AGAIN = 0.05
 
@@ -86,7 +87,9 @@ class ProcessVersion:
     def __init__(
         self, source: DataSource, fits: CatalogCheck | None, process: EngineProcess
     ) -> None:
-        self.process, self._numbers, self.deriving = process, itertools.count(1), threading.Lock()
+        self.process = process
+        self._numbers = itertools.count(1)
+        self.deriving = threading.Lock()
         self._finalizer: Final = weakref.finalize(self, process.end)
         try:
             if fits is not None and not fits(partial(facts_of, process)):
@@ -152,7 +155,9 @@ class ProcessCursor:
     """
 
     def __init__(self, process: EngineProcess, number: int, renew: Callable[[], object]) -> None:
-        self._process, self._number, self._renew = process, number, renew
+        self._process = process
+        self._number = number
+        self._renew = renew
         self._over = threading.Event()
         self._stopped_at: float | None = None
         self._left: Future[EngineMessage] | None = None
@@ -231,7 +236,10 @@ def _known(said: dict[str, Any], source: DataSource) -> tuple[str, str, int, int
     """The column that was said, which must be one that the schema declares,
     and the numbers of a file and a line.
     """
-    table, column, file, line = said["table"], said["column"], said["file"], said["line"]
+    table = said["table"]
+    column = said["column"]
+    file = said["file"]
+    line = said["line"]
     if not source.has(table, column) or type(file) is not int or type(line) is not int:
         raise NotOpened
     return table, column, file, line

@@ -13,7 +13,8 @@ from contextlib import suppress
 
 #: Linux names the clock of what a process has run by the bits of its number, moved by so many,
 #: and #: by a kind.
-_MOVED, _SCHEDULED = 3, 2
+_MOVED = 3
+_SCHEDULED = 2
 
 
 def processor_seconds(pid: int) -> float | None:

@@ -55,8 +55,12 @@ class MessagePipe:
     """
 
     def __init__(self, reads: int, writes: int, waits: Callable[[], None] | None = None) -> None:
-        self._reads, self._writes, self._waits = reads, writes, waits
-        self._lock, self._open, self.torn = threading.Lock(), {reads, writes}, False
+        self._reads = reads
+        self._writes = writes
+        self._waits = waits
+        self._lock = threading.Lock()
+        self._open = {reads, writes}
+        self.torn = False
         self.reading_since: float | None = None
         if waits is not None and os.name == "posix":
             os.set_blocking(writes, False)
@@ -105,7 +109,8 @@ class MessagePipe:
     def _send(self, left: memoryview, begun: bool) -> None:
         while left:
             try:
-                left, begun = left[os.write(self._writes, left) :], True
+                left = left[os.write(self._writes, left) :]
+                begun = True
             except BlockingIOError:
                 self.torn = begun
                 self._wait()

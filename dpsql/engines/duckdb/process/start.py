@@ -17,7 +17,8 @@ def start() -> None:
     """Read where modules lie from the first line of standard input;
     then the pipes belong to the protocol alone.
     """
-    reads, writes = os.dup(0), os.dup(1)
+    reads = os.dup(0)
+    writes = os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(nothing, standard)

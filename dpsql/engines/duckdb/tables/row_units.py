@@ -49,11 +49,14 @@ def rows_with_units(units: UnitColumn, table: str, columns: Sequence[str], name:
     all rows that have it; a row that has no reference is a unit, which a copy of it is not.
     """
     link = units.links[table]
-    own, bare = f"t.{identifier(link.column)}", f"{name}.{BARE}.{identifier(table)} AS t"
+    own = f"t.{identifier(link.column)}"
+    bare = f"{name}.{BARE}.{identifier(table)} AS t"
     listed = ", ".join(f"t.{identifier(column)}" for column in columns)
-    unit, sql_type = identifier(units.name), unit_type(units.type)
+    unit = identifier(units.name)
+    sql_type = unit_type(units.type)
     if link.parent is None:
-        known, joined = f"row({own}, NULL, NULL)::{sql_type}", ""
+        known = f"row({own}, NULL, NULL)::{sql_type}"
+        joined = ""
     else:
         parent, key = link.parent
         where = quoted(f"{parent}.{key}")

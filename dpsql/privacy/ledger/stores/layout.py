@@ -58,7 +58,8 @@ class LedgerMeta:
     @property
     def start(self) -> str:
         """What the first entry is chained to."""
-        dataset, unit = self.belongs.dataset, self.belongs.unit
+        dataset = self.belongs.dataset
+        unit = self.belongs.unit
         if self.began == 1:
             return chain_start(1, dataset, unit)
         return chain_start(self.began, dataset, unit, self.belongs.neighbours, self.id)

@@ -181,12 +181,10 @@ class ServerTables:
         pipeline: psycopg.Pipeline | None,
         milliseconds: int = 0,
     ) -> None:
-        self._connection, self._pipeline, self._sent, self.milliseconds = (
-            connection,
-            pipeline,
-            False,
-            milliseconds,
-        )
+        self._connection = connection
+        self._pipeline = pipeline
+        self._sent = False
+        self.milliseconds = milliseconds
 
     def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> TableRows:
         """The rows of a statement, with ``?`` for each parameter."""
@@ -210,7 +208,8 @@ class _ServerRows:
     """The rows of a statement, which are waited for when they are asked for."""
 
     def __init__(self, tables: ServerTables, cursor: psycopg.Cursor[Any]) -> None:
-        self._tables, self._cursor = tables, cursor
+        self._tables = tables
+        self._cursor = cursor
 
     def fetchone(self) -> Any:
         self._tables.settle()

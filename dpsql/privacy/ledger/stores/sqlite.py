@@ -200,7 +200,9 @@ class LedgerFile:
         except BaseException:
             connection.close()
             raise
-        self._connection, self._process, self._identity = connection, os.getpid(), identity
+        self._process = os.getpid()
+        self._connection = connection
+        self._identity = identity
         return connection
 
     def disconnect(self) -> None:

@@ -113,11 +113,9 @@ def rewrite(
         columns, {name: shapes[stored_name(relation)] for name, relation in sources.items()}
     )
     _note_aliases(tree, kinds)
-    parameters, assigned, outputs = (
-        _parameter_types(tree, kinds),
-        _assignments(tree),
-        _outputs(tree, kinds),
-    )
+    parameters = _parameter_types(tree, kinds)
+    assigned = _assignments(tree)
+    outputs = _outputs(tree, kinds)
     relations = frozenset(filter(None, (relation_of(table, shapes) for table in tables)))
     context = _Context(kinds, shapes, frozenset(map(id, tables)), sources)
     for node in reversed(list(tree.bfs())):
@@ -232,7 +230,8 @@ def _parameter_types(tree: exp.Expr, kinds: ColumnTypes) -> tuple[str, ...]:
 def _expected(node: exp.Expr, kinds: ColumnTypes) -> str | None:
     parent = node.parent
     while isinstance(parent, exp.Paren):
-        node, parent = parent, parent.parent
+        node = parent
+        parent = parent.parent
     match parent:
         case exp.Cast():
             return kinds.of(parent)

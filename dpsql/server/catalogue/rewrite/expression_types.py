@@ -90,7 +90,8 @@ def type_name(to: exp.Expr) -> str:
     """
     text = to.sql(dialect="postgres", comments=False)
     word = text.rpartition(".")[2]
-    quoted, word = word.startswith('"'), word.replace('"', "")
+    quoted = word.startswith('"')
+    word = word.replace('"', "")
     array = word.startswith(ARRAY) or word.endswith("[]")
     plain = word.removeprefix(ARRAY).removesuffix("[]").partition("(")[0].strip().lower()
     plain = "char" if quoted and plain == "char" else _SPELLED.get(plain, plain)

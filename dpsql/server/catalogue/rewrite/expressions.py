@@ -89,7 +89,8 @@ def rewrite_syntax(node: exp.Expr) -> exp.Expr | None:
 def _operator(node: exp.Operator) -> exp.Expr:
     """Replace ``OPERATOR(pg_catalog.~)`` by the operator."""
     kind = node.args["operator"].rpartition(".")[2]
-    left, right = node.this, node.expression
+    left = node.this
+    right = node.expression
     match kind:
         case "~":
             return call("regexp_matches", left, right)
@@ -117,7 +118,8 @@ _TEXTS = frozenset("text varchar bpchar name char".split())
 def rewrite_cast(node: exp.Cast, kinds: ColumnTypes) -> exp.Expr:
     """Rewrite a cast to a PostgreSQL type; object types look objects up by name or OID."""
     kind = type_name(node.to)
-    operand, of = node.this, kinds.of(node.this)
+    operand = node.this
+    of = kinds.of(node.this)
     if kind in NAMED:
         return operand if of in NAMED or of == "oid" else object_oid(kind, operand, required=True)
     if kind in _TEXTS and of in NAMED:
@@ -156,7 +158,8 @@ def rewrite_comparison(node: exp.Binary, kinds: ColumnTypes) -> exp.Expr | None:
     """Rewrite a comparison with a constant that names an object or an array,
     or with the elements of an array.
     """
-    left, right = node.this, node.expression
+    left = node.this
+    right = node.expression
     every = (
         isinstance(right, exp.Anonymous)
         and right.name.lower() == "all"
@@ -185,11 +188,13 @@ def _with_elements(node: exp.Binary, array: exp.Expr, kinds: ColumnTypes) -> exp
     """Rewrite ``x = ANY (array)`` and ``x <> ALL (array)`` for DuckDB's lists."""
     if isinstance(array, exp.Query | exp.Subquery):
         return None
-    left, kind = node.this, kinds.of(node.this)
+    left = node.this
+    kind = kinds.of(node.this)
     if isinstance(array, exp.Literal) and array.is_string:
         array = elements(array.name, f"_{kind or 'text'}")
     elif isinstance(array, exp.Identifier):
-        array, left = call("pgc.text_array", array), cast(left, "VARCHAR")
+        array = call("pgc.text_array", array)
+        left = cast(left, "VARCHAR")
     match node:
         case exp.EQ():
             return call("list_contains", array, left)

@@ -38,7 +38,8 @@ def repair(text: str) -> str:
 
 
 #: What a function's name and the name of an array type start with in the text that is parsed.
-CALL, ARRAY = "f__", "a__"
+CALL = "f__"
+ARRAY = "a__"
 
 #: Words before a parenthesis that are syntax and no function.
 _SYNTAX = frozenset(
@@ -78,7 +79,8 @@ def readable(text: str) -> str:
         raise StatementError(
             "E_PARSE", "the statement cannot be read: a quote or a comment does not end"
         ) from None
-    parts, done = [], 0
+    parts = []
+    done = 0
     for start, end, new in _changes(tokens, text):
         parts += [text[done:start], new]
         done = end
@@ -179,11 +181,9 @@ _KNOWN_SYNTAX = (
 _CALLED = frozenset({"all", "row"})
 #: Functions that make texts longer, how often they may stand in a statement,
 #: and how long what they #: put in may be.
-_GROWING, MOST_GROWING, LONGEST_PIECE = (
-    frozenset({f"{CALL}replace", f"{CALL}regexp_replace"}),
-    3,
-    32,
-)
+_GROWING = frozenset({f"{CALL}replace", f"{CALL}regexp_replace"})
+MOST_GROWING = 3
+LONGEST_PIECE = 32
 #: Blanks between words; DuckDB takes more characters for blanks than sqlglot does.
 _BLANKS = frozenset(" \t\r\n\f")
 

@@ -67,7 +67,8 @@ def _format(arguments: Arguments, _: ColumnTypes) -> exp.Expr:
     """The pieces of a constant format with its values: ``%s`` as text, ``%I`` as a name,
     ``%L`` as a constant.
     """
-    template, values = arguments[0], list(arguments[1:])
+    template = arguments[0]
+    values = list(arguments[1:])
     if not isinstance(template, exp.Literal):
         raise StatementError("E_FUNC", "format takes a constant format here")
     pieces: list[exp.Expr] = []

@@ -78,7 +78,9 @@ def _is_named_query(table: exp.Table) -> bool:
     >>> [table.name for table in tables_of(parse_one(text))]
     ['c', 'a', 'b']
     """
-    name, inside, node = table.name.lower(), None, table.parent
+    name = table.name.lower()
+    inside = None
+    node = table.parent
     while node is not None:
         inside = node if isinstance(node, exp.CTE) else inside
         named = node.args.get("with_")
@@ -96,7 +98,8 @@ def relation_of(table: exp.Table, relations: Collection[str]) -> str | None:
     """The store's name of a catalogue relation, even one that does not exist;
     None for any other.
     """
-    name, schema = table.name, table.db.lower()
+    name = table.name
+    schema = table.db.lower()
     if isinstance(table.this, exp.Anonymous):
         return None
     if schema:

@@ -241,7 +241,8 @@ class _RowWriter:
     """Inserts rows into the tables of the store."""
 
     def __init__(self, run: Run, shapes: Shapes) -> None:
-        self._run, self._shapes = run, shapes
+        self._run = run
+        self._shapes = shapes
 
     def put(self, rows: Mapping[str, Sequence[Row]]) -> None:
         """Insert the owner's objects, roles, settings,

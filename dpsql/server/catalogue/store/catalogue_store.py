@@ -90,7 +90,8 @@ class CatalogueStore:
         self, schema: Schema, database: str, synopses: Sequence[tuple[str, str]] = ()
     ) -> None:
         self.schema = schema
-        self._database, self._lock = database, threading.Lock()
+        self._database = database
+        self._lock = threading.Lock()
         self._connection = open_instance({**SEALED, "enable_external_access": "true"})
         self.columns = build(self._connection.execute, schema, database, synopses)
         self.kinds = _kinds(self.columns)

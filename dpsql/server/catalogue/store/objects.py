@@ -16,7 +16,12 @@ from dpsql.session.request.completion_words import functions
 Row: TypeAlias = dict[str, object]
 
 #: Numbers that PostgreSQL gave to its own objects.
-PUBLIC, OWNER, HEAP, BTREE, TABLES_CLASS, DATABASES_CLASS = 2200, 10, 2, 403, 1259, 1262
+PUBLIC = 2200
+OWNER = 10
+HEAP = 2
+BTREE = 403
+TABLES_CLASS = 1259
+DATABASES_CLASS = 1262
 #: The first number that PostgreSQL gives to an object of a user.
 FIRST_OID = 16384
 
@@ -96,7 +101,8 @@ class CatalogueObjects:
         self.rows.setdefault(catalogue, []).append(values)
 
     def _table(self, name: str, table: Table, oid: int) -> None:
-        row_type, array = self.oid("type", name), self.oid("array", name)
+        row_type = self.oid("type", name)
+        array = self.oid("array", name)
         keys = list(self._declared_keys(name, table))
         referred = any(
             target.split(".")[0] == name
@@ -281,7 +287,8 @@ class CatalogueObjects:
 
 #: The relations of which rows depend on each other, by their numbers:
 #: `pg_class` and #: `pg_constraint`.
-_CLASS, _CONSTRAINT = 1259, 2606
+_CLASS = 1259
+_CONSTRAINT = 2606
 
 
 def _places(table: Table, columns: tuple[str, ...]) -> list[int]:

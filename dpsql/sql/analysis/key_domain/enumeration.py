@@ -173,7 +173,8 @@ def _inclusive(column: ColumnRef, function: str, end: Bound) -> Bound:
 
 #: Values between bounds are enumerated up to this many,
 #: the days behind functions of dates up to #: the second number.
-MAX_RANGE, MAX_DAYS = 1_000, 40_000
+MAX_RANGE = 1_000
+MAX_DAYS = 40_000
 
 _TRUNCATED = frozenset(f"date_trunc {unit}" for unit in STARTING)
 _WHOLE = frozenset({"floor", "ceil", "trunc", "round", "//"})

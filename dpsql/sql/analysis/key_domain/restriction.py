@@ -102,7 +102,8 @@ def _is_declared(expression: Expression) -> bool:
 
 
 def _between_days(moment: Expression, days: Days) -> Expression:
-    first, end = days.first, days.first + timedelta(days=days.count)
+    first = days.first
+    end = days.first + timedelta(days=days.count)
     if moment.type.kind == "date":
         last = end - timedelta(days=1)
         return _both(moment, ">=", Literal(first, moment.type), "<=", Literal(last, moment.type))

@@ -13,7 +13,8 @@ from dpsql.sql.ir.expression import ColumnRef, Expression, Literal, parts
 
 def within(expressions: Iterable[Expression]) -> set[Expression]:
     """The expressions and all that is inside of them."""
-    waiting, seen = list(expressions), set[Expression]()
+    waiting = list(expressions)
+    seen = set[Expression]()
     while waiting:
         expression = waiting.pop()
         if expression not in seen:
@@ -37,7 +38,9 @@ def computed(expressions: Iterable[Expression]) -> Counter[Expression]:
 
 def _occurrences(condition: Expression) -> Counter[Expression]:
     """How often each part of a condition stands in it."""
-    behind, seen, waiting = list[Expression](), set[Expression](), [(condition, False)]
+    behind = list[Expression]()
+    seen = set[Expression]()
+    waiting = [(condition, False)]
     while waiting:
         expression, is_done = waiting.pop()
         if is_done:

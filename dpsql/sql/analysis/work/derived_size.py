@@ -43,7 +43,8 @@ def derived_size(tree: exp.Expr, shapes: Mapping[str, Core | Cube]) -> DerivedSi
         case exp.Values():
             return _rows(len(tree.expressions))
         case exp.SetOperation():
-            left, right = derived_size(tree.left, shapes), derived_size(tree.right, shapes)
+            left = derived_size(tree.left, shapes)
+            right = derived_size(tree.right, shapes)
             if left.products is None or right.products is None:
                 return UNKNOWN
             return DerivedSize(left.products + right.products)
@@ -144,7 +145,8 @@ def _of_domain(domain: KeyDomain | None) -> DerivedSize:
         return UNKNOWN
     if domain.count is not None:
         return _rows(domain.count)
-    rows, tables = prod(each.count for each in domain.enumerated), list[str]()
+    rows = prod(each.count for each in domain.enumerated)
+    tables = list[str]()
     for leaf in domain.tables:
         match leaf:
             case Scan(derived=False, table=table):

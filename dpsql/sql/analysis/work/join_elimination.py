@@ -110,7 +110,8 @@ def _eliminate_inner_join(
 def _exists(source: Leaf, own: list[Expression], rest: Sequence[Leaf]) -> Expression | None:
     """Whether the source has a row for which its conditions hold; None where they do more than
     compare for equality with one other source, or where the rows may be another unit's."""
-    within, condition = aliases(source), conjunction(own)
+    within = aliases(source)
+    condition = conjunction(own)
     met = [other for other in rest if any(_names(each, other) for each in own)]
     for each in own:
         inside = {column.relation for column in columns(each)} <= within

@@ -99,7 +99,9 @@ def join_order(relation: Relation) -> JoinOrder:
     outside = frozenset(column.relation for column in outer_columns(relation))
     known = _identified(inner, outer, conditions)
     ordered = _ordered(inner, conditions, outside, known)
-    steps, joined, left = [JoinStep(ordered[0], "first")], aliases(ordered[0]), list(conditions)
+    steps = [JoinStep(ordered[0], "first")]
+    joined = aliases(ordered[0])
+    left = list(conditions)
     within = joined.union(*map(aliases, ordered[1:]))
     for source in ordered[1:]:
         joined = joined | aliases(source)
@@ -290,8 +292,10 @@ def _greedy_order(
     """The order that begins with ``first``,
     and what one of its rows becomes at most by joins with private sources.
     """
-    order, factor = [first], 1.0
-    joined, waiting = aliases(first), [source for source in sources if source is not first]
+    order = [first]
+    factor = 1.0
+    joined = aliases(first)
+    waiting = [source for source in sources if source is not first]
     while waiting:
         ranked = [
             (_rank(source, conditions, joined, outside, known), place)

@@ -58,7 +58,9 @@ _MOST_SPLIT = 4_000
 #: Where a row takes more steps beside its own texts, each unit is held to the rows that it may
 #: have; so it is where texts that are kept of a row hold more characters of the statement's, or one
 #: of its own texts more often.
-_MOST_LIGHT, _MOST_ADDED, _MOST_KEPT = 2_000, 500, 8
+_MOST_LIGHT = 2_000
+_MOST_ADDED = 500
+_MOST_KEPT = 8
 #: So it is where it takes more steps if each of its own texts has `UNDECLARED` characters.
 _MOST_READ = 16_000
 #: So it is where more aggregates keep a value of each row: counts of different values, quantiles.
@@ -77,10 +79,8 @@ def with_bounded_work(cores: Iterable[Core], fanout: Fanout) -> tuple[Core, ...]
     it is.
     """
     every = list(cores)
-    works, texts = (
-        [unit_work(core, fanout) for core in every],
-        [PublicTexts(core, fanout) for core in every],
-    )
+    works = [unit_work(core, fanout) for core in every]
+    texts = [PublicTexts(core, fanout) for core in every]
     if _are_heavy(works, texts):
         for work in works:
             work.hold()
@@ -111,7 +111,8 @@ def most_characters_read(work: UnitWork, known: Known) -> TextLengths:
 
     A stored one that may stand in any number of rows is as long as what is counted of it.
     """
-    found, times = copies(work.computed), work.most.rows * max(1, looks(work.computed) // 8)
+    found = copies(work.computed)
+    times = work.most.rows * max(1, looks(work.computed) // 8)
     most = [_MOST_CHARACTERS // times] if times > 1 else []
     if found > 1:
         most.append(_MOST_MADE // found)
@@ -218,7 +219,8 @@ def _are_heavy(works: Sequence[UnitWork], texts: Sequence[PublicTexts]) -> bool:
 def _own_steps(work: UnitWork, texts: PublicTexts) -> int:
     """The steps of a row whose own texts are empty."""
     read = {column for part in [*work.computed, *work.ordered] for column in columns(part)}
-    added, lengths = AddedCharacters(texts), dict(_known(work, texts))
+    added = AddedCharacters(texts)
+    lengths = dict(_known(work, texts))
     for each in read:
         if each.type.kind == "text" and not each.public:
             lengths[each] = Interval(Fraction(0), Fraction(added.of_column(each)))

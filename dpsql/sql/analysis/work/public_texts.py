@@ -106,7 +106,8 @@ class PublicTexts:
                 return []
 
     def _whole(self, column: ColumnRef) -> int:
-        made, place = self.made_of(column), (column.relation, column.name)
+        made = self.made_of(column)
+        place = (column.relation, column.name)
         if not made:
             return self.length(column) if column.public else UNDECLARED
         if place not in self._wholes:

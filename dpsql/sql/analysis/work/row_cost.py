@@ -43,7 +43,8 @@ _LOOKS = 8
 _FEW_STATES = 64
 #: What goes through a text by characters that may have several bytes takes so many times what
 #: others take.
-_BY_CHARACTER, _REVERSED = 8, 16
+_BY_CHARACTER = 8
+_REVERSED = 16
 #: So many looks it takes to find a match, remove it, and begin anew.
 _MATCH = 256
 #: To find equal values, or an order, takes so many times what it takes to make one.
@@ -52,13 +53,15 @@ _ORDERED = 16
 _DOUBTFUL = 100
 #: A decimal of so many digits, which an engine does not keep in 64 bits,
 #: takes so many steps to be #: computed with.
-_LONG, _OF_LONG = 19, 100
+_LONG = 19
+_OF_LONG = 100
 #: To read a text as a decimal takes so many, since digits beyond its own are read one by one.
 _READ = 600
 #: A function of a text takes so many steps more, however short that is.
 _CALLED = 8
 #: Functions with a list of characters, each of which takes so many steps for each row.
-_LISTING, _PER_CHARACTER = frozenset({"translate", "trim", "ltrim", "rtrim"}), 5
+_LISTING = frozenset({"translate", "trim", "ltrim", "rtrim"})
+_PER_CHARACTER = 5
 #: Functions that are NULL where they would fail, by a comparison.
 _COMPARED = frozenset({"nullif", "/", "//", "%", "fdiv", "fmod"})
 

@@ -205,12 +205,11 @@ class UnitWork:
     def _read(self, made: RowBound, subquery: Subquery) -> None:
         """A subquery that only asks for rows with the row's own values reads private rows, and one
         public table, once; all others read theirs for each row."""
-        relation, by_value = (
-            subquery.relation,
-            _asks_by_value(subquery.relation, subquery.aggregate),
-        )
+        relation = subquery.relation
+        by_value = _asks_by_value(subquery.relation, subquery.aggregate)
         if unit_of(relation) is not None:
-            inner, self.repeats = self.relation(relation), True
+            inner = self.relation(relation)
+            self.repeats = True
             inner = inner if by_value else self._multiplied(made, inner)
         elif by_value and [type(step.source) for step in join_order(relation).steps] in (
             [Scan],
@@ -283,7 +282,8 @@ class UnitWork:
     def public_relation(self, relation: Relation, known: Iterable[ColumnRef] = ()) -> RowBound:
         """The rows of a public relation that have one value in each of the known columns, and in
         those that its conditions equate with rows outside."""
-        order, known = join_order(relation), tuple(known)
+        order = join_order(relation)
+        known = tuple(known)
         made = RowBound(1, frozenset())
         for place, step in enumerate(order.steps):
             names = {each.name for each in known if each.relation == step.source.alias}

@@ -76,7 +76,8 @@ class _Truncation:
     """A core while some of its tables are held to their limits."""
 
     def __init__(self, core: Core, names: Collection[str], lengths: TextLengths) -> None:
-        self._names, self._lengths = names, lengths
+        self._names = names
+        self._lengths = lengths
         self._columns: dict[str, dict[str, ColumnRef]] = {}
         self._units: dict[str, ColumnRef] = {}
         relations, expressions = everything_in(core)
@@ -101,7 +102,8 @@ class _Truncation:
             case Scan() | Constants():
                 return relation
             case Join(left=left, right=right, condition=condition):
-                left, right = self._relation(left), self._relation(right)
+                left = self._relation(left)
+                right = self._relation(right)
                 whole = None if condition is None else self._expression(condition)
                 return replace(relation, left=left, right=right, condition=whole)
             case Filter(child=child, condition=condition):
@@ -136,10 +138,8 @@ class _Truncation:
 
     def _cut(self, scan: Scan) -> TextCut | None:
         """What is cut of the table; None where no text of any length is read of it."""
-        read, unique = (
-            self._columns.get(scan.alias, {}),
-            () if scan.path is None else scan.path.unique,
-        )
+        read = self._columns.get(scan.alias, {})
+        unique = () if scan.path is None else scan.path.unique
         texts = [(name, self._most(column)) for name, column in read.items() if name not in unique]
         characters = tuple((name, most) for name, most in texts if most is not None)
         if not characters:
@@ -162,7 +162,8 @@ class _Truncation:
         """The table held to its limit; where its parents are joined for its unit alone,
         this is done inside of it.
         """
-        rows, owned = row_limit(scan.limits), bool(scan.hops)
+        rows = row_limit(scan.limits)
+        owned = bool(scan.hops)
         assert rows is not None and scan.unit is not None
         read = self._columns.get(scan.alias, {})
         doubles = tuple(name for name, column in read.items() if column.type.kind == "double")

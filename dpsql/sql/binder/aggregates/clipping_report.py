@@ -33,7 +33,9 @@ from dpsql.sql.ir.relation import Filter, PerUnit, Relation, UnitAggregate, grou
 
 #: Stands for the units of a relation, each with the number of its rows; for its groups,
 #: and for the #: rows in one.
-_UNITS, _GROUPS, _ROWS = "units", "groups", "rows"
+_UNITS = "units"
+_GROUPS = "groups"
+_ROWS = "rows"
 
 #: What is counted: rows beyond bounds; units with too many rows, with rows in too many groups,
 #: with #: too many values.

@@ -65,7 +65,8 @@ def _place(value: exp.Expr, step: Fraction, count: int) -> exp.Expr:
 
 #: The name of the subquery that finds the sizes, where no other part of the statement has it,
 #: and #: of its columns.
-_SUBQUERY, _SIZE_COLUMN = "sizes", "size"
+_SUBQUERY = "sizes"
+_SIZE_COLUMN = "size"
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,8 @@ def frequent_aggregate(node: exp.Expr, reader: Reader, listed: ListedValues) -> 
     if isinstance(call, exp.GroupConcat):
         return _joined_values(call, condition, reader, listed)
     value, most = _arguments(call, reader)
-    argument, function = reader.read(value), function_named(call)
+    argument = reader.read(value)
+    function = function_named(call)
     assert function is not None
     return Aggregate(
         function, argument, condition, values=_listed(argument, call, listed), most=most
@@ -70,9 +71,11 @@ def _joined_values(
 ) -> Aggregate:
     """STRING_AGG(DISTINCT x, ', ' ORDER BY x)."""
     only(call, "this", "separator", code="E_AGG", what=f"this form of {called(call)}")
-    inner, order = call.this, None
+    inner = call.this
+    order = None
     if isinstance(inner, exp.Order):
-        inner, order = inner.this, inner
+        order = inner
+        inner = inner.this
     if not isinstance(inner, exp.Distinct) or len(inner.expressions) != 1:
         refuse(
             "E_AGG",
@@ -80,7 +83,8 @@ def _joined_values(
             call,
         )
     (value,) = inner.expressions
-    argument, separator = reader.read(value), call.args.get("separator")
+    argument = reader.read(value)
+    separator = call.args.get("separator")
     between = Literal(",", TEXT) if separator is None else reader.read(separator)
     if not isinstance(between, Literal) or not isinstance(between.value, str):
         refuse("E_AGG", f"{called(call)} takes a constant text between the values", call)

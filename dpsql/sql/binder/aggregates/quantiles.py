@@ -28,7 +28,8 @@ _HALF = Fraction(1, 2)
 
 def ranked_aggregate(node: exp.Expr, reader: Reader) -> Aggregate | None:
     """The quantiles that an aggregate asks for; None where it is another aggregate."""
-    condition, inner = None, node
+    condition = None
+    inner = node
     if isinstance(inner, exp.Filter) and _is_ranked(inner.this):
         only(inner, "this", "expression", code="E_AGG")
         condition = reader.condition(inner.expression.this)
@@ -72,19 +73,22 @@ def _called(node: exp.Expr, reader: Reader) -> tuple[exp.Expr, Ranks]:
             f"{_name(node)} takes a value and a number from 0 to 1, or a list of such numbers",
             node,
         )
-    asked, descending = arguments[1], False
+    asked = arguments[1]
+    descending = False
     if isinstance(asked, exp.Order):  # QUANTILE_CONT(x, q ORDER BY x DESC)
         (ordered,) = asked.expressions if len(asked.expressions) == 1 else (None,)
         if not isinstance(ordered, exp.Ordered) or ordered.this != arguments[0]:
             refuse("E_AGG", f"{_name(node)} is ordered by its own value", node)
-        asked, descending = asked.this, bool(ordered.args.get("desc"))
+        asked = asked.this
+        descending = bool(ordered.args.get("desc"))
     fractions, listed = _fractions(asked, node, reader)
     return arguments[0], Ranks(fractions, _is_continuous(node), listed, descending)
 
 
 def _within_group(node: exp.WithinGroup, reader: Reader) -> tuple[exp.Expr, Ranks]:
     """The value and the ranks of PERCENTILE…(q) WITHIN GROUP (ORDER BY x)."""
-    order, arguments = node.expression, _arguments(node.this)
+    order = node.expression
+    arguments = _arguments(node.this)
     if not isinstance(order, exp.Order) or len(order.expressions) != 1 or len(arguments) != 1:
         refuse("E_AGG", f"write {_name(node.this)}(q) WITHIN GROUP (ORDER BY one value)", node)
     (ordered,) = order.expressions

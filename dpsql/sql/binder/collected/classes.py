@@ -26,7 +26,8 @@ class ReportClasses:
     """
 
     def __init__(self, select: exp.Select, sources: Sources, parts: Iterable[exp.Expr]) -> None:
-        self._select, self._sources = select, sources
+        self._select = select
+        self._sources = sources
         self._classes: list[exp.Expr] = []
         self._masses: list[exp.Expr] = []
         self._weights: list[exp.Expr] = []

@@ -34,7 +34,8 @@ from dpsql.sql.postprocess.functions import interval_end
 
 #: The columns behind those of the result that have the ends of the intervals of these,
 #: whose places #: they name.
-LOW, HIGH = "dpsql collected low ", "dpsql collected high "
+LOW = "dpsql collected low "
+HIGH = "dpsql collected high "
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,18 @@ def debiased(tree: exp.Expr, schema: Schema) -> Debiased:
     if not any(map(has_collected, schema.tables.values())):
         return Debiased(tree)
     refuse_hidden_names(tree, schema)
-    tree, rewritten, private, notices = tree.copy(), False, False, list[str]()
+    tree = tree.copy()
+    rewritten = False
+    private = False
+    notices = list[str]()
     for select in reversed(list(tree.find_all(exp.Select))):  # inner ones first
         sources = Sources(select, schema)
         sources.refuse_joins_by_reports(select)
         if is_grouped(select) and any(sources.reads(part) for part in _parts(select)):
             _qualify(select, sources)
             rewriting = _Rewriting(select, sources, schema)
-            made, rewritten = rewriting.made(outermost=select is tree), True
+            made = rewriting.made(outermost=select is tree)
+            rewritten = True
             notices += rewriting.notices if select is tree else []
             tree = made if select is tree else tree
             if select.parent is not None:
@@ -127,7 +132,8 @@ class _Rewriting:
     """Rewrites one SELECT."""
 
     def __init__(self, select: exp.Select, sources: Sources, schema: Schema) -> None:
-        self._select, self._sources = select, sources
+        self._select = select
+        self._sources = sources
         self._refuse_forms()
         self._z = NormalDist().inv_cdf((1 + float(schema.privacy.confidence)) / 2)
         self._keys = self._group_keys()
@@ -217,7 +223,8 @@ class _Rewriting:
 
     def _group_keys(self) -> list[exp.Expr]:
         """The keys, with what ordinals, aliases and ALL stand for."""
-        select, group = self._select, self._select.args.get("group")
+        select = self._select
+        group = self._select.args.get("group")
         if group is None:
             return []
         if group.args.get("all"):
@@ -284,7 +291,8 @@ class _Rewriting:
 
     def _end(self, call: exp.Expr) -> exp.Expr:
         """DP_INTERVAL_LOW or DP_INTERVAL_HIGH of one debiased aggregate over public rows."""
-        side, node = interval_end(call), call.expressions[0]
+        side = interval_end(call)
+        node = call.expressions[0]
         known = not self._sources.is_private and not self._joins and is_aggregate(node)
         ends = self._estimates.ends(node, self._z) if known else None
         if ends is None or side is None:

@@ -76,7 +76,8 @@ class Estimates:
         self, above: exp.Expr, count: exp.Expr, z: float
     ) -> tuple[exp.Expr, exp.Expr] | None:
         """The ends of the interval of an aggregate over the number of all rows."""
-        over, under = self._of(above), self._of(count)
+        over = self._of(above)
+        under = self._of(count)
         return None if over[1] is not None else ratio_ends(over[0], under[0], z)
 
     def _of(self, node: exp.Expr) -> tuple[Estimate, Estimate | None]:
@@ -103,7 +104,8 @@ class Estimates:
         if call.expressions:
             refuse("E_AGG", f"{called(call)} takes one argument", node)
         if isinstance(call, exp.CountIf):
-            filtered, argument = [*filtered, *conjuncts(argument)], exp.Star()
+            filtered = [*filtered, *conjuncts(argument)]
+            argument = exp.Star()
         own = tuple(each for each in filtered if not self.sources.reads(each))
         lifted = tuple(self.classes.lifted(each) for each in filtered if self.sources.reads(each))
         relevant = self.relevant | self.classes.places(*filtered, argument)

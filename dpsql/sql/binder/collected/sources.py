@@ -160,7 +160,8 @@ def _reads_private(part: exp.Expr, schema: Schema, met: frozenset[str]) -> bool:
     ``met`` are the common table expressions on the way to it.
     """
     for node in part.find_all(exp.Table):
-        name, table = fold(node.name), schema.table(node.name)
+        name = fold(node.name)
+        table = schema.table(node.name)
         if table is not None and not table.public:
             return True
         if name not in met:

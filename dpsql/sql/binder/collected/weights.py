@@ -19,7 +19,8 @@ from dpsql.schema.reports import NumberReports
 
 #: The parts of a rewritten SELECT: rows that report alike, the values they may stand for,
 #: and both #: together.
-CLASSES, WEIGHTED = "dpsql reports", "dpsql weighted"
+CLASSES = "dpsql reports"
+WEIGHTED = "dpsql weighted"
 
 
 def column(name: str, table: str) -> exp.Column:
@@ -224,7 +225,8 @@ def ratio_ends(above: Estimate, below: Estimate, z: float) -> tuple[exp.Expr, ex
     """The ends of the interval of a ratio of two debiased sums, by Fieller;
     ±∞ where the divisor may be 0.
     """
-    over, under = above.variance, below.variance
+    over = above.variance
+    under = below.variance
     if over is None or under is None:
         return None
     square = number(z * z)

@@ -40,7 +40,8 @@ def compared(read: ReadNode, node: exp.Expr) -> Expression:
     """
     only(node, "this", "expression")
     operator, _ = NODES[type(node)]
-    left, right = node.this.unnest(), node.expression.unnest()
+    left = node.this.unnest()
+    right = node.expression.unnest()
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
         return _rows(read, operator, left, right, node)
     if isinstance(left, exp.Interval):
@@ -56,13 +57,15 @@ def compared(read: ReadNode, node: exp.Expr) -> Expression:
 def _quantified(node: exp.Expr) -> tuple[str, list[exp.Expr]] | None:
     """ANY, SOME or ALL and the members of its list; None where it is neither, or a subquery."""
     if isinstance(node, exp.Any | exp.All):
-        name, inner = "all" if isinstance(node, exp.All) else "any", node.this
+        name = "all" if isinstance(node, exp.All) else "any"
+        inner = node.this
     elif (
         isinstance(node, exp.Anonymous)
         and node.name.lower() in ("any", "some", "all")
         and len(node.expressions) == 1
     ):
-        name, inner = "all" if node.name.lower() == "all" else "any", node.expressions[0]
+        name = "all" if node.name.lower() == "all" else "any"
+        inner = node.expressions[0]
     else:
         return None
     members = _members(inner)
@@ -114,7 +117,8 @@ def _rows(
     """(a, b) = (c, d), in which NULL equals NULL as it does in DuckDB's rows."""
     if operator not in _EQUALITIES and not operator.startswith("is"):
         refuse("E_TYPE", "rows are compared by = and <>; write a < x OR (a = x AND b < y)", node)
-    first, second = _row(read, left, node), _row(read, right, node)
+    first = _row(read, left, node)
+    second = _row(read, right, node)
     same = _same_row(first, second, node)
     return same if operator in ("=", "is not distinct from") else call("not", [same], node)
 

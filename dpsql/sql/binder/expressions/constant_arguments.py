@@ -128,12 +128,14 @@ def constant_span(node: exp.Expr) -> Span | None:
 
 def _parsed_interval(text: str, unit: exp.Expr | None, node: exp.Expr) -> Span:
     text = text.lower() if unit is None else f"{text} {unit.name}".lower()
-    whole, place = Span(), 0
+    whole = Span()
+    place = 0
     while place < len(text):
         piece = _PIECE.match(text, place)
         if piece is None:
             _refuse_interval(node)
-        whole, place = whole + _piece(piece, node), piece.end()
+        whole = whole + _piece(piece, node)
+        place = piece.end()
     days = (abs(whole.months) * 31, abs(whole.days), abs(whole.microseconds) // (86_400 * 10**6))
     if max(days) > FARTHEST or not text.strip():
         _refuse_interval(node)
@@ -147,7 +149,8 @@ def _piece(piece: re.Match[str], node: exp.Expr) -> Span:
             Fraction(seconds or "0") * 10**6
         )
         return Span(microseconds=-moved if sign == "-" else moved)
-    unit, amount = unit_word(word), Fraction(number)
+    unit = unit_word(word)
+    amount = Fraction(number)
     for table, name in ((_MONTHS, "months"), (_DAYS, "days"), (MICROSECONDS, "microseconds")):
         if unit in table:
             exact = amount * table[unit]

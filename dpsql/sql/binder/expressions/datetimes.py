@@ -81,7 +81,8 @@ def _elapsed(name: str, start: Expression, end: Expression, node: exp.Expr) -> E
 def truncated(read: ReadNode, node: exp.Expr) -> Expression:
     """DATE_TRUNC."""
     only(node, "this", "unit", *SPELLING, code="E_FUNC")
-    unit, moment = unit_name(node.args.get("unit"), node), read(node.this)
+    unit = unit_name(node.args.get("unit"), node)
+    moment = read(node.this)
     if unit in STARTING and isinstance(moment, Literal) and isinstance(moment.value, date):
         return _start(moment.value, unit, moment.type)
     return call(f"date_trunc {unit}", [moment], node)
@@ -126,13 +127,15 @@ def added(read: ReadNode, node: exp.Expr) -> Expression:
 def additive(read: ReadNode, node: exp.Expr) -> Expression:
     """A sum or difference of numbers, or a moment moved by an interval; each side is read once."""
     only(node, "this", "expression", *SPELLING)
-    left, right = node.this, node.expression
+    left = node.this
+    right = node.expression
     back = isinstance(node, exp.Sub)
     if not back and is_interval(left):
         left, right = right, left
     if is_interval(right):
         return moved_by(read, left, right, back, node)
-    first, second = read(left), read(right)
+    first = read(left)
+    second = read(right)
     if back:
         first, second = beside([first, second])
     if first.type.is_temporal and second.type.is_temporal and back:
@@ -172,7 +175,8 @@ def bucket(read: ReadNode, node: exp.Expr) -> Expression:
         )
     unit, width = steps[0]
     if unit == "year":
-        unit, width = "month", width * 12
+        unit = "month"
+        width = width * 12
     moment = read(node.expression)
     if name == "DATE_BIN":
         moment = _as_timestamp(moment, node)

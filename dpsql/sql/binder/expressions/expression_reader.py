@@ -40,7 +40,9 @@ class Reader:
         parameters: Sequence[object] = (),
         known: ReadKnown = lambda _: None,
     ) -> None:
-        self._resolve, self.parameters, self._known = resolve, parameters, known
+        self._resolve = resolve
+        self.parameters = parameters
+        self._known = known
 
     def condition(self, node: exp.Expr) -> Expression:
         """The node as a condition; refused where it is not true or false."""

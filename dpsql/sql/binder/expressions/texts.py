@@ -82,7 +82,8 @@ def with_separator(read: ReadNode, node: exp.Expr) -> Expression:
 def piped(read: ReadNode, node: exp.Expr) -> Expression:
     """Texts joined by ||; other values are written as texts where a text stands beside them."""
     only(node, "this", "expression", *SPELLING, code="E_FUNC")
-    left, right = read(node.this), read(node.expression)
+    left = read(node.this)
+    right = read(node.expression)
     if TEXT not in (left.type, right.type):
         refuse("E_TYPE", "|| joins texts; CAST one side as TEXT", node)
     sides = [
@@ -121,7 +122,8 @@ def escaped(read: ReadNode, node: exp.Expr) -> Expression:
     if not isinstance(inner, exp.Like | exp.ILike):
         refuse("E_FUNC", "ESCAPE stands after LIKE and ILIKE only", node)
     only(inner, "this", "expression", "negate")
-    pattern, escape = read(inner.expression), read(node.expression)
+    pattern = read(inner.expression)
+    escape = read(node.expression)
     character = escape.value if isinstance(escape, Literal) else None
     if not isinstance(pattern, Literal) or not isinstance(character, str) or len(character) != 1:
         refuse("E_FUNC", "LIKE … ESCAPE takes a constant pattern and one constant character", node)
@@ -135,7 +137,8 @@ def escaped(read: ReadNode, node: exp.Expr) -> Expression:
         )
     if (len(str(pattern.value)) - len(str(pattern.value).rstrip(character))) % 2:
         refuse("E_FUNC", "a LIKE pattern may not end with its escape character", node)
-    name, value = "like" if isinstance(inner, exp.Like) else "ilike", read(inner.this)
+    name = "like" if isinstance(inner, exp.Like) else "ilike"
+    value = read(inner.this)
     whole = call(f"{name} escape", [value, pattern, escape], node)
     tokens = _tokens(str(pattern.value), character)
     if tokens.count((True, "%")) > 1:
@@ -226,7 +229,8 @@ def without_matches(read: ReadNode, node: exp.Expr) -> Expression:
 def formatted(read: ReadNode, node: exp.Expr) -> Expression:
     """STRFTIME, with the format on either side, and TO_CHAR of a moment."""
     only(node, "this", "format", *SPELLING, code="E_FUNC")
-    moment, pattern = read(node.this), read(node.args["format"])
+    moment = read(node.this)
+    pattern = read(node.args["format"])
     if moment.type == TEXT and pattern.type.is_temporal:
         moment, pattern = pattern, moment
     wanted = (

@@ -63,7 +63,8 @@ class DerivedTables:
     """
 
     def __init__(self, binding: Binding, describe: Describe) -> None:
-        self._binding, self._describe = binding, describe
+        self._binding = binding
+        self._describe = describe
         self.tables: list[DerivedQuery] = []
         self.read: set[str] = set()
 
@@ -171,7 +172,8 @@ def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> 
     """
     if not isinstance(tree, exp.Select) or tree.args.get("joins") or place >= len(tree.expressions):
         return EVERYTHING
-    item, source = tree.expressions[place].unalias(), tree.args.get("from_")
+    item = tree.expressions[place].unalias()
+    source = tree.args.get("from_")
     if isinstance(item, exp.Subquery):
         return _interval(item.this, 0, shapes)
     if not isinstance(item, exp.Column) or source is None:
@@ -190,7 +192,8 @@ def _interval(tree: exp.Expr, place: int, shapes: Mapping[str, Core | Cube]) -> 
         )
     if not isinstance(source, exp.Table) or source.db != "released":
         return EVERYTHING
-    shape, number = shapes[source.name], int(item.name[1:])
+    shape = shapes[source.name]
+    number = int(item.name[1:])
     if item.name.startswith("k"):
         return bounds(shape.keys[number])
     if item.name.startswith("g"):

@@ -54,10 +54,8 @@ class PrivateRows:
             case exp.SetOperation():
                 if query.args.get("limit") or query.args.get("offset"):
                     refuse("E_LIMIT", _NO_LIMIT, query)
-                left, right = (
-                    self.rows(query.this, ctes, outer),
-                    self.rows(query.expression, ctes, outer),
-                )
+                left = self.rows(query.this, ctes, outer)
+                right = self.rows(query.expression, ctes, outer)
                 return combined(query, left, right, self._binding.alias())
             case _:
                 refuse("E_TABLE", "this is not a table of the schema", query)
@@ -175,7 +173,8 @@ class PrivateRows:
         and any other query becomes a join.
         """
         only(node, "this", "alias", code="E_TABLE", what="this form of LATERAL")
-        query, name = node.this.this, fold(node.alias) or f"lateral {id(node)}"
+        query = node.this.this
+        name = fold(node.alias) or f"lateral {id(node)}"
         if not isinstance(node.this, exp.Subquery) or join is None:
             refuse(
                 "E_TABLE", "LATERAL stands before a subquery, behind the tables that it reads", node

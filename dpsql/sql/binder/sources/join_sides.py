@@ -74,7 +74,8 @@ class PreservedRows:
     def _passes_over(self, aggregate: Aggregate) -> bool:
         if aggregate.function is UNITS:
             return True
-        argument, condition = aggregate.argument, aggregate.condition
+        argument = aggregate.argument
+        condition = aggregate.condition
         empty = adds_nothing_without if aggregate.function is SUM else is_null_without
         lacks = argument is not None and empty(argument, self.relations)
         return lacks or (condition is not None and never_holds_without(condition, self.relations))
@@ -242,7 +243,9 @@ def join_kind(join: exp.Join | None) -> JoinKind:
         code="E_JOIN",
         what="this kind of join",
     )
-    side, kind, method = str(join.side).upper(), str(join.kind).upper(), str(join.method).upper()
+    side = str(join.side).upper()
+    kind = str(join.kind).upper()
+    method = str(join.method).upper()
     if kind not in ("", "INNER", "CROSS", "OUTER") or method not in ("", "NATURAL"):
         refuse("E_JOIN", f"a {kind or method} JOIN is not answered; use JOIN … ON", join)
     kinds: dict[str, JoinKind] = {"": "inner", "LEFT": "left", "RIGHT": "right", "FULL": "full"}

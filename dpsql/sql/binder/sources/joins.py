@@ -100,7 +100,8 @@ class From:
         if left is None:
             self._show(right, node)
             return
-        kind, at = join_kind(join), join or node
+        kind = join_kind(join)
+        at = join or node
         written = ("on", "using", "kind", "side", "method")
         is_comma = join is not None and not any(join.args.get(part) for part in written)
         is_natural = join is not None and str(join.method).upper() == "NATURAL"
@@ -187,17 +188,13 @@ class From:
                 conditions = [*left.conditions, *right.conditions, *condition]
             case "left":
                 on = conjunction([*right.conditions, *condition])
-                relation, conditions = (
-                    Join(left.relation, right.relation, "left", on),
-                    left.conditions,
-                )
+                relation = Join(left.relation, right.relation, "left", on)
+                conditions = left.conditions
                 right = self._padded(right)
             case "right":
                 on = conjunction([*left.conditions, *condition])
-                relation, conditions = (
-                    Join(right.relation, left.relation, "left", on),
-                    right.conditions,
-                )
+                relation = Join(right.relation, left.relation, "left", on)
+                conditions = right.conditions
                 left = self._padded(left)
             case "full":
                 return self._full(left, right, condition, shared, at)
@@ -226,12 +223,14 @@ class From:
         ]
         unit = call("coalesce", [*units], at) if units else None
         names = frozenset(each.name for each in [*left.sources, *right.sources])
-        left, right = self._padded(left), self._padded(right)
+        left = self._padded(left)
+        right = self._padded(right)
         padded = Side(both, [], [*left.sources, *right.sources], left.merged | right.merged)
         padded.merged |= {
             name: (call("coalesce", pair, at), names) for name, pair in shared.items()
         }
-        alias, seen = self._alias(), padded.seen()
+        alias = self._alias()
+        seen = padded.seen()
         identified = {padded.merged[name][0]: _both_identify(pair) for name, pair in shared.items()}
         columns = {
             each: output(alias, place, [each], identified.get(each))
@@ -246,7 +245,8 @@ class From:
         self, left: Side, right: Side, kind: JoinKind, at: exp.Expr, join: exp.Join | None
     ) -> tuple[dict[str, list[Expression]], list[Expression]]:
         """The columns that USING or NATURAL makes one, and all conditions of the join."""
-        before, after = Scope(left.sources, left.merged), Scope(right.sources, right.merged)
+        before = Scope(left.sources, left.merged)
+        after = Scope(right.sources, right.merged)
         names = self._shared_names(before, after, at, join)
         shared = {
             name: [scope.resolve(exp.column(name)) for scope in (before, after)] for name in names
@@ -366,7 +366,8 @@ class From:
         if twice:
             refuse("E_TABLE", f"{twice[0]} stands twice in FROM; give one of them an alias", node)
         self._side = side
-        self.scope.sources, self.scope.merged = side.sources, side.merged
+        self.scope.sources = side.sources
+        self.scope.merged = side.merged
 
     def finish(
         self, where: Expression | None, node: exp.Expr, shows_preserved: bool = False

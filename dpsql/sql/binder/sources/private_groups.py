@@ -48,7 +48,8 @@ MOST_COUNTED = 999
 #: Stands for the rows of a group, which nothing limits. Sums of what is made of them, and not
 #: brought between ends by the statement, would have noise of this size: the width of their bounds
 #: is compared with the second number.
-ANY_NUMBER, MOST_OPEN = 10**12, 10**9
+ANY_NUMBER = 10**12
+MOST_OPEN = 10**9
 
 _OUTSIDE = ("expressions", "from_", "where", "group", "having", "order", "limit", "offset")
 _INSIDE = ("expressions", "from_", "joins", "where", "group", "having", "order", "distinct")
@@ -89,7 +90,8 @@ def _grouped_source(
         query = item.this
     elif isinstance(item, exp.Table) and not item.db and fold(item.name) in ctes:
         cte = ctes[fold(item.name)]
-        query, ctes = cte.query, cte.ctes
+        query = cte.query
+        ctes = cte.ctes
     if (
         item is None
         or not isinstance(query, exp.Select)
@@ -214,7 +216,8 @@ class _Known:
     """
 
     def __init__(self, bound: BoundRelation, source_from: From, select: exp.Select) -> None:
-        where, reader = select.args.get("where"), source_from.reader()
+        where = select.args.get("where")
+        reader = source_from.reader()
         conditions = conditions_of(bound.relation)
         conditions += [] if where is None else conjuncts(reader.condition(where.this))
         groups = groups_in(bound.relation)
@@ -278,7 +281,9 @@ def _without_bounds(select: exp.Select, names: tuple[str, ...]) -> str:
     with what would be asked of all groups.
     """
     totals = [total for item in select.expressions for total in item.find_all(exp.Sum, exp.Avg)]
-    function, argument, what = "SUM", "x", "a number that is added up"
+    function = "SUM"
+    argument = "x"
+    what = "a number that is added up"
     if len(totals) == 1:
         function = totals[0].key.upper()
         argument = what = SANDBOX.write(totals[0].this)
@@ -329,7 +334,9 @@ class _GroupsOfRows(Grouping):
         touched: int,
     ) -> None:
         super().__init__(select, keys, child, reader, binding)
-        self._child, self._touched, self._child_alias = child, touched, binding.alias()
+        self._child = child
+        self._touched = touched
+        self._child_alias = binding.alias()
         self._names = tuple(key.name if isinstance(key, exp.Column) else key.sql() for key in keys)
 
     def _is_unit(self, key: Expression) -> bool:

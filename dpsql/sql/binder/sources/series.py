@@ -37,10 +37,12 @@ def with_listed_series(tree: exp.Expr, parameters: tuple[object, ...]) -> exp.Ex
     """
     if tree.find(exp.GenerateSeries) is None:
         return tree
-    copy, count = tree.copy(), 0
+    copy = tree.copy()
+    count = 0
     reader = Reader(_refuse_column, parameters)
     for series in list(copy.find_all(exp.GenerateSeries)):
-        place, select = series.parent, _own_select(series)
+        place = series.parent
+        select = _own_select(series)
         if select is None and not isinstance(place, exp.Table | exp.Unnest):
             refuse(
                 "E_TABLE",
@@ -99,7 +101,8 @@ def _members(series: exp.GenerateSeries, reader: Reader, most: int) -> Iterator[
         what="this form of a series",
     )
     start, end = beside([reader.read(series.args[name]) for name in ("start", "end")])
-    exclusive, step = bool(series.args.get("is_end_exclusive")), series.args.get("step")
+    exclusive = bool(series.args.get("is_end_exclusive"))
+    step = series.args.get("step")
     if not isinstance(start, Literal) or not isinstance(end, Literal):
         refuse("E_TABLE", _WHAT, series)
     if start.type.is_temporal and end.type.is_temporal:

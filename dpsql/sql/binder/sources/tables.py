@@ -56,10 +56,13 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
     columns: dict[str, Expression] = {each: column(own, name, each) for each in table.columns}
     if owner is None:
         return BoundRelation(Scan(own, name), columns)
-    hops, last_alias, last_table = [], own, name
+    hops = []
+    last_alias = own
+    last_table = name
     for step in owner.steps:
         child = column(last_alias, last_table, step.column)
-        last_alias, last_table = alias(), step.parent
+        last_alias = alias()
+        last_table = step.parent
         hops.append(
             Hop(last_alias, step.parent, child, column(last_alias, step.parent, step.parent_column))
         )

@@ -74,7 +74,8 @@ def _shifted_left(left: Node, right: Node) -> Node:
 
     The product of two numbers up to 2^63 fits in 128 bits, and 2^63 stands for all larger powers.
     """
-    zero, last = exp.Literal.number(0), exp.Literal.number(62)
+    zero = exp.Literal.number(0)
+    last = exp.Literal.number(62)
     fits = both(compare(exp.GTE, right, zero), compare(exp.LTE, right.copy(), last))
     shifted = exp.BitwiseLeftShift(
         this=cast(exp.Literal.number(1), "bigint"), expression=exp.Paren(this=right.copy())

@@ -29,7 +29,8 @@ FEW = 100
 #: The column of ones, which makes a value flat.
 ONE = "its one"
 #: How flat values are marked, and the lists that hold them.
-_FLAT, _HELD = "flat", "held"
+_FLAT = "flat"
+_HELD = "held"
 #: Which operations of the rows that are emitted read flat values; none where no core is emitted.
 _READING: ContextVar[Literal["none", "slow", "every"]] = ContextVar("reading", default="none")
 Tree = TypeVar("Tree", bound=exp.Expr)
@@ -87,7 +88,8 @@ def made_flat(emitted: exp.Expr) -> exp.Expr:
     """The value as the first of a list of one; `with_opaque_ones` says where the 1 is found."""
     held = call("LIST_VALUE")(emitted)
     made = call("LIST_EXTRACT")(held, node.bare(ONE))
-    held.meta[_HELD], made.meta[_FLAT] = True, True
+    held.meta[_HELD] = True
+    made.meta[_FLAT] = True
     return made
 
 
@@ -132,7 +134,8 @@ def is_beside(select: exp.Select) -> bool:
 
 def _outside(select: exp.Select) -> exp.Select | None:
     """The SELECT for whose rows this one is computed; None where it is computed once."""
-    found, inner = None, select
+    found = None
+    inner = select
     while (outer := inner.parent_select) is not None:
         if is_beside(inner):
             found = outer
@@ -157,10 +160,12 @@ def _of_row(select: exp.Select, outside: exp.Select) -> set[str]:
 
 def _of_sources(select: exp.Select) -> set[str]:
     """The sources whose ones are read in the SELECT itself."""
-    aliases, read = [holder.this.alias for holder in _holders(select)], set[str]()
+    aliases = [holder.this.alias for holder in _holders(select)]
+    read = set[str]()
     product = is_product(select)
     for place, join in enumerate(select.args.get("joins") or [], 1):
-        missing, known = may_be_missing(select, join), aliases[: place + 1]
+        missing = may_be_missing(select, join)
+        known = aliases[: place + 1]
         whole = [aliases[place], *(each for each in aliases[:place] if each not in missing)]
         read |= _chosen(
             join.args.get("on"), whole, aliases, known if product else (), asks_first=False
@@ -212,7 +217,8 @@ def _chosen(
 
 def may_be_missing(select: exp.Select, until: exp.Join | None = None) -> set[str]:
     """The sources of which a row of the joins, or of those before one of them, may have none."""
-    before, missing = [select.args["from_"].this.alias], set[str]()
+    before = [select.args["from_"].this.alias]
+    missing = set[str]()
     for join in select.args.get("joins") or []:
         if join is until:
             break

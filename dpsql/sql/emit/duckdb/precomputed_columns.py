@@ -71,7 +71,8 @@ def precompute(select: exp.Select) -> None:
         return
     before = [select.args["from_"].this.alias]
     for join in joins:
-        alias, on = join.this.alias, join.args.get("on")
+        alias = join.this.alias
+        on = join.args.get("on")
         if on is not None:
             whole = frozenset(before) - may_be_missing(select, join) | {alias}
             refusing = bool(join.side) and not join.meta.get(PUBLIC)

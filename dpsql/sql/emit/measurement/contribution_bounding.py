@@ -149,7 +149,8 @@ Sizes: TypeAlias = Mapping[str, str]
 FACTOR_BITS = 20
 #: Doubles are added up where the limit is below so many steps;
 #: their sum may lack this share of the #: true one.
-MOST_ADDED, LOST = 2**32, 2**-18
+MOST_ADDED = 2**32
+LOST = 2**-18
 
 
 def steps(
@@ -164,7 +165,8 @@ def steps(
     """The steps that clip the cells of ``members`` by one common factor per unit;
     ``base`` is what is summed.
     """
-    chosen, own = f"{family}_suspects", f"{family}_own"
+    chosen = f"{family}_suspects"
+    own = f"{family}_own"
     return {
         chosen: _suspects(dialect, base, members, sizes, norm),
         own: _summed(dialect, chosen, keys, members)
@@ -195,7 +197,8 @@ def _suspects(
         )
         limit: exp.Expr = node.integer(most)
         if name in sizes:
-            value, limit = node.bare(sizes[name]), number(float(most * each.step) * (1 - LOST))
+            value = node.bare(sizes[name])
+            limit = number(float(most * each.step) * (1 - LOST))
         elif isinstance(each.cell, ClampedSum | ProductSum | NormClippedSum):
             value = node.function("ABS", value)
         above = node.either(above, node.compare(exp.GT, dialect.sum(value), limit))
@@ -357,5 +360,6 @@ def squarable(dialect: Dialect, value: exp.Expr) -> exp.Expr:
     """The value, never NULL, within ±2^52: far above every limit,
     and no sum of squares leaves 128 bits.
     """
-    least, most = node.integer(-MOST_NORM), node.integer(MOST_NORM)
+    least = node.integer(-MOST_NORM)
+    most = node.integer(MOST_NORM)
     return dialect.cast(dialect.greatest(least, dialect.least(most, value)), INTEGER)

@@ -175,7 +175,8 @@ def _factors(
 
 def _heavy(dialect: Dialect, name: str, keys: list[str]) -> exp.Select:
     """Per key and bin of a unit above the limit, what scaling it down by its factor changes."""
-    own, factors = f"{name}_own", f"{name}_factors"
+    own = f"{name}_own"
+    factors = f"{name}_factors"
     value = node.column(own, "v")
     down = dialect.quotient(
         node.times(value, node.column(factors, "factor")),

@@ -103,7 +103,8 @@ def _values(dialect: Dialect, enumerated: Enumerated) -> exp.Expr:
     """The values as a relation with one column,
     in the type of the key where their literals have another.
     """
-    alias, sql_type = enumerated.column.relation, enumerated.column.type
+    alias = enumerated.column.relation
+    sql_type = enumerated.column.type
     if isinstance(enumerated.values, Days):
         return node.subquery(_days(dialect, enumerated.values, sql_type), alias)
     literals = [
@@ -150,7 +151,8 @@ def _days(dialect: Dialect, days: Days, sql_type: SqlType) -> exp.Select:
 
 #: A statement shows at most so many keys of public domains;
 #: from so many on it is told what that #: means.
-MOST_KEYS, MANY_KEYS = 2_000_000, 10_000
+MOST_KEYS = 2_000_000
+MANY_KEYS = 10_000
 
 
 @dataclass(frozen=True)

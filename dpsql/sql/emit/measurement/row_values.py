@@ -73,7 +73,8 @@ def row_size(dialect: Dialect, each: Contribution, norm: Norm) -> exp.Expr | Non
 
     None where no cheap one is known.
     """
-    cell, grid = each.cell, each.grid
+    cell = each.cell
+    grid = each.grid
     if (
         not isinstance(cell, ClampedSum)
         or cell.centred

@@ -27,11 +27,14 @@ from dpsql.sql.functions.regular_expression.tree import RegularExpression, posit
 
 #: So many states an automaton may have, and so many bytes for them:
 #: RE2 has 2.6 MB for those of #: one, or a little less.
-MOST_STATES, MOST_BYTES = 1_000, 1_500_000
+MOST_STATES = 1_000
+MOST_BYTES = 1_500_000
 #: So many characters a pattern may have, written out.
 _MOST_POSITIONS = 1_000
 #: What a state takes, each byte that may follow it, and each thread in it.
-_STATE, _FOLLOWING, _THREAD = 64, 8, 4
+_STATE = 64
+_FOLLOWING = 8
+_THREAD = 4
 #: So many pairs of searches are followed.
 _MOST_PAIRS = 20_000
 #: What separates the threads of one begin from those of the next in a search for the longest match.
@@ -39,7 +42,9 @@ _MARK = -1
 #: The end of the text, where a byte would be.
 END = -1
 #: What is known of the place before a byte: the text begins, a word or a line ends.
-_BEGIN, _WORD, _LINE = 1, 2, 4
+_BEGIN = 1
+_WORD = 2
+_LINE = 4
 _PLACES = {"begin": 1, "end": 2, "edge": 4, "no edge": 8}
 _OF_WORDS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
@@ -93,7 +98,9 @@ def automaton(tree: RegularExpression, search: Search) -> Automaton:
     if positions(tree) > _MOST_POSITIONS:
         raise TooLargeError
     making = _Making(program(tree, backward=search.backward, anchored=search.anchored), search)
-    waiting, found, size = list(making.starts), dict[DfaState, Mapping[int, DfaState]](), 0
+    waiting = list(making.starts)
+    found = dict[DfaState, Mapping[int, DfaState]]()
+    size = 0
     while waiting:
         state = waiting.pop()
         if state in found:
@@ -110,7 +117,8 @@ class _Making:
     """The states of one search while they are made, as ``dfa.cc`` of RE2 makes them."""
 
     def __init__(self, whole: Program, search: Search) -> None:
-        self._program, self._search = whole, search
+        self._program = whole
+        self._search = search
         self._checks = any(isinstance(step, EmptyWidth) for step in whole.steps)
         self.kinds, self._intervals = _kinds(whole, self._checks)
         self._classes = sorted(set(self.kinds))
@@ -178,7 +186,8 @@ class _Making:
         self, threads: tuple[int, ...], reading: frozenset[int], byte: int
     ) -> DfaState | None:
         """The state behind a byte that some of the threads read."""
-        more, matched = list[tuple[int, ...]](), False
+        more = list[tuple[int, ...]]()
+        matched = False
         for each in threads:
             if each == _MARK:
                 if matched:
@@ -218,7 +227,8 @@ class _Making:
         """The places that the threads ask for."""
         if not self._checks:
             return 0
-        steps, needed = self._program.steps, 0
+        steps = self._program.steps
+        needed = 0
         for each in threads:
             step = steps[each]
             if isinstance(step, EmptyWidth) and each != _MARK:
@@ -234,7 +244,8 @@ class _Making:
         return self._known[start, places]
 
     def _followed(self, start: int, places: int) -> Iterator[int]:
-        waiting, seen = [start], set[int]()
+        waiting = [start]
+        seen = set[int]()
         while waiting:
             place = waiting.pop()
             if place in seen:
@@ -260,7 +271,8 @@ class _Making:
 
 def _merged(threads: Iterable[Iterable[int]]) -> tuple[int, ...]:
     """The threads in their order, each once, with marks between."""
-    seen, merged = set[int](), list[int]()
+    seen = set[int]()
+    merged = list[int]()
     for each in (one for group in threads for one in group):
         if each == _MARK:
             if merged and merged[-1] != _MARK:
@@ -281,7 +293,8 @@ def _kinds(whole: Program, checks: bool) -> tuple[tuple[int, ...], int]:
     }
     if checks:
         cuts |= {byte + more for byte in (*_OF_WORDS, 10) for more in (0, 1)}
-    first, kinds = dict[object, int](), list[int]()
+    first = dict[object, int]()
+    kinds = list[int]()
     for byte in range(0x100):
         if byte in cuts:
             read = tuple(any(low <= byte <= high for low, high in step.ranges) for step in reads)

@@ -123,7 +123,8 @@ def program(tree: RegularExpression, *, backward: bool, anchored: bool) -> Progr
     """
     without, begins, ends = _anchors(tree)
     compiler = _ProgramWriter(backward)
-    steps, start = compiler.steps, compiler.part(without, 0)
+    steps = compiler.steps
+    start = compiler.part(without, 0)
     if not anchored:
         steps += [UnanchoredStart(start, len(steps) + 1), ByteRange(((0, 0xFF),), len(steps))]
         start = len(steps) - 2
@@ -203,7 +204,8 @@ class _ProgramWriter:
         """All characters of two bytes and more,
         of which the last bytes are shared where they come last.
         """
-        heads, tail = ((0xC2, 0xDF), (0xE0, 0xEF), (0xF0, 0xF4)), (0x80, 0xBF)
+        heads = ((0xC2, 0xDF), (0xE0, 0xEF), (0xF0, 0xF4))
+        tail = (0x80, 0xBF)
         if self._backward:
             return [
                 self._bytes((head, *[tail] * (size + 1)), out) for size, head in enumerate(heads)
@@ -216,12 +218,10 @@ class _ProgramWriter:
 
 
 def _written_out(repetition: Repetition) -> RegularExpression:
-    part, least, most, greedy = (
-        repetition.part,
-        repetition.least,
-        repetition.most,
-        repetition.greedy,
-    )
+    part = repetition.part
+    least = repetition.least
+    most = repetition.most
+    greedy = repetition.greedy
     if most is None:
         return Concatenation((*[part] * (least - 1), Repetition(part, 1, None, greedy)))
     maybe: tuple[RegularExpression, ...] = ()

@@ -72,7 +72,8 @@ def _open_states(steps: _Steps) -> tuple[set[DfaState], int]:
 
 def _reached(begin: Iterable[DfaState], steps: _Steps) -> set[DfaState]:
     """The states without a match that are reached from these by others without one."""
-    waiting, found = [each for each in begin if not each.matched], set[DfaState]()
+    waiting = [each for each in begin if not each.matched]
+    found = set[DfaState]()
     while waiting:
         state = waiting.pop()
         if state not in found:

@@ -24,7 +24,8 @@ from dpsql.sql.functions.regular_expression.tree import (
     union,
 )
 
-_MOST_COPIES, _DEEPEST = 100, 10
+_MOST_COPIES = 100
+_DEEPEST = 10
 
 
 def parsed(text: str, options: str = "") -> RegularExpression:
@@ -72,7 +73,9 @@ def _of(characters: str) -> Ranges:
     )
 
 
-_DIGITS, _WORD, _SPACES = _of("09"), _of("azAZ09__"), _of("\t\n\f\r  ")
+_DIGITS = _of("09")
+_WORD = _of("azAZ09__")
+_SPACES = _of("\t\n\f\r  ")
 _CLASSES = {"d": _DIGITS, "w": _WORD, "s": _SPACES}
 _NAMED = {
     "alnum": _of("azAZ09"),
@@ -122,10 +125,8 @@ _MEMBER = re.compile(
     r"\[:(?P<named>[a-z]+):\]|\\(?P<escaped>.)|(?P<low>[^\[\]\\])-(?P<high>[^\[\]\\])|(?P<plain>.)",
     re.DOTALL,
 )
-_OF_WORDS, _AFTER_BACKSLASH = (
-    frozenset(string.ascii_letters + string.digits + "_"),
-    frozenset("dDsSwWtnr"),
-)
+_OF_WORDS = frozenset(string.ascii_letters + string.digits + "_")
+_AFTER_BACKSLASH = frozenset("dDsSwWtnr")
 _ASSERTIONS: dict[str, Place] = {"^": "begin", "$": "end", "\\b": "edge", "\\B": "no edge"}
 
 
@@ -133,7 +134,8 @@ class _PatternParser:
     """A pattern while it is read from the left; ``place`` is what comes next."""
 
     def __init__(self, text: str, options: str) -> None:
-        self._text, self._folds = text, "i" in options
+        self._text = text
+        self._folds = "i" in options
         self._any = ((0, LAST),) if "s" in options else _others(_of("\n\n"))
         self.place = 0
 
@@ -151,7 +153,8 @@ class _PatternParser:
         return alternation(list(map(concatenation, branches)))
 
     def _atom(self, depth: int) -> RegularExpression:
-        text, place = self._text, self.place
+        text = self._text
+        place = self.place
         character = text[place]
         match character:
             case "(":
@@ -198,7 +201,8 @@ class _PatternParser:
             raise ValueError("a [ is not closed")
         self.place = found.end()
         body = found.group()[1:-1]
-        members, inside = list(_MEMBER.finditer(body.removeprefix("^"))), list[tuple[int, int]]()
+        members = list(_MEMBER.finditer(body.removeprefix("^")))
+        inside = list[tuple[int, int]]()
         if not members:
             raise ValueError("a class in [] is not known")
         for place, member in enumerate(members):
@@ -208,12 +212,10 @@ class _PatternParser:
 
     def _member(self, member: re.Match[str], at_an_end: bool) -> Ranges:
         """What one member of a class in [] stands for."""
-        named, escaped, low, high = (
-            member["named"],
-            member["escaped"],
-            member["low"],
-            member["high"],
-        )
+        named = member["named"]
+        escaped = member["escaped"]
+        low = member["low"]
+        high = member["high"]
         if named is not None:
             if named not in _NAMED:
                 raise ValueError("a class in [] is not known")
@@ -240,10 +242,12 @@ class _PatternParser:
 
     def _repeated(self, part: RegularExpression) -> RegularExpression:
         """The part as often as what follows it says."""
-        text, sign = self._text, self._text[self.place : self.place + 1]
+        text = self._text
+        sign = self._text[self.place : self.place + 1]
         most: int | None
         if sign and sign in "*+?":
-            least, most = int(sign == "+"), 1 if sign == "?" else None
+            least = int(sign == "+")
+            most = 1 if sign == "?" else None
             self.place += 1
         elif sign == "{":
             found = _COUNT.match(text, self.place)

@@ -212,17 +212,16 @@ def simplified(tree: RegularExpression) -> RegularExpression:
 
 
 def _coalesced(parts: list[RegularExpression]) -> RegularExpression:
-    whole, found = list[RegularExpression](), False
+    whole = list[RegularExpression]()
+    found = False
     for part in parts:
         before = whole[-1] if whole else None
         if isinstance(before, Repetition) and isinstance(before.part, Characters):
             own = part if isinstance(part, Repetition) else Repetition(part, 1, 1, before.greedy)
             if own.part == before.part and own.greedy == before.greedy:
                 most = None if before.most is None or own.most is None else before.most + own.most
-                whole[-1], found = (
-                    Repetition(own.part, before.least + own.least, most, own.greedy),
-                    True,
-                )
+                whole[-1] = Repetition(own.part, before.least + own.least, most, own.greedy)
+                found = True
                 continue
         whole.append(part)
     whole = [each for each in whole if each != NOTHING] if found else whole
