@@ -98,7 +98,7 @@ def audit(
             so it cannot be checked.
     """
     with copied_schema(load(path)) as declared:
-        return _audited(path, declared, asked, AuditClock(asked.minutes, tell), foretell)
+        return _audited(path, declared, asked, AuditClock(asked.minutes, tell), foretell=foretell)
 
 
 def _audited(
@@ -120,18 +120,40 @@ def _audited(
         with planner(schema, neighbours) as plans:
             require_answered(plans, named)
             if foretell is not None:
-                _foretell(foretell, schema, neighbours, plans, texts, asked, clock)
+                _foretell(
+                    foretell,
+                    schema,
+                    neighbours=neighbours,
+                    plans=plans,
+                    texts=texts,
+                    asked=asked,
+                    clock=clock,
+                )
             clock.tell("lock-down")
             locked = lock_down(schema, plans)
             groups = [
-                check_sensitivity(schema, neighbours, plans, texts, asked.units, asked.seed, clock),
+                check_sensitivity(
+                    schema,
+                    neighbours,
+                    planner=plans,
+                    texts=texts,
+                    most=asked.units,
+                    seed=asked.seed,
+                    clock=clock,
+                ),
                 check_samplers(clock, asked.draws, asked.choices),
             ]
             if asked.epsilon_of:
                 units = neighbours.choose(asked.units, asked.seed)
                 groups.append(
                     check_epsilon(
-                        schema, neighbours, plans, asked.epsilon_of, units, clock, asked.releases
+                        schema,
+                        neighbours,
+                        planner=plans,
+                        texts=asked.epsilon_of,
+                        units=units,
+                        clock=clock,
+                        draws=asked.releases,
                     )
                 )
     finally:
@@ -140,7 +162,9 @@ def _audited(
     locked = replace(locked, checks=(*in_tested_range(), *process_checks(schema), *locked.checks))
     clock.tell("schema")
     groups += [locked, written.group, advice(path, schema)]
-    return AuditReport(schema.name, _promise(schema), datetime.now(UTC), versions(), tuple(groups))
+    return AuditReport(
+        schema.name, _promise(schema), datetime.now(UTC), versions(), groups=tuple(groups)
+    )
 
 
 def _foretell(
@@ -157,8 +181,10 @@ def _foretell(
     """
     clock.tell("how long it will take")
     with suppress(AuditTimeout):
-        seconds = seconds_of_statements(neighbours, plans, texts, asked.units, asked.seed, clock)
-        seconds += seconds_of_releases(schema, plans, asked.epsilon_of, clock, asked.releases)
+        seconds = seconds_of_statements(
+            neighbours, plans, texts, asked.units, seed=asked.seed, clock=clock
+        )
+        seconds += seconds_of_releases(schema, plans, asked.epsilon_of, clock, draws=asked.releases)
         seconds += seconds_of_samplers(asked.draws, asked.choices) + REST
         foretell(ExpectedDuration(seconds, len(texts), asked.units, asked.minutes))
 

@@ -202,7 +202,7 @@ def _all(
         with _opened(stand_in) as connection:
             for attempt in pending:
                 ran = _runs(connection, attempt.sql)
-                yield _tried(planner, connection, attempt, table, ran)
+                yield _tried(planner, connection, attempt, table, ran=ran)
                 if ran:
                     break
             else:

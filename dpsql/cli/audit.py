@@ -101,7 +101,7 @@ def audit(
     with output.reserved(page), _ProgressLine() as tell:
         report = look(
             schema,
-            AuditRequest(texts, epsilon_of, units, minutes, seed),
+            AuditRequest(texts, epsilon_of, units, minutes, seed=seed),
             tell,
             None if as_json else tell.foretell,
         )

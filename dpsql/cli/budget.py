@@ -80,7 +80,7 @@ def budget(
     entries = list(accountant.ledger.history())
     whole, found = accountant.remaining(), holders(accountant, entries, declared.privacy)
     if chart is not None:
-        draw(declared.name, accountant, entries, chart, found, _one_answer(found))
+        draw(declared.name, accountant, entries, chart, holders=found, caption=_one_answer(found))
     asked = [entry for entry in entries if analyst in (None, entry.analyst)]
     if as_json:
         data = report(accountant, whole, found) | group_report(accountant, whole, group)

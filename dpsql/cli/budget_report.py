@@ -99,7 +99,7 @@ def draw(
         spending(first, accountant.budget, entries),
         curves,
         path,
-        caption,
+        caption=caption,
     )
 
 
@@ -192,15 +192,15 @@ def _holder(
     return BudgetHolder(
         "all" if name is None else name,
         None if cap is None else cap.epsilon,
-        left.epsilon,
-        left.share,
-        costs[0],
-        now,
-        costs[1],
-        len(asked),
-        own.budget.rho_total,
-        max(own.budget.rho_total - own.spent.rho, Fraction(0)),
-        _next(left, privacy),
+        left=left.epsilon,
+        share=left.share,
+        spent=costs[0],
+        statements=now,
+        ever=costs[1],
+        statements_ever=len(asked),
+        holds=own.budget.rho_total,
+        rho_left=max(own.budget.rho_total - own.spent.rho, Fraction(0)),
+        next=_next(left, privacy),
     )
 
 
@@ -220,7 +220,12 @@ def _next(left: RemainingBudget, privacy: Privacy) -> NextCount:
     by_laplace = None if other is None else left.affordable(other)
     share = now.share - now.after(cost).share
     return NextCount(
-        noise, cost, left.answers_left(cost), now.answers_left(cost), share, by_laplace
+        noise,
+        cost,
+        left.answers_left(cost),
+        now.answers_left(cost),
+        share=share,
+        by_laplace=by_laplace,
     )
 
 

@@ -134,7 +134,7 @@ def run(
         _print_schema(out, schema, connection)
         for number, question in enumerate(questions, start=1):
             truth = _true_rows(question.sql) if compare else None
-            _print_answer(out, connection, number, question, truth)
+            _print_answer(out, connection, number, question, truth=truth)
         _print_refusal(out, connection)
     out.print(Text(CLOSING))
 

@@ -78,7 +78,7 @@ def restore(schema: Path, file: Path | None, charge: str | None) -> None:
     from dpsql.privacy.measure import shown
 
     declared, at = _at(schema)
-    done = restoring.restore(at.place, at.belongs, at.names, file, _cost(declared, charge))
+    done = restoring.restore(at.place, at.belongs, at.names, file, charge=_cost(declared, charge))
     click.echo(f"{declared.name}: {_counted(done.entries)} at {at.place}")
     for analyst, cost in done.charged:
         pure = "" if cost.epsilon is None else f"ε = {shown(cost.epsilon)}, "

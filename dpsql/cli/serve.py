@@ -116,7 +116,9 @@ def serve(
         database = open_database(declared)
         left.callback(database.close)
         limits = ConnectionLimits(connections=most, user_connections=of_user)
-        server = left.enter_context(Server(database, host, port, policy, limits, observer))
+        server = left.enter_context(
+            Server(database, host, port, policy, limits=limits, observer=observer)
+        )
         click.echo(f"dpsql serves {database.schema.name} on {host} port {server.port}", err=True)
         if users is None:
             click.echo("no --users: any name is let in, and its budget is that analyst's", err=True)

@@ -114,7 +114,7 @@ def terminal(
         run_prompt(database, shown, rules, ask is None)
         return
     texts: list[str | Path] = [*commands, *map(Path, files)] or [Path("-")]
-    failure = run_texts(database, texts, shown, rules, target)
+    failure = run_texts(database, texts, shown, rules, target=target)
     if failure is not None:
         ctx.exit(exit_code(failure))
 

@@ -52,7 +52,12 @@ def _declared_elsewhere(schema: Schema) -> Catalog:
 
 
 _DUCKDB: Final = EngineKind(
-    open_duckdb, read_catalog, declared_catalog, PACKAGE, TESTED_VERSIONS, weaknesses
+    open_duckdb,
+    read_catalog,
+    declared_catalog,
+    PACKAGE,
+    tested_versions=TESTED_VERSIONS,
+    weaknesses=weaknesses,
 )
 _COPIED: Final = replace(_DUCKDB, catalog=_catalog_elsewhere, declared_catalog=_declared_elsewhere)
 #: The kinds of engines by the scheme of a source's address, which stands before ``://``;

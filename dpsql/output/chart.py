@@ -113,7 +113,7 @@ def _mark(rows: OutputRows, number: int, place: int) -> Mark:
     found = float(value) if isinstance(value, int | float | Decimal) else math.nan
     ends = [float(cast(float, end)) for end in bars[place] or (found, found)]
     low, high = ends if all(map(math.isfinite, ends)) else (found, found)
-    return Mark(label, cell(value, bars[place], True), found, low, high)
+    return Mark(label, cell(value, bars[place], True), found, low, high=high)
 
 
 def _scale(marks: Sequence[Mark], width: int) -> Scale:

@@ -39,14 +39,16 @@ class OutputRows:
         names = tuple(each[0] for each in described)
         types = tuple(each[1] for each in described)
         bars = intervals[len(intervals) - len(rows) :]
-        return cls(names, types, rows, bars, cursor.has_interval_columns if described else False)
+        return cls(
+            names, types, rows, bars, has_ends=cursor.has_interval_columns if described else False
+        )
 
     @classmethod
     def of_result(cls, result: Result) -> OutputRows:
         """The rows of a session's result."""
         names = tuple(column.name for column in result.columns)
         types = tuple(column.type for column in result.columns)
-        return cls(names, types, result.rows, result.intervals, result.has_ends)
+        return cls(names, types, result.rows, result.intervals, has_ends=result.has_ends)
 
     @classmethod
     def exact(cls, names: Sequence[str], rows: Sequence[Row]) -> OutputRows:
@@ -83,7 +85,7 @@ class OutputRows:
             for row, ends in zip(self.rows, self.intervals, strict=True)
         ]
         return OutputRows(
-            tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows), True
+            tuple(names), tuple(types), rows, [(None,) * len(names)] * len(rows), has_ends=True
         )
 
     def apart(self) -> OutputRows:
@@ -95,7 +97,9 @@ class OutputRows:
         names: list[str] = []
         for name in self.names:
             names.append(unused_name(name, names))
-        return OutputRows(tuple(names), self.types, self.rows, self.intervals, self.has_ends)
+        return OutputRows(
+            tuple(names), self.types, self.rows, self.intervals, has_ends=self.has_ends
+        )
 
 
 def _side(kind: str) -> str:

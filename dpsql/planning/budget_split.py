@@ -93,7 +93,15 @@ def plan_cores(
     ]
     shares += [draft.weight / other * BESIDE_SHARE for draft in drafts[asked:]]
     cores = tuple(
-        _plan_core(draft, dialect, norm, privacy, epsilon, share, delta / max(thresholded, 1))
+        _plan_core(
+            draft,
+            dialect,
+            norm=norm,
+            privacy=privacy,
+            epsilon=epsilon,
+            share=share,
+            delta=delta / max(thresholded, 1),
+        )
         for draft, share in zip(drafts, shares, strict=True)
     )
     counted = [place for place in sorted(needed.asked) if drafts[place].choice.counts]
@@ -154,7 +162,9 @@ def _plan_core(
     each = share / draft.weight
     contributions = tuple(contribution(core, cell, norm) for cell in draft.choice.cells)
     cells = tuple(
-        MeasuredCell(bounded, mechanism(bounded, norm, privacy.neighbours, epsilon, each * weight))
+        MeasuredCell(
+            bounded, mechanism(bounded, norm, privacy.neighbours, epsilon, share=each * weight)
+        )
         for bounded, weight in zip(contributions, draft.choice.weights, strict=True)
     )
     binned = tuple(contribution(core, cell, norm) for cell in draft.choice.histograms)
@@ -164,8 +174,8 @@ def _plan_core(
             draft.choice.asked(place),
             norm,
             privacy.neighbours,
-            epsilon,
-            each * draft.choice.weight(place),
+            epsilon=epsilon,
+            share=each * draft.choice.weight(place),
         )
         for place, bounded in enumerate(binned)
     )
@@ -174,10 +184,25 @@ def _plan_core(
     if groups is not None:
         part = each * draft.selection_weight
         weights = draft.weights(groups, norm)
-        selection = key_threshold(groups, norm, privacy.neighbours, epsilon, part, delta, weights)
+        selection = key_threshold(
+            groups,
+            norm,
+            neighbours=privacy.neighbours,
+            epsilon=epsilon,
+            share=part,
+            delta=delta,
+            weights=weights,
+        )
         groups = groups if weights is None else weights.most
     return CorePlan(
-        core, cells, histograms, selection, draft.choice.estimates, norm, groups, dialect
+        core,
+        cells,
+        histograms=histograms,
+        selection=selection,
+        estimates=draft.choice.estimates,
+        norm=norm,
+        kept_groups=groups,
+        dialect=dialect,
     )
 
 
@@ -216,4 +241,6 @@ def _presence(draft: _CoreDraft, plan: CorePlan, among: int, released: bool) -> 
         key=lambda each: (moved[each], isinstance(plan.cells[each].contribution.cell, UnitCount)),
     )
     blocks = any(key.type.kind in ORDERED_KINDS for key in draft.core.keys)
-    return GroupPresence(place, plan.cells[place].mechanism, APPEARS / among, released, blocks)
+    return GroupPresence(
+        place, plan.cells[place].mechanism, APPEARS / among, released, blocks=blocks
+    )

@@ -118,12 +118,14 @@ def tree(
     if isinstance(contribution.cell, Frequencies):
         count = len(contribution.cell.values)
         return TreeMechanism(
-            count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share)
+            count, count, 1, mechanism(contribution, norm, neighbours, epsilon, share=share)
         )
     assert contribution.bins is not None
-    merged = merged_bins(contribution, norm, neighbours, epsilon, share)
+    merged = merged_bins(contribution, norm, neighbours, epsilon, share=share)
     leaves = contribution.bins.merged(merged).count
-    return replace(_tree(contribution, norm, neighbours, epsilon, share, leaves), merged=merged)
+    return replace(
+        _tree(contribution, norm, neighbours, epsilon, share=share, leaves=leaves), merged=merged
+    )
 
 
 def merged_bins(
@@ -139,7 +141,9 @@ def merged_bins(
     More leaves ask for more levels, and so for more noise on each.
     """
     assert contribution.bins is not None
-    finest = _tree(contribution, norm, neighbours, epsilon, share, contribution.bins.count)
+    finest = _tree(
+        contribution, norm, neighbours, epsilon, share=share, leaves=contribution.bins.count
+    )
     if finest.explained_by_noise() <= EVIDENT_PART * contribution.fine:
         return 1
     return contribution.bins.coarse.width // contribution.bins.width
@@ -158,7 +162,7 @@ def _tree(
         leaves,
         branching,
         levels,
-        mechanism(contribution, norm, neighbours, epsilon, share / levels),
+        mechanism(contribution, norm, neighbours, epsilon, share=share / levels),
     )
 
 
@@ -176,10 +180,15 @@ def ranking(
     assert contribution.bins is not None
     bins = contribution.bins.count
     value = _exponential(
-        contribution, norm, neighbours, epsilon, share * VALUE_SHARE, target.spread
+        contribution, norm, neighbours, epsilon, share=share * VALUE_SHARE, spread=target.spread
     )
     cells = _tree(
-        contribution, norm, neighbours, epsilon, share * (1 - VALUE_SHARE), most_cells(bins)
+        contribution,
+        norm,
+        neighbours,
+        epsilon,
+        share=share * (1 - VALUE_SHARE),
+        leaves=most_cells(bins),
     )
     return QuantileChoices(
         bins, (QuantileChoice(target, value, RankInterval(target.part, bins, cells)),)
@@ -201,16 +210,16 @@ def with_fallback(
     and in other groups to a tree.
     """
     rest = share * (1 - COUNT_SHARE)
-    count = mechanism(contribution, norm, neighbours, epsilon, share * COUNT_SHARE)
+    count = mechanism(contribution, norm, neighbours, epsilon, share=share * COUNT_SHARE)
     choices: QuantileChoices | QuantileRecursion
     if len(targets) == 1:
-        choices = ranking(contribution, norm, neighbours, epsilon, rest, targets[0])
+        choices = ranking(contribution, norm, neighbours, epsilon, share=rest, target=targets[0])
         wanted = [
             (each.value, each.target, min(each.target.part, 1 - each.target.part))
             for each in choices.quantiles
         ]
     else:
-        choices = recursion(contribution, norm, neighbours, epsilon, rest, targets)
+        choices = recursion(contribution, norm, neighbours, epsilon, share=rest, targets=targets)
         wanted = [
             (each.value, each.rank, each.beside) for level in choices.first.levels for each in level
         ]
@@ -218,7 +227,7 @@ def with_fallback(
         CLEAR / (value.rate * rank.part.denominator * beside) for value, rank, beside in wanted
     )
     return QuantilesWithFallback(
-        count, ceil(least), choices, tree(contribution, norm, neighbours, epsilon, rest)
+        count, ceil(least), choices, tree(contribution, norm, neighbours, epsilon, share=rest)
     )
 
 
@@ -239,9 +248,19 @@ def recursion(
     order = sorted(targets, key=lambda each: each.part)
     part = share * VALUES_SHARE / levels
     ends = (Fraction(0), Fraction(1))
-    first = _split(contribution, norm, neighbours, epsilon, part, order, ends)
+    first = _split(
+        contribution,
+        norm,
+        neighbours=neighbours,
+        epsilon=epsilon,
+        share=part,
+        targets=order,
+        ends=ends,
+    )
     cells = min(len(targets) * most_cells(bins), bins)
-    around = _tree(contribution, norm, neighbours, epsilon, share * (1 - VALUES_SHARE), cells)
+    around = _tree(
+        contribution, norm, neighbours, epsilon, share=share * (1 - VALUES_SHARE), leaves=cells
+    )
     return QuantileRecursion(bins, first, around)
 
 
@@ -261,14 +280,14 @@ def _split(
     (low, high) = ends
     target = targets[middle]
     rank = RankTarget(((target.part - low) / (high - low)).limit_denominator(FINEST), target.ties)
-    value = _exponential(contribution, norm, neighbours, epsilon, share, rank.spread)
+    value = _exponential(contribution, norm, neighbours, epsilon, share=share, spread=rank.spread)
     sides = ((targets[:middle], (low, target.part)), (targets[middle + 1 :], (target.part, high)))
     before, after = (
         _split(contribution, norm, neighbours, epsilon, share, *side) if side[0] else None
         for side in sides
     )
     return QuantileSplit(
-        target, rank, min(target.part - low, high - target.part), value, before, after
+        target, rank, min(target.part - low, high - target.part), value, before=before, after=after
     )
 
 
@@ -293,7 +312,7 @@ def peeling(
             l1_sensitivity(contribution, neighbours), epsilon * share / most
         )
     else:
-        each = _exponential(contribution, norm, neighbours, epsilon, share / most, spread=1)
+        each = _exponential(contribution, norm, neighbours, epsilon, share=share / most, spread=1)
     return TopKPeeling(len(contribution.cell.values), most, each)
 
 
@@ -316,9 +335,9 @@ def scan(
     try:
         if norm == "l1":
             moved = l1_sensitivity(contribution, neighbours)
-            return ClippingBoundSearch(sizes, moved, epsilon * share, False, monotone)
+            return ClippingBoundSearch(sizes, moved, epsilon * share, False, monotone=monotone)
         moved = l2_squared_sensitivity(contribution, neighbours)
-        return ClippingBoundSearch(sizes, moved, epsilon**2 / 2 * share, True, monotone)
+        return ClippingBoundSearch(sizes, moved, epsilon**2 / 2 * share, True, monotone=monotone)
     except ValueError:
         raise _out_of_reach() from None
 

@@ -144,7 +144,9 @@ class _Chooser:
         if evidence:
             cells.append(wanted[-1])
         counts = tuple(place for place, each in enumerate(cells) if each in COUNTS)
-        return CellChoice(tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence)
+        return CellChoice(
+            tuple(cells), tuple(self._cells.histograms), estimates, counts, evidence=evidence
+        )
 
     def _estimate(
         self, aggregate: Aggregate
@@ -217,7 +219,11 @@ class _Chooser:
             case Measure.NORM:
                 step, _ = norm_grid(_argument(aggregate))
                 norms = UnitNorms(
-                    _argument(aggregate), aggregate.groups, condition, step, len(aggregate.values)
+                    _argument(aggregate),
+                    aggregate.groups,
+                    condition,
+                    step,
+                    sizes=len(aggregate.values),
                 )
                 return ClippingBound(cells.histogram(norms), aggregate.values)
             case Measure.NORM_CLIPPED_SUM:

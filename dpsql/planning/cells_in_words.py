@@ -61,7 +61,14 @@ def explained_cell(
     deviation = noise.standard_deviation * step
     half = float(noise.half_width(confidence)) * step
     family = f"discrete {noise.family.capitalize()}"
-    return ExplainedCell(what, noise.sensitivity * step, noise.norm, family, deviation, half)
+    return ExplainedCell(
+        what,
+        noise.sensitivity * step,
+        noise.norm,
+        family,
+        standard_deviation=deviation,
+        half_width=half,
+    )
 
 
 def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> ExplainedCell:
@@ -101,7 +108,12 @@ def explained_histogram(histogram: MeasuredHistogram, confidence: float) -> Expl
             what = f"{what}, of which a {kind} is found that few exceed"
             half = scan.half_width(confidence) * step
             return ExplainedCell(
-                what, sensitivity * step, norm, "sparse vector", deviation * step, half
+                what,
+                sensitivity * step,
+                norm,
+                "sparse vector",
+                standard_deviation=deviation * step,
+                half_width=half,
             )
         case _:
             assert_never(histogram.mechanism)
@@ -136,14 +148,31 @@ def _chosen(
     match choice:
         case ConcentratedExponential(spread_squared=squared):
             return ExplainedCell(
-                what, squared**0.5 * step, "L2", "exponential mechanism", deviation, half
+                what,
+                squared**0.5 * step,
+                "L2",
+                "exponential mechanism",
+                standard_deviation=deviation,
+                half_width=half,
             )
         case ExponentialMechanism(spread=spread):
             return ExplainedCell(
-                what, spread * step, "L1", "exponential mechanism", deviation, half
+                what,
+                spread * step,
+                "L1",
+                "exponential mechanism",
+                standard_deviation=deviation,
+                half_width=half,
             )
         case PermuteAndFlip(spread=spread):
-            return ExplainedCell(what, spread * step, "L1", "permute and flip", deviation, half)
+            return ExplainedCell(
+                what,
+                spread * step,
+                "L1",
+                "permute and flip",
+                standard_deviation=deviation,
+                half_width=half,
+            )
         case _:
             assert_never(choice)
 

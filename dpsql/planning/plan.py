@@ -117,7 +117,13 @@ class CorePlan:
         weighed = self.selection is not None and self.selection.weights is not None
         whole = WHOLE if weighed else None
         return core_sql(
-            self.core, contributions, histograms, self.norm, self.kept_groups, self.dialect, whole
+            self.core,
+            contributions,
+            histograms=histograms,
+            norm=self.norm,
+            groups=self.kept_groups,
+            dialect=self.dialect,
+            whole=whole,
         )
 
     @property

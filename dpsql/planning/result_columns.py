@@ -147,14 +147,30 @@ def _integer_type(
     postgresql: str, arrow: ArrowType, pandas: str, pandas_with_null: str
 ) -> ResultColumnType:
     return ResultColumnType(
-        postgresql, "NUMBER", arrow, pandas, pandas_with_null, "right", True, False
+        postgresql,
+        "NUMBER",
+        arrow=arrow,
+        pandas=pandas,
+        pandas_with_null=pandas_with_null,
+        side="right",
+        has_intervals=True,
+        ends_as_itself=False,
     )
 
 
 def _floating(
     postgresql: str, arrow: ArrowType | None, pandas: str = "float64"
 ) -> ResultColumnType:
-    return ResultColumnType(postgresql, "NUMBER", arrow, pandas, pandas, "right", True, False)
+    return ResultColumnType(
+        postgresql,
+        "NUMBER",
+        arrow=arrow,
+        pandas=pandas,
+        pandas_with_null=pandas,
+        side="right",
+        has_intervals=True,
+        ends_as_itself=False,
+    )
 
 
 def _calendar(
@@ -162,7 +178,14 @@ def _calendar(
 ) -> ResultColumnType:
     moment = "datetime64[us]"
     return ResultColumnType(
-        postgresql, "DATETIME", arrow, moment, moment, "left", False, ends_as_itself
+        postgresql,
+        "DATETIME",
+        arrow=arrow,
+        pandas=moment,
+        pandas_with_null=moment,
+        side="left",
+        has_intervals=False,
+        ends_as_itself=ends_as_itself,
     )
 
 
@@ -173,7 +196,16 @@ def _object(
     side: Literal["left", "right"],
     pandas: str = "object",
 ) -> ResultColumnType:
-    return ResultColumnType(postgresql, code, arrow, pandas, pandas, side, False, False)
+    return ResultColumnType(
+        postgresql,
+        code,
+        arrow=arrow,
+        pandas=pandas,
+        pandas_with_null=pandas,
+        side=side,
+        has_intervals=False,
+        ends_as_itself=False,
+    )
 
 
 _WIDE = ArrowType("decimal128", (38, 0))
@@ -182,7 +214,14 @@ _WIDE = ArrowType("decimal128", (38, 0))
 RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType(
     {
         "BOOLEAN": ResultColumnType(
-            "bool", "NUMBER", ArrowType("bool_"), "bool", "boolean", "left", False, False
+            "bool",
+            "NUMBER",
+            arrow=ArrowType("bool_"),
+            pandas="bool",
+            pandas_with_null="boolean",
+            side="left",
+            has_intervals=False,
+            ends_as_itself=False,
         ),
         "TINYINT": _integer_type("int2", ArrowType("int8"), "int8", "Int8"),
         "SMALLINT": _integer_type("int2", ArrowType("int16"), "int16", "Int16"),
@@ -199,7 +238,14 @@ RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType(
         "FLOAT": _floating("float4", ArrowType("float32"), "float32"),
         "DOUBLE": _floating("float8", ArrowType("float64")),
         "VARCHAR": ResultColumnType(
-            "text", "STRING", ArrowType("string"), "str", None, "left", False, False
+            "text",
+            "STRING",
+            arrow=ArrowType("string"),
+            pandas="str",
+            pandas_with_null=None,
+            side="left",
+            has_intervals=False,
+            ends_as_itself=False,
         ),
         "ENUM": _object("text", "STRING", None, "left"),
         "UUID": _object("uuid", "STRING", None, "left"),
@@ -217,7 +263,11 @@ RESULT_TYPES: Mapping[str, ResultColumnType] = MappingProxyType(
             "timestamptz", "DATETIME", ArrowType("timestamp", ("us", "UTC")), "left"
         ),
         "INTERVAL": _object(
-            "interval", "DATETIME", ArrowType("duration", ("us",)), "right", "timedelta64[us]"
+            "interval",
+            "DATETIME",
+            ArrowType("duration", ("us",)),
+            "right",
+            pandas="timedelta64[us]",
         ),
         "STRUCT": _object("json", None, None, "left"),
         "MAP": _object("json", None, None, "left"),

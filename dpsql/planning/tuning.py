@@ -280,8 +280,19 @@ def tuning_plan(
     tables = []
     for core, questions in drafts:
         priced = [(question, parts[question]) for question in questions]
-        tables.append(Asked(_counted(core, priced, norm, neighbours, price), tuple(questions)))
-    reading = Plan(text, tuple(asked.core for asked in tables), (), "", (), (), price, 0.95)
+        tables.append(
+            Asked(_counted(core, priced, norm, neighbours, price=price), tuple(questions))
+        )
+    reading = Plan(
+        text,
+        tuple(asked.core for asked in tables),
+        derived=(),
+        postprocessing="",
+        public=(),
+        columns=(),
+        price=price,
+        confidence=0.95,
+    )
     return TuningPlan(reading, tuple(tables), price)
 
 
@@ -304,10 +315,21 @@ def _counted(
         bounded = contribution(
             draft.core, Frequencies(aggregate.argument, places, None, sizes=True), norm
         )
-        histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, part)))
+        histograms.append(
+            MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, share=part))
+        )
         aggregates.append(Aggregate(CLIP, aggregate.argument, None, values=places))
-    core = Core(draft.core.relation, draft.core.unit, (), tuple(aggregates), None)
-    return CorePlan(core, (), tuple(histograms), None, (), norm, None, draft.dialect)
+    core = Core(draft.core.relation, draft.core.unit, (), tuple(aggregates), domain=None)
+    return CorePlan(
+        core,
+        (),
+        histograms=tuple(histograms),
+        selection=None,
+        estimates=(),
+        norm=norm,
+        kept_groups=None,
+        dialect=draft.dialect,
+    )
 
 
 def tuning_note(plan: TuningPlan) -> list[dict[str, object]]:

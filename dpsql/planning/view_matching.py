@@ -121,18 +121,27 @@ def view_of(plan: CorePlan, answer: str, core: int, entry: int, groups: int) -> 
                 ViewCell(
                     place,
                     cell.kind,
-                    tuple(map(_expression_digest, cell.arguments)),
-                    conditions_of(cell),
-                    bounded.rows,
-                    bounded.step,
-                    measured.mechanism,
+                    arguments=tuple(map(_expression_digest, cell.arguments)),
+                    conditions=conditions_of(cell),
+                    rows=bounded.rows,
+                    step=bounded.step,
+                    noise=measured.mechanism,
                 )
             )
     keys = tuple(map(_expression_digest, found.keys))
     beyond = tuple(
         _key_name(key) if may_be_beyond(plan.core.relation, key) else "" for key in plan.core.keys
     )
-    return StoredView(answer, core, entry, _said(plan.core), keys, groups, tuple(cells), beyond)
+    return StoredView(
+        answer,
+        core,
+        entry=entry,
+        said=_said(plan.core),
+        keys=keys,
+        groups=groups,
+        cells=tuple(cells),
+        beyond=beyond,
+    )
 
 
 def conditions_of(cell: NormalCell) -> frozenset[str]:

@@ -182,7 +182,7 @@ class PostProcessor:
         if resampling is not None or any(column.is_read_off for column in columns):
             sql = SANDBOX.write(traced.query)
         return DescribedResult(
-            sql, columns, ends, resampling, collection if query.debiased else None
+            sql, columns, ends, resampling, collection=collection if query.debiased else None
         )
 
     def types(
@@ -217,7 +217,7 @@ class PostProcessor:
             )
             if plan.resampling is not None:
                 resampled = resampled_intervals(
-                    self._sandbox, plan.resampling, tables, rows, plan.confidence
+                    self._sandbox, plan.resampling, tables, rows, confidence=plan.confidence
                 )
             open_columns = (
                 plan.resampling.of_shown
@@ -227,7 +227,7 @@ class PostProcessor:
             of_all = {
                 at: each for at, each in (resampled or {}).items() if at[1] not in open_columns
             }
-            found = intervals(self._sandbox, plan, tables, rows, of_all)
+            found = intervals(self._sandbox, plan, tables, rows, resampled=of_all)
         said = missing_intervals(plan, tables, len(rows), resampled is not None)
         if any(each.left_out for each in left_open.values()) or not told:
             thresholded = all(plan.cores[number].selection is not None for number in left_open)

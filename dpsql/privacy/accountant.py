@@ -233,7 +233,7 @@ class Accountant(_Single):
         passed = window.number - Window.at(spent.first, self._refresh).number + 1
         most = spent.entries + (spent.total == FREE)
         lifetime = Lifetime(
-            self._budget, max(1, min(passed, most)), spent.ever_total, spent.before, over
+            self._budget, max(1, min(passed, most)), spent.ever_total, spent.before, passed=over
         )
         return RemainingBudget(standings, lifetime, window)
 

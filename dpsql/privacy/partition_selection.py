@@ -122,24 +122,24 @@ def shown_interval(
     half = noise.half_width(confidence)
     low = max(shown - half, smallest)
     high = shown + half
-    if low > smallest and _explains(noise, threshold, shown, low - 1, confidence):
+    if low > smallest and _explains(noise, threshold, shown, low - 1, confidence=confidence):
         low = smallest
     return _furthest_plausible_count(
-        noise, threshold, shown, low, confidence
-    ), _furthest_plausible_count(noise, threshold, shown, high, confidence)
+        noise, threshold, shown, low, confidence=confidence
+    ), _furthest_plausible_count(noise, threshold, shown, high, confidence=confidence)
 
 
 def _furthest_plausible_count(
     noise: Mechanism, threshold: int, shown: int, end: int, confidence: float
 ) -> int:
     """The last number of units from what is shown to the end that explains it."""
-    if _explains(noise, threshold, shown, end, confidence):
+    if _explains(noise, threshold, shown, end, confidence=confidence):
         return end
     known = shown
     beyond = end
     while abs(beyond - known) > 1:
         middle = (known + beyond) // 2
-        if _explains(noise, threshold, shown, middle, confidence):
+        if _explains(noise, threshold, shown, middle, confidence=confidence):
             known = middle
         else:
             beyond = middle

@@ -120,7 +120,9 @@ class CombinedTable(ReleasedTable):
 
         runs = key_runs(self.plan.core.keys if presence.blocks else (), self.keys)
         counts = [float(count) for count, _ in self.evidence]
-        return shown_groups(runs, counts, block_noise, float(presence.chance), within, alike=False)
+        return shown_groups(
+            runs, counts, block_noise, float(presence.chance), within=within, alike=False
+        )
 
     def at(self, places: Sequence[int]) -> ReleasedTable:
         """The table of these rows alone."""
@@ -128,13 +130,13 @@ class CombinedTable(ReleasedTable):
         return CombinedTable(
             rows.plan,
             rows.keys,
-            rows.aggregates,
-            rows.intervals,
-            rows.cells,
-            rows.curves,
-            self.noise,
-            [self.weights[place] for place in places],
-            [self.evidence[place] for place in places] if self.evidence else (),
+            aggregates=rows.aggregates,
+            intervals=rows.intervals,
+            cells=rows.cells,
+            curves=rows.curves,
+            noise=self.noise,
+            weights=[self.weights[place] for place in places],
+            evidence=[self.evidence[place] for place in places] if self.evidence else (),
         )
 
     def draws(self, row: int, count: int, confidence: float) -> list[NDArray[np.float64]]:
@@ -176,7 +178,7 @@ class CombinedTable(ReleasedTable):
         return self.noise.half_width(whole, confidence)
 
     def _form(self, row: int, weights: Mapping[int, Fraction], confidence: float) -> LinearForm:
-        return _form(self.noise, self.cells[row], self.weights[row], weights, confidence)
+        return _form(self.noise, self.cells[row], self.weights[row], weights, confidence=confidence)
 
 
 def combined_table(
@@ -195,7 +197,10 @@ def combined_table(
     numbers = [tuple(each.value for each in row) for row in cells]
     rows = range(len(keys))
     read = [
-        [_read(plan, place, noise, numbers[row], weights[row], confidence) for row in rows]
+        [
+            _read(plan, place, noise, numbers[row], weights=weights[row], confidence=confidence)
+            for row in rows
+        ]
         for place in range(len(plan.estimates))
     ]
     return CombinedTable(
@@ -203,15 +208,17 @@ def combined_table(
         ColumnarRows(
             tuple([key[place] for key in keys] for place in range(len(plan.core.keys))), len(keys)
         ),
-        ColumnarRows(tuple([found for found, _ in column] for column in read), len(keys)),
-        ColumnarRows(tuple([ends for _, ends in column] for column in read), len(keys)),
-        ColumnarRows(
+        aggregates=ColumnarRows(
+            tuple([found for found, _ in column] for column in read), len(keys)
+        ),
+        intervals=ColumnarRows(tuple([ends for _, ends in column] for column in read), len(keys)),
+        cells=ColumnarRows(
             tuple([row[place] for row in numbers] for place in range(len(plan.cells))), len(keys)
         ),
-        ColumnarRows(tuple([None] * len(keys) for _ in plan.estimates), len(keys)),
-        noise,
-        weights,
-        [(each.value, own) for each, own in zip(evidence, evidence_weights, strict=True)],
+        curves=ColumnarRows(tuple([None] * len(keys) for _ in plan.estimates), len(keys)),
+        noise=noise,
+        weights=weights,
+        evidence=[(each.value, own) for each, own in zip(evidence, evidence_weights, strict=True)],
     )
 
 
@@ -230,7 +237,9 @@ def _read(
     number = value(estimate, cells)
     if number is None:
         return None, None
-    return as_type(number, sql_type), _interval(estimate, noise, numbers, weights, confidence)
+    return as_type(number, sql_type), _interval(
+        estimate, noise, numbers, weights, confidence=confidence
+    )
 
 
 def _interval(
@@ -248,8 +257,8 @@ def _interval(
             half = noise.half_width(_added(weights, found), confidence)
             return middle - half, middle + half
         case MeanEstimate(total=total, count=count):
-            above = _form(noise, numbers, weights, {total: Fraction(1)}, confidence)
-            below = _form(noise, numbers, weights, {count: Fraction(1)}, confidence)
+            above = _form(noise, numbers, weights, {total: Fraction(1)}, confidence=confidence)
+            below = _form(noise, numbers, weights, {count: Fraction(1)}, confidence=confidence)
             return mean_interval(estimate, above, below)
         case MomentEstimate():
             cells = list(zip(numbers, _halves(noise, weights, confidence), strict=True))

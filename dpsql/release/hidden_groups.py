@@ -39,7 +39,7 @@ def with_hidden_groups(table: ReleasedTable, confidence: float) -> ReleasedTable
         for place, step in enumerate(table.plan.steps)
     )
     read = [
-        read_aggregate(table.plan, place, measured, (), confidence)
+        read_aggregate(table.plan, place, measured, (), confidence=confidence)
         for place in range(len(table.plan.estimates))
     ]
     return replace(

@@ -61,7 +61,7 @@ def measure(
     singles = cores[: len(plan.columns)]
     pairs = cores[len(plan.columns) :]
     measured = [
-        _measured((place,), _counts(plan, (place,), rows), plan, plan.alone, _entropy)
+        _measured((place,), _counts(plan, (place,), rows), plan, plan.alone, entropy=_entropy)
         for place, rows in enumerate(singles)
     ]
     counts = [_counts(plan, pair, rows) for pair, rows in zip(plan.pairs, pairs, strict=True)]
@@ -86,7 +86,9 @@ def measure(
             )
             chosen.append(left[own])
             measured.append(
-                _measured(plan.pairs[left[own]], counts[left[own]], plan, plan.together, _entropy)
+                _measured(
+                    plan.pairs[left[own]], counts[left[own]], plan, plan.together, entropy=_entropy
+                )
             )
     return tuple(measured)
 

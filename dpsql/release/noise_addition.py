@@ -135,7 +135,7 @@ def _release_core(
         StepColumn(counts, step) for counts, step in zip(noisy, plan.steps, strict=True)
     )
     read = [
-        read_aggregate(plan, place, measured, grown, confidence)
+        read_aggregate(plan, place, measured, grown, confidence=confidence)
         for place in range(len(plan.estimates))
     ]
     keys = tuple(_in_one_spelling([row[place] for row in rows]) for place in range(width))
@@ -144,8 +144,8 @@ def _release_core(
         ColumnarRows(keys, len(rows)),
         ColumnarRows(tuple(values for values, _, _ in read), len(rows)),
         ColumnarRows(tuple(intervals for _, intervals, _ in read), len(rows)),
-        ColumnarRows(measured, len(rows)),
-        ColumnarRows(tuple(curves for _, _, curves in read), len(rows)),
+        cells=ColumnarRows(measured, len(rows)),
+        curves=ColumnarRows(tuple(curves for _, _, curves in read), len(rows)),
         hidden=hidden,
     )
     return table.with_lower_ends(ends, confidence)
@@ -243,7 +243,7 @@ def read_aggregate(
         ]
         if isinstance(estimate, QuantileEstimate):
             counted = rows_are_counted(
-                plan, plan.core.aggregates[place], cells, len(grown), confidence
+                plan, plan.core.aggregates[place], cells, len(grown), confidence=confidence
             )
             found = [
                 quantile
@@ -260,7 +260,9 @@ def read_aggregate(
         return [as_type(each, sql_type) for each in shown], between, nothing
     half = plan.additive_half_widths(confidence)[place]
     halves = plan.half_widths(confidence)
-    return *read_column(estimate, cells, halves, half, plan.law(confidence), sql_type), nothing
+    return *read_column(
+        estimate, cells, halves, half, law=plan.law(confidence), sql_type=sql_type
+    ), nothing
 
 
 def _shows_rows(grown: ReleasedHistogram) -> bool:

@@ -201,8 +201,8 @@ class ReleasedTable:
             rows_at(self.keys, places),
             rows_at(self.aggregates, places),
             rows_at(self.intervals, places),
-            rows_at(self.cells, places),
-            rows_at(self.curves, places),
+            cells=rows_at(self.cells, places),
+            curves=rows_at(self.curves, places),
         )
 
     def read_by(self, core: CorePlan) -> ReleasedTable:

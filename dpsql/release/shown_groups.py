@@ -119,7 +119,7 @@ def shown_groups(
     numbers = np.asarray(counts, np.float64)
     for own in by_length.values():
         evidence = RunEvidence(
-            block_levels(np.asarray(own, np.int64), numbers, block_noise, tails, alike)
+            block_levels(np.asarray(own, np.int64), numbers, block_noise, tails, alike=alike)
         )
         at = np.asarray(own, np.int64)[evidence.shown]
         places += at.tolist()
@@ -201,11 +201,11 @@ def core_evidence(
 
     runs = key_runs(plan.core.keys if presence.blocks else (), keys)
     found = shown_groups(
-        runs, counts, block_noise, float(presence.chance), MOST_SLACK * half, alike=True
+        runs, counts, block_noise, float(presence.chance), within=MOST_SLACK * half, alike=True
     )
     ends = {
         place: shown_interval(
-            noise, counts[place] - round(slack) + 1, counts[place], confidence, 0
+            noise, counts[place] - round(slack) + 1, counts[place], confidence, smallest=0
         )[0]
         for place, slack in found.slacks.items()
     }

@@ -201,7 +201,7 @@ class ReplSession:
             self.screen.result("".join(f"{line}\n" for line in prose), self.display.pager)
         else:
             text = as_text(
-                rows, style, self.display.intervals, self.display.null, self.screen.width
+                rows, style, self.display.intervals, self.display.null, width=self.screen.width
             )
             self.screen.result(text, self.display.pager)
 
@@ -235,7 +235,7 @@ class ReplSession:
         display = self.display
         count = len(found.result.rows) if display.footer and found.result.columns else None
         seconds = found.seconds if display.timing else None
-        said = price_line(count, found.result.price, found.private, self.session, seconds)
+        said = price_line(count, found.result.price, found.private, self.session, seconds=seconds)
         self.screen.notify(said, "price")
         for notice in found.result.notices:
             self.screen.notify(notice, "price")

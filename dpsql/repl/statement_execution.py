@@ -69,19 +69,19 @@ def answer(session: Session, text: str, consent: Consent) -> ReplAnswer:
             if better is not None:
                 result, more = _timed(lambda: _second(session, result, better, consent))
                 running += more
-            return ReplAnswer(result, word, True, bool(plan.cores), planning + running)
+            return ReplAnswer(result, word, True, bool(plan.cores), seconds=planning + running)
         case request.CreateNamed() as wanted:
             priced = interruptibly(lambda: session.named_price(wanted, text), session.interrupt)
             consent(priced, Fraction(0))
             result, running = _timed(
                 lambda: interruptibly(lambda: session.execute(text), session.interrupt)
             )
-            return ReplAnswer(result, word, True, True, running)
+            return ReplAnswer(result, word, True, True, seconds=running)
         case _:
             result, running = _timed(
                 lambda: interruptibly(lambda: session.execute(text), session.interrupt)
             )
-            return ReplAnswer(result, word, False, False, running)
+            return ReplAnswer(result, word, False, False, seconds=running)
 
 
 def _second(session: Session, first: Result, better: Plan, consent: Consent) -> Result:

@@ -257,7 +257,7 @@ class Server:
 
     def _admitted(self, peer: ClientConnection, packet: codec.StartupMessage) -> LoginResult:
         self._crowd.require_place()
-        visitor = admit(peer.wire, self._policy, packet, self._guesses, peer.host)
+        visitor = admit(peer.wire, self._policy, packet, self._guesses, address=peer.host)
         if visitor.database not in (self._database.schema.name, visitor.user, "postgres"):
             raise WireError(
                 "3D000",
@@ -293,7 +293,12 @@ class Server:
                 synopses=session.named.synopses,
             )
             conversation = MessageLoop(
-                peer.wire, session, catalogue, settings, self._observer, str(peer)
+                peer.wire,
+                session,
+                catalogue,
+                settings,
+                observer=self._observer,
+                connection=str(peer),
             )
             key = self._crowd.enter(peer, conversation)
             LOG.info("%s user=%r connected", peer, visitor.user)

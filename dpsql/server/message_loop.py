@@ -89,7 +89,9 @@ class MessageLoop:
         self._price = ""
         self._observer = observer
         self._connection = connection
-        answers = QueryRouter(session, catalogue, self._cancellation, self._tell_price, self._note)
+        answers = QueryRouter(
+            session, catalogue, self._cancellation, self._tell_price, noted=self._note
+        )
         self._executor = Executor(answers, settings, self._warn)
         self._extended = ExtendedQuery(self._executor, self._send_portal, wire.send)
         self._reported: dict[str, str] = {}

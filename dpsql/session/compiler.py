@@ -110,7 +110,9 @@ class Compiler:
                 parsed = statement or parse(text)
 
                 def compiled(bounded: BoundedSchema) -> Plan:
-                    return self._plan(parsed, tuple(parameters), settings, noise, sandbox, bounded)
+                    return self._plan(
+                        parsed, tuple(parameters), settings, noise, sandbox=sandbox, bounded=bounded
+                    )
 
                 return bounded_plan(parsed, sandbox.schema, self._named.bounds, compiled)
 
@@ -160,11 +162,11 @@ class Compiler:
             return schema.privacy, bind(
                 shown,
                 schema,
-                parameters,
-                sandbox.types,
-                self.frontend_options,
-                settings.empty_groups,
-                self._sizes,
+                parameters=parameters,
+                describe=sandbox.types,
+                frontend_options=self.frontend_options,
+                empty_groups=settings.empty_groups,
+                fanout=self._sizes,
             )
 
         privacy, query = bound(noise)
@@ -179,7 +181,9 @@ class Compiler:
             privacy, query = bound(noise)
         reports = settings.clipping == "report" and not query.probe
         beside, left_out = clipped(query.cores, norm_of(privacy)) if reports else ((), ())
-        cores = plan_cores(query, self._dialect, privacy, price, delta, beside)
+        cores = plan_cores(
+            query, self._dialect, privacy, price, delta_selection=delta, beside=beside
+        )
         described = sandbox.describe(query, cores)
         whole = query.without_postprocessing()
         beyond = *rows_beyond_limits(cores, sandbox.schema.tables), *bounded.notices
@@ -261,7 +265,14 @@ class Compiled:
         """The plan at a price."""
         return self.plan(
             price,
-            plan_cores(self.query, self.dialect, self.privacy, price, self.delta, self.beside),
+            plan_cores(
+                self.query,
+                self.dialect,
+                self.privacy,
+                price,
+                delta_selection=self.delta,
+                beside=self.beside,
+            ),
         )
 
     def plan(self, price: Fraction, cores: tuple[CorePlan, ...]) -> Plan:
@@ -275,15 +286,15 @@ class Compiled:
         return Plan(
             self.text,
             found,
-            derived,
-            described.sql,
-            query.public,
-            described.columns,
-            price,
-            confidence,
-            cubes,
-            query.notices,
-            fixed,
+            derived=derived,
+            postprocessing=described.sql,
+            public=query.public,
+            columns=described.columns,
+            price=price,
+            confidence=confidence,
+            cubes=cubes,
+            notices=query.notices,
+            fixed=fixed,
             repriced=self.at,
             ends=described.ends,
             resampling=described.resampling,
@@ -308,4 +319,4 @@ def _hinting(text: str, schema: Schema, sandbox: PostProcessor, fanout: Fanout) 
     except RecursionError:
         raise StatementError("E_LIMITS", "the statement is nested too deeply") from None
     except DatabaseError as refusal:
-        raise with_hint(refusal, text, schema, sandbox.types, fanout) from None
+        raise with_hint(refusal, text, schema, sandbox.types, fanout=fanout) from None

@@ -128,7 +128,9 @@ class Execution:
             text,
             note,
             scope,
-            lambda exact: measure(exact, plan, approximate, admitted, _entropy=self.entropy),
+            release=lambda exact: measure(
+                exact, plan, approximate, admitted, _entropy=self.entropy
+            ),
         )
 
     def scanned(
@@ -159,8 +161,8 @@ class Execution:
             plan.reading.text,
             note,
             scope,
-            lambda exact: count(exact, plan, _entropy=self.entropy),
-            resumption,
+            release=lambda exact: count(exact, plan, _entropy=self.entropy),
+            resumption=resumption,
         )
         return counts, charge.entry
 
@@ -336,7 +338,7 @@ class Execution:
         paid = self._made(rest, scope, pay, held)
         assert self.answers is not None
         found = self.answers.completed(part, paid, held.version)
-        return PaidRelease(found.released, paid.stored, None, found.notices, rest)
+        return PaidRelease(found.released, paid.stored, None, found.notices, bought=rest)
 
     def _made(self, plan: Plan, scope: CancelScope, pay: Pay, held: EngineVersion) -> PaidRelease:
         """The stored or new release for the version that is held."""

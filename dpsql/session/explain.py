@@ -111,25 +111,27 @@ def explain(
     return Explanation(
         tuple(core.dialect.pretty(core.sql) for core in bought.cores),
         tuple(SANDBOX.pretty(table.sql) for table in plan.derived),
-        cells,
-        tuple(column.name for column in plan.columns),
-        tuple(_half_width(plan, *each) for each in zip(plan.columns, sure, strict=True)),
-        max(needed, default=None),
-        bought.price if plan.cores else Fraction(0),
-        bought.cost,
-        remaining,
-        remaining.answers_left(bought.cost) if plan.cores else None,
-        plan.confidence,
-        tuple(_levels(plan, cube) for cube in plan.cubes),
-        stored,
-        tuple(errors),
-        known,
-        reached,
-        tuple(
+        cells=cells,
+        columns=tuple(column.name for column in plan.columns),
+        half_widths=tuple(
+            _half_width(plan, *each) for each in zip(plan.columns, sure, strict=True)
+        ),
+        missing_below=max(needed, default=None),
+        epsilon=bought.price if plan.cores else Fraction(0),
+        cost=bought.cost,
+        remaining=remaining,
+        answers=remaining.answers_left(bought.cost) if plan.cores else None,
+        confidence=plan.confidence,
+        levels=tuple(_levels(plan, cube) for cube in plan.cubes),
+        stored=stored,
+        expected=tuple(errors),
+        known=known,
+        reached=reached,
+        within=tuple(
             _within(each, column) for each, column in zip(ranges(plan), plan.columns, strict=True)
         ),
-        groups_said(plan) if rest is None else (),
-        (
+        groups=groups_said(plan) if rest is None else (),
+        given=(
             *taken_as_given(plan),
             *changed_groups(plan),
             *rows_of_nobody(plan),
@@ -137,12 +139,12 @@ def explain(
             *rows_beyond_said(plan),
             *plan.clamped,
         ),
-        unit,
-        made_of,
-        any(
+        unit=unit,
+        made_of=made_of,
+        by_weight=any(
             core.selection is not None and core.selection.weights is not None for core in plan.cores
         ),
-        norms_said(plan),
+        norms=norms_said(plan),
         joins=joins_said(plan),
     )
 

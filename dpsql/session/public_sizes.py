@@ -107,7 +107,7 @@ class PublicSizes:
             return None
         self._forget_other_versions()
         with suppress(StatementError):
-            sql = partners_sql(self._counts.dialect, source, equal, conditions, between)
+            sql = partners_sql(self._counts.dialect, source, equal, conditions, between=between)
             if sql not in self._partners:
                 self._partners[sql] = self._counted(sql, source)
             return self._partners[sql]

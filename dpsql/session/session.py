@@ -97,24 +97,28 @@ class Session(StatementPlanner):
             self._owned = (postprocessors, engine, accountant.ledger)
         privacy = schema.privacy
         scopes = CancelScopes(postprocessors, analyst)
-        self._execution = Execution(accountant, analyst, engine, answers, privacy.time_bucket)
+        self._execution = Execution(
+            accountant, analyst, engine, answers, time_bucket=privacy.time_bucket
+        )
         compiler = Compiler(
             schema,
             accountant,
-            analyst,
-            frontend_options,
-            scopes,
-            plans,
-            PublicSizes(self._execution.public, self.named.row_count),
-            engine.dialect,
-            self.named,
+            analyst=analyst,
+            frontend_options=frontend_options,
+            scopes=scopes,
+            plans=plans,
+            sizes=PublicSizes(self._execution.public, self.named.row_count),
+            dialect=engine.dialect,
+            named=self.named,
         )
-        targets = TargetPlanner(accountant, analyst, answers, scopes, privacy.epsilon)
+        targets = TargetPlanner(accountant, analyst, answers, scopes, largest=privacy.epsilon)
         super().__init__(privacy, compiler, targets, scopes)
         self._answering = PlanAnswering(self._execution, self._scopes)
         self._batch = WorkloadAnswering(self._execution, self._answering, self._scopes)
-        self.tuner = Tuner(self._compiler, self._execution, accountant, self._scopes, privacy)
-        self._bounds = BoundsFinder(schema, compiler, self._execution, scopes, self.named)
+        self.tuner = Tuner(
+            self._compiler, self._execution, accountant, self._scopes, privacy=privacy
+        )
+        self._bounds = BoundsFinder(schema, compiler, self._execution, scopes, named=self.named)
         synthetic = SyntheticTables(self._compiler, self._execution, self.named, self._scopes)
         synopses = Synopses(self._compiler, self._execution, self.named, self._scopes)
         self._named_statements = NamedStatements(
@@ -264,7 +268,7 @@ class Session(StatementPlanner):
             for text, values in map(text_and_parameters, statements)
         ]
         found = statuses(plans, lambda plan: self._batch.is_free(plan, self._settings.reuse))
-        return priced(plans, found, self._schema, self.remaining, delta)
+        return priced(plans, found, self._schema, self.remaining, delta=delta)
 
     @cancellable
     def run(self, workload: PricedWorkload, accountant: str | None = None) -> list[Result]:
@@ -324,7 +328,14 @@ class Session(StatementPlanner):
                 notes = part.said_before
         bought = None if part is None else part.rest
         return explain(
-            plan, pricing.remaining, stored, pricing.likely(plan), reached, unit, notes, bought
+            plan,
+            pricing.remaining,
+            stored=stored,
+            likely=pricing.likely(plan),
+            reached=reached,
+            unit=unit,
+            made_of=notes,
+            rest=bought,
         )
 
     @cancellable

@@ -49,7 +49,7 @@ def features(
             if place is None:
                 values += [float("nan")] * _width(core)
             else:
-                ratio += _ratio(core, table, place, left, right, key)
+                ratio += _ratio(core, table, place, left, right=right, key=key)
                 values += _values(core, table, place)
     return [ratio, float(shown), *values]
 

@@ -76,9 +76,9 @@ def check_epsilon(
         clock.tell(step)
         try:
             plan = planner.plan(text, min(PRICE, schema.privacy.epsilon)).written()
-            for pair in _pairs(schema, neighbours, planner, plan, units, clock):
+            for pair in _pairs(schema, neighbours, planner, plan, units=units, clock=clock):
                 clock.tell(f"{step}, {pair.name}")
-                checks.append(_check(shown, plan, pair, draws, alpha, clock))
+                checks.append(_check(shown, plan, pair, draws, alpha=alpha, clock=clock))
                 clock.tell(step)
         except AuditTimeout:
             checks.append(AuditCheck(shown, "skipped", "the time was up"))
@@ -109,7 +109,7 @@ def seconds_of_releases(
             pair = _worst_case_neighbours(plan)
             if pair is not None:
                 started = time.perf_counter()
-                _released(plan, pair.one, pair, _TIMED, clock)
+                _released(plan, pair.one, pair, _TIMED, clock=clock)
                 seconds += (
                     (time.perf_counter() - started) / _TIMED * draws * 2 * (1 + PAIRS) * _BOUND
                 )
@@ -120,8 +120,8 @@ def _check(
     shown: str, plan: Plan, pair: NeighbourRelease, draws: int, alpha: float, clock: AuditClock
 ) -> AuditCheck:
     claim = ReleaseClaim.of(plan.cost, all(_is_wide(core) for core in plan.cores))
-    one = _released(plan, pair.one, pair, draws, clock)
-    other = _released(plan, pair.other, pair, draws, clock)
+    one = _released(plan, pair.one, pair, draws, clock=clock)
+    other = _released(plan, pair.other, pair, draws, clock=clock)
     found = lower_bound(claim, one, other, alpha)
     what = f"{shown} — {pair.name}"
     beside = f" beside δ = {claim.delta:.3g}" if claim.delta else ""
@@ -157,7 +157,7 @@ def _pairs(
         yield made
     if not plan.cores:
         return
-    looked = look(neighbours, planner, plan, units, clock)
+    looked = look(neighbours, planner, plan, units, clock=clock)
     found: list[tuple[float, tuple[CoreRows, ...], tuple[CoreRows, ...]]] = []
     for one, other in looked.pairs(schema.privacy.neighbours == "replace"):
         left = _rows_if_complete(one)

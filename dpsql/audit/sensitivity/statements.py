@@ -70,7 +70,7 @@ def check_sensitivity(
     units = neighbours.choose(most, seed)
     for place, text in enumerate(texts, 1):
         clock.tell(f"sensitivity: statement {place} of {len(texts)}")
-        checks.append(_statement(schema, neighbours, planner, text, units, clock))
+        checks.append(_statement(schema, neighbours, planner, text, units=units, clock=clock))
     return CheckGroup(
         "sensitivity",
         "left out one by one, the heaviest units of each table and others change no cell by more than the plan claims",
@@ -98,7 +98,7 @@ def seconds_of_statements(
     units = neighbours.choose(2, seed)[:2]
     started = time.perf_counter()
     for plan in plans:
-        look(neighbours, planner, plan, units, clock)
+        look(neighbours, planner, plan, units, clock=clock)
     each = (time.perf_counter() - started) / max(len(plans), 1) / (1 + len(units))
     return each * (1 + most) * len(texts)
 
@@ -121,7 +121,7 @@ def _statement(
     if not plan.cores:
         return AuditCheck(shown, "passed", "reads no private table")
     try:
-        looked = look(neighbours, planner, plan, units, clock)
+        looked = look(neighbours, planner, plan, units, clock=clock)
     except AuditTimeout:
         return AuditCheck(shown, "skipped", "the time was up")
     found = compared(looked, schema.privacy.neighbours == "replace")

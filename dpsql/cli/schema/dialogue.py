@@ -89,7 +89,7 @@ def _tables(
         ):
             public.add(table.name)
     ways = {
-        table.name: _way(table, tables, unit, guesses.references, public)
+        table.name: _way(table, tables, unit, guesses.references, public=public)
         for table in tables
         if table.name not in public and table.name != home
     }

@@ -55,7 +55,7 @@ def facts(
     return (
         source_facts(path, kind, csv, tables)
         if held is None
-        else held_facts(path, kind, csv, tables, held)
+        else held_facts(path, kind, csv, tables, held=held)
     )
 
 
@@ -146,12 +146,16 @@ def _duckdb_file(
                 "view" if sql is None else "table",
                 tuple(
                     CatalogColumn(
-                        column, sql_type, nullable, column in computed, _inside(fields, column)
+                        column,
+                        sql_type,
+                        nullable,
+                        column in computed,
+                        fields=_inside(fields, column),
                     )
                     for column, sql_type, nullable, _ in columns
                 ),
                 _key(constraints),
-                {
+                references={
                     own[0]: (parent, theirs[0])
                     for kind, own, parent, theirs in constraints
                     if kind == "FOREIGN KEY" and len(own) == 1
@@ -234,7 +238,7 @@ def _sqlite_file(
             "table",
             tuple(CatalogColumn(*column) for column in columns_of[name]),
             key_of.get(name, ()),
-            _sqlite_references(parents_of[name], key_of),
+            references=_sqlite_references(parents_of[name], key_of),
             typed=False,
         )
         for (name,) in tables
@@ -275,7 +279,7 @@ def _file_table(name: str, place: Path, read: CatalogReader, csv: CsvText) -> Ca
     partition = list(partition_of(place, files[0]))
     fields = more[0] if more else []
     columns = [
-        CatalogColumn(column, sql_type, True, False, _inside(fields, column))
+        CatalogColumn(column, sql_type, True, False, fields=_inside(fields, column))
         for column, sql_type in found
         if column not in partition
     ]

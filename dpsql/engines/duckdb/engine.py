@@ -225,14 +225,22 @@ def data_source_of(schema: Schema) -> DataSource:
     unique = tuple(sorted(schema.unique))
     units = unit_column_of(schema)
     return DataSource(
-        str(path), kind, tables, unique, public, limits, tuple(written), apart, units=units
+        str(path),
+        kind,
+        tables=tables,
+        unique=unique,
+        public=public,
+        limits=limits,
+        written=tuple(written),
+        apart=apart,
+        units=units,
     )
 
 
 def _stored(table: Table, place: str, kind: SourceKind) -> StoredTable:
     columns = tuple(
         StoredColumn(
-            name, its.column or (name,), DUCKDB.type_name(its.type), its.reading, its.nulls
+            name, its.column or (name,), DUCKDB.type_name(its.type), its.reading, nulls=its.nulls
         )
         for name, its in table.columns.items()
     )

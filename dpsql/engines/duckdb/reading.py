@@ -153,7 +153,9 @@ def started_watchdog(seconds: float, cursor: DataCursor) -> threading.Timer:
 
 def core_sql(core: CorePlan) -> CoreSql:
     """What the engine is given of a core."""
-    return CoreSql(core.sql, core.tables, core.derived, len(core.core.keys), len(core.histograms))
+    return CoreSql(
+        core.sql, core.tables, core.derived, len(core.core.keys), histograms=len(core.histograms)
+    )
 
 
 def core_sqls(stage: Stage) -> list[CoreSql]:

@@ -38,7 +38,7 @@ class FileState(NamedTuple):
 def state_of(facts: os.stat_result) -> FileState:
     """The state that the facts tell."""
     return FileState(
-        facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+        facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, changed=facts.st_ctime_ns
     )
 
 

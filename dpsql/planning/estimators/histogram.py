@@ -178,18 +178,20 @@ def measured_histogram(
     most = _most(contribution, asked)
     mechanism: HistogramMechanism
     if contribution.bins is not None and not (targets and contribution.bins.are_whole_steps):
-        merged = merged_bins(contribution, norm, neighbours, epsilon, share)
+        merged = merged_bins(contribution, norm, neighbours, epsilon, share=share)
         contribution = replace(contribution, bins=contribution.bins.merged(merged))
     if any(isinstance(each, ClippingBound) for each in asked):
-        mechanism = scan(contribution, norm, neighbours, epsilon, share)
+        mechanism = scan(contribution, norm, neighbours, epsilon, share=share)
     elif len(targets) == 1 and min(targets[0].part, 1 - targets[0].part) >= ENOUGH_BESIDE:
-        mechanism = ranking(contribution, norm, neighbours, epsilon, share, targets[0])
+        mechanism = ranking(contribution, norm, neighbours, epsilon, share=share, target=targets[0])
     elif 0 < len(targets) <= MOST_CHOSEN and len({each.part for each in targets}) == len(targets):
-        mechanism = with_fallback(contribution, norm, neighbours, epsilon, share, targets)
+        mechanism = with_fallback(
+            contribution, norm, neighbours, epsilon, share=share, targets=targets
+        )
     elif most is not None and most <= MOST_FREQUENT[norm]:
-        mechanism = peeling(contribution, norm, neighbours, epsilon, share, most)
+        mechanism = peeling(contribution, norm, neighbours, epsilon, share=share, most=most)
     else:
-        mechanism = tree(contribution, norm, neighbours, epsilon, share)
+        mechanism = tree(contribution, norm, neighbours, epsilon, share=share)
     return MeasuredHistogram(contribution, mechanism)
 
 
@@ -246,7 +248,7 @@ def quantiles_of(
         case NoisyTree():
             return NoisyDistribution(found, bins.merged(found.tree.merged), step, confidence)
         case CountedQuantiles(places=places, cells=cells, counted=counted):
-            axis = Bins("number", 0, len(cells) - 2, 1, len(cells) - 1, Fraction(1))
+            axis = Bins("number", 0, len(cells) - 2, 1, count=len(cells) - 1, size=Fraction(1))
             ranked = NoisyDistribution(counted, axis, step, confidence)
             shows_rows = counted.shows_rows(confidence)
             chosen = {

@@ -107,7 +107,7 @@ class LinearForm:
             moved,
             self.law,
             self.lost_below + other.lost_below,
-            self.lost_above + other.lost_above,
+            lost_above=self.lost_above + other.lost_above,
         )
 
     def __mul__(self, factor: float) -> LinearForm:
@@ -118,12 +118,16 @@ class LinearForm:
         )
         moved = {cell: each * factor for cell, each in self.moved.items()}
         return LinearForm(
-            self.value * factor, moved, self.law, below * abs(factor), above * abs(factor)
+            self.value * factor,
+            moved,
+            self.law,
+            below * abs(factor),
+            lost_above=above * abs(factor),
         )
 
     def plus(self, constant: float) -> LinearForm:
         return LinearForm(
-            self.value + constant, self.moved, self.law, self.lost_below, self.lost_above
+            self.value + constant, self.moved, self.law, self.lost_below, lost_above=self.lost_above
         )
 
     @property
@@ -168,7 +172,7 @@ def ratio(above: LinearForm, below: LinearForm, within: ConfidenceInterval) -> C
     tt = factor * math.hypot(*above.moved.values()) ** 2
     nn = factor * math.hypot(*below.moved.values()) ** 2
     tn = factor * sum(half * below.moved.get(cell, 0.0) for cell, half in above.moved.items())
-    a, b, c = fieller(t, n, tt, nn, tn)
+    a, b, c = fieller(t, n, tt, nn, tn=tn)
     root = math.sqrt(max(b * b - a * c, 0.0))
     if a > 0 and n > 0:
         low = (b - root) / a

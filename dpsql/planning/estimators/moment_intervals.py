@@ -82,7 +82,16 @@ def forms(moment: MomentEstimate, cells: Sequence[NoisyCell], law: NoiseLaw) -> 
         product = replace(centred, lost_below=lost, lost_above=lost)
     square_x = second(moment.x, total_x, mean_x, loose_x)
     square_y = None if moment.y is None else second(moment.y, total_y, mean_y, loose_y)
-    return CentredForms(count, mean_x, mean_y, total_x, total_y, square_x, square_y, product)
+    return CentredForms(
+        count,
+        mean_x,
+        mean_y=mean_y,
+        total_x=total_x,
+        total_y=total_y,
+        square_x=square_x,
+        square_y=square_y,
+        product=product,
+    )
 
 
 def moment_interval(

@@ -89,7 +89,9 @@ def moment(sums: MomentSums, aggregate: Aggregate, cells: CellList) -> MomentEst
         return MomentEstimate(sums.statistic, count, x, y)
     products = cells.place(ProductSum(*pairs.factors, pairs.condition))
     grid = product_quantum(*pairs.factors)
-    return MomentEstimate(sums.statistic, count, x, y, products, grid.middle * grid.size)
+    return MomentEstimate(
+        sums.statistic, count, x, y, products=products, product_middle=grid.middle * grid.size
+    )
 
 
 def _variable(
@@ -107,7 +109,7 @@ def _variable(
             assert_never(power)
     reach = max(grid.reach, 1) * grid.size
     middle = grid.middle * grid.size
-    return CentredVariable(total, place, middle, reach, squares.middle * squares.size)
+    return CentredVariable(total, place, middle, reach, square_middle=squares.middle * squares.size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def moments(moment: MomentEstimate, cells: Sequence[FloatArray]) -> Moments:
     mean_x, variance_x = _mean_and_variance(moment.x, count, cells)
     if moment.y is None:
         nothing = np.zeros_like(count)
-        return Moments(count, mean_x, variance_x, nothing, nothing, nothing)
+        return Moments(count, mean_x, variance_x, nothing, variance_y=nothing, covariance=nothing)
     mean_y, variance_y = _mean_and_variance(moment.y, count, cells)
     most = np.sqrt(variance_x * variance_y)
     covariance = np.zeros_like(count)
@@ -145,7 +147,7 @@ def moments(moment: MomentEstimate, cells: Sequence[FloatArray]) -> Moments:
             cells[moment.products] / float(moment.x.reach) / float(moment.y.reach) / count + missing
         )
         covariance = np.clip(products - mean_x * mean_y, -most, most)
-    return Moments(count, mean_x, variance_x, mean_y, variance_y, covariance)
+    return Moments(count, mean_x, variance_x, mean_y, variance_y=variance_y, covariance=covariance)
 
 
 def _mean_and_variance(

@@ -57,10 +57,10 @@ def read_column(
         case SingleCell(cell=cell):
             found = _alone(cells[cell], halves[cell], sql_type)
         case CentredSum():
-            found = _centred_sum_column(estimate, cells, halves, wide, law, sql_type)
+            found = _centred_sum_column(estimate, cells, halves, wide, law=law, sql_type=sql_type)
         case MeanEstimate():
             found = _mean(estimate, cells, halves, law)
-    return found or _by_row(estimate, cells, halves, wide, law, sql_type)
+    return found or _by_row(estimate, cells, halves, wide, law=law, sql_type=sql_type)
 
 
 def _by_row(
@@ -174,7 +174,7 @@ def _mean(
     values: list[object] = np.where(shown < reach, inside, most).tolist()
     half_above = float(halves[estimate.total])
     half_below = float(halves[estimate.count])
-    low, high = ratios(above.doubles, half_above, below.doubles, half_below, law, reach)
+    low, high = ratios(above.doubles, half_above, below.doubles, half_below, law=law, reach=reach)
     lows = middle + np.minimum(low, shown)
     highs = middle + np.maximum(high, shown)
     known = IntervalColumn(lows.tolist(), highs.tolist())
@@ -206,7 +206,7 @@ def ratios(
         widening = _factors(law, half_above, np.abs(theta) * half_below) ** 2
         tt = widening * half_above**2
         nn = widening * half_below**2
-        a, b, c = fieller(above, below, tt, nn, 0.0)
+        a, b, c = fieller(above, below, tt, nn, tn=0.0)
         root = np.sqrt(np.maximum(b * b - a * c, 0.0))
         one = (b - root) / a
         other = (b + root) / a

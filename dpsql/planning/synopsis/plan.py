@@ -91,7 +91,15 @@ def chosen_weights(
     ['0', '0', '1']
     """
     found = [
-        _within(precisions, separate, bound, importance / bound ** (loss - 1), power, most, loss)
+        _within(
+            precisions,
+            separate,
+            bound=bound,
+            importance=importance / bound ** (loss - 1),
+            power=power,
+            most=most,
+            loss=loss,
+        )
         for loss in (1, 2)
     ]
 
@@ -245,7 +253,7 @@ def with_share(core: CorePlan, share: Fraction, privacy: Privacy, price: Fractio
         replace(
             each,
             mechanism=mechanism(
-                each.contribution, core.norm, privacy.neighbours, price, share * own / whole
+                each.contribution, core.norm, privacy.neighbours, price, share=share * own / whole
             ),
         )
         for each, own in zip(core.cells, prices, strict=True)
@@ -287,9 +295,9 @@ def synopsis_plan(
         power = 1 if isinstance(marginals[0].plan.cells[0].mechanism, Gaussian) else 2
         alone = np.array(separate, dtype=np.float64)
         bound = np.array([query.own for query in queries]) * len(set(statements)) ** power
-        shares = chosen_weights(precisions, alone, bound, importance, power, most)
+        shares = chosen_weights(precisions, alone, bound, importance, power=power, most=most)
         errors = _errors(
-            queries, precisions, np.array(shares, dtype=np.float64), alone, power, most
+            queries, precisions, np.array(shares, dtype=np.float64), alone, power=power, most=most
         )
     parts = tuple(
         MeasuredPart(each, share) for each, share in zip(marginals, shares, strict=True) if share

@@ -82,7 +82,7 @@ class SynopsisWorkload:
                 self._listed[keys] = self._keys(core)
             listed = self._listed[keys]
             groups = self.facts.count(core) if listed is None else len(listed)
-            self._known[keys, chosen] = Marginal(core, _view(core), groups, keys, chosen)
+            self._known[keys, chosen] = Marginal(core, _view(core), groups, keys, measures=chosen)
         return self._known[keys, chosen]
 
     def candidates(
@@ -193,7 +193,7 @@ def _content(view: StoredView, core: CorePlan) -> tuple[object, ...]:
 
 
 def _view(core: CorePlan) -> StoredView:
-    found = view_of(core, "", 0, 0, 0)
+    found = view_of(core, "", 0, 0, groups=0)
     if found is None or core.histograms or len(found.cells) < len(core.cells):
         raise Refused(
             "E_STMT",
@@ -220,7 +220,7 @@ def _cells(statement: int, plan: Plan) -> Iterable[_Asked]:
         for place, measured in enumerate(core.cells):
             cell = normal_cell(normal, measured.contribution.cell)
             assert cell is not None
-            yield _Asked(statement, core, normal, cell, place)
+            yield _Asked(statement, core, normal, cell, place=place)
 
 
 def _read(found: CellMatch) -> set[ColumnRef]:

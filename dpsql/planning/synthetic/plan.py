@@ -134,16 +134,25 @@ def synthetic_plan(
         ) from None
     noises = [alone] * len(columns) + [together or alone] * len(pairs)
     cores = tuple(_counting(*each) for each in zip(drafts, bounds, noises, strict=True))
-    reading = Plan(text, cores, (), "", (), (), price, float(privacy.confidence))
+    reading = Plan(
+        text,
+        cores,
+        derived=(),
+        postprocessing="",
+        public=(),
+        columns=(),
+        price=price,
+        confidence=float(privacy.confidence),
+    )
     return SyntheticPlan(
         reading,
         tuple(columns),
-        pairs,
-        _rounds(wanted, chooses),
-        alone,
-        together,
-        choice,
-        bounds[0].step,
+        pairs=pairs,
+        rounds=_rounds(wanted, chooses),
+        alone=alone,
+        together=together,
+        choice=choice,
+        step=bounds[0].step,
     )
 
 
@@ -163,7 +172,14 @@ def _counting(draft: CorePlan, bounded: Contribution, noise: Mechanism) -> CoreP
     """The core with its count of rows alone, of which a unit's part is held to a norm in L1."""
     core: Core = draft.core
     return CorePlan(
-        core, (MeasuredCell(bounded, noise),), (), None, (SingleCell(0),), "l1", None, draft.dialect
+        core,
+        (MeasuredCell(bounded, noise),),
+        histograms=(),
+        selection=None,
+        estimates=(SingleCell(0),),
+        norm="l1",
+        kept_groups=None,
+        dialect=draft.dialect,
     )
 
 

@@ -172,10 +172,10 @@ def _offer(
         epsilon = theorem.block_epsilon(block, cost, delta)
         shares = remaining.shares_after(cost)
         return Offer(
-            theorem.name, block, epsilon, cost, None if shares is None else min(shares), ""
+            theorem.name, block, epsilon, cost, left=None if shares is None else min(shares), why=""
         )
     except TheoremInvalid as error:
-        return Offer(theorem.name, block, None, None, None, str(error))
+        return Offer(theorem.name, block, None, None, left=None, why=str(error))
 
 
 def _number(value: Fraction | None) -> float | None:

@@ -58,7 +58,8 @@ def with_ends(
             kinds = column_types(shapes[table])
             kind = "DOUBLE" if origin.aggregate is None else end_type(kinds[f"a{origin.aggregate}"])
             ends = found.setdefault(
-                (table, sql), IntervalEndColumns(table, sql, len(found), origin.aggregate, kind)
+                (table, sql),
+                IntervalEndColumns(table, sql, len(found), origin.aggregate, type=kind),
             )
             call.replace(carried(ends.columns[side], origin.row, ways[origin.row]))
 

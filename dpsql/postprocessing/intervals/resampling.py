@@ -86,8 +86,8 @@ def resampled_query(
         return None
     depending += [Dependence.PUBLIC] * len(traced.tables)
     known = tuple(place for place, each in enumerate(depending) if each is Dependence.PUBLIC)
-    sql = _on_samples(query, wanted, known, len(depending), shapes) if wanted else ""
-    return Resampling(sql, wanted, known, tables, without)
+    sql = _on_samples(query, wanted, known, len(depending), shapes=shapes) if wanted else ""
+    return Resampling(sql, wanted, known, tables, without=without)
 
 
 def resampled_intervals(
@@ -107,7 +107,7 @@ def resampled_intervals(
     sandbox.create(_SAMPLES, types)
     sandbox.insert(_SAMPLES, [list(range(samples))], types)
     for name in plan.tables:
-        _put_samples(sandbox, name, tables[name], samples, confidence)
+        _put_samples(sandbox, name, tables[name], samples, confidence=confidence)
     tails = {":low": repr((1 - confidence) / 2), ":high": repr((1 + confidence) / 2)}
     try:
         found = sandbox.execute(

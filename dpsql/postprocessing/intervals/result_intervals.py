@@ -80,7 +80,14 @@ def output_columns(
         exact = computed is not None and exact_form(computed, tables[table]) is not None
         core, cube = (number, None) if kind == "core" else (0, number)
         return OutputColumn(
-            name, sql_type, origin.aggregate, computed, origin.row, core, cube, exact
+            name,
+            sql_type,
+            aggregate=origin.aggregate,
+            computed=computed,
+            row=origin.row,
+            core=core,
+            cube=cube,
+            exact=exact,
         )
 
     return tuple(column(place, *each) for place, each in enumerate(described))
@@ -129,11 +136,13 @@ def intervals(
             found.append(
                 sampled
                 if many
-                else exact_intervals(sandbox, table, each.computed, behind, plan.confidence)
+                else exact_intervals(
+                    sandbox, table, each.computed, behind, confidence=plan.confidence
+                )
             )
         else:
             for sql in divisors(each.computed or ""):
-                below = exact_intervals(sandbox, table, sql, behind, plan.confidence)
+                below = exact_intervals(sandbox, table, sql, behind, confidence=plan.confidence)
                 sampled = [
                     interval
                     and (interval if ends and (ends[0] >= 0 or ends[1] <= 0) else EVERYTHING)
@@ -192,7 +201,9 @@ def end_values(
             pairs = list(_own(table, each.aggregate, each.type))
         else:
             within = possible_of(each.sql, table.shape.aggregates)
-            known = exact_intervals(sandbox, table, each.sql, range(len(table.keys)), confidence)
+            known = exact_intervals(
+                sandbox, table, each.sql, range(len(table.keys)), confidence=confidence
+            )
             pairs = [ends_within(interval, within) for interval in known]
         found[each] = ([pair and pair[0] for pair in pairs], [pair and pair[1] for pair in pairs])
     return found

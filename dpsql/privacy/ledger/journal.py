@@ -161,7 +161,7 @@ class Ledger:
         if self._checkpoints is not None:
             self._checkpoints.prepare(self.id, analyst)
         with self._store.transaction(write=True) as tables:
-            last, spent = self._spent(tables, analyst, begins, tally, self._known())
+            last, spent = self._spent(tables, analyst, begins, tally, known=self._known())
             line = decided(tables, spent)
             new = Entry.after(
                 last, spent.ever_own, line, start=self._start, at=written(spent.moment)
@@ -184,7 +184,7 @@ class Ledger:
         known = self._known()
         with self._store.transaction(write=False) as tables:
             return self._spent(
-                tables, None if analyst is None else storable(analyst), begins, tally, known
+                tables, None if analyst is None else storable(analyst), begins, tally, known=known
             )[1]
 
     def totals(self, analyst: str | None = None) -> tuple[Cost, Cost]:
@@ -221,7 +221,7 @@ class Ledger:
         None where it is too large to be kept. ``docs/proofs/answers.md``.
         """
         with self._store.transaction(write=True) as tables:
-            stored_answers.keep(tables, self._start, key, entry, answer)
+            stored_answers.keep(tables, self._start, key, entry, answer=answer)
             return stored_answers.find(tables, self._start, key)
 
     def kept(self, key: str) -> bytes | None:
@@ -306,12 +306,14 @@ class Ledger:
         if tally is not None:
             tally.bring(tables, self._start)
         if last is None:
-            return None, Spent(now, now, 0, FREE, FREE, FREE, FREE)
+            return None, Spent(
+                now, now, entries=0, total=FREE, own=FREE, ever_total=FREE, ever_own=FREE
+            )
         now = max(now, last.moment)
         spent = (last.total, FREE if asked is None else own(asked))
         window = spent
         if begins is not None:
-            window = self._sums.since(tables, begins(now), last, spent[1], analyst)
+            window = self._sums.since(tables, begins(now), last, spent[1], analyst=analyst)
         return last, Spent(now, self._sums.first(tables), last.seq, *window, *spent)
 
     def _last(self, tables: LedgerTables, known: KnownEntry) -> Entry | None:

@@ -84,15 +84,15 @@ def listed(tables: LedgerTables, start: str) -> tuple[NamedRelease, ...]:
                 NamedRelease(
                     name,
                     kind,
-                    entry,
-                    version,
-                    described,
-                    size,
-                    content,
-                    digest,
-                    moment(at, entry),
-                    analyst,
-                    statement,
+                    entry=entry,
+                    version=version,
+                    facts=described,
+                    size=size,
+                    content_digest=content,
+                    digest=digest,
+                    at=moment(at, entry),
+                    analyst=analyst,
+                    statement=statement,
                 )
             )
     return tuple(found)

@@ -160,7 +160,7 @@ def restore(
         lacking = list[NewEntry]()
         if newest is not None:
             said = _said(newest)
-            costs = _lacking(origin, meta.id, last, newest, checkpoints)
+            costs = _lacking(origin, meta.id, last, newest, checkpoints=checkpoints)
             lacking += [NewEntry(analyst, said, "[]", cost) for analyst, cost in costs]
         if charge is not None and charge != FREE:
             lacking.append(NewEntry(NOBODY, SAID, "[]", charge))

@@ -92,13 +92,13 @@ class SpentSums:
         self._begin(tables, start, last)
         before = self._before
         total = self._difference(
-            tables, last, FREE if before is None else before.total, last.total, None
+            tables, last, FREE if before is None else before.total, last.total, analyst=None
         )
         if analyst is None:
             return total, FREE
         if analyst not in self._owns:
             self._owns[analyst] = FREE if before is None else newest_of(tables, analyst, before.seq)
-        return total, self._difference(tables, last, self._owns[analyst], own, analyst)
+        return total, self._difference(tables, last, self._owns[analyst], own, analyst=analyst)
 
     def _begin(self, tables: LedgerTables, start: datetime, last: Entry) -> None:
         """Find the newest entry before the window, which is final once the window has an entry."""

@@ -38,7 +38,7 @@ def find_all(tables: LedgerTables, start: str, keys: Sequence[str]) -> dict[str,
     return {
         key: answer
         for key, entry, paid, answer, digest in found
-        if isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer)
+        if isinstance(answer, bytes) and digest == _digest(start, key, entry, paid, answer=answer)
     }
 
 
@@ -49,7 +49,7 @@ def keep(tables: LedgerTables, start: str, key: str, entry: int, answer: bytes) 
     paid = tables.execute("SELECT digest FROM entries WHERE seq = ?", (entry,)).fetchone()
     if len(answer) > LARGEST or paid is None or find(tables, start, key) is not None:
         return
-    digest = _digest(start, key, entry, paid[0], answer)
+    digest = _digest(start, key, entry, paid[0], answer=answer)
     tables.execute("DELETE FROM answers WHERE key = ?", (key,))
     tables.execute(
         "INSERT INTO answers (key, entry, answer, digest) VALUES (?, ?, ?, ?)",

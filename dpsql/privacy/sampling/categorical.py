@@ -100,7 +100,7 @@ def exponential(
         drawn = int(uniform_below(int(sums[-1]), 1, _entropy)[0])
         i = int(np.searchsorted(sums, drawn, "right"))
         below = drawn - (int(sums[i]) - int(above[i]))
-        if _lies_below(below, int(wide[i]), int(gaps[i]) * rate, bits, _entropy):
+        if _lies_below(below, int(wide[i]), int(gaps[i]) * rate, bits, entropy=_entropy):
             return int(ends[i] - 1 - uniform_below(int(wide[i]), 1, _entropy)[0])
 
 

@@ -276,7 +276,7 @@ def cube_table(
         sums = CombinedSums if isinstance(finest, CombinedTable) else LevelSums
         made = sums(cube, tables, finest, confidence).groups(made)
     if evident:
-        made = present_groups(cube, tables, made, evident, confidence)
+        made = present_groups(cube, tables, made, evident, confidence=confidence)
     rows = [(place, group) for place, level in enumerate(cube.levels) for group in made[level.keys]]
     return CubeTable(cube, tuple(tables), tuple(rows))
 

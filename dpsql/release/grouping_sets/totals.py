@@ -101,7 +101,7 @@ class LevelSums:
         for leaf, group in enumerate(group_of.tolist()):
             leaves[group].append(leaf)
         return [
-            self._group(keys, name, rows.get(tuple(map(sort_key, name))), members, shown)
+            self._group(keys, name, rows.get(tuple(map(sort_key, name))), members, shown=shown)
             for name, members in zip(names, leaves, strict=True)
         ]
 
@@ -128,7 +128,7 @@ class LevelSums:
                 values.append(as_type(value(self._plan.arithmetic(place), noisy), sql_type))
             else:
                 values.append(_total([parts[leaf] for leaf in leaves], sql_type))
-        return LevelGroup(name, row, sums, variances, halves, tuple(values))
+        return LevelGroup(name, row, sums, variances, halves=halves, shown=tuple(values))
 
     def _noise_of(self, keys: KeyPlaces, place: int, leaves: list[int]) -> tuple[float, Fraction]:
         """The variance of a group's sum, in steps of its cell,

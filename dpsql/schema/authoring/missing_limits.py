@@ -116,7 +116,7 @@ def missing_limits(
     return MissingLimits(
         schema,
         {
-            name: _limits(schema, name, keys[name], name in lacking, name in named)
+            name: _limits(schema, name, keys[name], name in lacking, named=name in named)
             if limits
             else ()
             for name in asked
@@ -126,8 +126,8 @@ def missing_limits(
             for name in asked
         },
         keys,
-        frozenset(lacking),
-        alone if limits else (),
+        lacking=frozenset(lacking),
+        alone=alone if limits else (),
     )
 
 

@@ -94,8 +94,8 @@ def _table(
         real,
         tuple(each for each in columns if isinstance(each, PlainColumn)),
         tuple(each for each in columns if isinstance(each, UndeclarableColumn)),
-        tuple(each for each in key if each is not None) if None not in key else (),
-        tuple(
+        key=tuple(each for each in key if each is not None) if None not in key else (),
+        references=tuple(
             (column, parent, its) for column, parent, its in references if column and parent and its
         ),
     )
@@ -124,7 +124,9 @@ def _column(column: CatalogColumn, taken: list[str]) -> PlainColumn | Undeclarab
     except ValueError as error:
         return UndeclarableColumn(said, str(error))
     if not column.path and is_plain(column.name):
-        return PlainColumn(fold(column.name), column.nullable, stored, None, column.nulls)
+        return PlainColumn(fold(column.name), column.nullable, stored, None, nulls=column.nulls)
     name = plain_name("_".join(column.path) or column.name, taken)
     taken.append(name)
-    return PlainColumn(name, column.nullable, stored, column.path or column.name, column.nulls)
+    return PlainColumn(
+        name, column.nullable, stored, column.path or column.name, nulls=column.nulls
+    )

@@ -129,7 +129,7 @@ def admit(
         )
     if policy.users is not None:
         _authenticate(
-            wire, policy, policy.users, user, lambda: failed_logins.attempt(user, address)
+            wire, policy, policy.users, user, attempt=lambda: failed_logins.attempt(user, address)
         )
     if parameters.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise WireError("0A000", "replication is not supported")

@@ -109,7 +109,7 @@ def declare(words: TokenReader) -> Command:
     words.take("hold")
     if not words.take("for"):
         words.fail(words.ahead)
-    return command.Declare(name, words.rest(), binary, scroll, hold)
+    return command.Declare(name, words.rest(), binary, scroll, hold=hold)
 
 
 def fetch(words: TokenReader, move: bool = False) -> Command:

@@ -229,7 +229,9 @@ def _bought(number: int, place: int, table: ReleasedTable, names: Sequence[objec
     """The estimates of a cell that was bought, as one of the table of this number."""
     core = table.plan
     one = Fraction(1)
-    column = NoiseColumn("bought", number, place, core.cells[place].mechanism, core.steps[place])
+    column = NoiseColumn(
+        "bought", number, place, core.cells[place].mechanism, step=core.steps[place]
+    )
     cells = [each[place] for each in table.cells]
     return {
         name: LinearEstimate(cells[row], (Part(column, one, (row,)),))

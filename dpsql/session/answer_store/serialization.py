@@ -180,8 +180,8 @@ def _read_table(
         _rows(rows, len(plan.core.keys), [_read_column(each) for each in keys]),
         _rows(rows, asked, [_read_column(each) for each in aggregates]),
         _rows(rows, asked, [_read_intervals(each) for each in intervals]),
-        _rows(rows, len(plan.steps), measured),
-        _rows(rows, asked, drawn),
+        cells=_rows(rows, len(plan.steps), measured),
+        curves=_rows(rows, asked, drawn),
         hidden=None if hidden is None else _hidden(*_read_groups(*hidden)),
     )
 
@@ -325,7 +325,16 @@ def read_view(text: bytes) -> StoredView:
     """The view that was written; ValueError, TypeError or KeyError where the text is none."""
     answer, core, entry, said, keys, groups, cells, beyond = json.loads(text)
     read = tuple(_read_cell(*each) for each in cells)
-    return StoredView(answer, core, entry, said, tuple(keys), groups, read, tuple(beyond))
+    return StoredView(
+        answer,
+        core,
+        entry=entry,
+        said=said,
+        keys=tuple(keys),
+        groups=groups,
+        cells=read,
+        beyond=tuple(beyond),
+    )
 
 
 def _read_cell(
@@ -340,11 +349,11 @@ def _read_cell(
     return ViewCell(
         place,
         kind,
-        tuple(arguments),
-        frozenset(conditions),
-        rows,
-        Fraction(step),
-        _read_noise(*noise),
+        arguments=tuple(arguments),
+        conditions=frozenset(conditions),
+        rows=rows,
+        step=Fraction(step),
+        noise=_read_noise(*noise),
     )
 
 

@@ -169,7 +169,7 @@ class AnswerStore:
         sources = None if version is None else self._given.find(answer_key(plan, version)).sources
         if sources is None or version is None:
             return None
-        found = answer_of_views(plan, self._views, version, evaluate, sources)
+        found = answer_of_views(plan, self._views, version, evaluate, given=sources)
         present = None if found is None else answer_of_views(plan, self._views, version, evaluate)
         return found if found is None or present is None else found.given_before(present)
 
@@ -183,7 +183,7 @@ class AnswerStore:
         kept = self._keep_sources(answer_key(plan, version), found)
         if kept is None or kept == found.cell_sources:
             return found
-        return answer_of_views(plan, self._views, version, evaluate, kept) or found
+        return answer_of_views(plan, self._views, version, evaluate, given=kept) or found
 
     def _keep_sources(self, key: str, found: ViewAnswer) -> Sources | None:
         last = self._given.find(key)
@@ -242,7 +242,7 @@ class AnswerStore:
             if found is not None:
                 return PaidRelease(found, True, version)
             released, entry = pay()
-            return self._keep(key, entry, released, plan, version)
+            return self._keep(key, entry, released, plan, version=version)
 
     @contextmanager
     def _alone(self, key: str, check: Callable[[], None]) -> Iterator[None]:
@@ -298,7 +298,7 @@ class AnswerStore:
             if given.sources is not None:  # what was bought is given from then on
                 self._given.keep(key, given.number, entry, None)
             self._note_price(plan, entry, version)
-            self._views.note(plan, released, key, entry, version)
+            self._views.note(plan, released, key, entry, version=version)
         return PaidRelease(kept, False, version)
 
     def result(self, plan: Plan, version: str) -> Result | None:

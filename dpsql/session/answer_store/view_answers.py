@@ -161,11 +161,11 @@ def answer_of_views(
         if not is_asked_of_views(core):
             return None
         known = None if given is None else given[number]
-        first = EstimatedCore(core, index.views(core, version), index, evaluate, known)
+        first = EstimatedCore(core, index.views(core, version), index, evaluate, given=known)
         of_core = _found(first)
         for beyond in [] if complete or of_core is not None else sorted(first.others, key=sorted):
             of_core = of_core or _found(
-                EstimatedCore(core, first.views, index, evaluate, known, beyond)
+                EstimatedCore(core, first.views, index, evaluate, given=known, beyond=beyond)
             )
         if of_core is None:
             return None
@@ -256,12 +256,12 @@ def assembled(
             combined_table(
                 core,
                 keys,
-                [tuple(row) for row in cells],
-                evidence,
-                noise,
-                own,
-                told,
-                plan.confidence,
+                cells=[tuple(row) for row in cells],
+                evidence=evidence,
+                noise=noise,
+                weights=own,
+                evidence_weights=told,
+                confidence=plan.confidence,
             )
         )
         ratio = max(ratio, _ratio(core, cells))
@@ -271,7 +271,16 @@ def assembled(
     said = entries_said([each.core for each in made])
     last = max((view.entry for each in made for view in each.core.used), default=0)
     left_out = frozenset(name for each in made for name in each.core.left_out)
-    return ViewAnswer(Released(whole), said, ratio, may_clip, bought, sources, last, left_out)
+    return ViewAnswer(
+        Released(whole),
+        said,
+        ratio=ratio,
+        may_clip=may_clip,
+        bought=bought,
+        cell_sources=sources,
+        last_entry=last,
+        left_out=left_out,
+    )
 
 
 def _ratio(core: CorePlan, cells: Sequence[Sequence[LinearEstimate]]) -> float:

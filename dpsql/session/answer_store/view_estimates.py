@@ -177,7 +177,7 @@ class EstimatedCore:
         """The sums of a view's cell over its groups that fulfil the conditions, by asked group."""
         cell = matched.cell
         view = matched.view
-        column = NoiseColumn(view.answer, view.core, cell.place, cell.noise, cell.step)
+        column = NoiseColumn(view.answer, view.core, cell.place, cell.noise, step=cell.step)
         members: dict[Any, list[int]] = {} if self.plan.core.keys else {(): []}
         for row, key in enumerate(self._placed_in(matched, groups)):
             if key is not None:

@@ -98,7 +98,7 @@ class ViewIndex:
         """Keep what the cores of a release are views of; a release that is not kept is none."""
         for place, (core, table) in enumerate(zip(plan.cores, released.tables, strict=True)):
             groups = len(table.keys) + (0 if table.hidden is None else len(table.hidden.keys))
-            view = view_of(core, answer, place, entry, groups) if table.is_complete else None
+            view = view_of(core, answer, place, entry, groups=groups) if table.is_complete else None
             if view is not None:
                 with suppress(LedgerError):
                     self._keep(_family(core, version), view, entry)

@@ -286,7 +286,7 @@ class NamedReleases:
             else self._declared
         )
         version = " ".join(each.digest for each in releases)
-        return _Snapshot(releases, schema, version, read(releases), self._clock())
+        return _Snapshot(releases, schema, version, read(releases), at=self._clock())
 
     def _forget(self) -> None:
         with self._lock:

@@ -111,7 +111,7 @@ def _is_answered(plan: Plan, other: Plan | None) -> bool:
     """Whether the cells of a plan are told by those of another one,
     whatever else the two read of their tables.
     """
-    view = None if other is None else view_of(other.cores[0], "", 0, 0, 0)
+    view = None if other is None else view_of(other.cores[0], "", 0, 0, groups=0)
     core = plan.cores[0]
     normal = normal_core(core.core)
     cells = [

@@ -40,7 +40,7 @@ def _facts_of(name: str, entry: int, cores: Sequence[CorePlan], released: Releas
     """The views of a synopsis as a text, each with a digest of the tables that it reads."""
     views = []
     for place, (core, table) in enumerate(zip(cores, released.tables, strict=True)):
-        view = view_of(core, _answer(name, entry), place, entry, len(table.keys))
+        view = view_of(core, _answer(name, entry), place, entry, groups=len(table.keys))
         assert view is not None
         said = replace(view, said=f"synopsis {name}: {view.said}")
         views.append([family_digest(core.core), serialization.written_view(said).decode("ascii")])
@@ -134,14 +134,19 @@ class Synopses:
                 released, entry, version = self._execution.bought(draft.plan.written(), scope)
             facts = _facts_of(name, entry, draft.plan.cores, released)
             return NewRelease(
-                name, "synopsis", entry, version or "", facts, serialization.written(released)
+                name,
+                "synopsis",
+                entry,
+                version or "",
+                facts=facts,
+                content=serialization.written(released),
             )
 
         made = self._named.create(wanted.name, cells * CELL_BYTES, make)
         parts = draft.parts
         measured = "one marginal" if len(parts) == 1 else f"{len(parts)} marginals"
         said = f"`{made.name}` has {measured} with {_groups(parts):,} groups; what is told by it is free"
-        return Result((), [], [], Price(draft.plan.price, False, draft.plan.cost), (said,))
+        return Result((), [], [], Price(draft.plan.price, False, draft.plan.cost), notices=(said,))
 
     def priced(
         self,
@@ -220,7 +225,15 @@ class Synopses:
             marginals = [workload.whole()]
             queries = []
             separate = [Fraction(1)]
-        made = synopsis_plan(text, base, marginals, queries, separate, privacy, MOST_COMBINED)
+        made = synopsis_plan(
+            text,
+            base,
+            marginals=marginals,
+            queries=queries,
+            separate=separate,
+            privacy=privacy,
+            most=MOST_COMBINED,
+        )
         largest = max(part.marginal.groups for part in made.parts)
         if largest > MOST_GROUPS or _groups(made.parts) > MOST_CELLS:
             raise Refused(

@@ -76,7 +76,7 @@ class SyntheticTables:
             model = GraphicalModel([each.size for each in plan.columns])
             with self._scopes.scope() as scope:
                 measured, charge, version = self._execution.marginals(
-                    plan, text, scope, model.approximate, model.admitted
+                    plan, text, scope, model.approximate, admitted=model.admitted
                 )
             price.append(Price(draft.price, False, charge.cost))
             most = MOST_VALUES // len(plan.columns)
@@ -99,13 +99,13 @@ class SyntheticTables:
                 "synthetic table",
                 charge.entry,
                 version or "",
-                written(draft.columns),
-                packed(values),
+                facts=written(draft.columns),
+                content=packed(values),
             )
 
         values = MOST_VALUES if draft.rows is None else draft.rows * len(plan.columns)
         self._named.create(wanted.name, values * VALUE_BYTES, make)
-        return Result((), [], [], price[0], tuple(notices))
+        return Result((), [], [], price[0], notices=tuple(notices))
 
     def priced(
         self,
@@ -195,7 +195,7 @@ class SyntheticTables:
                 )
             return planned.cores[0]
 
-        plan = synthetic_plan(text, columns, core_of, privacy, price)
+        plan = synthetic_plan(text, columns, core_of, privacy, price=price)
         return _Draft(
             plan,
             SyntheticColumns(found.table, {each.name: each.declared for each in columns}),

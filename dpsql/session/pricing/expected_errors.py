@@ -287,5 +287,5 @@ def error_in_groups(
         most = min(most, touched * (rows_per_group if norm == "l1" else rows_per_group**2))
     once = counted_once(norm)
     limited = replace(once, limit=once.limit * most, rows=rows)
-    noise = mechanism(limited, norm, privacy.neighbours, privacy.query_epsilon, share)
+    noise = mechanism(limited, norm, privacy.neighbours, privacy.query_epsilon, share=share)
     return float(noise.half_width(float(privacy.confidence)) * limited.step)

@@ -43,7 +43,7 @@ def count_cost(privacy: Privacy, noise: Noise, price: Fraction) -> Cost:
     with Laplace noise the ρ depends on the statement.
     """
     norm: Norm = "l2" if noise == "gaussian" else "l1"
-    return mechanism(counted_once(norm), norm, privacy.neighbours, price, Fraction(1)).cost
+    return mechanism(counted_once(norm), norm, privacy.neighbours, price, share=Fraction(1)).cost
 
 
 def count_costs(schema: Schema) -> Mapping[Noise, Cost]:

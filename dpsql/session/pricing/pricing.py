@@ -199,7 +199,14 @@ class Pricing:
             near = NEAR_ENOUGH if sized else 1.0
             if excess(wanted, errors(known.plan)) <= near:
                 return ReachedGoal(
-                    goal, known.plan.price, shown(known.plan), 0.0, None, (), base, free=True
+                    goal,
+                    known.plan.price,
+                    errors=shown(known.plan),
+                    share=0.0,
+                    most=None,
+                    best=(),
+                    known=base,
+                    free=True,
                 )
         price = (
             approximate_price(plan, errors, wanted)
@@ -208,11 +215,25 @@ class Pricing:
         )
         share = None if price is None or price > self.largest else self._share(plan.at(price).cost)
         if price is not None and share is not None:
-            return ReachedGoal(goal, price, shown(plan.at(price)), share, None, (), base)
+            return ReachedGoal(
+                goal,
+                price,
+                errors=shown(plan.at(price)),
+                share=share,
+                most=None,
+                best=(),
+                known=base,
+            )
         most = self.most(plan)
         best = () if most is None else shown(plan.at(most))
         return ReachedGoal(
-            goal, price, () if price is None else shown(plan.at(price)), None, most, best, base
+            goal,
+            price,
+            errors=() if price is None else shown(plan.at(price)),
+            share=None,
+            most=most,
+            best=best,
+            known=base,
         )
 
     def likely(self, plan: Plan) -> tuple[Errors, Fraction | None]:

@@ -97,7 +97,7 @@ class BoundsFinder:
         privacy = self._schema.privacy
         asked = column_questions(self._schema, *column)
         return planned(
-            self._compiler, privacy, release_name(column), [asked], privacy.query_epsilon
+            self._compiler, privacy, release_name(column), [asked], price=privacy.query_epsilon
         )
 
     def _is_bought(self, column: AutomaticColumn, find: TuningPlan) -> bool:
@@ -112,6 +112,8 @@ class BoundsFinder:
                 (question.ladder.rungs, counts[question]) for question in find.tables[0].questions
             ]
             low, high = (covering(*ladder) for ladder in ladders)
-            return NewRelease(name, "bounds", entry, "", written(column, ends_of(low, high)), b"")
+            return NewRelease(
+                name, "bounds", entry, "", facts=written(column, ends_of(low, high)), content=b""
+            )
 
         return self._named.create_bounds(column, make)

@@ -90,7 +90,7 @@ def row_limit(
     if last is None:
         return None
     rows = _rows_of_a_unit(limits)
-    tail = hidden_tail(limits, rows, counts, noisy.deviation, last)
+    tail = hidden_tail(limits, rows, counts, noisy.deviation, last=last)
     units = [
         count if step <= last else more
         for step, (count, more) in enumerate(zip(counts, tail, strict=True))

@@ -197,7 +197,7 @@ def _average_half_width(privacy: Privacy, table: Table | None, column: str) -> f
         return None
     most = table.averaged_rows_per_group
     groups = table.max_groups_per_unit
-    counted = error_in_groups(privacy, table.max_rows_per_unit, groups, most, AVERAGE_SHARE)
+    counted = error_in_groups(privacy, table.max_rows_per_unit, groups, most, share=AVERAGE_SHARE)
     return min(counted / GROUP, 1) * (ends[1] - ends[0]) / 2
 
 

@@ -62,7 +62,7 @@ def hidden_tail(
     """
     none = [0.0] * len(limits)
     widths = np.diff(np.array([0, *limits], dtype=float))
-    curve = _curve(widths, np.log(np.array(sizes)), np.array(counts), deviation, last)
+    curve = _curve(widths, np.log(np.array(sizes)), np.array(counts), deviation, last=last)
     if curve is None or curve.slope >= -1:
         return none
     beyond = curve.counts.copy()
@@ -83,7 +83,9 @@ def _curve(
     three = np.ones(3)
     density = np.convolve(counts, three, "same") / np.convolve(spans, three, "same")
     for start in range(int(np.argmax(density[: last + 1])), last + 1):
-        curve = _fitted(widths, logs, counts, deviation, start, last, 3)
+        curve = _fitted(
+            widths, logs, counts=counts, deviation=deviation, start=start, last=last, terms=3
+        )
         if curve is None or curve.left < WORST_FIT:
             return curve
     return None
@@ -110,7 +112,15 @@ def _fitted(
     if seen.sum() < LEAST_STEPS:
         return None
     if seen.sum() == LEAST_STEPS and terms == LEAST_STEPS:
-        return _fitted(widths, logs, counts, deviation, start, last, terms - 1)
+        return _fitted(
+            widths,
+            logs,
+            counts=counts,
+            deviation=deviation,
+            start=start,
+            last=last,
+            terms=terms - 1,
+        )
 
     def curve(basis: Vector, width: Vector, at: Vector) -> Vector:
         return np.asarray(width * np.exp(np.clip(basis @ at, -2 * MOST_EXPONENT, MOST_EXPONENT)))
@@ -137,7 +147,9 @@ def _fitted(
         else:
             damping *= 5
     if terms == 3 and at[2] > 0:
-        return _fitted(widths, logs, counts, deviation, start, last, 2)
+        return _fitted(
+            widths, logs, counts=counts, deviation=deviation, start=start, last=last, terms=2
+        )
     slope = float(at[1] + (2 * at[2] * (logs[last] - logs[start]) if terms == 3 else 0))
     left = best / deviation**2 / max(len(own) - terms, 1)
     return _Curve(curve(powers, widths, at), left, slope)

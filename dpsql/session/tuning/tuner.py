@@ -68,7 +68,7 @@ def questions_of(missing: MissingLimits) -> list[TableQuestions]:
     a unit has.
     """
     return [
-        _asked(missing.schema, name, missing.keys[name], questions, columns)
+        _asked(missing.schema, name, missing.keys[name], questions, columns=columns)
         for name in missing.tables
         for questions, columns in [
             (_of_limits(name, missing.limits[name]), ()),
@@ -83,7 +83,7 @@ def questions_of(missing: MissingLimits) -> list[TableQuestions]:
 
 def column_questions(schema: Schema, table: str, column: str) -> TableQuestions:
     """What is asked of one column: its least and its largest value of each unit."""
-    return _asked(schema, table, (), _of_column(schema, table, column), (column,))
+    return _asked(schema, table, (), _of_column(schema, table, column), columns=(column,))
 
 
 def _of_limits(name: str, limits: Sequence[LimitName]) -> list[tuple[Question, str]]:
@@ -200,7 +200,7 @@ class Tuner:
         asked = questions_of(missing)
         parts = parts_of([question for each in asked for question in each.questions])
         price = price_of(self._accountant.budget, self._privacy, share, list(parts.values()))
-        return planned(self._compiler, self._privacy, described(missing), asked, price)
+        return planned(self._compiler, self._privacy, described(missing), asked, price=price)
 
     def leaves_bounds_to_statements(self, plan: TuningPlan) -> bool:
         """Whether bounds have over `MOST_NOISE` times the noise here that they have if a statement

@@ -60,7 +60,7 @@ def narrowed(known: Known, condition: Expression, holds: bool) -> Known:
                 else known
             )
         case "<" | "<=" | ">" | ">=" | "=", (left, right):
-            return _compared(known, condition.function, left, right, holds)
+            return _compared(known, condition.function, left, right, holds=holds)
         case _:
             return known
 

@@ -94,34 +94,34 @@ def contribution(core: Core, cell: Cell, norm: Norm) -> Contribution:
     is_of_groups = groups_in(core.relation) is not None
     match cell:
         case RowCount(averaged=averaged):
-            return _made(cell, None, 1, rows(averaged), norm)
+            return _made(cell, None, 1, rows(averaged), norm=norm)
         case ClampedSum(argument=argument, centred=centred, averaged=averaged):
             grid = quantum(argument)
             largest = max(_largest(grid, centred, is_of_groups), 1)
-            return _made(cell, grid, largest, rows(averaged), norm)
+            return _made(cell, grid, largest, rows(averaged), norm=norm)
         case _ if is_of_groups and not isinstance(cell, RowCount):
             raise AssertionError(
                 "of groups of several units' rows nothing is measured but counts and sums"
             )
         case ProductSum(left=left, right=right, averaged=averaged):
             products = product_quantum(left, right)
-            return _made(cell, products, max(products.reach, 1), rows(averaged), norm)
+            return _made(cell, products, max(products.reach, 1), rows(averaged), norm=norm)
         case Histogram(argument=argument):
-            return replace(_made(cell, None, 1, rows(), norm), bins=bins(argument))
+            return replace(_made(cell, None, 1, rows(), norm=norm), bins=bins(argument))
         case Frequencies():
-            return _made(cell, None, 1, rows(), norm)
+            return _made(cell, None, 1, rows(), norm=norm)
         case NormClippedSum():
             return Contribution(
-                cell, None, PARTS if norm == "l1" else PARTS**2, 1, Fraction(1, PARTS)
+                cell, None, PARTS if norm == "l1" else PARTS**2, 1, step=Fraction(1, PARTS)
             )
         case UnitNorms():
-            return Contribution(cell, None, 1, 1, Fraction(1))
+            return Contribution(cell, None, 1, 1, step=Fraction(1))
         case UnitCount():
-            return _made(cell, None, 1, _known(groups, declared.rows), norm)
+            return _made(cell, None, 1, _known(groups, declared.rows), norm=norm)
         case DistinctCount(argument=argument):
             pairs = _known(groups_by(core.relation, [*core.keys, argument]), declared.rows)
             return Contribution(
-                cell, None, pairs if norm == "l1" else pairs**2, 1, Fraction(1), pairs=pairs
+                cell, None, pairs if norm == "l1" else pairs**2, 1, step=Fraction(1), pairs=pairs
             )
         case _:
             assert_never(cell)
@@ -146,7 +146,7 @@ def averages_differ(core: Core, norm: Norm) -> bool:
 
 def counted_once(norm: Norm) -> Contribution:
     """The bound of the plainest count, in which each unit is counted once, without groups."""
-    return _made(UnitCount(None), None, 1, 1, norm)
+    return _made(UnitCount(None), None, 1, 1, norm=norm)
 
 
 def held_rows(core: Core, norm: Norm, averaged: bool = False) -> int | None:
@@ -193,7 +193,9 @@ def _made(
         fine //= 2
     size = Fraction(1) if grid is None else grid.size
     limit = (largest * fine) ** power * rows
-    return Contribution(cell, grid, limit, fine, size / fine, rows if norm == "l1" else isqrt(rows))
+    return Contribution(
+        cell, grid, limit, fine, step=size / fine, rows=rows if norm == "l1" else isqrt(rows)
+    )
 
 
 def _rows(core: Core, norm: Norm, averaged: bool = False) -> int:

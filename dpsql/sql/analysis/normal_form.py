@@ -101,7 +101,7 @@ def normal_core(core: Core) -> NormalCore:
         normal_conditions(conditions, spelling),
         tuple(normal(renamed(key, spelling)) for key in core.keys),
         spelling,
-        limits(core.relation).rows == 1,
+        unit_has_one_row=limits(core.relation).rows == 1,
     )
 
 

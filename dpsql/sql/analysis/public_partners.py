@@ -128,7 +128,7 @@ def _partners(relation: Relation, keys: _KeyColumns, fanout: Fanout) -> dict[str
     for place, step in enumerate(order.steps):
         if unit_of(step.source) is None:
             found[step.source.alias] = _of_step(
-                order, place, public, keys.get(step.source.alias, ()), fanout
+                order, place, public, keys.get(step.source.alias, ()), fanout=fanout
             )
     return found
 

@@ -140,12 +140,28 @@ def product_quantum(left: Expression, right: Expression) -> ProductQuantum:
     if left == right:
         high = (most + half) // divisor
         middle = high // 2
-        return ProductQuantum(first, second, divisor, half, middle, middle, high - middle)
+        return ProductQuantum(
+            first,
+            second,
+            divisor=divisor,
+            added=half,
+            taken=middle,
+            middle=middle,
+            reach=high - middle,
+        )
     reach = -(-most // divisor)
     lifted = (
         reach if divisor > 1 else 0
     )  # division rounds towards 0: what is divided is lifted above it
-    return ProductQuantum(first, second, divisor, lifted * divisor + half, lifted, 0, reach)
+    return ProductQuantum(
+        first,
+        second,
+        divisor=divisor,
+        added=lifted * divisor + half,
+        taken=lifted,
+        middle=0,
+        reach=reach,
+    )
 
 
 def bin_grid(expression: Expression) -> Quantum:
@@ -271,4 +287,4 @@ def _clamp_to_calendar(step: int, steps: int = 1) -> int:
 def _bins(axis: OneOf["number", "day", "second"], low: int, high: int, size: Fraction) -> Bins:
     steps = high - low + 1
     width = -(-steps // MOST_BINS)
-    return Bins(axis, low, high, width, -(-steps // width), size)
+    return Bins(axis, low, high, width, count=-(-steps // width), size=size)

@@ -106,12 +106,21 @@ def bind(
     reports = debiased(tree, schema)
     tree = reports.tree
     empty_groups = "show" if reports.private else empty_groups
-    cut = Cut(read_as_reports(schema), values, describe, frontend_options, empty_groups, fanout)
+    cut = Cut(
+        read_as_reports(schema),
+        values,
+        describe,
+        frontend_options,
+        empty_groups=empty_groups,
+        sizes=fanout,
+    )
     postprocessing = cut.released(tree, {})
     derived = tuple(cut.derivations.tables)
     public = tuple(sorted(cut.public))
     probe = isinstance(statement.tree, exp.Select | exp.SetOperation) and is_probe(statement.tree)
-    found = push_key_conditions(postprocessing, cut.cores, cut.cubes, derived, cut.schema, fanout)
+    found = push_key_conditions(
+        postprocessing, cut.cores, cut.cubes, derived, schema=cut.schema, sizes=fanout
+    )
     joined = map(without_unread_joins, found)
     counted = (
         replace(core, relation=with_partners(core.relation, [core.keys], fanout)) for core in joined
@@ -130,16 +139,18 @@ def bind(
     elsewhere |= {
         int(name.removeprefix("core")) for name in cut.derivations.read if name.startswith("core")
     }
-    postprocessing, needed = with_hidden_groups(postprocessing, cores, needed, plain, elsewhere)
+    postprocessing, needed = with_hidden_groups(
+        postprocessing, cores, needed, plain, elsewhere=elsewhere
+    )
     return Query(
         cores,
         derived,
-        postprocessing,
-        public,
-        cubes,
-        probe,
-        options,
-        notices,
-        needed,
-        reports.rewritten,
+        postprocessing=postprocessing,
+        public=public,
+        cubes=cubes,
+        probe=probe,
+        options=options,
+        notices=notices,
+        evident=needed,
+        debiased=reports.rewritten,
     )

@@ -50,7 +50,7 @@ class Cut(Binding):
         empty_groups: EmptyGroups,
         sizes: Fanout,
     ) -> None:
-        super().__init__(schema, parameters, frontend_options, empty_groups, sizes)
+        super().__init__(schema, parameters, frontend_options, empty_groups, sizes=sizes)
         self.derivations = DerivedTables(self, describe)
         self._private = PrivateRows(self)
         self._opened = 0

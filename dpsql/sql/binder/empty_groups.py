@@ -125,8 +125,8 @@ def evident(
         frozenset(always),
         tuple(levels),
         frozenset(counted),
-        frozenset(asked),
-        tuple(nulls.items()),
+        asked=frozenset(asked),
+        nulls=tuple(nulls.items()),
     )
 
 

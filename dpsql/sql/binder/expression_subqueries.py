@@ -292,7 +292,7 @@ class Subqueries:
         )
         sql_type, interval, nullable = meaning(aggregate, rows)
         relation = without_known_parents(relation, self._outside)
-        return _subquery(relation, [], aggregate, sql_type, interval, nullable)
+        return _subquery(relation, [], aggregate, sql_type, interval=interval, nullable=nullable)
 
 
 def _subquery(
@@ -306,7 +306,12 @@ def _subquery(
     relation = _filtered(relation, conditions)
     ends = None if interval is None else as_ends(sql_type, interval)
     return Subquery(
-        relation, aggregate, outer_columns(relation, aggregate), sql_type, nullable, ends
+        relation,
+        aggregate,
+        outer_columns(relation, aggregate),
+        sql_type,
+        nullable=nullable,
+        bounds=ends,
     )
 
 

@@ -211,7 +211,7 @@ def cube(
     if sum(map(bool, wanted.values())) > 1:
         relation = within_domain(relation, keys, binding.sizes)
     cores = {
-        places: _core(relation, keys, places, measured, domains[places], binding)
+        places: _core(relation, keys, places, measured, domain=domains[places], binding=binding)
         if measured
         else None
         for places, measured in wanted.items()
@@ -231,7 +231,7 @@ def _core(
     unit = unit_of(relation)
     assert unit is not None
     return binding.core(
-        Core(relation, unit, tuple(keys[place] for place in places), aggregates, domain)
+        Core(relation, unit, tuple(keys[place] for place in places), aggregates, domain=domain)
     )
 
 

@@ -66,7 +66,7 @@ def per_unit(
     where = select.args.get("where")
     reader = source_from.reader()
     child = source_from.finish(None if where is None else reader.condition(where.this), select)
-    return Grouping(select, keys, child, reader, binding).source()
+    return Grouping(select, keys, child, reader, binding=binding).source()
 
 
 class Grouping:
@@ -163,12 +163,12 @@ class Grouping:
             return ColumnRef(
                 self._alias,
                 name,
-                expression.type,
-                expression.nullable,
-                expression.bounds,
-                expression.domain,
-                expression.identifies,
-                False,
+                type=expression.type,
+                nullable=expression.nullable,
+                bounds=expression.bounds,
+                domain=expression.domain,
+                identifies=expression.identifies,
+                public=False,
                 null_group=expression.null_group,
             )
         return self._column(name, expression.type, bounds(expression), is_nullable(expression))
@@ -202,7 +202,7 @@ class Grouping:
     def _column(
         self, name: str, sql_type: SqlType, interval: Interval, nullable: bool
     ) -> ColumnRef:
-        return ColumnRef(self._alias, name, sql_type, nullable, as_ends(sql_type, interval))
+        return ColumnRef(self._alias, name, sql_type, nullable, bounds=as_ends(sql_type, interval))
 
 
 def _identifying(keys: list[Expression]) -> list[ColumnRef]:

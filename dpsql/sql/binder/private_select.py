@@ -158,7 +158,7 @@ class _Cut:
             return self._of_no_rows()
         if self._sets is not None:
             keeps = bool(self._preserved)
-            name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, self._binding, keeps)}"
+            name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, binding=self._binding, keeps=keeps)}"
             return name, released_sql.released_table(name)
         unit = unit_of(self._relation)
         assert unit is not None
@@ -166,12 +166,14 @@ class _Cut:
         domain = with_kept_rows(domain, bool(self._preserved))
         aggregates = list(self._aggregates)
         if not aggregates:
-            keys = listed_keys(Core(self._relation, unit, self._keys, (), domain), self._binding)
+            keys = listed_keys(
+                Core(self._relation, unit, self._keys, (), domain=domain), self._binding
+            )
             if keys is not None:
                 return keys.alias, keys
         if not aggregates and (domain is not None or not self._keys):
             aggregates.append(Aggregate(COUNT, None, None))
-        name = f"core{self._binding.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain))}"
+        name = f"core{self._binding.core(Core(self._relation, unit, self._keys, tuple(aggregates), domain=domain))}"
         return name, released_sql.released_table(name)
 
     def _of_no_rows(self) -> tuple[str, exp.Expr]:
@@ -180,7 +182,7 @@ class _Cut:
         """
         unit = unit_of(self._relation)
         assert unit is not None
-        core = Core(self._relation, unit, self._keys, tuple(self._aggregates), None)
+        core = Core(self._relation, unit, self._keys, tuple(self._aggregates), domain=None)
         empty = released_of_no_rows(core, self._sets, self._binding.column_types(core))
         return empty.alias, empty
 
@@ -304,7 +306,7 @@ class _Cut:
                     node,
                 )
             self._relation, norm = with_norm(
-                clipped, self._rows, self._groups, self._relation, self._binding, node
+                clipped, self._rows, self._groups, self._relation, binding=self._binding, at=node
             )
             self._norms[clipped] = norm
             self._keys = (*self._keys, norm)

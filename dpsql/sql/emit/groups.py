@@ -37,7 +37,7 @@ def groups_select(
     named = zip([*groups.keys, *groups.aggregates], [*keys, *aggregates], strict=True)
     outputs = [node.aliased(output, name) for (name, _), output in named]
     places: list[exp.Expr] = [node.integer(place + 1) for place in range(len(keys))]
-    ranked = _with_places(dialect, groups, rows, has_unit, [each.copy() for each in keys])
+    ranked = _with_places(dialect, groups, rows, has_unit, keys=[each.copy() for each in keys])
     return node.select(outputs, node.subquery(ranked, alias), where=first, group=places)
 
 

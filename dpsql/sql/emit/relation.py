@@ -214,7 +214,12 @@ def _derived(dialect: Dialect, leaf: PerUnit | Groups | Compound) -> exp.Query:
             aggregates = [unit_aggregate(dialect, each) for _, each in leaf.aggregates]
             has_unit = owned(dialect, child, unit)
             return groups_select(
-                dialect, leaf, leaf_source(dialect, child), has_unit, keys, aggregates
+                dialect,
+                leaf,
+                leaf_source(dialect, child),
+                has_unit,
+                keys=keys,
+                aggregates=aggregates,
             )
         case Compound():
             return _compound(dialect, leaf)
@@ -243,7 +248,7 @@ def per_unit_select(dialect: Dialect, relation: PerUnit) -> exp.Select:
         for name, aggregate in relation.aggregates
     ]
     known = [] if unit is None else [owned(dialect, relation.child, unit)]
-    return node.select(outputs, source, joins, node.conjoined([*conditions, *known]), groups)
+    return node.select(outputs, source, joins, node.conjoined([*conditions, *known]), group=groups)
 
 
 def _compound(dialect: Dialect, compound: Compound) -> exp.Query:

@@ -158,7 +158,7 @@ def _call(dialect: Dialect, call: Call, places: Places | None) -> exp.Expr:
     emitted = [
         _carried(dialect, argument, places)
         if call.function in CARRIERS and may_be_nan(argument)
-        else _argument(dialect, argument, kind, entry.jumps, places)
+        else _argument(dialect, argument, kind, entry.jumps, places=places)
         for argument, kind in zip(call.arguments, entry.kinds(len(call.arguments)), strict=True)
     ]
     if dialect.reads_flat(call.function):

@@ -178,22 +178,24 @@ def _frequent(
     )
 
 
-MODE = _frequent("mode", "mode", "MODE(x)", Measure.MOST_FREQUENT, ResultRule.VALUE, EVERYTHING)
+MODE = _frequent(
+    "mode", "mode", "MODE(x)", Measure.MOST_FREQUENT, result=ResultRule.VALUE, possible=EVERYTHING
+)
 HISTOGRAM = _frequent(
     "histogram",
     "histogram",
     "HISTOGRAM(x)",
     Measure.FREQUENCIES,
-    ResultRule.COUNT_BY_VALUE,
-    FROM_ZERO,
+    result=ResultRule.COUNT_BY_VALUE,
+    possible=FROM_ZERO,
 )
 TOP_K = _frequent(
     "top k",
     "approx_top_k",
     "APPROX_TOP_K(x, 3)",
     Measure.MOST_FREQUENT,
-    ResultRule.LIST_OF_VALUES,
-    EVERYTHING,
+    result=ResultRule.LIST_OF_VALUES,
+    possible=EVERYTHING,
 )
 
 #: The values that occur, of those that are public.
@@ -296,7 +298,9 @@ def _joint(
 ) -> AggregateFunction:
     """How two numbers vary together."""
     sums = MomentSums(statistic, x, y, products)
-    return _paired(statistic.value, sums, ResultRule.DOUBLE, possible, KnownNoise.ENDS, clamps=True)
+    return _paired(
+        statistic.value, sums, ResultRule.DOUBLE, possible, known=KnownNoise.ENDS, clamps=True
+    )
 
 
 CORR = _joint(Statistic.CORR, Interval(Fraction(-1), Fraction(1)), x=2, y=2, products=True)
@@ -306,13 +310,28 @@ REGR_SLOPE = _joint(Statistic.REGR_SLOPE, EVERYTHING, x=2, y=1, products=True)
 REGR_INTERCEPT = _joint(Statistic.REGR_INTERCEPT, EVERYTHING, x=2, y=1, products=True)
 REGR_R2 = _joint(Statistic.REGR_R2, UNIT_INTERVAL, x=2, y=2, products=True)
 REGR_COUNT = _paired(
-    "regr_count", Measure.PAIRS, ResultRule.WHOLE_NUMBER, FROM_ZERO, KnownNoise.FORM, clamps=False
+    "regr_count",
+    Measure.PAIRS,
+    ResultRule.WHOLE_NUMBER,
+    FROM_ZERO,
+    known=KnownNoise.FORM,
+    clamps=False,
 )
 REGR_AVGX = _paired(
-    "regr_avgx", Measure.MEAN_OF_X, ResultRule.DOUBLE, EVERYTHING, KnownNoise.DRAWS, clamps=True
+    "regr_avgx",
+    Measure.MEAN_OF_X,
+    ResultRule.DOUBLE,
+    EVERYTHING,
+    known=KnownNoise.DRAWS,
+    clamps=True,
 )
 REGR_AVGY = _paired(
-    "regr_avgy", Measure.MEAN_OF_Y, ResultRule.DOUBLE, EVERYTHING, KnownNoise.DRAWS, clamps=True
+    "regr_avgy",
+    Measure.MEAN_OF_Y,
+    ResultRule.DOUBLE,
+    EVERYTHING,
+    known=KnownNoise.DRAWS,
+    clamps=True,
 )
 REGR_SXX = _joint(Statistic.REGR_SXX, FROM_ZERO, x=2, y=1, products=False)
 REGR_SYY = _joint(Statistic.REGR_SYY, FROM_ZERO, x=1, y=2, products=False)
@@ -350,10 +369,14 @@ EVERY = _boolean_aggregate(
     ("bool_and", "logical_and", "every"),
     ("BOOL_AND(c)", "EVERY(c)"),
     Measure.EVIDENCE_AGAINST,
-    UnitFunction.EVERY,
+    per_unit=UnitFunction.EVERY,
 )
 SOME = _boolean_aggregate(
-    "some", ("bool_or", "logical_or"), ("BOOL_OR(c)",), Measure.EVIDENCE_FOR, UnitFunction.SOME
+    "some",
+    ("bool_or", "logical_or"),
+    ("BOOL_OR(c)",),
+    Measure.EVIDENCE_FOR,
+    per_unit=UnitFunction.SOME,
 )
 CLIP = AggregateFunction(
     name="clip",

@@ -161,7 +161,7 @@ def _reads(table: exp.Table, core: Core) -> Reads:
     zeros = frozenset(column for column, is_zero in columns.items() if is_zero)
     others = frozenset(columns) - zeros
     rows: GroupRows | None = GroupRows(
-        name, keys, zeros, others, len(keys), ((select, table.alias_or_name),)
+        name, keys, zeros, others, count=len(keys), way=((select, table.alias_or_name),)
     )
     while rows is not None:
         select = rows.way[-1][0]
@@ -307,5 +307,10 @@ def _passed(select: exp.Select, rows: GroupRows) -> GroupRows | None:
             others.add(name)
     way = (*rows.way, (outer, source.alias_or_name))
     return GroupRows(
-        fold(source.alias_or_name), keys, frozenset(zeros), frozenset(others), rows.count, way
+        fold(source.alias_or_name),
+        keys,
+        frozenset(zeros),
+        frozenset(others),
+        count=rows.count,
+        way=way,
     )

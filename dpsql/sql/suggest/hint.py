@@ -64,7 +64,7 @@ def with_hint(
     except DatabaseError:
         return refusal
     if refusal.code == "E_SHELL" and isinstance(refusal, StatementError):
-        return _with_names(refusal, tree, schema, describe, fanout)
+        return _with_names(refusal, tree, schema, describe, fanout=fanout)
     try:
         values = stand_ins(parameter_types(tree, schema), "1")
     except DatabaseError:
@@ -83,7 +83,7 @@ def with_hint(
         demand.replace(exp.true())
     found = _Search(tried, schema).answered(tree, refusal)
     hint = None if found is None else described(_as_marked(found, text))
-    if hint is None or not _is_answered(hint, schema, values, describe, fanout):
+    if hint is None or not _is_answered(hint, schema, values, describe, fanout=fanout):
         return refusal
     return _with(refusal, hint, refusal.position)
 

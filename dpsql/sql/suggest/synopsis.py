@@ -65,7 +65,7 @@ def synopsis_parts(text: str) -> SynopsisParts | None:
         tuple(dict.fromkeys(_condition(each) for each in _conjuncts(where.this)))
         if where is not None
         else (),
-        tuple(dict.fromkeys(map(_bare, aggregates))),
+        measures=tuple(dict.fromkeys(map(_bare, aggregates))),
     )
 
 

@@ -113,7 +113,7 @@ class Child:
             raise NotOpened
         said = request.said
         facts = held_facts(
-            said["path"], said["kind"], csv_heard(said["csv"]), said["tables"], self._held
+            said["path"], said["kind"], csv_heard(said["csv"]), said["tables"], held=self._held
         )
         return EngineMessage("done", request.number, {}, facts)
 

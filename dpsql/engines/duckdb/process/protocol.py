@@ -202,7 +202,7 @@ def source_heard(said: dict[str, Any]) -> DataSource:
         said["kind"],
         tables,
         unique,
-        public,
+        public=public,
         written=written,
         apart=apart,
         content=said["content"],

@@ -54,7 +54,7 @@ def copy_csv(
     stored = source.tables[table]
     try:
         parts = [_part(table, stored, file) for file in stored.files or ()]
-        _copy(connection, source, table, place, " UNION ALL ".join(parts))
+        _copy(connection, source, table, place, rows=" UNION ALL ".join(parts))
     except (
         duckdb.InvalidInputException,
         duckdb.ConversionException,
@@ -119,7 +119,7 @@ def copy_sqlite(
         values = [list(column) for column in zip(*rows, strict=True)]
         parts = ", ".join("unnest(?::VARCHAR[])" for _ in values)
         connection.execute(f"INSERT INTO texts SELECT {parts}", values)
-    _copy(connection, source, table, place, "SELECT * FROM texts")
+    _copy(connection, source, table, place, rows="SELECT * FROM texts")
     connection.execute("DROP TABLE texts")
 
 

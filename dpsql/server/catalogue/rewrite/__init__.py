@@ -130,7 +130,9 @@ def rewrite(
                 node.replace(new)
     sql = DuckDB().generate(tree, normalize_functions=False, comments=False, copy=False)
     named = {**columns, **kinds.aliases}
-    return RewrittenQuery(tuple(_PART.split(sql)), outputs, named, parameters, relations, assigned)
+    return RewrittenQuery(
+        tuple(_PART.split(sql)), outputs, named, parameters, relations=relations, assigned=assigned
+    )
 
 
 @dataclass(frozen=True)

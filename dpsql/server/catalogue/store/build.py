@@ -234,7 +234,9 @@ def _objects(
         "SELECT oprleft, oid FROM pgc.pg_operator WHERE oprname = '=' AND oprleft = oprright"
     ).fetchall()
     storages = {oid: TypeStorage(*rest) for oid, *rest in stored}
-    return CatalogueObjects(schema, database, storages, dict(classes), dict(equals), synopses)
+    return CatalogueObjects(
+        schema, database, storages, dict(classes), equals=dict(equals), synopses=synopses
+    )
 
 
 class _RowWriter:

@@ -127,7 +127,7 @@ class CatalogueObjects:
                 place,
                 column,
                 table,
-                not declared.nullable or any(p and column in k for k, p in keys),
+                required=not declared.nullable or any(p and column in k for k, p in keys),
             )
             if declared.description is not None:
                 self._add(
@@ -136,7 +136,7 @@ class CatalogueObjects:
         if table.comment is not None:
             self._add("pg_description", objoid=oid, objsubid=0, description=table.comment)
         for columns, primary in keys:
-            self._key(name, table, oid, columns, primary)
+            self._key(name, table, oid, columns, primary=primary)
 
     def _synopsis(self, name: str, said: str) -> None:
         oid = self.oid("synopsis", name)
@@ -212,7 +212,7 @@ class CatalogueObjects:
             relhastriggers=False,
         )
         for place, column in enumerate(columns, 1):
-            self._column(index, place, column, table, False)
+            self._column(index, place, column, table, required=False)
         self._add(
             "pg_index",
             indexrelid=index,

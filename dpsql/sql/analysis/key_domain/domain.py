@@ -104,8 +104,8 @@ def key_domain(
         enumerated,
         tables,
         _cheap(reduced, known, enumerated),
-        count,
-        declared,
+        count=count,
+        declared=declared,
         nulls=nulls,
     )
 
@@ -146,8 +146,8 @@ def projected(domain: KeyDomain, places: Sequence[int]) -> KeyDomain:
         tuple(each for each in domain.enumerated if each.column.relation in read),
         tuple(table for table in domain.tables if table.alias in read),
         tuple(condition for condition in domain.conditions if condition in kept),
-        None,
-        tuple(domain.declared[place] for place in places),
+        count=None,
+        declared=tuple(domain.declared[place] for place in places),
         nulls=tuple(domain.nulls[place] for place in places),
     )
 

@@ -83,7 +83,7 @@ def narrowed_moment(
             _midnight(floor(within.low), moment.type),
             _midnight(ceil(within.high), moment.type),
         )
-    column = ColumnRef("", "moment", moment.type, nullable, bounds)
+    column = ColumnRef("", "moment", moment.type, nullable, bounds=bounds)
     of_moment = [each for each in conditions if isinstance(each, Call) and moment in each.arguments]
     return narrowed_column(
         column,

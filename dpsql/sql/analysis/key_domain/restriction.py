@@ -91,7 +91,7 @@ def _has_a_value(expression: Expression, values: tuple[Scalar, ...] | Days) -> E
         and not _is_declared(expression)
         and known
     ):
-        inside = _both(expression, ">=", options[0], "<=", options[-1])
+        inside = _both(expression, ">=", options[0], "<=", high=options[-1])
     else:
         inside = Call("in", (expression, *options), BOOLEAN)
     return _or_null(inside, expression, None in values)
@@ -106,13 +106,15 @@ def _between_days(moment: Expression, days: Days) -> Expression:
     end = days.first + timedelta(days=days.count)
     if moment.type.kind == "date":
         last = end - timedelta(days=1)
-        return _both(moment, ">=", Literal(first, moment.type), "<=", Literal(last, moment.type))
+        return _both(
+            moment, ">=", Literal(first, moment.type), "<=", high=Literal(last, moment.type)
+        )
     return _both(
         moment,
         ">=",
         Literal(_midnight(first), moment.type),
         "<",
-        Literal(_midnight(end), moment.type),
+        high=Literal(_midnight(end), moment.type),
     )
 
 

@@ -110,7 +110,11 @@ def join_order(relation: Relation) -> JoinOrder:
         on_unit = _is_on_unit(source, [*on, *left], (joined - aliases(source)) | outside, known)
         steps.append(
             JoinStep(
-                source, "inner", tuple(on), is_single(source, on, joined - aliases(source)), on_unit
+                source,
+                "inner",
+                tuple(on),
+                is_single(source, on, joined - aliases(source)),
+                on_unit=on_unit,
             )
         )
     for kind, source, condition in outer:
@@ -272,7 +276,9 @@ def _ordered(
     for first in sources:
         if needs[first.alias] or (private and unit_of(first) is None):
             continue
-        order, factor = _greedy_order(first, sources, conditions, needs, outside, known)
+        order, factor = _greedy_order(
+            first, sources, conditions, needs, outside=outside, known=known
+        )
         whole = factor * most_rows(first)
         if best is None or (whole, factor) < best[:2]:
             best = whole, factor, order
@@ -298,7 +304,7 @@ def _greedy_order(
     waiting = [source for source in sources if source is not first]
     while waiting:
         ranked = [
-            (_rank(source, conditions, joined, outside, known), place)
+            (_rank(source, conditions, joined, outside, known=known), place)
             for place, source in enumerate(waiting)
             if needs[source.alias] <= joined
         ]

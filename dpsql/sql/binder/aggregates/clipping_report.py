@@ -106,9 +106,20 @@ def _rows_beyond(relation: Relation, cores: Sequence[Core]) -> _Counting:
         return (), []
     counts = [Aggregate(COUNT, None, beyond) for *_, beyond, _ in outside]
     all_rows = [Aggregate(COUNT, None, whole) for whole in wholes]
-    made = (Core(relation, cores[0].unit, (), tuple(each), None) for each in (counts, all_rows))
+    made = (
+        Core(relation, cores[0].unit, (), tuple(each), domain=None) for each in (counts, all_rows)
+    )
     return tuple(made), [
-        LeftOut("rows", name, low, high, 0, place, 1, wholes.index(whole))
+        LeftOut(
+            "rows",
+            name,
+            low=low,
+            high=high,
+            core=0,
+            aggregate=place,
+            whole_core=1,
+            whole=wholes.index(whole),
+        )
         for place, (name, low, high, _, whole) in enumerate(outside)
     ]
 
@@ -253,5 +264,18 @@ def _above(relation: Relation, kind: Kind, name: str, most: int) -> _Counting:
     more = Call(">", (ColumnRef(_UNITS, _ROWS, INTEGER), Literal(most, INTEGER)), BOOLEAN)
     unit = unit_of(rows)
     assert unit is not None
-    core = Core(rows, unit, (), (Aggregate(UNITS, None, more), Aggregate(UNITS, None, None)), None)
-    return (core,), [LeftOut(kind, name, Fraction(0), Fraction(most), 0, 0, 0, 1)]
+    core = Core(
+        rows, unit, (), (Aggregate(UNITS, None, more), Aggregate(UNITS, None, None)), domain=None
+    )
+    return (core,), [
+        LeftOut(
+            kind,
+            name,
+            low=Fraction(0),
+            high=Fraction(most),
+            core=0,
+            aggregate=0,
+            whole_core=0,
+            whole=1,
+        )
+    ]

@@ -61,7 +61,7 @@ class NormClipped:
         norm = Aggregate(
             NORM, self.argument, self.condition, values=sizes(step, most), groups=groups
         )
-        return Core(relation, unit, (), (norm,), None)
+        return Core(relation, unit, (), (norm,), domain=None)
 
     def parts(self, norm: ColumnRef) -> Aggregate:
         """The total in parts of the norm."""

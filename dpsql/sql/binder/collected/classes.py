@@ -165,8 +165,8 @@ class ReportClasses:
                 report,
                 reports.values,
                 reports.truth,
-                reports.other,
-                reports.is_unary,
+                other=reports.other,
+                unary=reports.is_unary,
             )
             self._domains[collected.source, collected.name] = known
         return known

@@ -43,11 +43,11 @@ def compared(read: ReadNode, node: exp.Expr) -> Expression:
     left = node.this.unnest()
     right = node.expression.unnest()
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
-        return _rows(read, operator, left, right, node)
+        return _rows(read, operator, left, right, node=node)
     if isinstance(left, exp.Interval):
         left, right, operator = right, left, _TURNED.get(operator, operator)
     if isinstance(right, exp.Interval):
-        return _elapsed(read, operator, left, right, node)
+        return _elapsed(read, operator, left, right, node=node)
     quantified = _quantified(right)
     if quantified is not None:
         return _of_list(read, operator, read(node.this), *quantified, node)

@@ -133,7 +133,7 @@ def additive(read: ReadNode, node: exp.Expr) -> Expression:
     if not back and is_interval(left):
         left, right = right, left
     if is_interval(right):
-        return moved_by(read, left, right, back, node)
+        return moved_by(read, left, right, back, node=node)
     first = read(left)
     second = read(right)
     if back:
@@ -186,7 +186,7 @@ def bucket(read: ReadNode, node: exp.Expr) -> Expression:
             f"{name} of a date takes months or days, of a timestamp also hours, minutes and seconds",
             node,
         )
-    ahead = _ahead(read, node.args.get("unit"), span, name, node)
+    ahead = _ahead(read, node.args.get("unit"), span, name, node=node)
     counted = call(
         f"time_bucket {unit}", [moved(moment, ahead.times(-1), node), Literal(width, INTEGER)], node
     )

@@ -126,9 +126,9 @@ class PrivateRows:
         for join in [None, *(select.args.get("joins") or ())]:
             node = select.args["from_"].this if join is None else join.this
             if isinstance(node, exp.Lateral):
-                self._lateral(node, ctes, source_from, subqueries, join)
+                self._lateral(node, ctes, source_from, subqueries, join=join)
             else:
-                self._add(source_from, node, ctes, outer, join)
+                self._add(source_from, node, ctes, outer, join=join)
         return source_from
 
     def _new_from(self, ctes: Ctes, outer: Scope | None) -> tuple[From, Subqueries]:
@@ -156,9 +156,9 @@ class PrivateRows:
         joins = inner.args.get("joins") or ()
         first = inner.copy()
         first.set("joins", None)
-        self._add(group, first, ctes, outer, None)
+        self._add(group, first, ctes, outer, join=None)
         for each in joins:
-            self._add(group, each.this, ctes, outer, each)
+            self._add(group, each.this, ctes, outer, join=each)
         source_from.add_group(group, node, join)
 
     def _lateral(

@@ -117,13 +117,13 @@ class From:
         if not (kind == "inner" or left.is_private == right.is_private) and self._keeps_public(
             kind, left
         ):
-            self._public_preserved(left, right, kind, at, join)
+            self._public_preserved(left, right, kind, at, join=join)
             return
         if kind in ("right", "full"):
             left = self._wrapped(left, at, kind)
         if kind in ("left", "full"):
             right = self._wrapped(right, at, kind)
-        shared, condition = self._condition(left, right, kind, at, join)
+        shared, condition = self._condition(left, right, kind, at, join=join)
         if kind != "inner" and left.is_private and right.is_private:
             one, many = (left, right) if kind == "right" else (right, left)
             self._tie(one, many, condition, at)
@@ -131,7 +131,7 @@ class From:
             self.preserved = [
                 each.with_partners(condition, right.relations) for each in self.preserved
             ]
-        self._show(self._joined(left, right, kind, condition, shared, at), at)
+        self._show(self._joined(left, right, kind, condition, shared=shared, at=at), at)
 
     def _tie(
         self, lacking: Side, preserved: Side, condition: list[Expression], at: exp.Expr
@@ -197,7 +197,7 @@ class From:
                 conditions = right.conditions
                 left = self._padded(left)
             case "full":
-                return self._full(left, right, condition, shared, at)
+                return self._full(left, right, condition, shared, at=at)
             case _:
                 assert_never(kind)
         preserved = 1 if kind == "right" else 0
@@ -300,7 +300,7 @@ class From:
                 "private table",
                 at,
             )
-        shared, condition = self._condition(left, right, kind, at, join)
+        shared, condition = self._condition(left, right, kind, at, join=join)
         private = left if left.is_private else right
         named = private.relations
         if not all(
@@ -314,7 +314,7 @@ class From:
                 at,
             )
         self.preserved.append(PreservedRows(named, at))
-        self._show(self._joined(left, right, "inner", condition, shared, at), at)
+        self._show(self._joined(left, right, "inner", condition, shared=shared, at=at), at)
 
     # -- one side as a subquery of its own ---------------------------------------------------------
 
@@ -354,7 +354,9 @@ class From:
     ) -> Relation:
         lacking = padded_sources(relation)
         inner = [source for source in sources_of(relation) if source not in lacking]
-        require_one_unit(inner, self._in_rows_that_have(conditions), node, outside, self._partners)
+        require_one_unit(
+            inner, self._in_rows_that_have(conditions), node, outside, partners=self._partners
+        )
         shortened = along_foreign_keys(relation, conditions)
         whole = conjunction(conditions)
         return shortened if whole is None else Filter(shortened, whole)

@@ -314,7 +314,7 @@ def _groups(inner: exp.Select, binding: Binding, ctes: Ctes) -> BoundRelation | 
     touched = groups_by(with_partners(child, [read], binding.sizes), read)
     if touched is None or key_domain(child, tuple(read), binding.sizes) is not None:
         return None
-    return _GroupsOfRows(inner, keys, child, reader, binding, touched).source()
+    return _GroupsOfRows(inner, keys, child, reader, binding=binding, touched=touched).source()
 
 
 class _GroupsOfRows(Grouping):
@@ -333,7 +333,7 @@ class _GroupsOfRows(Grouping):
         binding: Binding,
         touched: int,
     ) -> None:
-        super().__init__(select, keys, child, reader, binding)
+        super().__init__(select, keys, child, reader, binding=binding)
         self._child = child
         self._touched = touched
         self._child_alias = binding.alias()
@@ -372,6 +372,6 @@ class _GroupsOfRows(Grouping):
             rows,
             tuple((f"k{place}", moved(key)) for place, key in enumerate(keys)),
             tuple((f"a{place}", aggregate(each)) for place, each in enumerate(self._aggregates)),
-            self._touched,
-            self._names,
+            touched=self._touched,
+            names=self._names,
         )

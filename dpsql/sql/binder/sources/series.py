@@ -107,10 +107,12 @@ def _members(series: exp.GenerateSeries, reader: Reader, most: int) -> Iterator[
         refuse("E_TABLE", _WHAT, series)
     if start.type.is_temporal and end.type.is_temporal:
         first, last = (literal.as_type(each, TIMESTAMP, series) for each in (start, end))
-        found: Iterator[exp.Expr] = _moments(first, last, _span(step, series), exclusive, series)
+        found: Iterator[exp.Expr] = _moments(
+            first, last, _span(step, series), exclusive, series=series
+        )
     else:
         by = Literal(1, start.type) if step is None else beside([reader.read(step), start])[0]
-        found = _numbers(start, end, by, exclusive, series)
+        found = _numbers(start, end, by, exclusive, series=series)
     for count, member in enumerate(found, 1):
         if count > most:
             refuse(

@@ -132,7 +132,15 @@ def output(
         both = [each.bounds for each in declared if each.bounds is not None]
         ends = (min(low for low, _ in both), max(high for _, high in both))
     nullable = any(map(is_nullable, branches)) and identifies != UNIT
-    return ColumnRef(alias, f"c{place}", sql_type, nullable, ends, domain, identifies)
+    return ColumnRef(
+        alias,
+        f"c{place}",
+        type=sql_type,
+        nullable=nullable,
+        bounds=ends,
+        domain=domain,
+        identifies=identifies,
+    )
 
 
 def _listed(expression: Expression) -> tuple[Scalar, ...] | None:

@@ -37,12 +37,12 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
         return ColumnRef(
             relation,
             column_name,
-            declared.type,
-            declared.may_be_null,
-            declared.bounds,
-            domain if domain is None or not declared.nullable else (*domain, None),
-            schema.identifies(of, column_name),
-            table.public,
+            type=declared.type,
+            nullable=declared.may_be_null,
+            bounds=declared.bounds,
+            domain=domain if domain is None or not declared.nullable else (*domain, None),
+            identifies=schema.identifies(of, column_name),
+            public=table.public,
             differences=schema.tables[of].differences_to(column_name),
             automatic=declared.automatic,
             null_group=declared.null_group,
@@ -76,7 +76,7 @@ def scan(schema: Schema, name: str, alias: Callable[[], str]) -> BoundRelation:
     path = Path(
         tuple(hops), unit(last_alias, last_table, owner.column), schema.unique_columns(name)
     )
-    return BoundRelation(Scan(own, name, path.hops, path.unit, limits, path=path), columns)
+    return BoundRelation(Scan(own, name, path.hops, path.unit, limits=limits, path=path), columns)
 
 
 def without_known_parents(relation: Relation, outside: frozenset[str]) -> Relation:

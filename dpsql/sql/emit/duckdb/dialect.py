@@ -116,7 +116,7 @@ class DuckDB(Dialect):
         joins: Sequence[exp.Join] = (),
         where: exp.Expr | None = None,
     ) -> exp.Query:
-        return nobody_rows.units_above_limit(unit, source, above, joins, where)
+        return nobody_rows.units_above_limit(unit, source, above, joins, where=where)
 
     def look_up(self, unit: exp.Expr, units: exp.Expr) -> exp.Join:
         return nobody_rows.look_up(unit, units)

@@ -31,8 +31,8 @@ def units_above_limit(
         source,
         joins,
         where,
-        [node.integer(1)],
-        node.case((above, node.not_null(unit.copy()))),
+        group=[node.integer(1)],
+        having=node.case((above, node.not_null(unit.copy()))),
     )
     return exp.Union(this=listed, expression=_nobody(["u"]), distinct=False)
 

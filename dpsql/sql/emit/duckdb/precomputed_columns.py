@@ -76,7 +76,12 @@ def precompute(select: exp.Select) -> None:
         if on is not None:
             whole = frozenset(before) - may_be_missing(select, join) | {alias}
             refusing = bool(join.side) and not join.meta.get(PUBLIC)
-            join.set("on", _hoisted(on, frozenset(before), whole, refusing, product, computed))
+            join.set(
+                "on",
+                _hoisted(
+                    on, frozenset(before), whole, refusing, product=product, computed=computed
+                ),
+            )
         before.append(alias)
     for holder in (select.args["from_"], *joins):
         if found := computed.get(holder.this.alias):
@@ -164,7 +169,7 @@ def _hoisted(
     def inside(each: object) -> object:
         if not isinstance(each, exp.Expr):
             return each
-        return _hoisted(each, before, whole, refusing, product, computed)
+        return _hoisted(each, before, whole, refusing, product=product, computed=computed)
 
     for name, value in list(part.args.items()):
         part.set(

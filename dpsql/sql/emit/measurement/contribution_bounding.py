@@ -168,11 +168,11 @@ def steps(
     chosen = f"{family}_suspects"
     own = f"{family}_own"
     return {
-        chosen: _suspects(dialect, base, members, sizes, norm),
+        chosen: _suspects(dialect, base, members, sizes, norm=norm),
         own: _summed(dialect, chosen, keys, members)
         if base == "rows"
-        else _own(dialect, base, chosen, keys, members),
-        f"{family}_heavy": _heavy(dialect, own, keys, members, norm),
+        else _own(dialect, base, chosen, keys, members=members),
+        f"{family}_heavy": _heavy(dialect, own, keys, members, norm=norm),
     }
 
 
@@ -238,7 +238,9 @@ def _heavy(
                 exp.Sub(this=node.paren(scaled), expression=node.bare(raw(name, each))), name
             )
         )
-    return node.select(outputs, node.subquery(_scaled(dialect, own, keys, members, norm), "scaled"))
+    return node.select(
+        outputs, node.subquery(_scaled(dialect, own, keys, members, norm=norm), "scaled")
+    )
 
 
 def _scaled(
@@ -250,7 +252,7 @@ def _scaled(
         above = node.either(
             above, node.compare(exp.GT, node.bare(f"n{name[1:]}"), node.integer(each.limit))
         )
-    norms = node.subquery(_norms(dialect, own, keys, members, norm), "norms")
+    norms = node.subquery(_norms(dialect, own, keys, members, norm=norm), "norms")
     outputs = [
         *map(node.bare, _carried(keys, members)),
         node.aliased(factor(dialect, members, norm), "factor"),

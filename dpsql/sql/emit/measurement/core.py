@@ -53,7 +53,17 @@ def core_sql(
     with ``whole`` units are weighed and not counted, and that is the weight of a unit of one group.
     StatementError (E_LIMITS) where it comes to more than an engine plans in seconds.
     """
-    tree = limited(_Emission(dialect, core, contributions, histograms, norm, groups, whole).tree())
+    tree = limited(
+        _Emission(
+            dialect,
+            core,
+            contributions=contributions,
+            histograms=histograms,
+            norm=norm,
+            groups=groups,
+            whole=whole,
+        ).tree()
+    )
     return dialect.write(tree, copy=False)
 
 
@@ -101,7 +111,13 @@ class _Emission:
         for family, members in self._families().items():
             sizes = {name: f"s{name[1:]}" for name in self._sizes}
             steps |= contribution_bounding.steps(
-                self.dialect, family, self._base, self.keys, members, sizes, self.norm
+                self.dialect,
+                family,
+                base=self._base,
+                keys=self.keys,
+                members=members,
+                sizes=sizes,
+                norm=self.norm,
             )
         if self._has_totals:
             steps |= {"measured": self._measured(), "totals": self._totals()}
@@ -120,7 +136,7 @@ class _Emission:
                     f"h{place}",
                     self.keys,
                     each,
-                    self.norm,
+                    norm=self.norm,
                     thresholded=self.groups is not None,
                 )
         if self.core.domain is not None:

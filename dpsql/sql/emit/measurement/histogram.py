@@ -83,10 +83,10 @@ def steps(
 ) -> dict[str, exp.Query]:
     """The steps from rows to bins for the histogram of that name."""
     return {
-        f"{name}_many": _many(dialect, name, each, keys, thresholded),
-        f"{name}_counts": _counts(dialect, name, keys, each, thresholded),
+        f"{name}_many": _many(dialect, name, each, keys, thresholded=thresholded),
+        f"{name}_counts": _counts(dialect, name, keys, each, thresholded=thresholded),
         f"{name}_own": _own(name, keys),
-        f"{name}_factors": _factors(dialect, name, keys, each, norm),
+        f"{name}_factors": _factors(dialect, name, keys, each, norm=norm),
         f"{name}_heavy": _heavy(dialect, name, keys),
         f"{name}_bins": _bins(dialect, name, keys),
     }
@@ -111,7 +111,7 @@ def _many(
     unit = node.column("rows", "u")
     more = node.compare(exp.GT, exp.Count(this=exp.Star()), node.integer(each.rows))
     return dialect.units_above_limit(
-        unit, node.table("rows"), more, _kept(dialect, keys, thresholded), _counted(name)
+        unit, node.table("rows"), more, _kept(dialect, keys, thresholded), where=_counted(name)
     )
 
 
@@ -137,7 +137,7 @@ def _counts(
         node.table("rows"),
         [*_kept(dialect, keys, thresholded), many],
         _counted(name),
-        groups,
+        group=groups,
     )
 
 
