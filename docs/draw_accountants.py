@@ -158,7 +158,7 @@ def _draw(path: Path) -> None:
             colour, dashes = styles[name]
             found = [count(each) for each in budgets]
             width = 2.6 if name == "hybrid" else 1.6
-            panel.plot(
+            panel.plot(  # noqa: B023
                 [float(each) for each in budgets],
                 found,
                 color=colour,

@@ -81,7 +81,10 @@ def write(address: str) -> None:
             )
         _write(source, store, "keywords", KEYWORDS, procedures)
         names = ", ".join(f"'{name}'" for name in SETTINGS)
-        columns = "name, setting, unit, category, context, vartype, min_val, max_val, enumvals::text[] AS enumvals, boot_val"
+        columns = (
+            "name, setting, unit, category, context, vartype, min_val, max_val, enumvals::text[] "
+            "AS enumvals, boot_val"
+        )
         _write(
             source,
             store,
@@ -98,7 +101,10 @@ def _procedures(source: psycopg.Connection) -> str:
     names = ", ".join(f"'{name}'" for name in sorted(allowed_functions()))
     places = "typinput typoutput typreceive typsend typmodin typmodout typsubscript".split()
     used = " UNION ".join(f"SELECT {place}::oid FROM pg_type" for place in places)
-    return f"(SELECT oid FROM pg_proc WHERE oid IN ({used}) OR proname IN ({names}) AND pronamespace = 11) kept_procedures"
+    return (
+        f"(SELECT oid FROM pg_proc WHERE oid IN ({used}) OR proname IN ({names}) AND "
+        "pronamespace = 11) kept_procedures"
+    )
 
 
 def _named_procedures(source: psycopg.Connection) -> str:

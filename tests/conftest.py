@@ -192,7 +192,10 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     if config.option.markexpr != QUICK:
         return None
-    return 'the quick tests, about six minutes on two cores; pytest -m "" runs all, with clients that pip does not bring'
+    return (
+        'the quick tests, about six minutes on two cores; pytest -m "" runs all, with clients '
+        "that pip does not bring"
+    )
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

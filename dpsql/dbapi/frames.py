@@ -193,8 +193,11 @@ def _series(column: Sequence[object], sql_type: str) -> pandas.Series[Any]:
     dtype = _dtype(sql_type, nullable=None in column)
     if dtype == "float64" or dtype == "float32":
         return pd.Series(
-            [float("nan") if value is None else float(value) for value in column],
-            dtype=dtype,  # type: ignore[arg-type]
+            [
+                float("nan") if value is None else float(value)  # type: ignore[arg-type]
+                for value in column
+            ],
+            dtype=dtype,
         )
     return pd.Series(list(column), dtype=dtype)
 

@@ -216,7 +216,10 @@ class NotApart(UnfitColumn):
     """Two stored values of a column that tells units or rows apart would be read as one."""
 
     word = "not apart"
-    said = "tells units or rows apart, and two texts of it are one value of its type (as 7 and 007 are); declare it text"
+    said = (
+        "tells units or rows apart, and two texts of it are one value of its type (as 7 and "
+        "007 are); declare it text"
+    )
 
 
 class NotAlike(UnfitColumn):

@@ -1,5 +1,4 @@
-"""Calibration of noise to sensitivity: what one unit can change in a cell,
-and the mechanism that hides it at a price.
+"""Calibration of noise to sensitivity: the mechanism that hides what one unit changes, at a price.
 
 A statement's ε becomes noise here and nowhere else: Laplace noise for ε, Gaussian noise for
 ρ = ε²/2. The functions that make mechanisms take the same arguments:
@@ -89,9 +88,7 @@ def mechanism(
     epsilon: Fraction,
     share: Fraction,
 ) -> Mechanism:
-    """The additive noise of a cell: Laplace at the price share·ε,
-    or Gaussian at share·ε²/2 in ρ.
-    """
+    """The additive noise of a cell: Laplace at share·ε, or Gaussian at share·ε²/2 in ρ."""
     try:
         if norm == "l1":
             return Laplace.priced(l1_sensitivity(contribution, neighbours), epsilon * share)

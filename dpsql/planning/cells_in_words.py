@@ -127,7 +127,10 @@ def _explained_choices(
     if isinstance(choices, QuantileRecursion):
         splits = [each for level in choices.first.levels for each in level]
         split = min(splits, key=lambda each: each.value.rate * each.rank.part.denominator)
-        what = f"{what} of {bins} bins, of which {len(splits)} are chosen by their rank, each among those between others"
+        what = (
+            f"{what} of {bins} bins, of which {len(splits)} are chosen by their rank, each among "
+            "those between others"
+        )
         half = choices.half_width(confidence) * step
         return _chosen(what, split.value, step / split.rank.part.denominator, half)
     least = max(choices.quantiles, key=lambda each: each.half_width(bins, confidence))

@@ -124,7 +124,10 @@ _HEAVY = f"CASE WHEN {_SLOW} THEN 'x' ELSE 'y' END"
 _OLD = "(SELECT pid, MAX(name) AS name FROM person WHERE pid = 17 AND age > 63 GROUP BY pid)"
 #: As many persons as days, or one less:
 #: of a product the engine hands on the smaller side as #: constants.
-_THREE_HUNDRED = "(SELECT pid, name FROM person WHERE pid BETWEEN 18 AND 316 OR (pid = 17 AND age > 63) OR pid IS NULL) AS p"
+_THREE_HUNDRED = (
+    "(SELECT pid, name FROM person WHERE pid BETWEEN 18 AND 316 OR (pid = 17 AND age > "
+    "63) OR pid IS NULL) AS p"
+)
 _DAYS = f"(VALUES {', '.join(f'({day})' for day in range(300))}) AS d(day)"
 _TURNED = "REVERSE(LPAD(p.name, 1000, 'é')) = 'zz'"
 #: An engine computes nothing for a join that has no right side.

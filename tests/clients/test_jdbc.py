@@ -65,7 +65,10 @@ def told(server: Server) -> dict[str, str]:
         "the JDBC driver is not on this machine; apt-get install libpostgresql-jdbc-java"
     )
     tls = f"?sslmode=verify-full&sslrootcert={server.authority}" if server.authority else ""
-    parameters = f"SELECT COUNT(*) AS n FROM labs WHERE test = ? AND day > ? AND value < ? AND day > {-8000 - server.fresh()}"
+    parameters = (
+        "SELECT COUNT(*) AS n FROM labs WHERE test = ? AND day > ? AND value < ? AND day > "
+        f"{-8000 - server.fresh()}"
+    )
     arguments = [
         f"jdbc:postgresql://{server.host}:{server.port}/{server.database}{tls}",
         server.user,

@@ -116,7 +116,7 @@ def _disorder(
 def is_close(ours: Row, theirs: Row, slack: float) -> bool:
     """Whether two rows say the same, rounding aside."""
     return len(ours) == len(theirs) and all(
-        _is_close(mine, their, slack) for mine, their in zip(ours, theirs)
+        _is_close(mine, their, slack) for mine, their in zip(ours, theirs, strict=True)
     )
 
 

@@ -18,7 +18,7 @@ LISTED = re.findall(
 #: At most so many files in a folder, and so many entries at the top beside Python's own.
 MOST_FILES, MOST_AT_THE_TOP = 15, 17
 #: At most so many lines in a file: more are two ideas.
-MOST_LINES = 300
+MOST_LINES = 400
 
 
 def folders(place: Path) -> list[Path]:

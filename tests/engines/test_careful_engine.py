@@ -42,7 +42,10 @@ UNUSED = {
 
 #: On world 19, where a unit has more rows than may count:
 #: DuckDB 2.0 takes the sum of its counts #: for at most the limit.
-COUNT_BY_KEY = "SELECT r1.signed, COUNT(*) FROM visits r1 WHERE r1.signed <> (SELECT COUNT(*) FROM notes r3) GROUP BY r1.signed"
+COUNT_BY_KEY = (
+    "SELECT r1.signed, COUNT(*) FROM visits r1 WHERE r1.signed <> (SELECT COUNT(*) FROM "
+    "notes r3) GROUP BY r1.signed"
+)
 #: The same of a join, whose rows are held to the limits before they meet.
 COUNT_OF_A_JOIN = (
     "SELECT r1.signed AS k0, REGEXP_FULL_MATCH(r2.word, '(x|y)+') AS k1, AVG(CAST(EXP(r2.signed / 1e3) AS INTEGER)) "

@@ -26,7 +26,10 @@ from dpsql.session.public_tables import PublicTables
 
 #: Three stages: the third reads what is derived of the first and of the second.
 MEAN = "(SELECT AVG(cost) FROM visits)"
-STAGES = f"SELECT COUNT(*) FROM visits WHERE cost > {MEAN} AND cost < 9 * (SELECT AVG(cost) FROM visits WHERE cost > {MEAN})"
+STAGES = (
+    f"SELECT COUNT(*) FROM visits WHERE cost > {MEAN} AND cost < 9 * (SELECT AVG(cost) "
+    f"FROM visits WHERE cost > {MEAN})"
+)
 BY_PLACE = "SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY place"
 
 

@@ -93,7 +93,10 @@ def _fits(schema: Schema, completed: Schema) -> CatalogCheck:
 IN_THE_SERVER = (
     "the engine runs in the server's own process; take process = false out of the schema's [engine]"
 )
-NO_LANDLOCK = "this system has no Landlock (Linux 5.13 and later), so that the engine's process can open what its user can"
+NO_LANDLOCK = (
+    "this system has no Landlock (Linux 5.13 and later), so that the engine's process can "
+    "open what its user can"
+)
 
 
 def weaknesses(schema: Schema) -> list[str]:

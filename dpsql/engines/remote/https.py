@@ -199,5 +199,8 @@ def _why(reason: object) -> str:
     if isinstance(reason, TimeoutError):
         return f"its server did not answer for {PATIENCE:.0f} seconds"
     if isinstance(reason, OSError):
-        return f"its server cannot be reached ({reason.strerror or type(reason).__name__}); see the network and the name"
+        return (
+            f"its server cannot be reached ({reason.strerror or type(reason).__name__}); see the "
+            "network and the name"
+        )
     return f"its server does not speak https as it should ({type(reason).__name__})"

@@ -154,7 +154,10 @@ def _errors(choices: Choices, error_of: Callable[[Privacy, int], float]) -> str:
     """What the limits of tables cost, before they are chosen."""
     privacy = privacy_of(choices)
     errors = [f"± {error_of(privacy, rows):,.0f} with {rows}" for rows in _EXAMPLES]
-    return f"\n# With epsilon = {choices.epsilon or '1'} a count is {', '.join(errors)} rows per unit (max_rows_per_unit)."
+    return (
+        f"\n# With epsilon = {choices.epsilon or '1'} a count is {', '.join(errors)} rows per "
+        "unit (max_rows_per_unit)."
+    )
 
 
 def _filled(name: str, chosen: str | None, example: str, asked: str) -> str:

@@ -79,7 +79,10 @@ def _suggested(session: Session, statements: Sequence[_Statement]) -> SuggestedS
             measures.append(measure)
     name = "_".join(asked[0].parts.tables)
     workload = ";\n  ".join(each.text for each in asked)
-    text = f"CREATE SYNOPSIS {name}_synopsis AS\nSELECT {', '.join([*keys, *measures])}\n{source}\nFOR (\n  {workload}\n)"
+    text = (
+        f"CREATE SYNOPSIS {name}_synopsis AS\nSELECT "
+        f"{', '.join([*keys, *measures])}\n{source}\nFOR (\n  {workload}\n)"
+    )
     purchases = sum(each.times for each in asked)
     return SuggestedSynopsis(text, purchases, len(asked)) if purchases > 1 else None
 

@@ -86,7 +86,10 @@ def _of_rows(name: str, rows: RowLimit | None) -> str:
     if rows is None:
         return f"{name}: no limit was found: too few units have rows; declare max_rows_per_unit yourself"
     units = f"about {max(round(rows.units), 0):,} ± {ceil(rows.units_error):,} units have more than {rows.most:,} rows"
-    part = f"the limit leaves out about {percent(rows.beyond)} of all rows (at most about {percent(rows.beyond_at_most)})"
+    part = (
+        f"the limit leaves out about {percent(rows.beyond)} of all rows (at most about "
+        f"{percent(rows.beyond_at_most)})"
+    )
     return f"{name}: {units}; {part}"
 
 

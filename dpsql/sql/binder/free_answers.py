@@ -36,7 +36,10 @@ from dpsql.sql.ir.expression import ColumnRef, Literal, Scalar
 from dpsql.sql.ir.refusal import only
 
 #: Said of a list of keys.
-NULL_LEFT_OUT = "this list is free, and NULL is left out of it: whether rows have none of the values is shown beside a COUNT(*)"
+NULL_LEFT_OUT = (
+    "this list is free, and NULL is left out of it: whether rows have none of the values "
+    "is shown beside a COUNT(*)"
+)
 
 
 def is_probe(select: exp.Select | exp.SetOperation) -> bool:

@@ -158,7 +158,15 @@ class _Cut:
             return self._of_no_rows()
         if self._sets is not None:
             keeps = bool(self._preserved)
-            name = f"cube{cube(self._relation, self._keys, self._sets, self._aggregates, binding=self._binding, keeps=keeps)}"
+            number = cube(
+                self._relation,
+                self._keys,
+                self._sets,
+                self._aggregates,
+                binding=self._binding,
+                keeps=keeps,
+            )
+            name = f"cube{number}"
             return name, released_sql.released_table(name)
         unit = unit_of(self._relation)
         assert unit is not None

@@ -15,7 +15,10 @@ _SCHEMA = Path(__file__).parents[3] / "schemas" / "nafld.toml"
 
 #: Dates are days after an index date in NAFLD;
 #: the dataset counts them from a day that everybody #: may know.
-LABS_BY_DATE = "SELECT test, value, patient_id, DATE '2000-01-01' + day AS measured FROM labs WHERE day BETWEEN 0 AND 3652"
+LABS_BY_DATE = (
+    "SELECT test, value, patient_id, DATE '2000-01-01' + day AS measured FROM labs WHERE "
+    "day BETWEEN 0 AND 3652"
+)
 
 
 @dataclass(frozen=True)

@@ -79,8 +79,10 @@ FAULTS = (
         "the data opened by dpsql's own process are a note of the audit",
         "dpsql/audit/engine_process.py",
         "process_checks",
-        'AuditCheck(_PROCESS, "failed", f"{said}; take process = false out of the schema\'s [engine]")',
-        'AuditCheck(_PROCESS, "note", f"{said}; take process = false out of the schema\'s [engine]")',
+        'AuditCheck(_PROCESS, "failed", f"{said}; take process = false out of the schema\'s '
+        '[engine]")',
+        'AuditCheck(_PROCESS, "note", f"{said}; take process = false out of the schema\'s '
+        '[engine]")',
         (
             "tests/audit/test_audit_lockdown.py::test_an_audit_without_confinement_ends_with_what_to_do",
         ),
@@ -98,7 +100,9 @@ FAULTS = (
         "dpsql/audit/sensitivity/neighbours.py",
         "without_lost",
         "if not owner.steps: ...",
-        "if owner.steps:\n    return f'SELECT * FROM data.main.\"{table}\"'\nif not owner.steps: ...",
+        "if owner.steps:\n"
+        "    return f'SELECT * FROM data.main.\"{table}\"'\n"
+        "if not owner.steps: ...",
         (f"{NEIGHBOURS}::test_a_neighbour_lacks_the_rows_of_one_unit_and_no_others",),
     ),
     Fault(
@@ -106,7 +110,8 @@ FAULTS = (
         "dpsql/audit/sensitivity/neighbours.py",
         "without_lost",
         InString("WHERE NOT EXISTS"),
-        'WHERE t0."{(owner.steps[0].column if owner.steps else owner.column)}" IS NOT NULL AND NOT EXISTS',
+        'WHERE t0."{(owner.steps[0].column if owner.steps else owner.column)}" IS NOT NULL '
+        "AND NOT EXISTS",
         (f"{NEIGHBOURS}::test_a_neighbour_lacks_the_rows_of_one_unit_and_no_others",),
     ),
     Fault(

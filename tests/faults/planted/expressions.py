@@ -210,8 +210,10 @@ FAULTS = (
         "squares not measured from the middle",
         "dpsql/sql/analysis/quantisation.py",
         "product_quantum",
-        "ProductQuantum(first, second, divisor, half, middle, middle, high - middle)",
-        "ProductQuantum(first, second, divisor, half, 0, 0, high - middle)",
+        "ProductQuantum(first, second, divisor=divisor, added=half, taken=middle, middle=middle, "
+        "reach=high - middle)",
+        "ProductQuantum(first, second, divisor=divisor, added=half, taken=0, middle=0, "
+        "reach=high - middle)",
         (f"{PRODUCTS}[small]", f"{STATISTICS}[]"),
     ),
     Fault(
@@ -252,7 +254,8 @@ FAULTS = (
         "a domain asks a subquery of private rows",
         "dpsql/sql/analysis/key_domain/values.py",
         "DomainValues._reduced",
-        "self._function(expression) or self._stands_for(expression, self._of_public_rows(expression))",
+        "self._function(expression) or self._stands_for(expression, "
+        "self._of_public_rows(expression))",
         "expression or self._stands_for(expression, self._of_public_rows(expression))",
         (
             "tests/sql/analysis/test_domain.py::test_a_subquery_of_private_rows_is_a_condition_like_others",
@@ -270,8 +273,8 @@ FAULTS = (
         "the values of a public column outlive their version of the data",
         "dpsql/session/public_sizes.py",
         "PublicSizes._forget_other_versions",
-        "self._known, self._values, self._version = {}, {}, version",
-        "self._known, self._version = {}, version",
+        "self._values = {}",
+        "pass",
         (f"{PUBLIC}::test_values_are_those_of_the_version_that_is_read",),
     ),
     Fault(

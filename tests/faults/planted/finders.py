@@ -31,7 +31,10 @@ CATALOGUE = "tests/server/catalogue/test_catalogue.py"
 CATALOGUE_REFUSALS = "tests/server/catalogue/test_catalogue_refusals.py"
 LEDGER = "tests/privacy/ledger/test_ledger"
 LOOSE = "tests/planning/test_constructs.py::test_loose_ties_are_refused_or_keep_their_claims"
-LARGEST = "tests/planning/estimators/test_moments.py::test_one_row_moves_a_product_by_no_more_than_half_the_largest_square"
+LARGEST = (
+    "tests/planning/estimators/test_moments.py"
+    "::test_one_row_moves_a_product_by_no_more_than_half_the_largest_square"
+)
 
 
 def claims(limits: str, promise: str, *names: str) -> tuple[str, ...]:

@@ -65,7 +65,8 @@ FAULTS = (
         "released numbers that are added up leave sums their interval",
         "dpsql/sql/analysis/released_rows.py",
         "_without_choice_of_groups",
-        "core if any(each.relation in dropped for part in expressions for each in columns(part)) else found",
+        "core if any(each.relation in dropped for part in expressions for each in "
+        "columns(part)) else found",
         "found",
         (f"{GIVEN}::test_numbers_made_of_released_rows_have_no_interval_and_it_is_said",),
     ),
@@ -145,7 +146,7 @@ FAULTS = (
     ),
     Fault(
         "what is made of deviations of few rows is resampled, where draws pile up at 0",
-        "dpsql/sql/ir/aggregate.py",
+        "dpsql/sql/ir/moments.py",
         "_dispersion",
         "known_noise=KnownNoise.ENDS",
         "known_noise=KnownNoise.DRAWS",
@@ -241,8 +242,10 @@ FAULTS = (
         "units above a limit are counted by their rows, once for each",
         "dpsql/sql/binder/aggregates/clipping_report.py",
         "_above",
-        "Core(rows, unit, (), (Aggregate(UNITS, None, more), Aggregate(UNITS, None, None)), None)",
-        "Core(relation, unit, (), (Aggregate(COUNT, None, None), Aggregate(UNITS, None, None)), None)",
+        "Core(rows, unit, (), (Aggregate(UNITS, None, more), Aggregate(UNITS, None, None)), "
+        "domain=None)",
+        "Core(relation, unit, (), (Aggregate(COUNT, None, None), Aggregate(UNITS, None, "
+        "None)), domain=None)",
         (f"{CLIPPING}::test_units_above_each_limit_are_counted",),
     ),
     Fault(

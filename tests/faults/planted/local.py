@@ -106,7 +106,8 @@ FAULTS = (
         SOURCES,
         "require_public_keys",
         "its is not None and its.collected is not None and core.domain is None",
-        "its is not None and its.collected is not None and core.domain is not None and core.domain.count == 0",
+        "its is not None and its.collected is not None and core.domain is not None and "
+        "core.domain.count == 0",
         SQL,
     ),
     Fault(

@@ -50,8 +50,8 @@ FAULTS = (
         "a scan of norms is as exact as if it got the price of the sum, too",
         "dpsql/planning/estimators/histogram.py",
         "measured_histogram",
-        "scan(contribution, norm, neighbours, epsilon, share)",
-        "scan(contribution, norm, neighbours, epsilon, Fraction(1))",
+        "scan(contribution, norm, neighbours, epsilon, share=share)",
+        "scan(contribution, norm, neighbours, epsilon, share=Fraction(1))",
         (f"{PAID}[l1-add-remove]", f"{PRICE}[L1]"),
     ),
     Fault(

@@ -156,7 +156,8 @@ FAULTS = (
         "dpsql/release/noise_addition.py",
         "_release_core",
         "rows = [rows[place] for place in places]",
-        "places = tuple(each for each in places if any(rows[each][width:]))\nrows = [rows[place] for place in places]",
+        "places = tuple(each for each in places if any(rows[each][width:]))\n"
+        "rows = [rows[place] for place in places]",
         (FROZEN,),
     ),
     Fault(
@@ -187,15 +188,18 @@ FAULTS = (
         "one row is never enough to be seen",
         PRESENCE,
         "GroupPresence.threshold",
-        "unreached_noise(self.noise, max(candidates, 1), self.chance / 2 if self.blocks else self.chance)",
-        "4096 * unreached_noise(self.noise, max(candidates, 1), self.chance / 2 if self.blocks else self.chance)",
+        "unreached_noise(self.noise, max(candidates, 1), self.chance / 2 if self.blocks else "
+        "self.chance)",
+        "4096 * unreached_noise(self.noise, max(candidates, 1), self.chance / 2 if "
+        "self.blocks else self.chance)",
         (f"{TESTS}_where_noise_vanishes_one_row_is_enough",),
     ),
     Fault(
         "a window over groups counts as passing rows on",
         EMPTY,
         "_keeps_rows",
-        "not any(window.find_ancestor(exp.Query) is select for window in select.find_all(exp.Window))",
+        "not any(window.find_ancestor(exp.Query) is select for window in "
+        "select.find_all(exp.Window))",
         "True",
         (SHOWN,),
     ),
@@ -243,7 +247,8 @@ FAULTS = (
         "a release without its absent groups is given for one with them",
         "dpsql/session/answer_store/serialization.py",
         "_as_released",
-        "core if core.presence is not None and core.presence.released else replace(core, presence=None)",
+        "core if core.presence is not None and core.presence.released else replace(core, "
+        "presence=None)",
         "replace(core, presence=None)",
         (f"{TESTS}_a_release_without_absent_groups_is_not_taken_for_one_with_them",),
     ),
@@ -291,7 +296,8 @@ FAULTS = (
         "totals of large groups alone have intervals",
         HIDDEN,
         "with_hidden_groups",
-        'partial |= {place for place in scans if _is_thresholded(cores[place]) and f"core{place}" not in plain}',
+        "partial |= {place for place in scans if _is_thresholded(cores[place]) and "
+        'f"core{place}" not in plain}',
         "pass",
         (f"{MISSING}::test_what_is_made_of_several_groups_has_no_interval",),
     ),

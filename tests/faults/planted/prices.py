@@ -59,7 +59,7 @@ FAULTS = (
         "a count is taken to be of one step, whose Laplace noise has more rho",
         "dpsql/sql/analysis/contribution.py",
         "counted_once",
-        "_made(UnitCount(None), None, 1, 1, norm)",
+        "_made(UnitCount(None), None, 1, 1, norm=norm)",
         "Contribution(UnitCount(None), None, 1, 1, Fraction(1))",
         (
             "tests/session/test_count_costs.py::test_what_is_counted_is_what_a_count_costs_and_by_gaussian_noise_any_other_statement",
@@ -117,8 +117,10 @@ FAULTS = (
         "each grouping set has the whole price",
         "dpsql/planning/budget_split.py",
         "plan_cores",
-        "_plan_core(draft, dialect, norm, privacy, epsilon, share, delta / max(thresholded, 1))",
-        "_plan_core(draft, dialect, norm, privacy, epsilon, Fraction(1), delta / max(thresholded, 1))",
+        "_plan_core(draft, dialect, norm=norm, privacy=privacy, epsilon=epsilon, share=share, "
+        "delta=delta / max(thresholded, 1))",
+        "_plan_core(draft, dialect, norm=norm, privacy=privacy, epsilon=epsilon, "
+        "share=Fraction(1), delta=delta / max(thresholded, 1))",
         ("tests/release/test_cube.py::test_a_cube_costs_what_was_asked[rollup-L2]",),
     ),
     Fault(
@@ -141,16 +143,17 @@ FAULTS = (
         "a histogram's counts share a noise that is made for one of them",
         "dpsql/planning/calibration.py",
         "tree",
-        "mechanism(contribution, norm, neighbours, epsilon, share)",
-        "mechanism(Contribution(contribution.cell, None, 1, 1, Fraction(1)), norm, neighbours, epsilon, share)",
+        "mechanism(contribution, norm, neighbours, epsilon, share=share)",
+        "mechanism(Contribution(contribution.cell, None, 1, 1, Fraction(1)), norm, "
+        "neighbours, epsilon, share=share)",
         claims("rows", "L1", "histogram"),
     ),
     Fault(
         "the noise of a histogram is divided among its values without being paid for",
         "dpsql/planning/calibration.py",
         "tree",
-        "mechanism(contribution, norm, neighbours, epsilon, share)",
-        "mechanism(contribution, norm, neighbours, epsilon, share * count)",
+        "mechanism(contribution, norm, neighbours, epsilon, share=share)",
+        "mechanism(contribution, norm, neighbours, epsilon, share=share * count)",
         (f"{PRICE}[L2]",),
     ),
     Fault(

@@ -230,8 +230,10 @@ FAULTS = (
         "an engine of which nothing is known is ended for its silence",
         CLIENT,
         "EngineProcess._listen",
-        "before is not None and self._worked is not None and self._worked - before < WORK and not pipe.has_come",
-        "(before is None or self._worked is None) or self._worked - before < WORK and not pipe.has_come",
+        "before is not None and self._worked is not None and self._worked - before < WORK "
+        "and not pipe.has_come",
+        "(before is None or self._worked is None) or self._worked - before < WORK and not "
+        "pipe.has_come",
         (f"{SILENT}::test_one_of_which_nothing_is_known_is_left_alone",),
     ),
     Fault(

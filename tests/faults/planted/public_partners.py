@@ -57,7 +57,8 @@ FAULTS = (
         "a person stands in as many groups as without the public table",
         STABILITY,
         "groups_by",
-        "times(most_groups(_private_limits(relation, averaged=False)), _partners_read(multiplied, named))",
+        "times(most_groups(_private_limits(relation, averaged=False)), "
+        "_partners_read(multiplied, named))",
         "most_groups(_private_limits(relation, averaged=False))",
         (IN_FULL, IN_GROUPS),
     ),

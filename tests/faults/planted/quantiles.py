@@ -283,7 +283,8 @@ FAULTS = (
         "the interval of a quantile knows the noise of one cell",
         AROUND,
         "_half_width",
-        "[NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
+        "[NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in "
+        "times.items()]",
         "[NoiseTerm(Laplace(1, FINE_SCALE * max(times)), Fraction(1))]",
         (AROUND_TESTS,),
     ),
@@ -299,7 +300,8 @@ FAULTS = (
         "ranks of odd fractions ask for a lattice of their own",
         AROUND,
         "_half_width",
-        "[NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in times.items()]",
+        "[NoiseTerm(Laplace(1, FINE_SCALE * each), Fraction(1), many) for each, many in "
+        "times.items()]",
         "[NoiseTerm(Laplace(1, Fraction(FINE_SCALE)), *each) for each in times.items()]",
         (f"{AROUND_TESTS}::test_ranks_of_odd_fractions_take_no_longer",),
     ),

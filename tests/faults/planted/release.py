@@ -163,7 +163,9 @@ FAULTS = (
         "charge after release",
         "dpsql/session/execution.py",
         "Execution._released",
-        "charge = pay(plan)\ntiming.begin()\nreleased = masked(lambda: self._measured(charge, deriver, scope, held))",
+        "charge = pay(plan)\n"
+        "timing.begin()\n"
+        "released = masked(lambda: self._measured(charge, deriver, scope, held))",
         "from dpsql.privacy.accountant import _MINT\n"
         "\n"
         "timing.begin()\n"
@@ -306,7 +308,8 @@ FAULTS = (
         "dpsql/release/noise_addition.py",
         "_grown",
         "(count * contribution.step for count in noisy.children(1, 0))",
-        "(Fraction(dict(zip(bins, counts, strict=True)).get(place, 0)) for place in range(tree.bins))",
+        "(Fraction(dict(zip(bins, counts, strict=True)).get(place, 0)) for place in "
+        "range(tree.bins))",
         ("tests/planning/test_targeted.py::test_a_mode_is_chosen_by_noisy_counts",),
     ),
     Fault(
@@ -340,8 +343,8 @@ FAULTS = (
         "an answer is kept that no entry has paid for",
         "dpsql/session/answer_store/store.py",
         "AnswerStore.answer",
-        "self._keep(key, entry, released, plan, version)",
-        "self._keep(key, entry - 1, released, plan, version)",
+        "self._keep(key, entry, released, plan, version=version)",
+        "self._keep(key, entry - 1, released, plan, version=version)",
         (f"{KEPT}::test_the_charge_is_in_the_ledger_before_the_answer_is_kept",),
     ),
     Fault(

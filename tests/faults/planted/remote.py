@@ -22,8 +22,8 @@ FAULTS = (
         "what is being looked at is told for what lies there",
         COPIES,
         "RemoteCopies._see",
-        'said, after = "", AGAIN',
-        'said, after, self._failure = "", AGAIN, ""',
+        "after = AGAIN",
+        'after = AGAIN\nself._failure = ""',
         (f"{REMOTE}::test_while_the_store_is_asked_again_copies_are_not_told_for_what_lies_there",),
     ),
     Fault(
@@ -103,7 +103,9 @@ FAULTS = (
         ALL,
         "Versions.hold",
         "self._look()",
-        "self._look()\nif self._copies is not None and self._copies.stale:\n    self._copies.bring()",
+        "self._look()\n"
+        "if self._copies is not None and self._copies.stale:\n"
+        "    self._copies.bring()",
         (f"{REMOTE}::test_copying_begins_with_the_bucket_of_the_statement",),
     ),
     Fault(

@@ -70,7 +70,8 @@ FAULTS = (
         "a statement comes off worse by a synopsis than by its own purchase",
         "dpsql/planning/synopsis/plan.py",
         "_within",
-        "variances(precisions, np.array(mixed, dtype=np.float64), power, most) <= bound * (1 + 1e-9)",
+        "variances(precisions, np.array(mixed, dtype=np.float64), power, most) <= bound * (1 "
+        "+ 1e-9)",
         "variances(precisions, np.array(mixed, dtype=np.float64), power, most) >= 0",
         (f"{WEIGHTS}::test_no_query_is_worse_off_and_none_is_better_than_the_optimum",),
     ),

@@ -77,7 +77,8 @@ FAULTS = (
         SELECTION,
         "_measured",
         "noisy = noise.perturb(exact.tolist(), _entropy=entropy)",
-        "noisy = noise.perturb(exact.tolist(), _entropy=entropy); noisy[0] += int(exact.sum()) - sum(noisy)",
+        "noisy = noise.perturb(exact.tolist(), _entropy=entropy); noisy[0] += "
+        "int(exact.sum()) - sum(noisy)",
         (NOISY,),
     ),
     Fault(

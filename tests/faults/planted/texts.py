@@ -77,7 +77,8 @@ FAULTS = (
         "texts of any length are kept of all rows that a unit has",
         LIMITS,
         "_are_heavy",
-        "AddedCharacters(its).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in whole)",
+        "AddedCharacters(its).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT "
+        "for each in whole)",
         "any(copies_in(each) > _MOST_KEPT for each in whole)",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),
@@ -85,7 +86,8 @@ FAULTS = (
         "a row's own text is kept any number of times",
         LIMITS,
         "_are_heavy",
-        "AddedCharacters(its).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT for each in whole)",
+        "AddedCharacters(its).of(whole) > _MOST_ADDED or any(copies_in(each) > _MOST_KEPT "
+        "for each in whole)",
         "AddedCharacters(its).of(whole) > _MOST_ADDED",
         (f"{KEPT}::test_a_unit_is_held_to_its_rows_where_much_is_made_of_each",),
     ),

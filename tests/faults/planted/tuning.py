@@ -158,8 +158,8 @@ FAULTS = (
         "sums have the limit of averages",
         CONTRIBUTION,
         "contribution",
-        "_made(cell, grid, largest, rows(averaged), norm)",
-        "_made(cell, grid, largest, rows(True), norm)",
+        "_made(cell, grid, largest, rows(averaged), norm=norm)",
+        "_made(cell, grid, largest, rows(True), norm=norm)",
         LIMITS,
     ),
     Fault(
@@ -238,25 +238,27 @@ FAULTS = (
         "each question of a tuning has the whole price",
         PLAN,
         "_counted",
-        "tree(bounded, norm, neighbours, price, part)",
-        "tree(bounded, norm, neighbours, price, Fraction(1))",
+        "tree(bounded, norm, neighbours, price, share=part)",
+        "tree(bounded, norm, neighbours, price, share=Fraction(1))",
         (f"{COUNTS}::test_each_count_has_the_noise_that_is_charged", *COST),
     ),
     Fault(
         "a tuning takes replaced units for ones that come and go",
         PLAN,
         "_counted",
-        "tree(bounded, norm, neighbours, price, part)",
-        'tree(bounded, norm, "add-remove", price, part)',
+        "tree(bounded, norm, neighbours, price, share=part)",
+        'tree(bounded, norm, "add-remove", price, share=part)',
         MOVED,
     ),
     Fault(
         "counts of a tuning have less noise than a unit moves them",
         PLAN,
         "_counted",
-        "histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, part)))",
+        "histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, "
+        "share=part)))",
         "bounded = replace(bounded, limit=bounded.limit // 2)\n"
-        "histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, part)))",
+        "histograms.append(MeasuredHistogram(bounded, tree(bounded, norm, neighbours, price, "
+        "share=part)))",
         MOVED,
     ),
     Fault(

@@ -162,7 +162,8 @@ FAULTS = (
         "rows are taken to be of one unit where any of their columns are equal",
         "dpsql/sql/analysis/work/join_order.py",
         "_is_on_unit",
-        "own.type == other.type and identifies(own) is not None and identifies(own) == identifies(other)",
+        "own.type == other.type and identifies(own) is not None and identifies(own) == "
+        "identifies(other)",
         "own.type == other.type",
         (ORDERED,),
     ),
@@ -250,7 +251,8 @@ FAULTS = (
         "a parent that is joined later is known to be there",
         "dpsql/sql/emit/duckdb/per_row_evaluation.py",
         "_chosen",
-        "[] if asks_first and isinstance(around, exp.Case) else [alias for alias in whole if alias in tables]",
+        "[] if asks_first and isinstance(around, exp.Case) else [alias for alias in whole if "
+        "alias in tables]",
         "[alias for alias in whole if alias in tables]",
         (ELSE,),
     ),

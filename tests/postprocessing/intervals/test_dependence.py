@@ -23,7 +23,10 @@ KNOWN = {
     f"SELECT RANK() OVER (ORDER BY n), SUM(n) OVER (ORDER BY k), LAG(n) OVER (ORDER BY n) FROM {GROUPS}": "csc",
     f"SELECT SUM(n) OVER (PARTITION BY s > 3), ROW_NUMBER() OVER (ORDER BY k) FROM {GROUPS}": "cs",
     f"SELECT CASE WHEN n > 3 THEN s END, CASE WHEN k > 3 THEN s END, n > 3, ABS(n - s) FROM {GROUPS}": "cscc",
-    f"SELECT SUM(n) FILTER (WHERE s > 3), SUM(n) FILTER (WHERE k > 3), COUNT(*) FILTER (WHERE n > 3) FROM {GROUPS}": "csc",
+    (
+        "SELECT SUM(n) FILTER (WHERE s > 3), SUM(n) FILTER (WHERE k > 3), COUNT(*) FILTER "
+        f"(WHERE n > 3) FROM {GROUPS}"
+    ): "csc",
     f"SELECT k, SUM(n) FROM {GROUPS} WHERE k > 3 GROUP BY k": "ps",
     f"SELECT k, SUM(n), COUNT(*) FROM {GROUPS} WHERE s > 3 GROUP BY k": "pcc",
     f"SELECT SUM(n) FROM (SELECT k, n FROM {GROUPS} ORDER BY n LIMIT 3) AS h": "c",

@@ -33,7 +33,10 @@ minute = {{ type = "integer", bounds = [0, 49] }}
 watts = {{ type = "integer", bounds = [0, 100] }}
 """
 #: 50 groups for each hour.
-GROUPED = "(SELECT hour, minute, COUNT(*) AS n, SUM(watts) AS w FROM readings WHERE hour < {} GROUP BY hour, minute) AS g"
+GROUPED = (
+    "(SELECT hour, minute, COUNT(*) AS n, SUM(watts) AS w FROM readings WHERE hour < {} "
+    "GROUP BY hour, minute) AS g"
+)
 SHARES = (
     "SELECT minute, n, n / SUM(n) OVER () AS share, w - LAG(w) OVER (ORDER BY hour, minute) AS more FROM "
     + GROUPED

@@ -72,7 +72,10 @@ WITHOUT_ROWS: tuple[tuple[str, list[tuple[object, ...]]], ...] = (
         [(0,)],
     ),
     (
-        "SELECT COUNT(*) FROM (SELECT patient FROM visits WHERE FALSE UNION ALL SELECT patient FROM patients WHERE 1 > 2)",
+        (
+            "SELECT COUNT(*) FROM (SELECT patient FROM visits WHERE FALSE UNION ALL SELECT "
+            "patient FROM patients WHERE 1 > 2)"
+        ),
         [(0,)],
     ),
     (f"SELECT SUM(n) FROM ({PAID}) t WHERE FALSE", [(None,)]),

@@ -230,8 +230,8 @@ def _splits(texts: list[str]) -> str:
         "SELECT COUNT(*) FROM visits v LEFT JOIN people p ON v.pid = p.id WHERE COALESCE(p.word, 'x') LIKE '%z%'",
         "SELECT COUNT(*) FROM visits v LEFT JOIN people p ON v.pid = p.id WHERE p.word IS NULL OR p.word LIKE '%z%'",
         (
-            "SELECT COUNT(*) FROM visits v LEFT JOIN (SELECT id, MAX(word) AS n FROM people GROUP BY id) p ON pid = p.id "
-            "WHERE COALESCE(p.n, 'x') LIKE '%z%'"
+            "SELECT COUNT(*) FROM visits v LEFT JOIN (SELECT id, MAX(word) AS n FROM people GROUP BY id) p "
+            "ON pid = p.id WHERE COALESCE(p.n, 'x') LIKE '%z%'"
         ),
         "SELECT COUNT(*) FROM people p FULL JOIN visits v ON v.pid = p.id WHERE COALESCE(p.word, 'x') LIKE '%z%'",
         "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM visits v WHERE pid = p.id AND p.word LIKE '%z%')",

@@ -67,7 +67,10 @@ public = true
 [tables.crowd.columns]
 {COLUMNS.replace("WORLDS", "bounds = [0, 100000]")}
 """
-TYPES = "(person BIGINT, world BIGINT, kind VARCHAR, coin BOOLEAN, bits VARCHAR, hours DOUBLE, noisy DOUBLE, amount DOUBLE"
+TYPES = (
+    "(person BIGINT, world BIGINT, kind VARCHAR, coin BOOLEAN, bits VARCHAR, hours "
+    "DOUBLE, noisy DOUBLE, amount DOUBLE"
+)
 Z = NormalDist().inv_cdf(0.975)
 
 

@@ -234,7 +234,9 @@ WRITTEN = {
     "TO_DATE(s, 'YYYY-MM-DD')": "TRY_STRPTIME(s, '%Y-%m-%d')::DATE",
     "WIDTH_BUCKET(x, 0, 8, 4)": "CASE WHEN x < 0 THEN 0 WHEN x >= 8 THEN 5 ELSE 1 + FLOOR(x / 2) END",
     "WIDTH_BUCKET(i, -5, 20, 1)": "CASE WHEN i < -5 THEN 0 WHEN i >= 20 THEN 2 WHEN i IS NOT NULL THEN 1 END",
-    "DATE_BIN('3 hours', ts, TIMESTAMP '2020-01-05 10:20:30')": "TIME_BUCKET(INTERVAL '3 hours', ts, TIMESTAMP '2020-01-05 10:20:30')",
+    "DATE_BIN('3 hours', ts, TIMESTAMP '2020-01-05 10:20:30')": (
+        "TIME_BUCKET(INTERVAL '3 hours', ts, TIMESTAMP '2020-01-05 10:20:30')"
+    ),
     "DATE_BIN('3 days', d, '2020-01-05')": "TIME_BUCKET(INTERVAL '3 days', d::TIMESTAMP, TIMESTAMP '2020-01-05')",
     "TO_CHAR(ts, 'YYYY/MM/DD HH24:MI:SS')": "STRFTIME(ts, '%Y/%m/%d %H:%M:%S')",
     "TO_CHAR(d, 'Mon Dy DDD IYYY-IW')": "STRFTIME(d, '%b %a %j %G-%V')",

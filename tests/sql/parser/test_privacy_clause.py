@@ -62,8 +62,11 @@ WRITTEN = {
         UNIT, f'T.K, SUM(x, {BETWEEN}) FROM t GROUP BY t."k"'
     ): f'SELECT "each"."g0" AS "K", SUM({clamped(each(0))}) AS "sum" FROM (SELECT id AS "u", t."k" AS "g0", '
     'SUM(x) AS "v0" FROM t WHERE DPSQL_IS_UNIT(id) GROUP BY id, t."k") AS "each" GROUP BY "each"."g0"',
-    f"SELECT s + 1 FROM ({clause(UNIT, f'SUM(x, {BETWEEN}) AS s FROM t')}) AS q": f'SELECT s + 1 FROM (SELECT SUM({clamped(each(0))}) AS s FROM (SELECT id AS "u", SUM(x) AS "v0" FROM t '
-    'WHERE DPSQL_IS_UNIT(id) GROUP BY id) AS "each") AS q',
+    f"SELECT s + 1 FROM ({clause(UNIT, f'SUM(x, {BETWEEN}) AS s FROM t')}) AS q": (
+        f"SELECT s + 1 FROM (SELECT SUM({clamped(each(0))}) AS s "
+        'FROM (SELECT id AS "u", SUM(x) AS "v0" FROM t '
+        'WHERE DPSQL_IS_UNIT(id) GROUP BY id) AS "each") AS q'
+    ),
 }
 
 

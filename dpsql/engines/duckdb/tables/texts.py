@@ -42,7 +42,10 @@ def folded(name: str) -> str:
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 #: A moment without a zone, or with that of UTC: another zone would be passed over.
-_MOMENT = "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}([ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]{1,6}0*)?)?)?( ?(Z|[+-]00(:?00)?))?"
+_MOMENT = (
+    "[0-9]{1,6}-[0-9]{1,2}-[0-9]{1,2}"
+    "([ T][0-9]{1,2}:[0-9]{1,2}(:[0-9]{1,2}([.][0-9]{1,6}0*)?)?)?( ?(Z|[+-]00(:?00)?))?"
+)
 
 
 def value_of_text(text: str, engine_type: str, csv: CsvText = RFC_4180) -> str:

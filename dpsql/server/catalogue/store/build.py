@@ -170,7 +170,10 @@ _SETTINGS = (
     "min_val, max_val, enumvals, boot_val, setting AS reset_val, false AS pending_restart FROM pgc.settings"
 )
 #: Functions by which types are read and written: tools find out through them what a type is.
-_OF_TYPES = "SELECT unnest([typinput, typoutput, typreceive, typsend, typmodin, typmodout, typsubscript]) FROM pgc.pg_type"
+_OF_TYPES = (
+    "SELECT unnest([typinput, typoutput, typreceive, typsend, typmodin, typmodout, "
+    "typsubscript]) FROM pgc.pg_type"
+)
 
 
 def build(

@@ -1,5 +1,4 @@
-"""FROM and JOIN over private and public tables → one relation in which every row keeps its one
-unit.
+"""FROM and JOIN over private and public tables: one relation, whose every row keeps its one unit.
 
 Proved in ``docs/proofs/stability.md``.
 """
@@ -45,7 +44,7 @@ class From:
     ) -> None:
         self.scope = Scope(outer=outer)
         self.parameters = parameters
-        self.known: ReadKnown = _recognises_nothing
+        self.known: ReadKnown = lambda _node: None  # it reads every node itself
         self.preserved: list[PreservedRows] = []
         self._lacking: dict[Expression, ColumnRef] = {}
         self._partners: dict[str, str] = {}
@@ -358,8 +357,8 @@ class From:
             inner, self._in_rows_that_have(conditions), node, outside, partners=self._partners
         )
         shortened = along_foreign_keys(relation, conditions)
-        whole = conjunction(conditions)
-        return shortened if whole is None else Filter(shortened, whole)
+        condition = conjunction(conditions)
+        return shortened if condition is None else Filter(shortened, condition)
 
     def _show(self, side: Side, node: exp.Expr) -> None:
         """Make the side what this FROM has so far; refused where two sources have one name."""
@@ -374,17 +373,16 @@ class From:
     def finish(
         self, where: Expression | None, node: exp.Expr, shows_preserved: bool = False
     ) -> Relation:
-        """The whole relation, each row with exactly one unit, or a refusal that prints the paths.
+        """The relation, each row with exactly one unit, or a refusal that prints the paths.
 
-        ``shows_preserved`` tells that the caller looks itself at what public rows without partner
-        would change.
+        ``shows_preserved``: the caller itself checks what public rows without partner change.
         """
         assert self._side is not None
         conditions = [*self._side.conditions, *conjuncts(where)]
         self.preserved = [
-            preserved
-            for preserved in self.preserved
-            if not any(never_holds_without(each, preserved.relations) for each in conjuncts(where))
+            rows
+            for rows in self.preserved
+            if not any(never_holds_without(each, rows.relations) for each in conjuncts(where))
         ]
         if self.preserved and not shows_preserved:
             self.preserved[0].refuse()
@@ -395,10 +393,7 @@ class From:
 def _both_identify(pair: list[Expression]) -> str | None:
     """What both columns identify, if it is the same thing: then so does the one that is there."""
     left, right = pair
-    if isinstance(left, ColumnRef) and isinstance(right, ColumnRef) and left.type == right.type:
-        return left.identifies if left.identifies == right.identifies else None
-    return None
-
-
-def _recognises_nothing(node: exp.Expr) -> None:
-    """Knows no node, so that a FROM clause without subqueries reads every node itself."""
+    if not (isinstance(left, ColumnRef) and isinstance(right, ColumnRef)):
+        return None
+    same = left.type == right.type and left.identifies == right.identifies
+    return left.identifies if same else None
