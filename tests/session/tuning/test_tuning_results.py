@@ -201,8 +201,8 @@ def test_errors_are_compared_before_and_after(monkeypatch: pytest.MonkeyPatch) -
     """A count's error times the larger end is a sum's; an average's is at most half the width."""
     asked: list[tuple[Any, ...]] = []
 
-    def error(_: object, *limits: Any) -> float:
-        asked.append(limits)
+    def error(_: object, *limits: Any, **share: Any) -> float:
+        asked.append((*limits, *share.values()))
         return 12.0 * limits[0]
 
     monkeypatch.setattr(results, "error_in_groups", error)

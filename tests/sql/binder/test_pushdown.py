@@ -202,7 +202,7 @@ def test_the_answer_is_the_same_without(
     text = _random(random.Random(seed))
     narrow = _answer(session, text)
     with monkeypatch.context() as patch:
-        patch.setattr(binding, "push_key_conditions", lambda shell, cores, *rest: tuple(cores))
+        patch.setattr(binding, "push_key_conditions", lambda shell, cores, *_, **__: tuple(cores))
         whole = _answer(session, f"/* whole */ {text}")  # the comment makes it another statement
     assert narrow == whole
 
